@@ -22,7 +22,7 @@ const floors = [
   ['actions'],
   ['approvals', 'playbooks'],
   ['triage'],
-  ['webhooks', 'notifications', 'attention', 'dead-jobs', 'health'],
+  ['webhooks', 'notifications', 'attention', 'dead-jobs', 'health', 'migrations'],
 ];
 
 const folder = (name) => `^src/${name}/`;
@@ -79,9 +79,11 @@ module.exports = {
     },
     {
       name: 'no-cycles',
+      comment:
+        'Imports of types count, too. The one circle left is between the examples, payloads and schemas of messages.',
       severity: 'error',
-      from: { path: '^src/' },
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+      from: { path: '^src/', pathNot: '^src/notifications/messages/event-' },
+      to: { circular: true },
     },
     {
       name: 'no-private-parts-of-another-module',
@@ -113,7 +115,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/platform/tracing/(open-telemetry|telemetry-span|telling-exporter)\\.ts$',
+        pathNot: '^src/platform/tracing/open-telemetry\\.ts$',
       },
       to: { path: 'node_modules/@opentelemetry/' },
     },
@@ -123,10 +125,10 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/platform/tracing/(open-telemetry|telemetry-span|telling-exporter)\\.ts$',
+        pathNot: '^src/platform/tracing/open-telemetry\\.ts$',
       },
       to: {
-        path: '^src/platform/tracing/(open-telemetry|telemetry-span|telling-exporter)\\.ts$',
+        path: '^src/platform/tracing/open-telemetry\\.ts$',
         dynamic: false,
       },
     },

@@ -1,6 +1,7 @@
 /** Types are checked by `npm run typecheck`; here each file is only transpiled, which keeps a run short. */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/jest/environment.cjs',
+  runtime: '<rootDir>/test/support/jest/runtime.cjs',
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   testPathIgnorePatterns: [
@@ -19,6 +20,7 @@ export default {
   },
   globalSetup: '<rootDir>/test/support/global-setup.cjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
+  // Nothing is judged by this time: it ends what hangs. On a busy machine a test of seconds takes a minute.
   testTimeout: 180_000,
   // A third on two processors is quicker, and makes tests late that judge races and time-outs.
   maxWorkers: '100%',

@@ -8,6 +8,7 @@ const OF_THE_BUILD = [
   'env-example:check',
   'webhook-presets:check',
   'openapi:lint',
+  'openapi:breaking',
 ];
 
 function run(script) {

@@ -78,6 +78,8 @@ install();
 const service = await startService({
   RATE_LIMIT_READ: '0',
   RATE_LIMIT_WRITE: '0',
+  RATE_LIMIT_PERSON_READ: '0',
+  RATE_LIMIT_PERSON_WRITE: '0',
   RATE_LIMIT_TRIAGE: '0',
   // The address that each request names.
   TRUST_PROXY: '127.0.0.1/32',

@@ -6,23 +6,23 @@ import {
   type OpenOptions,
 } from './platform/database/open-database.js';
 import type { Log } from './platform/database/outage.js';
-import { requireKnownKeys } from './platform/secrets/known-keys.js';
 import { givenSecretKeys } from './platform/secrets/load-secret-keys.js';
-import type { SecretKeys } from './platform/secrets/secret-keys.js';
+import { requireKnownKeys } from './platform/secrets/known-keys.js';
+import type { SecretKeys } from './platform/secrets/secret-box.js';
 
 export interface OpenWithKeys {
   readonly database: OpenDatabase;
   readonly keys: SecretKeys;
 }
 
-/** How the service and every command come to the database: with the keys that it was used with, or not at all. */
+/** Opens the database for the service and every command, only with the keys that it was used with. */
 export async function openWithKeys(
   settings: Settings,
   log: Log,
   giveUp?: AbortSignal,
   options?: OpenOptions,
 ): Promise<OpenWithKeys> {
-  // Before anything else: with keys that are no keys nothing must be touched.
+  // First, so that invalid keys change nothing.
   givenSecretKeys(settings);
   const database = await openDatabase(settings, schema, log, giveUp, options);
   try {

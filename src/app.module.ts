@@ -8,38 +8,36 @@ import { ApprovalsModule } from './approvals/approvals.module.js';
 import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { AuthenticationGuard } from './auth/guards/authentication.guard.js';
-import { RoleGuard } from './auth/guards/role.guard.js';
+import { AuthenticationGuard, RoleGuard } from './auth/guards/authentication.guard.js';
 import { SameOriginGuard } from './auth/guards/same-origin.guard.js';
-import { PlatformModule } from './platform/platform.module.js';
-import { RefusalFilter } from './auth/refusals/refusal.filter.js';
-import { AddressGuard } from './platform/http/address.guard.js';
+import {
+  PlatformModule,
+  ConfigModule,
+  DatabaseModule,
+  JobsModule,
+  SecretsModule,
+  IdempotencyModule,
+  LimitsModule,
+  MetricsModule,
+} from './platform/platform.module.js';
+import { RefusalFilter } from './auth/refusals/refusals.js';
+import { AddressGuard, InputGuard, HeaderGuard } from './platform/http/input.guard.js';
 import { BodyGuard } from './platform/http/body.guard.js';
 import { ErrorFilter } from './platform/http/error.filter.js';
-import { HeaderGuard } from './platform/http/header.guard.js';
-import { InputGuard } from './platform/http/input.guard.js';
-import { loggerParams } from './platform/logging/logger-options.js';
-import { NetModule } from './platform/net/net.module.js';
+import { loggerParams } from './platform/logging/logger.js';
 import { createValidationPipe } from './platform/validation/validation.pipe.js';
-import { ConfigModule } from './platform/config/config.module.js';
 import type { Settings } from './platform/config/settings.js';
 import { ConnectorsModule } from './connectors/connectors.module.js';
-import { DatabaseModule } from './platform/database/database.module.js';
 import { DocsModule } from './platform/docs/docs.module.js';
 import { NotificationsModule } from './notifications/notifications.module.js';
 import { DeadJobsModule } from './dead-jobs/dead-jobs.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IncidentsModule } from './incidents/incidents.module.js';
-import { IdempotencyModule } from './platform/idempotency/idempotency.module.js';
 import { IdempotencyGuard } from './platform/idempotency/idempotency.guard.js';
 import { KillSwitchModule } from './kill-switch/kill-switch.module.js';
-import { LimitsModule } from './platform/limits/limits.module.js';
 import { RateLimitGuard } from './platform/limits/rate-limit.guard.js';
-import { JobsModule } from './platform/jobs/jobs.module.js';
-import { MetricsModule } from './platform/metrics/metrics.module.js';
 import { TriageModule } from './triage/triage.module.js';
 import { PlaybooksModule } from './playbooks/playbooks.module.js';
-import { SecretsModule } from './platform/secrets/secrets.module.js';
 import { HmacGuard } from './webhooks/signatures/hmac.guard.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
@@ -47,7 +45,7 @@ export interface Ground {
   readonly settings: Settings;
   readonly dataSource: DataSource;
   readonly logger: Logger;
-  /** Modules that only a test has. */
+  /** Modules for tests only. */
   readonly alongside?: readonly Type[];
 }
 
@@ -61,7 +59,6 @@ export class AppModule {
         DatabaseModule.with(dataSource),
         LoggerModule.forRoot(loggerParams(logger)),
         PlatformModule,
-        NetModule,
         MetricsModule,
         JobsModule,
         SecretsModule,
@@ -85,7 +82,7 @@ export class AppModule {
         ...alongside,
       ],
       providers: [
-        // The order of the guards is the order in which a caller learns what is wrong.
+        // The order of the guards is the order in which a caller learns of faults.
         { provide: APP_GUARD, useClass: AuthenticationGuard },
         { provide: APP_GUARD, useClass: HmacGuard },
         { provide: APP_GUARD, useClass: SameOriginGuard },
@@ -97,7 +94,7 @@ export class AppModule {
         { provide: APP_GUARD, useClass: InputGuard },
         { provide: APP_GUARD, useClass: IdempotencyGuard },
         { provide: APP_PIPE, useFactory: createValidationPipe },
-        // Nest asks the last filter first.
+        // Nest applies the last filter first.
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_FILTER, useClass: RefusalFilter },
       ],

@@ -1,17 +1,19 @@
+import fastifyCookie from '@fastify/cookie';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import fastifyCookie from '@fastify/cookie';
 import type { FastifyHttpOptions } from 'fastify';
 import type { Server } from 'node:http';
 import { AppModule, type Ground } from './app.module.js';
+import { installAnswerTransport } from './platform/http/answer-transport.js';
 import { AnsweringAdapter } from './platform/http/answering-adapter.js';
-import { installBodyReader } from './platform/http/body-reader.js';
+import { installBodyReader } from './platform/http/body.guard.js';
 import { BodyMemory } from './platform/http/body-memory.js';
 import { Draining, installDraining, OpenConnections } from './platform/http/draining.js';
 import {
   installForwardedAddresses,
   requestIdOf,
   withReadablePath,
+  installRequestTraces,
 } from './platform/http/incoming-request.js';
 import {
   answerClientError,
@@ -20,15 +22,15 @@ import {
 } from './platform/http/framework-answers.js';
 import { KnownRoutes } from './platform/http/known-routes.js';
 import { installSecurityHeaders } from './platform/http/security-headers.js';
-import { installRequestTraces } from './platform/http/traced-requests.js';
 import { installRequestLog } from './platform/logging/request-log.js';
-import { ServiceLogger } from './platform/logging/service-logger.js';
+import { ServiceLogger } from './platform/logging/logger.js';
 import { HttpMetrics } from './platform/metrics/http-metrics.js';
+import { OKTA_CHALLENGE_CONSTRAINT } from './webhooks/signatures/okta-verification.js';
 
-/** As long as Node lets a request line be: what is too long for an id is no id, which its handler says. */
+/** Maximum length of a path parameter: as long as a request line. Handlers reject longer ids. */
 const LONGEST_PARAMETER = 16_384;
 
-/** For a request to arrive whole: a body that trickles in for longer holds a connection and memory for nothing. */
+/** Time for a request to arrive: a slow body holds a connection and memory. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
 function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
@@ -41,15 +43,18 @@ function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
     clientErrorHandler: (error, socket) => answerClientError(error, socket, logger),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    routerOptions: { maxParamLength: LONGEST_PARAMETER },
+    routerOptions: {
+      maxParamLength: LONGEST_PARAMETER,
+      constraints: OKTA_CHALLENGE_CONSTRAINT,
+    },
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Answered in our own words: see answerWhatNodeWould.
+    // The service writes its own response: see answerWhatNodeWould.
     http: { requireHostHeader: false },
   };
   return new AnsweringAdapter(options);
 }
 
-/** The app as production, the tests and the contract see it, ready to listen. */
+/** Creates the app for production, tests and the OpenAPI document, ready to listen. */
 export async function createApp(ground: Ground): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.on(ground),
@@ -71,6 +76,7 @@ export async function createApp(ground: Ground): Promise<NestFastifyApplication>
   installDraining(instance, app.get(Draining));
   app.get(OpenConnections).watch(instance.server);
   installBodyReader(instance, app.get(BodyMemory));
+  installAnswerTransport(instance, routes);
   await app.register(fastifyCookie);
   await app.init();
   return app;

@@ -1,23 +1,28 @@
-import './node-version.js';
-import './platform/config/thread-pool.js';
-import { stopAsked } from './stop-signal.js';
+import { stopAsked } from './process-start.js';
+import './platform/config/process.js';
 import { openWithKeys } from './app.database.js';
 import { createApp } from './app.setup.js';
-import { WhoCanLogIn } from './auth/bootstrap/who-can-log-in.js';
-import { createRootLogger } from './platform/logging/logger-options.js';
-import { changeLevelOnSignal } from './platform/logging/level-signal.js';
+import { WhoCanLogIn } from './auth/bootstrap/bootstrap.service.js';
+import { createRootLogger, changeLevelOnSignal } from './platform/logging/logger.js';
 import { PortClaim } from './platform/http/port-claim.js';
 import { exposureWarning, loadSettings } from './platform/config/load-settings.js';
 import { inOneSentence } from './start-failure.js';
-import { logStart, reportFor, type Started } from './start-report.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
-import { runUntilStopped } from './shutdown.js';
+import type { Logger } from 'pino';
+import { version } from './platform/config/process.js';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from './platform/concurrency/within.js';
+import { Draining, OpenConnections } from './platform/http/draining.js';
+import type { Settings } from './platform/config/settings.js';
+import type { OpenDatabase } from './platform/database/open-database.js';
 
 async function main(): Promise<void> {
   const settings = loadSettings();
   const claim = await PortClaim.of(settings);
   const logger = createRootLogger(settings);
-  // A person is told in five lines when all is ready, and until then only of what is wrong.
+  // In a terminal, only warnings are shown until the start is complete.
   if (process.stdout.isTTY) logger.level = 'warn';
   changeLevelOnSignal(logger, settings.logLevel);
   const warning = exposureWarning(settings);
@@ -44,8 +49,101 @@ async function main(): Promise<void> {
   }
 }
 
+interface Started {
+  /** Location of the data. */
+  readonly place: string;
+  /** Users who can log in. */
+  readonly who: string;
+  readonly url: string;
+  readonly readyAfterMs: number;
+}
+
+/** Start message for a terminal. */
+function reportFor(started: Started): string {
+  const { place, who, url, readyAfterMs } = started;
+  return [
+    `Incident Triage Service ${version}`,
+    `Database   ${place}`,
+    `Log in as  ${who}`,
+    `Addresses  API ${url}/api, documentation ${url}/docs`,
+    `Ready      after ${(readyAfterMs / 1000).toFixed(1)} s; Ctrl+C stops it`,
+    '',
+  ].join('\n');
+}
+
+/** Start message for the log. */
+function logStart(logger: Logger, { place, who, url, readyAfterMs }: Started): void {
+  logger.info({ who_can_log_in: who }, `Who can log in: ${who}.`);
+  logger.info(
+    { version, docs: `${url}/docs`, ready_after_ms: readyAfterMs, database: place },
+    `Listening on ${url}`,
+  );
+}
+
+interface Service {
+  readonly app: NestFastifyApplication;
+  readonly database: OpenDatabase;
+  /** Sends the remaining traces within a bounded time. */
+  readonly endTracing: () => Promise<void>;
+}
+
+/**
+ * Starts the service, and ends the process after a stop signal, even during the start: started parts are stopped in
+ * order. Rejects if the start fails.
+ */
+async function runUntilStopped(
+  stopAsked: Promise<NodeJS.Signals>,
+  settings: Settings,
+  logger: Logger,
+  start: (giveUp: AbortSignal) => Promise<Service>,
+): Promise<void> {
+  const giveUp = new AbortController();
+  const starting = start(giveUp.signal);
+  const signal = await Promise.race([stopAsked, starting.then(() => stopAsked)]);
+  logger.info(`${signal}: stopping.`);
+  giveUp.abort();
+  const started = starting.catch(() => undefined);
+  const service = await within(settings.shutdownGraceMs, started, () => undefined);
+  if (service) await stop(service, settings, logger);
+  logger.info('Stopped.');
+  process.exit(0);
+}
+
+/**
+ * Readiness fails at once. Requests are accepted for the delay that a load balancer needs, then running work may finish
+ * within the grace period. The database closes last.
+ */
+async function stop(service: Service, settings: Settings, logger: Logger): Promise<void> {
+  const { app, database, endTracing } = service;
+  app.get(Draining).begin();
+  await sleep(settings.shutdownDelayMs);
+  const server: Server = app.getHttpServer();
+  const listenerClosed = closed(server);
+  app.get(OpenConnections).closeUnused();
+  const finished = Promise.all([listenerClosed, app.close()]).then(
+    () => true,
+    (error: unknown) => {
+      logger.error({ err: error }, 'A part of the service did not stop cleanly.');
+      return false;
+    },
+  );
+  if ((await within(settings.shutdownGraceMs, finished, () => 'late')) === 'late') {
+    logger.warn('Some requests or jobs did not finish within the grace period and are aborted.');
+    server.closeAllConnections();
+  }
+  const databaseClosed = database.close().catch((error: unknown) => {
+    logger.error({ err: error }, 'The database was not closed cleanly.');
+  });
+  await Promise.all([databaseClosed, endTracing()]);
+}
+
+/** Accepts no more connections. Resolves after the last response; idle connections are closed at once. */
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
 main().catch((error: unknown) => {
-  // One line that an operator can act on; the stack only where someone asks for it.
+  // One line for the operator, without the stack.
   process.stderr.write(`Not started: ${inOneSentence(error)}\n`);
   process.exit(1);
 });

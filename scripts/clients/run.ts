@@ -104,6 +104,8 @@ async function main(): Promise<void> {
       // What is limited is a key of the scenario; all scenarios share the address and the admin's key.
       RATE_LIMIT_READ: '0',
       RATE_LIMIT_WRITE: '0',
+      RATE_LIMIT_PERSON_READ: '0',
+      RATE_LIMIT_PERSON_WRITE: '0',
       // Nobody outside is asked, whatever the environment has.
       TRIAGE_PROVIDER: 'rules',
     });

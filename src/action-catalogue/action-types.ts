@@ -1,6 +1,6 @@
 import type { ApprovalLevel } from '../platform/access/roles.js';
 import type { ParameterFormat } from './parameter-formats.js';
-import type { TargetKind } from './protected-targets/protected-targets.js';
+import type { TargetKind } from './protected-targets.js';
 
 export interface ActionParameter {
   readonly name: string;
@@ -8,7 +8,7 @@ export interface ActionParameter {
   readonly required: boolean;
   readonly values?: readonly string[];
   readonly format?: ParameterFormat;
-  /** People read it: what a template puts there has no links. */
+  /** Text for people. Templates insert it without links. */
   readonly forPeople?: true;
 }
 
@@ -16,15 +16,15 @@ interface Description {
   readonly description: string;
   readonly category:
     'email' | 'endpoint' | 'identity' | 'network' | 'intelligence' | 'ticketing' | 'notification';
-  /** Requests are checked against them, and the templates of connectors. */
+  /** Requests and connector templates are validated against them. */
   readonly parameters: readonly ActionParameter[];
-  /** The level that has to approve it unless the site says otherwise; without one it runs at once. */
+  /** Default approval level; without one the action runs without approval. */
   readonly defaultLevel?: Exclude<ApprovalLevel, 'none'>;
-  /** The name of the type that undoes it. */
+  /** Name of the type that undoes this action. */
   readonly inverse?: string;
-  /** Its effect is of a moment: what comes later, such as another login, needs it again. */
+  /** The effect does not last: a later login, for example, needs the action again. */
   readonly momentary?: true;
-  /** The parameter that holds the target, and what it names. */
+  /** Parameter with the target, and the kind of target. */
   readonly target?: { readonly parameter: string; readonly kind: TargetKind };
 }
 
@@ -73,8 +73,8 @@ const ON_DOMAIN = {
 } as const;
 
 /**
- * Every response action that there is: the code needs no more for a new one than an entry here (tests and documents: CONTRIBUTING). The names of the types, what requests are
- * checked against, the approval policy, the list in the API and its documentation are read from it.
+ * All response actions. The API, validation, approval policy and documentation read them from here. A new action needs
+ * only an entry (tests and documents: see CONTRIBUTING).
  */
 const CATALOGUE = {
   quarantine_email: {
@@ -89,7 +89,7 @@ const CATALOGUE = {
   },
   delete_email: {
     ...ON_EMAIL,
-    description: 'Deletes an email for good.',
+    description: 'Deletes an email permanently.',
     defaultLevel: 'senior',
   },
   block_sender: {
@@ -99,7 +99,7 @@ const CATALOGUE = {
   },
   unblock_sender: {
     ...ON_SENDER,
-    description: 'Lets mail from a sender in again.',
+    description: 'Unblocks mail from a sender.',
     defaultLevel: 'analyst',
   },
   isolate_host: {
@@ -110,7 +110,7 @@ const CATALOGUE = {
   },
   unisolate_host: {
     ...ON_HOST,
-    description: 'Lets an isolated host onto the network again.',
+    description: 'Reconnects an isolated host to the network.',
     defaultLevel: 'senior',
   },
   scan_host: {
@@ -139,7 +139,7 @@ const CATALOGUE = {
   reset_password: {
     momentary: true,
     ...ON_USER,
-    description: 'Makes a user choose a new password.',
+    description: 'Forces a user to choose a new password.',
     defaultLevel: 'senior',
   },
   block_ip: {
@@ -151,7 +151,7 @@ const CATALOGUE = {
   },
   unblock_ip: {
     ...ON_IP,
-    description: 'Lifts the block of an address.',
+    description: 'Unblocks an address.',
     defaultLevel: 'analyst',
   },
   block_domain: {
@@ -162,30 +162,30 @@ const CATALOGUE = {
   },
   unblock_domain: {
     ...ON_DOMAIN,
-    description: 'Lifts the block of a domain.',
+    description: 'Unblocks a domain.',
     defaultLevel: 'analyst',
   },
   lookup_url: {
     category: 'intelligence',
-    description: 'Asks what is known of a URL.',
+    description: 'Looks up the reputation of a URL.',
     parameters: [required('url', 'url')],
     target: { parameter: 'url', kind: 'url' },
   },
   lookup_domain: {
     category: 'intelligence',
-    description: 'Asks what is known of a domain.',
+    description: 'Looks up the reputation of a domain.',
     parameters: [DOMAIN],
     target: { parameter: 'domain', kind: 'domain' },
   },
   lookup_ip: {
     category: 'intelligence',
-    description: 'Asks what is known of an address.',
+    description: 'Looks up the reputation of an address.',
     parameters: [IP],
     target: { parameter: 'ip', kind: 'ip' },
   },
   lookup_hash: {
     category: 'intelligence',
-    description: 'Asks what is known of a file, by its hash.',
+    description: 'Looks up the reputation of a file by its hash.',
     parameters: [required('hash')],
   },
   create_ticket: {
@@ -226,7 +226,7 @@ export function actionType(name: ActionTypeName): ActionType {
   return TYPES.get(name)!;
 }
 
-/** The type whose effect an action of this one takes back, where it takes back any. */
+/** Type whose effect this type undoes. */
 export function undoneBy(name: string): ActionTypeName | undefined {
   return actionTypes().find(({ inverse }) => inverse === name)?.name;
 }

@@ -11,12 +11,12 @@ const VALID: Readonly<Record<ParameterFormat, fc.Arbitrary<string>>> = {
 };
 
 describe('hasFormat', () => {
-  it.each(PARAMETER_FORMATS)('takes every text that is of the format %s', (format) => {
+  it.each(PARAMETER_FORMATS)('accepts every text of the format %s', (format) => {
     fc.assert(fc.property(VALID[format], (text) => hasFormat(format, text)));
   });
 
   it.each(PARAMETER_FORMATS.filter((format) => format !== 'url'))(
-    'refuses anything around a text of the format %s',
+    'rejects extra characters around a text of the format %s',
     (format) => {
       fc.assert(
         fc.property(VALID[format], AROUND, (text, more) => {
@@ -26,7 +26,7 @@ describe('hasFormat', () => {
     },
   );
 
-  it('never takes for a domain what a URL would read otherwise', () => {
+  it('accepts no domain that a URL would change', () => {
     const unit = fc.constantFrom(...'aZ0-_.%@:/ ü。');
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
@@ -36,7 +36,7 @@ describe('hasFormat', () => {
     );
   });
 
-  it('takes an address for one format alone', () => {
+  it('accepts an address in one format only', () => {
     fc.assert(
       fc.property(fc.constantFrom(...PARAMETER_FORMATS), (format) => {
         fc.assert(
@@ -92,7 +92,7 @@ describe('hasFormat', () => {
     ['url', ' https://evil.example'],
     ['url', 'https://evil.example/a b'],
     ['url', 'https://evil.example/\u202e'],
-  ] as const)('refuses as %s the text %j', (format, text) => {
+  ] as const)('rejects as %s the text %j', (format, text) => {
     expect(hasFormat(format, text)).toBe(false);
   });
 
@@ -105,7 +105,7 @@ describe('hasFormat', () => {
     ['url', 'http://paypal.example@evil.example:8080/?q=%20#x'],
     ['url', 'HTTPS://bücher.example/ü'],
     ['url', 'http://[2001:db8::1]/'],
-  ] as const)('takes as %s the text %j', (format, text) => {
+  ] as const)('accepts as %s the text %j', (format, text) => {
     expect(hasFormat(format, text)).toBe(true);
   });
 

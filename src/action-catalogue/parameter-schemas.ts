@@ -1,15 +1,19 @@
 import type { SchemaObject } from '@nestjs/swagger';
 import type { ActionParameter } from './action-types.js';
-import { FORMATS_IN_WORDS, type ParameterFormat } from './parameter-formats.js';
+import {
+  FORMATS_IN_WORDS,
+  LARGEST_NUMBER,
+  LONGEST_TEXT,
+  type ParameterFormat,
+} from './parameter-formats.js';
 import { SAYS_SOMETHING } from '../platform/text.js';
-import { LARGEST_NUMBER, LONGEST_TEXT } from './parameter-limits.js';
 
 /*
- * What the contract says of parameters. `parameter-rules.ts` judges them; a test holds the two against each other with
- * generated values. The patterns keep to what every language reads alike: ASCII, and no looking around.
+ * Schemas of parameters in the contract. `parameter-rules.ts` validates them; a test compares both with generated
+ * values. The patterns use only features that every language supports: ASCII, no lookaround.
  */
 
-/** Text that says something, for what an action is done to, where nothing may be invisible. */
+/** Text of a target: not blank, without control characters. */
 const TARGET = '^[^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f][^\\x00-\\x1f\\x7f]*$';
 
 const LABEL = '[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
@@ -26,7 +30,7 @@ const PATTERNS: Readonly<Record<ParameterFormat, string>> = {
   email: `^${MAILBOX}@${DOMAIN}$`,
 };
 
-/** Eight groups, the last two perhaps as IPv4; `::` stands for as many as are missing, one at least. */
+/** Eight groups, the last two optionally as IPv4; `::` stands for one or more missing groups. */
 function ipv6(): string {
   const group = '[0-9A-Fa-f]{1,4}';
   const whole = `(${group}:){6}(${group}:${group}|${IPV4})`;
@@ -41,7 +45,7 @@ function ipv6(): string {
   return [whole, ...shortened].join('|');
 }
 
-/** The names under which the contract has the formats. */
+/** Names of the formats in the contract. */
 const FORMAT_NAMES: Readonly<Record<ParameterFormat, string>> = {
   ip: 'IpAddress',
   domain: 'DomainName',
@@ -79,7 +83,7 @@ export const FORMAT_SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fro
   ]),
 );
 
-/** What the contract says of the parameter; `isTarget` when it names what the action is done to. */
+/** Schema of a parameter; `isTarget` if it names the target of the action. */
 export function parameterSchema(
   { type, format }: ActionParameter,
   isTarget: boolean,

@@ -1,9 +1,13 @@
 import type { ActionTypeName } from './action-types.js';
 import { targetHash } from './target-hash.js';
 
-type Given = readonly [type: ActionTypeName, parameters: Readonly<Record<string, unknown>>];
+type Given = readonly [
+  type: ActionTypeName,
+  parameters: Readonly<Record<string, unknown>>,
+  mailSender?: string,
+];
 
-const hashOf = ([type, parameters]: Given) => targetHash(type, parameters)?.toString('hex');
+const hashOf = (given: Given) => targetHash(...given)?.toString('hex');
 
 describe('targetHash', () => {
   it.each<[string, Given, Given]>([
@@ -48,6 +52,11 @@ describe('targetHash', () => {
       ['delete_email', { message_id: 'Abc@a' }],
     ],
     [
+      'a sender with and without a display name',
+      ['quarantine_email', { message_id: '<1@a>' }, 'Ann <Ann@b\u00fccher.example>'],
+      ['quarantine_email', { message_id: '<1@a>' }, 'ann@xn--bcher-kva.example (Sales)'],
+    ],
+    [
       'an action and its inverse',
       ['isolate_host', { host_id: 'a' }],
       ['unisolate_host', { host_id: 'a' }],
@@ -65,6 +74,21 @@ describe('targetHash', () => {
       ['delete_email', { message_id: '<1@a>', recipient: 'bob@example.com' }],
     ],
     [
+      'mails of two senders with one Message-ID',
+      ['quarantine_email', { message_id: '<1@a>' }, 'one@evil.example'],
+      ['quarantine_email', { message_id: '<1@a>' }, 'two@evil.example'],
+    ],
+    [
+      'a mail of one sender and of any sender',
+      ['delete_email', { message_id: '<1@a>' }, 'one@evil.example'],
+      ['delete_email', { message_id: '<1@a>' }],
+    ],
+    [
+      'senders that are not addresses',
+      ['delete_email', { message_id: '<1@a>' }, 'Payroll'],
+      ['delete_email', { message_id: '<1@a>' }, 'Accounting'],
+    ],
+    [
       'Message-IDs of another case',
       ['delete_email', { message_id: '<Abc@a>' }],
       ['delete_email', { message_id: '<aBC@a>' }],
@@ -78,7 +102,7 @@ describe('targetHash', () => {
     expect(hashOf(one)).not.toBe(hashOf(other));
   });
 
-  it.each<Given>([
+  it.each<[ActionTypeName, Given[1]]>([
     ['lookup_ip', { ip: '203.0.113.9' }],
     ['create_ticket', { title: 'a' }],
     ['notify_channel', { channel: '#soc', message: 'a' }],

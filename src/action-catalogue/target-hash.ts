@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { readIpAddress } from '../platform/addresses/ip-address.js';
-import { type ActionType, type ActionTypeName, actionType, undoneBy } from './action-types.js';
-import { normalForm } from './protected-targets/normal-form.js';
+import { type ActionType, actionType, type ActionTypeName, undoneBy } from './action-types.js';
+import { bareMessageId, mailAddressIn } from './parameter-formats.js';
+import { normalForm } from './target-forms.js';
 
-/** They change nothing, or say something new each time. */
+/** Actions of these categories may be repeated. */
 const REPEATABLE: ReadonlySet<string> = new Set<ActionType['category']>([
   'intelligence',
   'ticketing',
@@ -12,12 +13,16 @@ const REPEATABLE: ReadonlySet<string> = new Set<ActionType['category']>([
 ]);
 
 /**
- * Identifies the target of an action, the same for every spelling of it: the target parameter in its normal form, or all
- * parameters except the reason. Undefined for look-ups, tickets and notifications, which may be repeated.
+ * Identifies the target of an action, equal for all spellings: the target parameter in normal form, or all parameters
+ * except the reason. `undefined` for look-ups, tickets and notifications. The hash is stored with the action: whoever changes it
+ * hides earlier actions from the search for twins, for ACTION_REPEAT_MINUTES.
+ *
+ * @param mailSender sender that an action on a mail is bound to: mails of two senders with one Message-ID are two targets
  */
 export function targetHash(
   name: ActionTypeName,
   parameters: Readonly<Record<string, unknown>>,
+  mailSender?: string,
 ): Buffer | undefined {
   const { category, target, parameters: known } = actionType(name);
   if (REPEATABLE.has(category)) return undefined;
@@ -25,18 +30,19 @@ export function targetHash(
   const values = named
     .filter((parameter) => parameter !== 'reason' && Object.hasOwn(parameters, parameter))
     .map((parameter) => [parameter, formOf(parameter, String(parameters[parameter]))]);
+  if (mailSender !== undefined) {
+    values.push(['the sender of the mail', mailAddressIn(mailSender) ?? normalForm(mailSender)]);
+  }
   return createHash('sha256').update(JSON.stringify(values)).digest();
 }
 
-/** The type whose effect is the opposite, in either direction. */
+/** The type with the opposite effect. */
 export function oppositeOf(name: ActionTypeName): ActionTypeName | undefined {
   return actionType(name).inverse ?? undoneBy(name);
 }
 
-/** Two mails may have Message-IDs that differ in their case alone. */
 function formOf(parameter: string, value: string): string {
-  if (parameter !== 'message_id') return sameForm(value);
-  return value.trim().replace(/^<(.*)>$/s, '$1');
+  return parameter === 'message_id' ? bareMessageId(value) : sameForm(value);
 }
 
 function sameForm(value: string): string {

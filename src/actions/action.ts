@@ -1,5 +1,9 @@
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
-import type { IncidentSummary } from '../incidents/incident.js';
+import { bareMessageId } from '../action-catalogue/parameter-formats.js';
+import type { LockedIncident } from '../incidents/incident.js';
+import { NotFoundError } from '../platform/errors/app-error.js';
+import { isUuid } from '../platform/ids.js';
+import { type FieldOptions, Text } from '../platform/validation/fields.js';
 
 export const ACTION_STATUSES = [
   'pending',
@@ -10,11 +14,11 @@ export const ACTION_STATUSES = [
 ] as const;
 export type ActionStatus = (typeof ACTION_STATUSES)[number];
 
-/** The levels at which an action may have to be approved. */
+/** Levels of approval that an action can need. */
 export const REQUIRED_LEVELS = ['analyst', 'senior', 'manager'] as const;
 export type RequiredLevel = (typeof REQUIRED_LEVELS)[number];
 
-/** Why an action failed, for programs. */
+/** Reasons for a failure, for programs. */
 export const FAILURE_CODES = [
   'refused',
   'unreachable',
@@ -29,31 +33,32 @@ export interface ActionResult {
   readonly success: boolean;
   readonly message: string;
   readonly code?: FailureCode;
-  /** Nothing happened outside: a sandbox answered. */
+  /** A sandbox answered, and nothing happened outside the service. */
   readonly simulated?: true;
-  /** What a look-up found, or what the vendor said. */
+  /** What a look-up found, or details from the vendor. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** Of a run. `claimed`: a call may be on its way. `accepted`: the vendor has accepted it and is doing it. */
+/** What the action would touch outside, as its connector found when the action began to wait for approval. */
+export interface ActionPreview {
+  /** Absent if the connector could not find out; the message says why. */
+  readonly count?: number;
+  readonly message: string;
+}
+
+/** Phase of a run. `claimed`: a call may be under way. `accepted`: the vendor accepted the action and works on it. */
 export type Phase = 'claimed' | 'accepted';
 
 export type Parameters = Readonly<Record<string, unknown>>;
 
-/** What is shown of an action's incident wherever the action is shown. */
-export type ActionIncident = Pick<
-  IncidentSummary,
-  'incidentNumber' | 'incidentType' | 'title' | 'severity' | 'status'
-> & {
-  /** The mail that it is about, by its well-known fields. Not shown with the action. */
-  readonly mail?: { readonly messageId: string; readonly sender: string };
-};
+/** Part of the incident that is shown with an action, and its mail, which is not shown. */
+export type ActionIncident = Omit<LockedIncident, 'id'>;
 
 export interface Action {
-  /** A UUID; outside it is shown as `act-<uuid>`. */
+  /** UUID. Answers show it as `act-<uuid>`. */
   readonly id: string;
   readonly incidentId?: string;
-  /** Absent for direct actions, and when it was deleted. */
+  /** Absent for direct actions, and if the incident was deleted. */
   readonly incident?: ActionIncident;
   readonly type: ActionTypeName;
   readonly parameters: Parameters;
@@ -61,18 +66,21 @@ export interface Action {
   readonly approvalLevel?: RequiredLevel;
   readonly requestedBy: string;
   readonly requestedAt: Date;
-  /** The playbook run that it is a step of. */
+  /** Playbook run that requested the action. */
   readonly playbookRunId?: string;
-  /** The principal who started that run; absent where it started by itself. Whoever asks for a run asks for its actions. */
+  /** Principal who started that run. Absent for an automatic run. The principal counts as a requester of its actions. */
   readonly onBehalfOf?: string;
-  /** Of a rollback: what it rolls back, and why. */
+  /** Of a step of an automatic run: who wrote the version of its playbook, let it run automatically or trusted the verdict. */
+  readonly authors?: readonly string[];
+  /** For a rollback: the action that it rolls back, and why. */
   readonly rollbackOf?: string;
   readonly reason?: string;
   readonly rolledBackBy?: string;
-  /** While it waits for approval: an approval comes too late from then on. */
+  /** Time from which the action can no longer be approved. */
   readonly expiresAt?: Date;
-  /** When its approvers were last told that it expires soon. */
+  /** Time of the last reminder that the approval expires soon. */
   readonly remindedAt?: Date;
+  readonly preview?: ActionPreview;
   readonly approvedBy?: string;
   readonly approvedAt?: Date;
   readonly comment?: string;
@@ -83,36 +91,74 @@ export interface Action {
   readonly executedAt?: Date;
   readonly result?: ActionResult;
   readonly phase?: Phase;
-  /** Bytes of a call may have left, in this attempt or an earlier one. */
+  /** A call may have been sent, in this attempt or an earlier one. */
   readonly sent: boolean;
-  /** The number of the latest claim: what an earlier run writes does not count. */
+  /** Number of the latest claim. Writes of an earlier claim are refused. */
   readonly fence: number;
   readonly connectorId?: string;
-  /** What the vendor gave to ask how far it is. */
+  /** Handle of the vendor for questions about the progress. */
   readonly handle?: Readonly<Record<string, unknown>>;
-  /** When the vendor accepted it. */
+  /** Time at which the vendor accepted the action. */
   readonly acceptedAt?: Date;
 }
 
-/** Who is named where no person acts: a deletion, a discard, an approval that came too late. */
+/**
+ * The sender of the incident's mail, if the action names that mail: the action is bound to it. A stranger chooses the id of a
+ * mail, and may choose that of another one. Mail services compare ids without regard to case.
+ */
+export function reportedSender({
+  parameters,
+  incident,
+}: {
+  readonly parameters: Parameters;
+  readonly incident?: Pick<LockedIncident, 'mail'>;
+}): string | undefined {
+  const wanted = parameters['message_id'];
+  const { messageId, sender } = incident?.mail ?? {};
+  if (typeof wanted !== 'string' || messageId === undefined) return undefined;
+  const [named, reported] = [wanted, messageId].map((id) => bareMessageId(id).toLowerCase());
+  return named === reported ? sender : undefined;
+}
+
+/** Actor of changes that no person makes, such as the expiry of an approval. */
 export const SYSTEM = 'system';
 
 const NOBODY = /^(playbook:|webhook:|system$)/;
 
-/** Whether the principal is a user or a key, behind which there is somebody who wanted what was done. */
+/** Whether the principal is a user or an API key, and not a playbook, a webhook source or the service. */
 export function isPerson(principal: string): boolean {
   return !NOBODY.test(principal);
 }
 
+/** Whoever approved it; else who requested it, where that is a person; else the system. */
+export function executedBy({
+  approvedBy,
+  requestedBy,
+}: Pick<Action, 'approvedBy' | 'requestedBy'>): string {
+  return approvedBy ?? (isPerson(requestedBy) ? requestedBy : SYSTEM);
+}
+
+/** Time of the last change that callers can see. */
+export function lastChangeOf(action: Action): Date {
+  const { requestedAt, approvedAt, rejectedAt, executedAt } = action;
+  const times = [requestedAt, approvedAt, rejectedAt, executedAt].map((at) => at?.getTime() ?? 0);
+  return new Date(Math.max(...times));
+}
+
+/** All who asked for the action. Under the rule of four eyes none of them approves it, or rolls it back alone. */
+export function askersOf({ requestedBy, onBehalfOf, authors = [] }: Action): readonly string[] {
+  return [requestedBy, ...(onBehalfOf === undefined ? [] : [onBehalfOf]), ...authors];
+}
+
 const MINUTE = 60_000;
 
-/** Adds until when the action waits for approval, if it does. */
+/** Adds the time at which the approval expires, if the action waits for one. */
 export function withExpiry(action: Action, ttlMinutes: number): Action {
   if (action.status !== 'pending_approval' || ttlMinutes === 0) return action;
   return { ...action, expiresAt: new Date(action.requestedAt.getTime() + ttlMinutes * MINUTE) };
 }
 
-/** How the reason begins for which the system rejects an action that nobody decided on in time. */
+/** Beginning of the reason with which the system rejects an action that nobody decided on in time. */
 export const UNDECIDED = 'Nobody decided on it within';
 
 export function hasExpired({
@@ -124,4 +170,28 @@ export function hasExpired({
 
 export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
   return status === 'completed' || status === 'failed' || status === 'rejected';
+}
+
+const PREFIX = 'act-';
+
+const PATTERN = '^act-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+const ACTION_ID_EXAMPLE = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+
+/** Id of an action in the form that answers show. */
+export const ActionId = (options: FieldOptions = {}) =>
+  Text({
+    example: ACTION_ID_EXAMPLE,
+    ...options,
+    contract: { title: 'ActionId', pattern: PATTERN },
+  });
+
+export function shownActionId(id: string): string {
+  return `${PREFIX}${id}`;
+}
+
+/** Throws NotFoundError for a malformed id. */
+export function actionIdOf(shown: string): string {
+  const id = shown.startsWith(PREFIX) ? shown.slice(PREFIX.length) : '';
+  if (!isUuid(id)) throw new NotFoundError('Action');
+  return id.toLowerCase();
 }

@@ -1,28 +1,29 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentPrincipal } from '../auth/current-principal.js';
-import type { Principal } from '../auth/principal.js';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { Idempotent } from '../platform/idempotency/idempotent.js';
-import type { Idempotency } from '../platform/idempotency/idempotency.js';
-import { actionIdOf } from './action-id.js';
-import { ActionsService } from './actions.service.js';
-import { ActionDto, ActionSummaryDto } from './dto/action.dto.js';
-import { ActionQueryDto } from './dto/action-query.dto.js';
-import { ActionTypeDto } from './dto/action-type.dto.js';
-import { ApiActionRequest } from './dto/action-request.openapi.js';
+import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
+import { actionIdOf } from './action.js';
+import { ActionFeed, ActionsService } from './actions.service.js';
+import { ActionChangesDto, ActionDto, ActionSummaryDto } from './dto/action.dto.js';
 import {
+  ActionQueryDto,
   ActionRequestDto,
+  ActionRollbackDto,
   ExecutedActionDto,
+  IncidentActionsQueryDto,
+  RolledBackActionDto,
   statusOfExecution,
-} from './dto/execute-action.dto.js';
-import { ActionRollbackDto, RolledBackActionDto } from './dto/rollback.dto.js';
+} from './dto/action-requests.dto.js';
+import { ActionTypeDto, ApiActionRequest } from './dto/action-type.dto.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { RollbackService } from './requests/rollback.service.js';
+import { ClientLeft } from '../platform/http/handler-options.js';
+import { ChangesQueryDto } from '../platform/paging/changes-query.dto.js';
 
 @ApiTags('Actions')
 @Controller('api/actions')
@@ -38,11 +39,11 @@ export class ActionsController {
   @Operation(
     'listActions',
     'List actions',
-    'Of all incidents, and of none. Newest first, by the time at which they were asked for. What waits for a decision: `?status=pending_approval`.',
+    'Lists the actions of all incidents, and those without an incident. Newest first, by `requested_at`. `?status=pending_approval` lists the actions that wait for a decision.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'The actions that match, with their exact number.',
+    description: 'The matching actions, with the exact total.',
     type: ActionSummaryDto,
     list: true,
   })
@@ -55,11 +56,11 @@ export class ActionsController {
   @Operation(
     'listActionTypes',
     'List the types of actions',
-    'What can be done, what each type takes, which level has to approve it, what undoes it, and whether an enabled connector provides it now.',
+    'Lists each action type with its parameters, the level that has to approve it, the type that undoes it, and whether an enabled connector provides it now.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'All there are.',
+    description: 'All action types.',
     type: ActionTypeDto,
     catalogue: true,
   })
@@ -73,25 +74,25 @@ export class ActionsController {
   @Operation(
     'executeAction',
     'Execute an action without an incident',
-    'What a look-up needs, or an action that belongs to no incident. The same rules hold as for an incident: types, parameters and levels are those of `GET /api/actions/types`. Failing is an outcome: the status of the answer is 200, and that of the action `failed`.',
+    'Executes a look-up, or an action that belongs to no incident. The same rules hold as for an incident: `GET /api/actions/types` lists the types, parameters and levels. A failure is an outcome: the status of the answer is 200, and the status of the action is `failed`.',
   )
   @ApiActionRequest()
   @ApiAnswer({
     status: 200,
-    description: 'It has ended: completed, or failed.',
+    description: 'The action has ended: completed or failed.',
     type: ExecutedActionDto,
   })
   @ApiAnswer({
     status: 202,
-    description: 'It waits for approval, or takes longer than a request does.',
+    description: 'The action waits for approval, or has not ended within `ACTION_WAIT_MS`.',
     type: ExecutedActionDto,
   })
   @ApiErrors('duplicate_action', 'kill_switch_active')
   @ApiErrorMeanings({
     duplicate_action:
-      'The same action on the same target waits, runs, or was done within `ACTION_REPEAT_MINUTES`, for whatever incident: nothing was requested. `details` tells which, its status, who asked, and when. `repeat: true` asks all the same.',
+      'The same action on the same target waits, runs, or was completed within `ACTION_REPEAT_MINUTES`, for any incident. Nothing was requested. An earlier action that does less does not count: a shorter block, a quick scan before a full scan, a block that is over, or a simulated action if a real connector exists now. `details` names the earlier action, its status, who requested it, and when. `repeat: true` requests the action anyway.',
     kill_switch_active:
-      'The kill switch is on: nothing was requested. `details` tells why, who turned it on, and when.',
+      'The kill switch is on: nothing was requested. `details` has the reason, who turned it on, and when.',
   })
   async execute(
     @Body() body: ActionRequestDto,
@@ -112,11 +113,11 @@ export class ActionsController {
   @Operation(
     'getAction',
     'Read an action',
-    'With its parameters, who asked and who decided, its result, and the actions that it undoes or that undid it.',
+    'Returns the action with its parameters, who requested it and who decided, its result, and the action that it rolls back or that rolled it back.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'All there is to it.',
+    description: 'The action.',
     type: ActionDto,
   })
   async get(@Param('id') id: string): Promise<ActionDto> {
@@ -129,17 +130,16 @@ export class ActionsController {
   @Operation(
     'rollBackAction',
     'Undo an action with its inverse',
-    'It needs the higher of the levels that the action and its inverse need, and runs at once. Where four eyes are wanted\n' +
-      "(`APPROVAL_FOUR_EYES`), a rollback asked for by the person who requested the action waits for another's approval.",
+    'The caller needs the higher of the levels of the action and its inverse. The rollback runs at once. With `APPROVAL_FOUR_EYES`, a rollback requested by the person who requested the action waits for the approval of another person.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'The rollback has ended: completed, or failed.',
+    description: 'The rollback has ended: completed or failed.',
     type: RolledBackActionDto,
   })
   @ApiAnswer({
     status: 202,
-    description: 'The rollback waits for approval, or takes longer than a request does.',
+    description: 'The rollback waits for approval, or has not ended within `ACTION_WAIT_MS`.',
     type: RolledBackActionDto,
   })
   @ApiErrors(
@@ -150,11 +150,11 @@ export class ActionsController {
   )
   @ApiErrorMeanings({
     insufficient_approval_level:
-      'The level of the caller is below what the action, or its inverse, needs.',
+      'The level of the caller is below the level of the action or of its inverse.',
     kill_switch_active:
-      'The kill switch is on: nothing was undone, and it can be tried again later.',
+      'The kill switch is on: nothing was rolled back. Try again after it is turned off.',
     invalid_state:
-      'The action has not completed, or it was rolled back, or its rollback is under way or waits for approval.',
+      'The action is not completed, it was rolled back before, or its rollback runs or waits for approval.',
   })
   async rollBack(
     @Param('id') id: string,
@@ -170,5 +170,113 @@ export class ActionsController {
     const rollback = await this.rollbacks.rollBack(caller, actionIdOf(id), reason, remember);
     void reply.status(statusOfExecution(rollback));
     return RolledBackActionDto.from(rollback);
+  }
+}
+
+@ApiTags('Actions')
+@Controller('api/incidents/:id/actions')
+@Requires('viewer')
+export class IncidentActionsController {
+  constructor(
+    private readonly actions: ActionsService,
+    private readonly runs: AwaitedRuns,
+  ) {}
+
+  @Post()
+  @HttpCode(200)
+  @Requires('analyst')
+  @Operation(
+    'executeIncidentAction',
+    'Execute an action on an incident',
+    'The connector that provides the type executes the action, or the action waits for approval if its type, its target or the severity requires one. A failure is an outcome: the status of the answer is 200, and the status of the action is `failed`.',
+  )
+  @ApiActionRequest()
+  @ApiAnswer({
+    status: 200,
+    description: 'The action has ended: completed or failed.',
+    type: ExecutedActionDto,
+  })
+  @ApiAnswer({
+    status: 202,
+    description: 'The action waits for approval, or has not ended within `ACTION_WAIT_MS`.',
+    type: ExecutedActionDto,
+  })
+  @ApiErrors('duplicate_action', 'kill_switch_active')
+  @ApiErrorMeanings({
+    not_found: 'There is no such incident.',
+    duplicate_action:
+      'The same action on the same target waits, runs, or was completed within `ACTION_REPEAT_MINUTES`, for any incident. Nothing was requested. An earlier action that does less does not count: a shorter block, a quick scan before a full scan, a block that is over, or a simulated action if a real connector exists now. `details` names the earlier action, its status, who requested it, and when. `repeat: true` requests the action anyway.',
+    kill_switch_active:
+      'The kill switch is on: nothing was requested. `details` has the reason, who turned it on, and when.',
+  })
+  async execute(
+    @Param('id', IncidentIdPipe) incidentId: string,
+    @Body() body: ActionRequestDto,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<ExecutedActionDto> {
+    const remember = idempotency.remember(ExecutedActionDto.from, {
+      status: statusOfExecution,
+      provisionalForMs: this.runs.answeredWithinMs,
+    });
+    const wanted = { ...ActionRequestDto.toWanted(body), incidentId };
+    const action = await this.actions.execute(caller, wanted, remember);
+    void reply.status(statusOfExecution(action));
+    return ExecutedActionDto.from(action);
+  }
+
+  @Get()
+  @Operation(
+    'listIncidentActions',
+    'List the actions on an incident',
+    'Newest first, by `requested_at`. Includes the actions of playbooks.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'The matching actions of the incident, with the exact total.',
+    type: ActionSummaryDto,
+    list: true,
+  })
+  async list(
+    @Param('id', IncidentIdPipe) incidentId: string,
+    @Query() query: IncidentActionsQueryDto,
+  ): Promise<ListAnswer<ActionSummaryDto>> {
+    const request = IncidentActionsQueryDto.toListRequest(query);
+    const page = await this.actions.listOfIncident(incidentId, request);
+    return ListAnswer.of(page, query, ActionSummaryDto.from);
+  }
+}
+
+@ApiTags('Actions')
+@Controller('api/actions/changes')
+@Requires('viewer')
+export class ActionFeedController {
+  constructor(private readonly feed: ActionFeed) {}
+
+  @Get()
+  @Operation(
+    'listActionChanges',
+    'Follow all changes of actions',
+    'For a program that keeps a copy of the actions, of all incidents and of none. Answers every change at least once, in the order in which the changes became visible, each with the action as it is now. Ask without a cursor first, then with the `cursor` of the answer before, and store the cursor together with what you made of the changes. After a crash, ask with the stored cursor. Ignore an action whose `updated_at` is before the one that you have.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'The next changes, and the cursor after them. `changes` may be empty.',
+    type: ActionChangesDto,
+  })
+  @ApiErrors('cursor_expired')
+  @ApiErrorMeanings({
+    cursor_expired:
+      'The cursor is older than 30 days (`details.reason` is `too_old`), or the database was restored after it was given (`database_restored`), so that changes may be missing. Start again with `from=beginning`, and remove what is not listed.',
+  })
+  async changes(
+    @Query() { cursor, from, limit, wait }: ChangesQueryDto,
+    @CurrentPrincipal() caller: Principal,
+    @ClientLeft() left: AbortSignal,
+  ): Promise<ActionChangesDto> {
+    const requireStillValid = () => caller.requireStillValid();
+    const request = { cursor, from, limit, waitMs: wait * 1_000, requireStillValid };
+    return ActionChangesDto.from(await this.feed.page(request, left));
   }
 }

@@ -4,22 +4,21 @@ import type { ApprovalLevel } from '../platform/access/roles.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import type { Page } from '../platform/paging/page.js';
 import { Settings } from '../platform/config/settings.js';
-import { ConnectorRegistry } from '../connectors/connector-registry.js';
-import type { Participant } from '../platform/database/transactions.js';
+import { ConnectorRegistry } from '../connectors/connector.port.js';
+import type { Participant, Tx } from '../platform/database/transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
-import { type Action, withExpiry } from './action.js';
+import { type Action, actionIdOf, shownActionId, withExpiry } from './action.js';
 import { type ActionType, actionTypes } from '../action-catalogue/action-types.js';
-import { levelByDefault } from './policy/approval-policy.js';
+import { levelByDefault } from './policy/required-levels.js';
 import { ActionsRepository } from './records/actions.repository.js';
-import { ActionRequests } from './requests/action-requests.js';
-import type { WantedAction } from './requests/joint-requests.js';
+import { ActionRequests, type WantedAction } from './requests/action-requests.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
-import type { ActionListRequest } from './listing/action-list.js';
-import { ActionListRepository } from './listing/action-list.repository.js';
+import { ActionListRepository, type ActionListRequest } from './listing/action-list.repository.js';
+import { ChangeFeed, type FeedPage, type FeedRequest } from '../audit/changes/change-feed.js';
 
 export interface OfferedType {
   readonly type: ActionType;
-  /** The approval that it needs on this site when neither its incident nor its target asks for more. */
+  /** Level on this site, before the incident or the target raises it. */
   readonly level: ApprovalLevel;
   readonly available: boolean;
 }
@@ -36,7 +35,7 @@ export class ActionsService {
     private readonly settings: Settings,
   ) {}
 
-  /** Creates the action, and runs it unless it has to be approved. */
+  /** Creates the action, and runs it unless it needs approval. */
   async execute(
     caller: Principal,
     wanted: WantedAction,
@@ -63,6 +62,15 @@ export class ActionsService {
     return withExpiry(action, this.settings.approvalTtlMinutes);
   }
 
+  /** Returns the actions among these that wait for approval, by id as events have it, with what each would change. */
+  async waitingAmong(
+    tx: Tx,
+    shownIds: readonly string[],
+  ): Promise<ReadonlyMap<string, string | undefined>> {
+    const waiting = await this.repository.waitingAmong(tx, shownIds.map(actionIdOf));
+    return new Map(waiting.map(({ id, preview }) => [shownActionId(id), preview?.message]));
+  }
+
   async types(): Promise<OfferedType[]> {
     const available = await this.registry.availableTypes();
     return actionTypes().map((type) => ({
@@ -70,5 +78,43 @@ export class ActionsService {
       level: levelByDefault(this.settings.approvalLevels, type),
       available: available.has(type.name),
     }));
+  }
+}
+
+export const ACTION_FEED_EVENTS = [
+  'action.requested',
+  'action.approved',
+  'action.rejected',
+  'action.completed',
+  'action.failed',
+] as const;
+
+/** Feed of all changes of actions, for programs that keep a copy. */
+@Injectable()
+export class ActionFeed {
+  constructor(
+    private readonly feed: ChangeFeed,
+    private readonly actions: ActionListRepository,
+    private readonly settings: Settings,
+  ) {}
+
+  async page(request: FeedRequest, left: AbortSignal): Promise<FeedPage<Action>> {
+    const source = {
+      name: 'actions',
+      actions: ACTION_FEED_EVENTS,
+      listAfter: async (id: string | null, limit: number) =>
+        (await this.actions.listAfter(id, limit)).map((action) => this.shown(action)),
+      findBySubject: (ids: readonly string[]) => this.findBySubject(ids),
+    };
+    return await this.feed.page(source, request, left);
+  }
+
+  private async findBySubject(ids: readonly string[]): Promise<ReadonlyMap<string, Action>> {
+    const actions = await this.actions.findAll(ids.map(actionIdOf));
+    return new Map(actions.map((action) => [shownActionId(action.id), this.shown(action)]));
+  }
+
+  private shown(action: Action): Action {
+    return withExpiry(action, this.settings.approvalTtlMinutes);
   }
 }

@@ -1,24 +1,21 @@
 import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { actionIdOf } from '../actions/action-id.js';
+import { actionIdOf } from '../actions/action.js';
 import { AwaitedRuns } from '../actions/execution/awaited-runs.js';
-import { CurrentPrincipal } from '../auth/current-principal.js';
-import type { Principal } from '../auth/principal.js';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
-import { Idempotent } from '../platform/idempotency/idempotent.js';
-import type { Idempotency } from '../platform/idempotency/idempotency.js';
-import { RequiresItsLevel } from './approval-level.guard.js';
+import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import {
   ActionApprovalDto,
-  ApprovedActionDto,
   ActionRejectionDto,
+  ApprovedActionDto,
   RejectedActionDto,
 } from './approvals.dto.js';
 import { ApprovalsService } from './approvals.service.js';
 
-/** 202 while the vendor takes longer than a request does. */
+/** 202 if the action has not ended. */
 const statusOfApproval = ({ status }: { readonly status: string }): number =>
   status === 'pending' ? 202 : 200;
 
@@ -33,33 +30,31 @@ export class ApprovalsController {
 
   @Post('approve')
   @HttpCode(200)
-  @RequiresItsLevel(ActionApprovalDto, 'approve')
   @Operation(
     'approveAction',
-    'Approve an action, which runs it',
-    "For who reaches the action's approval level, which is judged again: the level that it would need now counts where that is\n" +
-      'higher. The action runs with exactly the parameters that it shows. What waited too long, and without\n' +
-      '`confirm_resolved` what belongs to a resolved incident (`details.reason: incident_resolved`), is `invalid_state`.',
+    'Approve and run an action',
+    'The caller needs the approval level of the action. The level is judged again: if the action would need a higher level now, that level counts. The action runs with exactly the parameters that it shows. An action that waited too long cannot be approved (`invalid_state`). An action of a resolved incident needs `confirm_resolved` (`details.reason` is `incident_resolved`).',
   )
   @ApiBody({ type: ActionApprovalDto, required: false })
   @ApiAnswer({
     status: 200,
-    description: 'It is approved and has ended: completed, or failed.',
+    description: 'The action is approved and has ended: completed or failed.',
     type: ApprovedActionDto,
   })
   @ApiAnswer({
     status: 202,
-    description: 'It is approved and takes longer than a request does.',
+    description: 'The action is approved and has not ended within `ACTION_WAIT_MS`.',
     type: ApprovedActionDto,
   })
   @ApiErrors('insufficient_approval_level', 'invalid_state', 'kill_switch_active')
   @ApiErrorMeanings({
     forbidden:
-      'The caller asked for the action itself where four eyes are wanted, or the request comes from another site or does not say where it comes from.',
-    insufficient_approval_level: 'The level of the caller is below what the action needs now.',
-    kill_switch_active: 'The kill switch is on: the action goes on waiting.',
+      '`APPROVAL_FOUR_EYES` is set and the caller requested the action, or the request comes from another site or does not name its origin.',
+    insufficient_approval_level:
+      'The level of the caller is below the level that the action needs now.',
+    kill_switch_active: 'The kill switch is on: the action keeps waiting.',
     invalid_state:
-      'The action does not wait for approval, or not any more; or its incident is resolved and `confirm_resolved` is not set: `details.reason` is `incident_resolved`.',
+      'The action does not wait for approval, or its incident is resolved and `confirm_resolved` is not set (`details.reason` is `incident_resolved`).',
   })
   async approve(
     @Param('id') id: string,
@@ -80,13 +75,16 @@ export class ApprovalsController {
 
   @Post('reject')
   @HttpCode(200)
-  @RequiresItsLevel(ActionRejectionDto, 'reject')
-  @Operation('rejectAction', 'Reject an action', "For who reaches the action's approval level.")
-  @ApiAnswer({ status: 200, description: 'It will not run.', type: RejectedActionDto })
+  @Operation(
+    'rejectAction',
+    'Reject an action',
+    'The caller needs the approval level of the action.',
+  )
+  @ApiAnswer({ status: 200, description: 'The action is rejected.', type: RejectedActionDto })
   @ApiErrors('insufficient_approval_level', 'invalid_state')
   @ApiErrorMeanings({
-    insufficient_approval_level: 'The level of the caller is below what the action needs.',
-    invalid_state: 'The action does not wait for approval, or not any more.',
+    insufficient_approval_level: 'The level of the caller is below the level of the action.',
+    invalid_state: 'The action does not wait for approval.',
   })
   async reject(
     @Param('id') id: string,

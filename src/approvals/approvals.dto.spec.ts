@@ -5,14 +5,14 @@ describe('The reason of a rejection', () => {
   const check = (reason: unknown): Promise<unknown> =>
     createValidationPipe().transform({ reason }, { type: 'body', metatype: ActionRejectionDto });
 
-  it('is kept as it was given', async () => {
+  it('is stored unchanged', async () => {
     await expect(check(' A domain controller. ')).resolves.toEqual({
       reason: ' A domain controller. ',
     });
   });
 
   it.each(['', ' ', '\t\n', undefined, null, 7])(
-    'is refused when it says nothing: %j',
+    'is rejected if it is blank: %j',
     async (reason) => {
       await expect(check(reason)).rejects.toMatchObject({ code: 'validation_error' });
     },

@@ -1,20 +1,24 @@
-import { type Action, ACTION_STATUSES, type ActionStatus } from '../actions/action.js';
-import { ActionId, shownActionId } from '../actions/action-id.js';
+import {
+  type Action,
+  ACTION_STATUSES,
+  ActionId,
+  type ActionStatus,
+  shownActionId,
+} from '../actions/action.js';
 import { ActionResultDto } from '../actions/dto/action-result.js';
 import { Choice, Flag, Instant, Nested, Reason, Text } from '../platform/validation/fields.js';
 import type { WantedApproval } from './approvals.service.js';
 
 const LONGEST_TEXT = 2_000;
-const DECIDED_AT = '2026-01-31T09:31:00.000Z';
 
 export class ActionApprovalDto {
-  @Text({ optional: true, max: LONGEST_TEXT, example: 'Confirmed with the owner of the host.' })
+  @Text({ optional: true, max: LONGEST_TEXT })
   readonly comment?: string;
 
   @Flag({
     optional: true,
     default: false,
-    description: 'Approve it although its incident is resolved.',
+    description: 'Approves the action even if its incident is resolved.',
   })
   readonly confirm_resolved?: boolean;
 
@@ -24,7 +28,7 @@ export class ActionApprovalDto {
 }
 
 export class ActionRejectionDto {
-  @Reason({ max: LONGEST_TEXT, example: 'The host is a domain controller.' })
+  @Reason({ max: LONGEST_TEXT })
   readonly reason: string;
 }
 
@@ -32,16 +36,19 @@ export class ApprovedActionDto {
   @ActionId()
   readonly id: string;
 
-  @Choice('ActionStatus', ACTION_STATUSES, { example: 'completed' })
+  @Choice('ActionStatus', ACTION_STATUSES)
   readonly status: ActionStatus;
 
-  @Text({ example: 'bob' })
+  @Text()
   readonly approved_by: string;
 
-  @Instant({ example: DECIDED_AT })
+  @Instant()
   readonly approved_at: string;
 
-  @Nested(() => ActionResultDto, { optional: true, description: 'Once it has ended.' })
+  @Nested(() => ActionResultDto, {
+    optional: true,
+    description: 'Present after the action has ended.',
+  })
   readonly result?: ActionResultDto;
 
   static from(this: void, action: Action): ApprovedActionDto {
@@ -60,16 +67,16 @@ export class RejectedActionDto {
   @ActionId()
   readonly id: string;
 
-  @Choice('ActionStatus', ACTION_STATUSES, { example: 'rejected' })
+  @Choice('ActionStatus', ACTION_STATUSES)
   readonly status: ActionStatus;
 
-  @Text({ example: 'bob' })
+  @Text()
   readonly rejected_by: string;
 
-  @Instant({ example: DECIDED_AT })
+  @Instant()
   readonly rejected_at: string;
 
-  @Text({ example: 'The host is a domain controller.' })
+  @Text()
   readonly rejection_reason: string;
 
   static from(this: void, action: Action): RejectedActionDto {

@@ -3,14 +3,12 @@ import { ActionsModule } from '../actions/actions.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
-import { ApprovalExpiry } from './approval-expiry.js';
-import { ApprovalLevelGuard } from './approval-level.guard.js';
+import { ApprovalExpiry, ApprovalsService } from './approvals.service.js';
 import { ApprovalsController } from './approvals.controller.js';
-import { ApprovalsService } from './approvals.service.js';
 
 @Module({
   imports: [ActionsModule, AuthModule, ConnectorsModule, KillSwitchModule],
   controllers: [ApprovalsController],
-  providers: [ApprovalExpiry, ApprovalLevelGuard, ApprovalsService],
+  providers: [ApprovalExpiry, ApprovalsService],
 })
 export class ApprovalsModule {}

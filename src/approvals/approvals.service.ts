@@ -1,17 +1,13 @@
-import { Injectable } from '@nestjs/common';
-import type { Action } from '../actions/action.js';
-import { Askers } from '../actions/requests/askers.js';
-import { ActionsService } from '../actions/actions.service.js';
-import { requireApprovalLevel } from '../auth/authorisation.js';
+import { AppError } from '../platform/errors/app-error.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { type Action, askersOf } from '../actions/action.js';
+import { requireApprovalLevel, SamePerson } from '../auth/authorisation.js';
 import { RequiredLevels } from '../actions/policy/required-levels.js';
-import { ActionDecisions, type LockedAction } from '../actions/requests/action-decisions.js';
+import { ActionDecisions } from '../actions/requests/action-decisions.js';
 import { AwaitedRuns } from '../actions/execution/awaited-runs.js';
-import { decidedAction } from '../actions/execution/decided-action.js';
+import { claimPermitLate, decidedAction } from '../actions/execution/decided-action.js';
 import { OwnRequestError } from '../auth/auth.errors.js';
 import type { Principal } from '../auth/principal.js';
-import type { ApprovalLevel } from '../platform/access/roles.js';
-import { SamePerson } from '../auth/principals/same-person.js';
-import { NotFoundError } from '../platform/errors/app-error.js';
 import { Settings } from '../platform/config/settings.js';
 import {
   afterCommit,
@@ -20,57 +16,71 @@ import {
   type Tx,
 } from '../platform/database/transactions.js';
 import { ActionConnectors } from '../actions/execution/action-connectors.js';
-import { KillSwitch } from '../kill-switch/kill-switch.js';
-import type { Permit } from '../kill-switch/permit.js';
+import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
 import type { IncidentStatus } from '../incidents/incident.js';
-import { IncidentResolvedError, NotWaitingError } from './approvals.errors.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
+import { Jobs } from '../platform/jobs/jobs.js';
+
+/** The incident is resolved, so the approver must confirm the action. */
+class IncidentResolvedError extends AppError {
+  constructor() {
+    super(
+      'invalid_state',
+      'The incident of the action is resolved. Send confirm_resolved: true to approve it all the same.',
+      { details: { reason: 'incident_resolved' } },
+    );
+  }
+}
+
+class NotWaitingError extends AppError {
+  constructor(message: string) {
+    super('invalid_state', message);
+  }
+}
 
 export interface WantedApproval {
   readonly comment?: string;
-  /** Also where the incident of the action is resolved. */
+  /** Approves the action even if its incident is resolved. */
   readonly confirmResolved: boolean;
 }
 
-/** People's decisions on actions that wait for approval. Of several that come at once, the lock of the row lets one win. */
+/**
+ * Decisions of people on actions that wait for approval. The row lock lets one of several simultaneous decisions win.
+ */
 @Injectable()
 export class ApprovalsService {
   constructor(
     private readonly transactions: Transactions,
-    private readonly actions: ActionsService,
     private readonly levels: RequiredLevels,
     private readonly decisions: ActionDecisions,
     private readonly runs: AwaitedRuns,
     private readonly connectors: ActionConnectors,
     private readonly killSwitch: KillSwitch,
     private readonly persons: SamePerson,
-    private readonly askers: Askers,
     @InjectMetric('approval_wait_seconds') private readonly waitSeconds: Histogram,
     private readonly settings: Settings,
   ) {}
 
-  /** Runs what it approves, and answers with what became of it. */
+  /** Approves the action, runs it, and returns the action after the run. */
   async approve(
     caller: Principal,
     id: string,
     { comment, confirmResolved }: WantedApproval,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const waiting = await this.actions.get(id);
-    requireApprovalLevel(caller, this.levels.forDecision(waiting));
-    const connector = await this.connectors.of(waiting);
+    const route = await this.decisions.routeTo(id);
+    const connector = await this.connectors.of(route);
     let permit: Permit | undefined;
     const approved = await this.transactions.run<Action>(
       async (tx) => {
-        await this.requireOther(tx, caller, waiting);
-        requireApprovable(waiting, waiting.incident?.status, confirmResolved);
-        // The first of all locks, as in every claim. An active kill switch leaves the action waiting.
-        permit = await this.killSwitch.claimPermit(tx);
-        const { action, incident } = await this.lock(tx, waiting);
+        const claimedPermit = await claimPermitLate(this.killSwitch, tx);
+        const { action, incident } = await this.decisions.lock(tx, route);
         const level = this.levels.forDecision(action, incident?.severity);
         requireApprovalLevel(caller, level);
+        await this.requireOther(tx, caller, action);
         requireApprovable(action, incident?.status, confirmResolved);
+        permit = claimedPermit();
         const connectorId = connector?.identity.id;
         const approval = { by: caller.name, level, comment, connectorId };
         const after = await this.decisions.approve(tx, id, approval);
@@ -89,16 +99,15 @@ export class ApprovalsService {
     reason: string,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const waiting = await this.actions.get(id);
-    requireApprovalLevel(caller, levelOf(waiting));
+    const route = await this.decisions.routeTo(id);
     return await this.transactions.run<Action>(
       async (tx) => {
-        const { action } = await this.lock(tx, waiting);
-        // Again: the transaction has read the caller's role anew, and it may have been lowered.
-        requireApprovalLevel(caller, levelOf(action));
+        const { action } = await this.decisions.lock(tx, route);
+        requireApprovalLevel(caller, action.approvalLevel ?? 'none');
         requireWaiting(action);
         const after = await this.decisions.reject(tx, id, caller.name, reason);
-        if (!after) throw new Error('What is locked and waits was not rejected.');
+        if (!after)
+          throw new Error('An action that is locked and waits for approval was not rejected.');
         return this.decided(tx, after);
       },
       caller,
@@ -106,17 +115,10 @@ export class ApprovalsService {
     );
   }
 
-  private async lock(tx: Tx, action: Action): Promise<LockedAction> {
-    const locked = await this.decisions.lock(tx, action);
-    if (!locked) throw new NotFoundError('Action');
-    return locked;
-  }
-
-  /** Rejecting one's own request is always allowed: it harms nobody. */
+  /** A requester cannot approve their own action, but can always reject it. */
   private async requireOther(tx: Tx, caller: Principal, action: Action): Promise<void> {
     if (!this.settings.approvalFourEyes) return;
-    const askers = await this.askers.of(tx, action);
-    if (await this.persons.isAmong(tx, caller, askers)) throw new OwnRequestError(caller);
+    if (await this.persons.isAmong(tx, caller, askersOf(action))) throw new OwnRequestError(caller);
   }
 
   private decided(tx: Tx, after: Action): Action {
@@ -129,10 +131,6 @@ export class ApprovalsService {
   }
 }
 
-function levelOf({ approvalLevel }: Action): ApprovalLevel {
-  return approvalLevel ?? 'none';
-}
-
 function requireApprovable(
   action: Action,
   incidentStatus: IncidentStatus | undefined,
@@ -142,8 +140,44 @@ function requireApprovable(
   if (incidentStatus === 'resolved' && !confirmResolved) throw new IncidentResolvedError();
 }
 
-/** Nobody can decide on the action any more, or not yet. */
+/** Throws if the action does not wait for approval. */
 function requireWaiting({ status }: Action): void {
   if (status === 'pending_approval') return;
   throw new NotWaitingError(`The action is ${status}: it does not wait for approval.`);
+}
+
+const EVERY_SECONDS = 30;
+const BATCH = 100;
+
+/** Jobs that remind of undecided actions, and reject them after APPROVAL_TTL_MINUTES. */
+@Injectable()
+export class ApprovalExpiry implements OnModuleInit {
+  constructor(
+    private readonly jobs: Jobs,
+    private readonly transactions: Transactions,
+    private readonly decisions: ActionDecisions,
+    private readonly settings: Settings,
+  ) {}
+
+  onModuleInit(): void {
+    this.jobs.every('approvals.expire', EVERY_SECONDS, (_, { signal }) => this.expire(signal));
+    this.jobs.every('approvals.remind', EVERY_SECONDS, (_, { signal }) => this.remind(signal));
+  }
+
+  async expire(signal?: AbortSignal): Promise<void> {
+    await this.inBatches((tx) => this.decisions.rejectExpired(tx, BATCH), signal);
+  }
+
+  async remind(signal?: AbortSignal): Promise<void> {
+    await this.inBatches((tx) => this.decisions.remindOfExpiry(tx, BATCH), signal);
+  }
+
+  private async inBatches(
+    work: (tx: Tx) => Promise<number>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    if (this.settings.approvalTtlMinutes === 0) return;
+    let done = BATCH;
+    while (done === BATCH && !signal?.aborted) done = await this.transactions.run(work);
+  }
 }

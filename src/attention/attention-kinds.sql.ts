@@ -1,7 +1,8 @@
 import { SYSTEM, UNDECIDED } from '../actions/action.js';
+import { SECRETS_LOST } from '../connectors/config/sealed-config.js';
 import type { AttentionKind } from './attention.js';
 
-/** Where the items of a kind come from. All but the name of the table is SQL over its rows. */
+/** Source of the items of a kind. All fields are SQL; `x` is the main table. */
 interface Source {
   readonly from: string;
   readonly where: readonly string[];
@@ -11,18 +12,18 @@ interface Source {
   readonly at: string;
   readonly link: string;
   readonly incident?: string;
-  /** What has an index, newest first. */
+  /** Order by an index, newest first. */
   readonly order: string;
 }
 
-/** Of each kind that many are looked for; as many stand for more. */
+/** Maximum number of items counted per kind. This count stands for more. */
 export const MOST_OF_A_KIND = 1_000;
 
-/** The values of the statement. */
+/** Parameters of the statement. */
 export const PARAMETERS = { kinds: '$1::text[]', subject: '$2::text', since: '$3', firstId: '$4' };
 const { since, firstId } = PARAMETERS;
 
-/** A tool that delivered this often has a usual gap. */
+/** Receipts from which the usual gap of a source can be computed. */
 const FEWEST_RECEIPTS = 5;
 const LOOKED_AT = 50;
 
@@ -34,7 +35,7 @@ const failedAction = (...conditions: string[]): Source => ({
     `x.status = 'failed'`,
     `x.id >= ${firstId}`,
     ...conditions,
-    // Somebody has done it since, or has undone what may have happened.
+    // The same action has completed since, or its possible effect was undone.
     `not exists (
       select from actions later
        where later.target_hash = x.target_hash and later.action_type = x.action_type and later.id > x.id
@@ -50,8 +51,28 @@ const failedAction = (...conditions: string[]): Source => ({
   order: 'x.id desc',
 });
 
+/** The newest report about an incident that left a decision of a person as it was. */
+const updateLeft = (event: string, ...conditions: string[]): Source => ({
+  from: 'incident_timeline x join incidents i on i.id = x.incident_id',
+  where: [
+    `x.event = '${event}'`,
+    `x.id >= ${firstId}`,
+    ...conditions,
+    `not exists (
+      select from incident_timeline later
+       where later.incident_id = x.incident_id and later.id > x.id and later.event = '${event}')`,
+  ],
+  subject: 'x.incident_id::text',
+  name: 'i.source',
+  reason: 'x.summary',
+  at: 'x.at',
+  link: `'/api/incidents/' || x.incident_id || '/reports'`,
+  incident: 'x.incident_id',
+  order: 'x.id desc',
+});
+
 export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
-  // Where the action of a step failed, the action is the item.
+  // If the action of the step failed, the action is the item.
   playbook_step_failed: {
     from: 'playbook_run_steps x join playbook_runs run on run.id = x.run_id',
     where: [
@@ -70,15 +91,41 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     incident: 'run.incident_id',
     order: 'x.completed_at desc',
   },
+  // The action was requested for another incident and rolled back there.
+  playbook_step_undone: {
+    from: `actions x
+      join playbook_run_steps step on step.action_id = x.rollback_of
+      join playbook_runs run on run.id = step.run_id
+      join incidents i on i.id = run.incident_id
+      join actions original on original.id = x.rollback_of`,
+    where: [
+      `x.status = 'completed'`,
+      `x.id >= ${firstId}`,
+      'x.incident_id is distinct from run.incident_id',
+      `i.status <> 'resolved'`,
+      `not exists (
+        select from actions later
+         where later.target_hash = x.target_hash and later.action_type = original.action_type and later.id > x.id
+           and later.status in ('pending', 'pending_approval', 'completed'))`,
+    ],
+    subject: `step.run_id || ':' || step.name`,
+    name: `run.playbook_name || ': ' || step.name`,
+    reason: `x.requested_by || ' rolled back its ' || original.action_type || ': ' || coalesce(x.reason, '')`,
+    at: 'coalesce(x.executed_at, x.requested_at)',
+    link: `'/api/actions/act-' || x.id`,
+    incident: 'run.incident_id',
+    order: 'x.id desc',
+  },
   playbook_runs_rate_limited: {
     from: `playbooks x cross join lateral (
-      select count(*) as n, min(started_at) as first, max(starts_at) as last
-        from playbook_runs
-       where playbook_id = x.id and starts_at > now() and completed_at is null) as waiting`,
+      select count(*) as n, min(run.started_at) as first, max(run.starts_at) as last,
+             count(*) filter (where i.severity = 'critical') as critical
+        from playbook_runs run left join incidents i on i.id = run.incident_id
+       where run.playbook_id = x.id and run.starts_at > now() and run.completed_at is null) as waiting`,
     where: ['waiting.n > 0'],
     subject: 'x.id::text',
     name: 'x.name',
-    reason: `waiting.n || ' automatic runs wait, the last until ' || ${utc('waiting.last')} || ': more than PLAYBOOK_RUNS_PER_HOUR were to begin within an hour.'`,
+    reason: `waiting.n || ' automatic runs wait, ' || waiting.critical || ' of them for critical incidents, the last until ' || ${utc('waiting.last')} || ': more than PLAYBOOK_RUNS_PER_HOUR were to begin within an hour.'`,
     at: 'waiting.first',
     link: `'/api/playbooks/' || x.id || '/runs'`,
     order: 'waiting.first desc',
@@ -133,25 +180,17 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     link: `'/api/webhook-events/' || x.id`,
     order: 'x.id desc',
   },
-  resolved_incident_reported: {
-    from: 'incident_timeline x join incidents i on i.id = x.incident_id',
-    where: [
-      `x.event = 'update_of_resolved'`,
-      `x.id >= ${firstId}`,
-      `i.status = 'resolved'`,
-      'x.at >= i.resolved_at',
-      `not exists (
-        select from incident_timeline later
-         where later.incident_id = x.incident_id and later.id > x.id and later.event = 'update_of_resolved')`,
-    ],
-    subject: 'x.incident_id::text',
-    name: 'i.source',
-    reason: 'x.summary',
-    at: 'x.at',
-    link: `'/api/incidents/' || x.incident_id || '/reports'`,
-    incident: 'x.incident_id',
-    order: 'x.id desc',
-  },
+  resolved_incident_reported: updateLeft(
+    'update_of_resolved',
+    `i.status = 'resolved'`,
+    'x.at >= i.resolved_at',
+  ),
+  verdict_outdated: updateLeft(
+    'update_of_judged',
+    `i.status <> 'resolved'`,
+    'i.verdict_by_person',
+    'x.at >= i.triaged_at',
+  ),
   webhook_source_silent: {
     from: `webhook_sources x cross join lateral (
       select max(received_at) as last, count(*) as receipts,
@@ -212,5 +251,25 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     at: 'dead.last',
     link: `'/api/notification-channels/' || x.id || '/deliveries?status=dead'`,
     order: 'dead.last desc',
+  },
+  secrets_lost: {
+    from: `(
+      select 'webhook_source:' || source as subject, source as name, updated_at, '/api/webhooks/' || source as link
+        from webhook_sources where secret is null
+      union all
+      select 'connector:' || id, name, updated_at, '/api/connectors/' || id
+        from connectors
+       where secrets is null and health_message = '${SECRETS_LOST}' and not enabled and deleted_at is null
+      union all
+      select 'notification_channel:' || id, name, updated_at, '/api/notification-channels/' || id
+        from notification_channels
+       where secrets is null and last_error = '${SECRETS_LOST}' and not enabled and deleted_at is null) as x`,
+    where: [],
+    subject: 'x.subject',
+    name: 'x.name',
+    reason: `'${SECRETS_LOST}'`,
+    at: 'x.updated_at',
+    link: 'x.link',
+    order: 'x.updated_at desc',
   },
 };

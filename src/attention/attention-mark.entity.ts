@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { AttentionKind } from './attention.js';
 
-/** Somebody has seen to it. What happens to the same subject later is an item again. */
+/** An item that a person has marked as done. Later events of the same subject are items again. */
 @Entity('attention_marks')
 export class AttentionMarkEntity {
   @PrimaryColumn({
@@ -18,7 +18,7 @@ export class AttentionMarkEntity {
   })
   readonly subject: string;
 
-  /** Of the item: with the microseconds that some tables keep. */
+  /** Time of the item, with the microseconds of some tables. */
   @Column({ type: 'timestamptz' })
   readonly at: Date;
 

@@ -1,14 +1,15 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
-import { CurrentPrincipal } from '../auth/current-principal.js';
-import type { Principal } from '../auth/principal.js';
+import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
-import type { Idempotency } from '../platform/idempotency/idempotency.js';
-import { Idempotent } from '../platform/idempotency/idempotent.js';
-import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
+import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
+import { ApiAnswer, ApiSchemas, Operation } from '../platform/openapi/answers.js';
+import { PagedAnswer } from '../platform/paging/page.js';
 import {
+  ATTENTION_ENVELOPE,
   AttentionDoneDto,
   AttentionDto,
+  AttentionMeta,
   AttentionQueryDto,
   DoneAttentionItemDto,
 } from './attention.dto.js';
@@ -24,16 +25,20 @@ export class AttentionController {
   @Get()
   @Operation(
     'getAttention',
-    'Read what needs attention',
-    `What silently did not happen in the last ${LISTED_DAYS} days: failed steps, actions, triage runs and webhook events, approvals that expired, resolved incidents whose tool reported more, sources that fell silent. Administrators also see connectors and notification channels that do not work, and notifications that were given up. An item is gone once it is mended or done with.`,
+    'List what needs attention',
+    `Lists failures of the last ${LISTED_DAYS} days that nobody was told about: failed steps, actions, triage runs and webhook events, expired approvals, resolved incidents with new reports, and silent sources. Administrators also see connectors and notification channels that do not work, and undelivered notifications. An item disappears when it is fixed or marked as done.`,
   )
-  @ApiAnswer({ status: 200, description: 'The counts, and the items.', type: AttentionDto })
+  @ApiSchemas({ AttentionEnvelope: ATTENTION_ENVELOPE })
+  @ApiExtraModels(AttentionMeta)
+  @ApiAnswer({ status: 200, description: 'The counts, and a page of items.', type: AttentionDto })
   async get(
     @Query() query: AttentionQueryDto,
     @CurrentPrincipal() caller: Principal,
-  ): Promise<AttentionDto> {
-    const { kind, limit } = query;
-    return AttentionDto.from(await this.attention.list(caller, { chosen: kind, limit }));
+  ): Promise<PagedAnswer<AttentionDto>> {
+    const { kind, sort, page, limit, per_page = limit } = query;
+    const request = { chosen: kind, sort, page, perPage: per_page };
+    const found = await this.attention.list(caller, request);
+    return new PagedAnswer(AttentionDto.from(found), { page, per_page, total: found.total });
   }
 
   @Post(':id/done')
@@ -41,12 +46,12 @@ export class AttentionController {
   @Requires('analyst')
   @Operation(
     'completeAttentionItem',
-    'Say that an item is done with',
-    'It leaves the list for everybody, with your reason in the audit trail. What happens to the same source, connector or channel later is listed again. Items whose `role` is admin need one.',
+    'Mark an item as done',
+    'Removes the item for everybody. The reason is stored in the audit trail. A later failure of the same source, connector or channel is listed again. Items with `role` admin require an admin.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'It is done with.',
+    description: 'The item is marked as done.',
     type: DoneAttentionItemDto,
   })
   async done(

@@ -1,3 +1,4 @@
+import type { SchemaObject } from '@nestjs/swagger';
 import { INCIDENT_STATUSES, SEVERITIES } from '../incidents/incident.js';
 import type { IncidentStatus, Severity } from '../incidents/incident.js';
 import { ROLES, type Role } from '../platform/access/roles.js';
@@ -16,22 +17,22 @@ import { QueryInteger, WordList } from '../platform/validation/query-fields.js';
 import {
   type Attention,
   ATTENTION_KINDS,
+  ATTENTION_SORTS,
   attentionId,
   type AttentionIncident,
   type AttentionItem,
   type AttentionKind,
+  type AttentionSort,
+  FIRST_OF_A_KIND,
   mayMend,
 } from './attention.js';
+import { LAST_PAGE } from '../platform/paging/page.js';
 import { MOST_OF_A_KIND } from './attention-kinds.sql.js';
 import type { AttentionMarkEntity } from './attention-mark.entity.js';
 
 const MOST_ITEMS = 200;
 
-const ItemId = () =>
-  Text({
-    example: 'action_failed.act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
-    contract: { title: 'AttentionItemId' },
-  });
+const ItemId = () => Text({ contract: { title: 'AttentionItemId' } });
 
 export class AttentionQueryDto {
   @WordList(
@@ -41,36 +42,54 @@ export class AttentionQueryDto {
     },
     {
       optional: true,
-      description: 'Items of these kinds alone. The counts are of all kinds.',
+      description: 'Returns only items of these kinds. The counts include all kinds.',
       example: ['action_failed'],
     },
   )
   readonly kind?: readonly AttentionKind[];
+
+  @QueryInteger({ optional: true, min: 1, max: LAST_PAGE, default: 1 })
+  readonly page: number = 1;
+
+  @QueryInteger({
+    optional: true,
+    min: 1,
+    max: MOST_ITEMS,
+    description: 'Maximum number of items per page. Without it `limit` applies.',
+  })
+  readonly per_page?: number;
 
   @QueryInteger({
     optional: true,
     min: 1,
     max: MOST_ITEMS,
     default: 50,
-    description: 'How many items at most.',
+    description: 'Another name for `per_page`, which wins if both are given.',
   })
   readonly limit: number = 50;
+
+  @Choice('AttentionSort', ATTENTION_SORTS, {
+    optional: true,
+    default: '-urgency',
+    description: `\`-urgency\`: the ${FIRST_OF_A_KIND} most urgent items of each kind first, then the others; both by the severity of their incident, then the newest first. An item without an incident ranks like one of a high incident. \`created_at\` is another name for \`at\`.`,
+  })
+  readonly sort: AttentionSort = '-urgency';
 }
 
 export class AttentionIncidentDto {
   @Id('IncidentId')
   readonly id: string;
 
-  @Text({ example: 'INC-2026-0042' })
+  @Text()
   readonly incident_number: string;
 
-  @Text({ example: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com' })
+  @Text()
   readonly title: string;
 
-  @Choice('Severity', SEVERITIES, { example: 'high' })
+  @Choice('Severity', SEVERITIES)
   readonly severity: Severity;
 
-  @Choice('IncidentStatus', INCIDENT_STATUSES, { example: 'open' })
+  @Choice('IncidentStatus', INCIDENT_STATUSES)
   readonly status: IncidentStatus;
 
   static from(this: void, incident: AttentionIncident): AttentionIncidentDto {
@@ -83,28 +102,22 @@ export class AttentionItemDto {
   @ItemId()
   readonly id: string;
 
-  @OpenChoice('AttentionKind', ATTENTION_KINDS, { example: 'action_failed' })
+  @OpenChoice('AttentionKind', ATTENTION_KINDS)
   readonly kind: string;
 
-  @Text({
-    description: 'Which action, step, source, connector or channel.',
-    example: 'isolate_host',
-  })
+  @Text({ description: 'Name of the action, step, source, connector or channel.' })
   readonly name: string;
 
-  @Text({ description: 'Why it did not happen.', example: 'The vendor answered with status 500.' })
+  @Text({ description: 'Reason of the failure.' })
   readonly reason: string;
 
-  @Instant({ example: '2026-01-31T09:31:00.000Z' })
+  @Instant()
   readonly at: string;
 
-  @Choice('Role', ROLES, { description: 'The least role that may mend it.', example: 'analyst' })
+  @Choice('Role', ROLES, { description: 'Minimum role to mark the item as done.' })
   readonly role: Role;
 
-  @Text({
-    description: 'Where it is read.',
-    example: '/api/actions/act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
-  })
+  @Text({ description: 'Path of the resource.' })
   readonly link: string;
 
   @Nested(() => AttentionIncidentDto, { optional: true })
@@ -126,41 +139,64 @@ export class AttentionItemDto {
 }
 
 export class AttentionCountDto {
-  @OpenChoice('AttentionKind', ATTENTION_KINDS, { example: 'action_failed' })
+  @OpenChoice('AttentionKind', ATTENTION_KINDS)
   readonly kind: string;
 
   @WholeNumber({
     min: 0,
     max: MOST_OF_A_KIND,
-    description: `${MOST_OF_A_KIND} stands for more.`,
-    example: 3,
+    description: `${MOST_OF_A_KIND} means this many or more.`,
   })
   readonly count: number;
 }
 
 export class AttentionDto {
-  @WholeNumber({ min: 0, description: 'The sum of the counts.', example: 3 })
+  @WholeNumber({ min: 0, description: 'Number of items of the chosen kinds.' })
   readonly total: number;
 
-  @NestedList(() => AttentionCountDto, { description: 'Of each kind that the caller may see.' })
+  @NestedList(() => AttentionCountDto, {
+    description: 'Counts by kind, for kinds that the caller may see.',
+  })
   readonly counts: readonly AttentionCountDto[];
 
   @NestedList(() => AttentionItemDto, {
-    description: 'Those of the most severe incidents first, then the newest.',
+    description: 'A page of the items of the chosen kinds.',
   })
   readonly items: readonly AttentionItemDto[];
 
-  static from(this: void, { counts, items }: Attention): AttentionDto {
+  static from(this: void, { total, counts, items }: Attention): AttentionDto {
     return {
-      total: counts.reduce((sum, { count }) => sum + count, 0),
+      total,
       counts: counts.map(({ kind, count }) => ({ kind, count })),
       items: items.map(AttentionItemDto.from),
     };
   }
 }
 
+export const ATTENTION_ENVELOPE: SchemaObject = {
+  type: 'object',
+  required: ['data', 'meta'],
+  properties: {
+    data: { $ref: '#/components/schemas/AttentionDto' },
+    meta: { $ref: '#/components/schemas/AttentionMeta' },
+  },
+  additionalProperties: false,
+};
+
+/** Pages of this list may be longer than those of other lists. */
+export class AttentionMeta {
+  @WholeNumber({ min: 1, max: LAST_PAGE, description: 'Page number, from 1.', example: 1 })
+  readonly page: number;
+
+  @WholeNumber({ min: 1, max: MOST_ITEMS, example: 50 })
+  readonly per_page: number;
+
+  @WholeNumber({ min: 0, description: 'Exact up to the limit of each count.', example: 3 })
+  readonly total: number;
+}
+
 export class AttentionDoneDto {
-  @Reason({ max: 500, example: 'Isolated by hand in the console of the vendor.' })
+  @Reason({ max: 500 })
   readonly reason: string;
 }
 
@@ -168,13 +204,13 @@ export class DoneAttentionItemDto {
   @ItemId()
   readonly id: string;
 
-  @Text({ example: 'alice' })
+  @Text()
   readonly done_by: string;
 
-  @Instant({ example: '2026-01-31T09:40:00.000Z' })
+  @Instant()
   readonly done_at: string;
 
-  @Text({ example: 'Isolated by hand in the console of the vendor.' })
+  @Text()
   readonly reason: string;
 
   static from(this: void, mark: AttentionMarkEntity): DoneAttentionItemDto {

@@ -1,14 +1,18 @@
-// SQL: one statement looks at what nine modules keep, by the indexes of each, so that the counts and the items fit each other.
+// SQL: one statement reads the tables of nine modules, so that counts and items are consistent.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../platform/clock.js';
 import { firstIdAt } from '../platform/ids.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { incidentNumber, type IncidentStatus, type Severity } from '../incidents/incident.js';
-import { titleWithoutDetails } from '../incidents/title-rules.js';
+import { titleWithoutDetails } from '../incidents/titles.js';
+import { type Sort, sortsOf } from '../platform/paging/page.js';
 import {
   type Attention,
   ATTENTION_KINDS,
+  ATTENTION_SORTS,
+  type AttentionSort,
+  FIRST_OF_A_KIND,
   type AttentionIncident,
   type AttentionItem,
   type AttentionKind,
@@ -18,7 +22,7 @@ import { AttentionMarkEntity } from './attention-mark.entity.js';
 import { MOST_OF_A_KIND, PARAMETERS, SOURCES } from './attention-kinds.sql.js';
 
 const DAY_MS = 86_400_000;
-/** What nobody has minded for that long is not listed any more. */
+/** Older items are not listed. */
 export const LISTED_DAYS = 30;
 
 const FOUND = ATTENTION_KINDS.map((kind) => {
@@ -39,29 +43,54 @@ const FOUND = ATTENTION_KINDS.map((kind) => {
       from ${from}
      where '${kind}' = any(${PARAMETERS.kinds})
        and (${PARAMETERS.subject} is null or ${subject} = ${PARAMETERS.subject})
-       and ${where.join('\n       and ')}
+       and ${['true', ...where].join('\n       and ')}
        and not exists (
          select from attention_marks mark
           where mark.kind = '${kind}' and mark.subject = ${subject} and mark.at >= ${at})
      order by ${order} limit ${MOST_OF_A_KIND})`;
 }).join('\n    union all ');
 
-const LIST: Statement = {
-  name: 'attention_list',
-  text: `
+/** Items without an incident stop events or messages, so they rank like those of a high incident. */
+const URGENCY = (direction: string) =>
+  ["coalesce(severity, 'high')", 'at', 'subject'].map((key) => `${key} ${direction}`).join(', ');
+
+const ORDERS: Readonly<Record<string, (direction: string) => string>> = {
+  urgency: (direction) =>
+    `(rank_in_kind <= ${FIRST_OF_A_KIND}) ${direction}, ${URGENCY(direction)}`,
+  at: (direction) => `at ${direction}, subject ${direction}`,
+  created_at: (direction) => `at ${direction}, subject ${direction}`,
+  name: (direction) => `name ${direction}, at desc, subject ${direction}`,
+};
+
+const LISTS = new Map(ATTENTION_SORTS.map((sort) => [sort, listBy(sort)]));
+
+function listBy(sort: AttentionSort): Statement {
+  const [{ field, descending }] = sortsOf([sort]) as [Sort<string>];
+  return {
+    name: `attention_list_${field}_${descending ? 'desc' : 'asc'}`,
+    text: listText(ORDERS[field]!(descending ? 'desc' : 'asc')),
+  };
+}
+
+function listText(order: string): string {
+  return `
     with found as materialized (
       select item.*, i.number::text, i.created_at, i.incident_type, i.source, i.title, i.severity, i.status
         from (${FOUND}) as item
         left join incidents i on i.id = item.incident_id
        where i.deleted_at is null),
-    counted as (select kind, count(*)::integer as n from found group by kind)
+    counted as (select kind, count(*)::integer as n from found group by kind),
+    ranked as (
+      select *, row_number() over (partition by kind order by ${URGENCY('desc')}) as rank_in_kind
+        from found where kind = any($5::text[])),
+    placed as (select *, row_number() over (order by ${order}) as place from ranked)
     select counted.kind as counted, counted.n, page.*
       from counted
       left join (
-        select * from found where kind = any($5::text[]) order by severity desc nulls last, at desc, subject limit $6
+        select * from placed where place > $6::bigint and place <= $6::bigint + $7::bigint
       ) as page on page.kind = counted.kind
-     order by page.severity desc nulls last, page.at desc, page.subject`,
-};
+     order by page.place`;
+}
 
 const MARK: Statement = {
   name: 'attention_mark',
@@ -75,13 +104,7 @@ const MARK: Statement = {
     returning kind, subject, at, done_by, done_at, reason`,
 };
 
-interface ItemRow {
-  readonly kind: AttentionKind;
-  readonly subject: string;
-  readonly name: string;
-  readonly reason: string;
-  readonly at: Date;
-  readonly link: string;
+interface ItemRow extends Omit<AttentionItem, 'incident'> {
   readonly incident_id: string | null;
   readonly number: string;
   readonly created_at: Date;
@@ -103,17 +126,20 @@ export class AttentionRepository {
     private readonly clock: Clock,
   ) {}
 
-  async list({ kinds, chosen = kinds, limit }: AttentionRequest): Promise<Attention> {
-    const values = [...this.range(kinds), [...chosen], limit];
-    const rows = await this.statements.rows<ListRow>(LIST, values);
+  async list({ kinds, chosen = kinds, sort, page, perPage }: AttentionRequest): Promise<Attention> {
+    const values = [...this.range(kinds), [...chosen], (page - 1) * perPage, perPage];
+    const rows = await this.statements.rows<ListRow>(LISTS.get(sort)!, values);
     const counts = new Map(rows.map(({ counted, n }) => [counted, n]));
     return {
+      total: kinds
+        .filter((kind) => chosen.includes(kind))
+        .reduce((sum, kind) => sum + (counts.get(kind) ?? 0), 0),
       counts: kinds.map((kind) => ({ kind, count: counts.get(kind) ?? 0 })),
       items: rows.filter((row) => row.kind !== null).map(itemOf),
     };
   }
 
-  /** Nothing when there is no such item, such as one that is mended. */
+  /** Returns `undefined` if the item does not exist, for example because it is fixed. */
   async mark(
     tx: Tx,
     { kind, subject }: Pick<AttentionItem, 'kind' | 'subject'>,

@@ -15,7 +15,7 @@ import {
 import type { AttentionMarkEntity } from './attention-mark.entity.js';
 import { AttentionRepository } from './attention.repository.js';
 
-/** What went wrong while nobody looked. An item is gone as soon as what it tells of is mended, or somebody says that it is. */
+/** Lists failures that nobody was told about, until they are fixed or marked as done. */
 @Injectable()
 export class AttentionService {
   constructor(

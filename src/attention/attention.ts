@@ -1,27 +1,31 @@
+import { sortWords } from '../platform/paging/page.js';
 import type { Role } from '../platform/access/roles.js';
 import type { IncidentStatus, Severity } from '../incidents/incident.js';
 
 interface Kind {
-  /** Who may mend it. */
+  /** Minimum role to mark an item as done. */
   readonly role: Role;
-  /** What only administrators see. */
+  /** Visible only to administrators. */
   readonly adminOnly?: true;
 }
 
-/** What silently did not happen, or may not have. */
-export const ATTENTION = {
+/** Kinds of silent failures. */
+const ATTENTION = {
   playbook_step_failed: { role: 'analyst' },
-  playbook_runs_rate_limited: { role: 'admin' },
+  playbook_step_undone: { role: 'analyst' },
+  playbook_runs_rate_limited: { role: 'analyst' },
   action_failed: { role: 'analyst' },
   action_outcome_unknown: { role: 'analyst' },
   approval_expired: { role: 'analyst' },
   triage_failed: { role: 'analyst' },
   webhook_event_failed: { role: 'analyst' },
   resolved_incident_reported: { role: 'analyst' },
+  verdict_outdated: { role: 'analyst' },
   webhook_source_silent: { role: 'admin' },
   connector_unhealthy: { role: 'admin', adminOnly: true },
   notification_channel_unhealthy: { role: 'admin', adminOnly: true },
   notifications_dead: { role: 'admin', adminOnly: true },
+  secrets_lost: { role: 'admin', adminOnly: true },
 } as const satisfies Record<string, Kind>;
 
 export type AttentionKind = keyof typeof ATTENTION;
@@ -38,12 +42,12 @@ export function kindsFor(role: Role): AttentionKind[] {
 
 export interface AttentionItem {
   readonly kind: AttentionKind;
-  /** The id or the name of what it is about. */
+  /** Id or name of the failed resource. */
   readonly subject: string;
   readonly name: string;
   readonly reason: string;
   readonly at: Date;
-  /** Where it is read, and mended. */
+  /** Path of the resource. */
   readonly link: string;
   readonly incident?: AttentionIncident;
 }
@@ -56,19 +60,29 @@ export interface AttentionIncident {
   readonly status: IncidentStatus;
 }
 
+export const ATTENTION_SORTS = sortWords('urgency', 'at', 'created_at', 'name');
+export type AttentionSort = (typeof ATTENTION_SORTS)[number];
+
+/** Number of items of each kind that the order by urgency puts before the others, so that many of one kind hide no other. */
+export const FIRST_OF_A_KIND = 3;
+
 export interface AttentionRequest {
-  /** Those that the caller may see. */
+  /** Kinds that the caller may see. */
   readonly kinds: readonly AttentionKind[];
   readonly chosen?: readonly AttentionKind[];
-  readonly limit: number;
+  readonly sort: AttentionSort;
+  readonly page: number;
+  readonly perPage: number;
 }
 
 export interface Attention {
+  /** Number of items of the chosen kinds. */
+  readonly total: number;
   readonly counts: readonly { readonly kind: AttentionKind; readonly count: number }[];
   readonly items: readonly AttentionItem[];
 }
 
-/** How an item is named in addresses: no kind has a dot. */
+/** Id of an item in paths. No kind contains a dot. */
 export function attentionId({ kind, subject }: Pick<AttentionItem, 'kind' | 'subject'>): string {
   return `${kind}.${subject}`;
 }

@@ -1,16 +1,82 @@
-import type { AuditAction } from './audit-actions.js';
-import type { AuditLogEntity } from './audit-log.entity.js';
+import type { AuditLogEntity } from './audit.entity.js';
 
-/** What a change says about itself. */
+/** Names of all audit records. A filter with another name is rejected as a typing error. */
+export const AUDIT_ACTIONS = [
+  'action.approved',
+  'action.completed',
+  'action.failed',
+  'action.rejected',
+  'action.requested',
+  'api_key.created',
+  'api_key.revoked',
+  'attention.done',
+  'audit.exported',
+  'audit.head_accepted',
+  'auth.cross_origin_refused',
+  'auth.key_refused',
+  'auth.level_refused',
+  'auth.login',
+  'auth.login_failed',
+  'auth.login_limited',
+  'auth.logout',
+  'auth.own_request_refused',
+  'auth.refusals_counted',
+  'auth.role_refused',
+  'auth.session_ended',
+  'connector.created',
+  'connector.deleted',
+  'connector.tested',
+  'connector.updated',
+  'database.restored',
+  'incident.created',
+  'incident.deleted',
+  'incident.severity_lowered',
+  'incident.updated',
+  'job.requeued',
+  'kill_switch.activated',
+  'kill_switch.deactivated',
+  'notification_channel.created',
+  'notification_channel.deleted',
+  'notification_channel.tested',
+  'notification_channel.updated',
+  'notification_delivery.redelivered',
+  'playbook.created',
+  'playbook.deleted',
+  'playbook.run_cancelled',
+  'playbook.run_completed',
+  'playbook.run_failed',
+  'playbook.run_started',
+  'playbook.updated',
+  'secrets.key_lost',
+  'secrets.resealed',
+  'triage.completed',
+  'triage.failed',
+  'triage.requested',
+  'user.created',
+  'user.deleted',
+  'user.password_changed',
+  'user.updated',
+  'webhook.refused',
+  'webhook_event.replayed',
+  'webhook_source.created',
+  'webhook_source.deleted',
+  'webhook_source.updated',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Records that an operator accepted the trail as it was. */
+export const HEAD_ACCEPTED = 'audit.head_accepted' satisfies AuditAction;
+
+/** Audit record of one change. */
 export interface AuditEntry {
-  /** The principal's name as records show it: a user name, `key:<name>`, `system`, … */
+  /** Name of the principal in records: a user name, `key:<name>`, `system`, … */
   readonly actor: string;
-  /** Such as `incident.created` or `auth.login_failed`. */
+  /** For example `incident.created` or `auth.login_failed`. */
   readonly action: AuditAction;
   readonly subject: AuditSubject;
   /**
-   * What a reader needs to know beyond that. Never a secret, nor anything that a secret can be found out from: the entry
-   * is kept for ever, and read by other people than those who may know the secret. Long parts are cut, and say so.
+   * Further facts for readers. Never a secret, nor data that reveals one: entries are kept for ever, and their readers
+   * may not know the secrets. Long parts are cut and marked.
    */
   readonly details?: Readonly<Record<string, unknown>>;
 }
@@ -20,10 +86,10 @@ export interface AuditSubject {
   readonly id: string;
 }
 
-/** A row as MACs cover it: its details are the text that PostgreSQL keeps, byte for byte. */
+/** A row as its MAC covers it: `details` is the exact text in PostgreSQL. */
 export interface AuditRow extends Omit<AuditLogEntity, 'details' | 'xid'> {
   readonly details: string;
 }
 
-/** The part of a row that its MAC covers. */
+/** Part of a row that its MAC covers. */
 export type AuditContent = Omit<AuditRow, 'key_id' | 'mac'>;

@@ -1,14 +1,11 @@
-// SQL: the count of the whole trail, which looks only at what PostgreSQL's snapshot says may not be sealed yet.
+// SQL: the total of the trail, which counts only the rows that a snapshot of PostgreSQL marks as possibly unsealed.
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, type SelectQueryBuilder } from 'typeorm';
 import { firstIdAt } from '../platform/ids.js';
-import { AuditLogEntity } from './audit-log.entity.js';
-import { AuditChainEntity } from './chain/audit-chain.entity.js';
+import { AuditLogEntity, AuditChainEntity, AuditSealEntity } from './audit.entity.js';
 import { BEYOND_SNAPSHOT, NOT_SEALED } from './chain/audit-chain.repository.js';
-import { AuditSealEntity } from './chain/audit-seal.entity.js';
 
-export type SubjectFilter =
-  { readonly type: string; readonly id: string } | { readonly typeOrId: string };
+type SubjectFilter = { readonly type: string; readonly id: string } | { readonly typeOrId: string };
 
 export interface AuditFilter {
   readonly actor?: string;
@@ -18,7 +15,7 @@ export interface AuditFilter {
   readonly to?: Date;
 }
 
-export interface AuditWindow {
+interface AuditWindow {
   readonly offset: number;
   readonly limit: number;
   readonly ascending: boolean;
@@ -26,7 +23,7 @@ export interface AuditWindow {
 
 export interface ListedEntry {
   readonly entry: AuditLogEntity;
-  /** Of its seal; undefined while the entry is not sealed. */
+  /** Hash of the seal; `undefined` until the entry is sealed. */
   readonly hash?: Buffer;
 }
 
@@ -53,7 +50,7 @@ export class AuditListRepository {
     return isFiltered ? await this.matching(filter).getCount() : await this.countAll();
   }
 
-  /** The chain has counted its rows already: only those that are not sealed yet remain to be counted. */
+  /** The number of the last seal counts the sealed rows. Only the unsealed rows are counted. */
   private async countAll(): Promise<number> {
     const head = await this.dataSource
       .getRepository(AuditChainEntity)
@@ -84,8 +81,8 @@ function addSubject(query: SelectQueryBuilder<AuditLogEntity>, subject: SubjectF
 }
 
 /**
- * Exact also when the sealer goes on meanwhile, because head and rows are read in one statement: the snapshot only says
- * where to look. It is a parameter, because the planner then knows how few rows that are.
+ * Exact even while the sealer runs, because head and rows are read in one statement. The snapshot is a parameter, so
+ * that the planner knows how few rows it selects.
  */
 const COUNT_ALL = `
   select (select seq from audit_chain) + count(*) as total from audit_log a

@@ -5,13 +5,12 @@ import { DataSource } from 'typeorm';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { AuditAnchor } from './anchor/audit-anchor.js';
-import { AuditBacklog } from './chain/audit-backlog.js';
+import { AuditBacklog, AuditSealingLoop } from './chain/audit-sealing.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
-import { AuditSealingLoop } from './chain/audit-sealing-loop.js';
 import { AuditVerifier } from './verification/audit-verifier.js';
 import { AuditWitness } from './anchor/audit-witness.js';
 
-/** Shows in health and metrics whether the trail is sealed in time and has not been changed. */
+/** Shows in health and metrics whether the trail is sealed in time and unchanged. */
 @Injectable()
 export class AuditSignals implements OnModuleInit {
   constructor(
@@ -37,27 +36,27 @@ export class AuditSignals implements OnModuleInit {
       async () => (await this.backlog.waiting()).oldestSeconds,
     );
     this.gauges.register(this.chainOk, async () => {
-      // Absent while the database cannot be reached: what was true before may not be true now.
+      // Absent while the database is unreachable: an old value may be wrong.
       await this.chain.readEnd(this.dataSource.manager);
-      return this.damage() === undefined ? 1 : 0;
+      return (await this.damage()) === undefined ? 1 : 0;
     });
   }
 
-  private damage(): string | undefined {
+  private async damage(): Promise<string | undefined> {
     if (this.sealing.broken !== undefined) return this.sealing.broken;
     if (this.witness.rewound) {
-      return 'The audit trail was put back to an earlier state. If a backup was restored: npm run audit -- accept-head.';
+      return 'The audit trail was set back to an earlier state. If a backup was restored, run npm run audit -- accept-head.';
     }
-    return !this.verifier.foundInvalid
+    return !(await this.verifier.foundInvalid(this.dataSource.manager))
       ? undefined
-      : 'The last verification of the audit trail found it changed: GET /api/audit/verify.';
+      : 'The last verification found that the audit trail was changed: see GET /api/audit/verify.';
   }
 
   private async health(): Promise<ComponentHealth> {
     const waiting = await this.backlog.waiting();
     const { unsealed, oldestSeconds: oldest_unsealed_seconds } = waiting;
     const numbers = { unsealed, oldest_unsealed_seconds };
-    const damage = this.damage();
+    const damage = await this.damage();
     if (damage !== undefined) return { status: 'unhealthy', message: damage, ...numbers };
     const message = (await this.backlog.lateness(waiting)) ?? this.anchor.fault;
     if (message !== undefined) return { status: 'degraded', message, ...numbers };

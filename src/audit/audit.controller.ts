@@ -8,8 +8,13 @@ import type { FastifyRequest } from '../platform/http/request.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { AuditExport } from './export/audit-export.js';
-import { AuditExportQueryDto, EXPORT_SCHEMA } from './export/audit-export.dto.js';
-import { AuditQueryDto, AuditRecordDto, AuditVerificationDto } from './audit.dto.js';
+import {
+  AuditExportQueryDto,
+  EXPORT_SCHEMA,
+  AuditQueryDto,
+  AuditRecordDto,
+  AuditVerificationDto,
+} from './audit.dto.js';
 import { AuditService, subjectFilter } from './audit.service.js';
 
 const AS_FILE = 'attachment; filename="audit.ndjson"';
@@ -26,8 +31,8 @@ export class AuditController {
   @Get()
   @Operation(
     'listAudit',
-    'Who did what, and when',
-    'Newest first. Each change is here, each login, and what was refused. An entry appears in the transaction of its change, and gets its `hash` within about a second.',
+    'List who did what, and when',
+    'Newest first. Contains all changes, logins and refused requests. An entry is written in the transaction of its change and gets its `hash` within about one second.',
   )
   @ApiAnswer({ status: 200, description: 'The entries.', type: AuditRecordDto, list: true })
   async list(@Query() query: AuditQueryDto): Promise<ListAnswer<AuditRecordDto>> {
@@ -52,22 +57,21 @@ export class AuditController {
   @Operation(
     'exportAudit',
     'Export a part of the audit trail with its seals',
-    'Lines of JSON, in the order of the chain: a header (`type` `export`), the entries with their seals, those that are not\n' +
-      'sealed yet (without `seal`), and an end. Entries of other times that were sealed in between are there too, because the\n' +
-      'chain would not hold without them. `npm run audit:verify -- FILE` verifies the file with SECRETS_KEY alone. That\n' +
-      'somebody exported becomes an entry itself; a HEAD, which hands nothing out, does not. A `from` after `to` is a time without\n' +
-      'entries: header and end alone.\n\n' +
-      'It is a file of text in UTF-8, read line by line, and may be large. Generated clients that choose by the type hand it out\n' +
-      "as a Blob or a stream; where they ask how to read it, say text (`parseAs: 'text'`).",
+    'Lines of JSON, in the order of the chain: a header (`type` `export`), the entries with their seals, the entries that are not\n' +
+      'sealed yet (without `seal`), and an end. Entries of other times that were sealed in between are included, because the\n' +
+      'chain requires them. `npm run audit:verify -- FILE` verifies the file with SECRETS_KEY only. An export is recorded in the\n' +
+      'audit trail; a HEAD request is not. If `from` is after `to`, the file has only a header and an end.\n\n' +
+      'The file is UTF-8 text to be read line by line, and may be large. Generated clients that choose the type of the result\n' +
+      'return a Blob or a stream; if they ask how to read it, choose text.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'The lines. A file without the line of `type` `end` is not whole.',
+    description: 'The lines. A file without a line of `type` `end` is incomplete.',
     contentType: 'application/x-ndjson',
     schema: EXPORT_SCHEMA,
     headers: {
       'Content-Disposition': {
-        description: 'That browsers keep it as a file.',
+        description: 'Makes browsers save the file.',
         schema: { type: 'string', enum: [AS_FILE] },
       },
     },
@@ -78,7 +82,7 @@ export class AuditController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Readable> {
     const lines = await this.linesFor(request, { from, to });
-    // Here, and not as a decorator: an error is no file.
+    // Not as a decorator, because an error is not a file.
     reply.header('content-disposition', AS_FILE);
     return lines;
   }
@@ -98,11 +102,11 @@ export class AuditController {
   @Operation(
     'verifyAudit',
     'Find out whether the audit trail was tampered with',
-    'Reads everything that was ever recorded: a second or two for each hundred thousand entries.',
+    'Reads all entries: one to two seconds per hundred thousand.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'What was found.',
+    description: 'Result of the verification.',
     type: AuditVerificationDto,
   })
   async verify(): Promise<AuditVerificationDto> {

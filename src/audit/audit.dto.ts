@@ -1,4 +1,5 @@
-import { sortWords } from '../platform/paging/sort-words.js';
+import { PickType, type SchemaObject } from '@nestjs/swagger';
+import { sortWords } from '../platform/paging/page.js';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
 import type { Verification } from './verification/audit-verifier.js';
 import {
@@ -10,23 +11,15 @@ import {
   Nested,
   Text,
   WholeNumber,
+  integer,
 } from '../platform/validation/fields.js';
 import type { AuditRecord } from './audit.service.js';
-import { AUDIT_ACTIONS, type AuditAction } from './audit-actions.js';
+import { AUDIT_ACTIONS, type AuditAction } from './audit-entry.js';
 
 const SORTS = sortWords('at', 'created_at');
 
-/** The longest text that the columns hold, with the note at its end that it was cut. */
+/** Maximum length of text columns, with the note that the text was cut. */
 const LONGEST = 300;
-
-export const From = () =>
-  Instant({ optional: true, description: 'From this time on.', example: '2026-11-02T09:30:00Z' });
-export const To = () =>
-  Instant({
-    optional: true,
-    description: 'Up to and with this time.',
-    example: '2026-11-03T09:30:00Z',
-  });
 
 export class AuditQueryDto extends PageQueryDto {
   @Choice('AuditSort', SORTS, {
@@ -46,23 +39,31 @@ export class AuditQueryDto extends PageQueryDto {
     optional: true,
     min: 1,
     max: 2 * LONGEST,
-    description: 'A type, an id, or a type and an id with a colon between them.',
+    description: 'A type, an id, or `type:id`.',
     example: 'incident:0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
   })
   readonly subject?: string;
 
-  @From()
+  @Instant({
+    optional: true,
+    description: 'Start of the time range, inclusive.',
+    example: '2026-11-02T09:30:00Z',
+  })
   readonly from?: string;
 
-  @To()
+  @Instant({
+    optional: true,
+    description: 'End of the time range, inclusive.',
+    example: '2026-11-03T09:30:00Z',
+  })
   readonly to?: string;
 }
 
 export class AuditSubjectDto {
-  @Text({ example: 'incident' })
+  @Text()
   readonly type: string;
 
-  @Text({ example: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e' })
+  @Text()
   readonly id: string;
 }
 
@@ -70,26 +71,26 @@ export class AuditRecordDto {
   @Id('AuditRecordId')
   readonly id: string;
 
-  @Instant({ example: '2026-11-02T09:30:00.000Z' })
+  @Instant()
   readonly at: string;
 
-  @Text({ example: 'j.doe' })
+  @Text()
   readonly actor: string;
 
-  @Text({ example: 'incident.created' })
+  @Text()
   readonly action: string;
 
   @Nested(() => AuditSubjectDto)
   readonly subject: AuditSubjectDto;
 
-  @JsonObject({ example: { severity: 'high' } })
+  @JsonObject()
   readonly details: Readonly<Record<string, unknown>>;
 
   @Text({
     optional: true,
     pattern: /^[0-9a-f]{64}$/,
-    description: "The entry's place in the chain; absent for about a second, until it is sealed.",
-    example: 'e7245c02fa85453515ee642b5d0ef83395763dc00457cc87c127937c136f866a',
+    description:
+      'Hash of the entry in the chain; absent for about one second, until the entry is sealed.',
   })
   readonly hash?: string;
 
@@ -107,48 +108,44 @@ export class AuditRecordDto {
 }
 
 export class AuditVerificationDto {
-  @Flag({ description: 'No entry was changed, removed or inserted.', example: true })
+  @Flag({ description: 'No entry was changed, removed or inserted.' })
   readonly valid: boolean;
 
   @WholeNumber({
     min: 0,
-    description: 'Sealed entries that are as they were written, up to the first that is not.',
-    example: 1284,
+    description: 'Number of unchanged sealed entries, up to the first changed one.',
   })
   readonly checked: number;
 
-  @WholeNumber({ min: 0, description: 'Entries that wait to be sealed.', example: 3 })
+  @WholeNumber({ min: 0, description: 'Number of entries that wait to be sealed.' })
   readonly unsealed: number;
 
   @WholeNumber({
     optional: true,
     min: 1,
     description:
-      'Entries among the sealed ones whose key was lost: they are as they were when it was given up, and nobody can tell what happened to them before. Absent when there are none.',
-    example: 312,
+      'Number of sealed entries whose key was lost. They are unchanged since the key was given up; earlier changes cannot be detected. Absent if there are none.',
   })
   readonly taken_over?: number;
 
   @Id('AuditRecordId', {
     optional: true,
-    description:
-      'The first entry that is not as it was written; absent when only the end of the trail is missing.',
+    description: 'First entry that was changed; absent if only the end of the trail is missing.',
   })
   readonly first_invalid_id?: string;
 
   @Flag({
     optional: true,
     description:
-      'The trail does not lead through an end that this service has seen, or that AUDIT_ANCHOR_FILE holds: it was put back to an earlier state, or made anew. Absent when it does.',
-    example: true,
+      'The trail no longer contains an end that this service has seen, or that AUDIT_ANCHOR_FILE holds: it was set back to an earlier state, or made again. Absent otherwise.',
   })
   readonly head_rewound?: true;
 
   @WholeNumber({
     optional: true,
     min: 1,
-    description: 'Entries that were removed before they were sealed; absent when there are none.',
-    example: 2,
+    description:
+      'Number of entries that were removed before they were sealed; absent if there are none.',
   })
   readonly missing?: number;
 
@@ -157,3 +154,63 @@ export class AuditVerificationDto {
     return { valid, checked, unsealed, taken_over, first_invalid_id, head_rewound, missing };
   }
 }
+
+export class AuditExportQueryDto extends PickType(AuditQueryDto, ['from', 'to']) {}
+
+const text: SchemaObject = { type: 'string' };
+const time: SchemaObject = { type: 'string', format: 'date-time' };
+const number: SchemaObject = { type: 'string', pattern: '^[0-9]+$' };
+const hash: SchemaObject = { type: 'string', pattern: '^[0-9a-f]{64}$' };
+const count: SchemaObject = integer(0);
+const point = objectOf({ seq: number, hash });
+const seal = objectOf({ seq: number, hash, key_id: text });
+
+const attestation = objectOf({ key_id: text, mac: hash });
+
+type Properties = Record<string, SchemaObject>;
+
+function objectOf(always: Properties, sometimes: Properties = {}): SchemaObject {
+  return {
+    type: 'object',
+    properties: { ...always, ...sometimes },
+    required: Object.keys(always),
+  };
+}
+
+function lineOf(type: string, always: Properties, sometimes?: Properties): SchemaObject {
+  return objectOf({ type: { type: 'string', enum: [type] }, ...always }, sometimes);
+}
+
+const LINES: readonly SchemaObject[] = [
+  lineOf(
+    'export',
+    { at: time, previous: point, head: point, last_seq: number, key_id: text, mac: hash },
+    { from: time, to: time },
+  ),
+  lineOf(
+    'entry',
+    {
+      id: { type: 'string', format: 'uuid' },
+      at: time,
+      actor: text,
+      action: text,
+      subject_type: text,
+      subject_id: text,
+      details: { type: 'string', description: 'JSON as text: the MAC covers its bytes.' },
+      key_id: text,
+      mac: hash,
+    },
+    { writer: text, written: number, seal, attestation },
+  ),
+  lineOf('removed', { id: { type: 'string', format: 'uuid' }, seal }),
+  lineOf('end', { sealed: count, unsealed: count, key_id: text, mac: hash }),
+];
+
+/** OpenAPI cannot describe each line of a text, so an extension holds the schemas of the lines. */
+export const EXPORT_SCHEMA = {
+  type: 'string',
+  format: 'binary',
+  description:
+    'One JSON object per line, distinguished by `type`; see x-line. `head` is the end of the whole chain, `previous` the seal before the first.',
+  'x-line': { oneOf: LINES },
+} as SchemaObject;

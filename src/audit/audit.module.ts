@@ -1,19 +1,19 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditAnchor } from './anchor/audit-anchor.js';
-import { AuditBacklog } from './chain/audit-backlog.js';
+import { ChangeFeed } from './changes/change-feed.js';
+import { RecordedChangesRepository } from './changes/recorded-changes.repository.js';
+import { VersionHistory } from './changes/version-history.js';
+import { AuditBacklog, AuditSealer, AuditSealingLoop } from './chain/audit-sealing.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
 import { AuditExport } from './export/audit-export.js';
 import { AuditExportRepository } from './export/audit-export.repository.js';
-import { AuditKeys } from './chain/audit-keys.js';
+import { AuditKeys } from './chain/audit-chain.js';
 import { AuditListRepository } from './audit-list.repository.js';
-import { AuditLog } from './audit-log.js';
-import { AuditSealer } from './chain/audit-sealer.js';
-import { AuditSealingLoop } from './chain/audit-sealing-loop.js';
+import { AuditLog, AuditWriter } from './audit-log.js';
 import { AuditSignals } from './audit-signals.js';
 import { AuditVerifier } from './verification/audit-verifier.js';
 import { AuditVerifyRepository } from './verification/audit-verify.repository.js';
 import { AuditWitness } from './anchor/audit-witness.js';
-import { AuditWriter } from './writing/audit-writer.js';
 import { AuditController } from './audit.controller.js';
 import { AuditService } from './audit.service.js';
 
@@ -37,7 +37,10 @@ import { AuditService } from './audit.service.js';
     AuditExportRepository,
     AuditExport,
     AuditService,
+    ChangeFeed,
+    RecordedChangesRepository,
+    VersionHistory,
   ],
-  exports: [AuditLog, AuditService],
+  exports: [AuditLog, AuditService, ChangeFeed, VersionHistory],
 })
 export class AuditModule {}

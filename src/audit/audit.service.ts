@@ -8,7 +8,7 @@ import {
 } from './audit-list.repository.js';
 import { AuditVerifier, type Verification } from './verification/audit-verifier.js';
 
-export interface AuditQuery extends AuditFilter, PageRequest {
+interface AuditQuery extends AuditFilter, PageRequest {
   /** Oldest first; otherwise newest first. */
   readonly ascending?: boolean;
 }
@@ -50,7 +50,7 @@ export class AuditService {
   }
 }
 
-/** Reads a filter: `incident`, `incident:<id>` or an id alone. An id may hold colons itself. */
+/** Parses a filter: `incident`, `incident:<id>` or an id. An id may contain colons. */
 export function subjectFilter(text: string): NonNullable<AuditFilter['subject']> {
   const at = text.indexOf(':');
   return at === -1 ? { typeOrId: text } : { type: text.slice(0, at), id: text.slice(at + 1) };

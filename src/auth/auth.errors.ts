@@ -1,10 +1,9 @@
-import type { AuditAction } from '../audit/audit-actions.js';
-import type { AuditSubject } from '../audit/audit-entry.js';
+import type { AuditAction, AuditSubject } from '../audit/audit-entry.js';
 import { type ApprovalLevel, type Role, ROLES } from '../platform/access/roles.js';
 import { AppError, type ErrorExtras } from '../platform/errors/app-error.js';
 import type { Principal } from './principal.js';
 
-/** One error for every reason: whoever guesses does not learn how far the guess came. */
+/** The same error for every reason, so that an attacker does not learn which part of a guess was right. */
 export class UnauthorizedError extends AppError {
   constructor(message = 'A valid API key or session is required.') {
     super('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } });
@@ -19,16 +18,16 @@ export class TooManyFailuresError extends AppError {
   }
 }
 
-/** What the audit trail says of somebody who is not known, beside the network. */
+/** Audit record of an unknown caller. RefusalFilter adds the network. */
 export interface StrangerRefusal {
   readonly action: AuditAction;
-  /** What was tried, where that is one of a limited number of things; else the subject is the network. */
+  /** Target of the attempt if the number of targets is limited; otherwise the subject is the network. */
   readonly subject?: AuditSubject;
-  /** Refusals with another `reason` are counted apart. */
+  /** Refusals with different reasons are counted separately. */
   readonly details?: { readonly reason: string };
 }
 
-/** RefusalFilter writes it into the audit trail, and answers as `told` would. */
+/** RefusalFilter writes `refusal` into the audit trail and responds with the error `told`. */
 export abstract class StrangerRefusedError extends AppError {
   protected constructor(
     readonly refusal: StrangerRefusal,
@@ -38,25 +37,25 @@ export abstract class StrangerRefusedError extends AppError {
   }
 }
 
-/** A key or token that is nobody's. */
+/** The key or token does not exist. */
 export class UnknownKeyError extends StrangerRefusedError {
   constructor(told: UnauthorizedError | TooManyFailuresError) {
     super({ action: 'auth.key_refused' }, told);
   }
 }
 
-/** The same for a user name that nobody has, and for the current password of somebody who is logged in. */
+/** Used both for unknown user names and for wrong current passwords. */
 export class AccountThrottledError extends AppError {
   constructor(retryAfterSeconds: number) {
     super(
       'rate_limited',
-      'Too many wrong passwords for this user from new addresses; try again later, or from an address that it logged in from before.',
+      'Too many wrong passwords for this user from new addresses. Try again later, or from an address of an earlier login.',
       { headers: { 'retry-after': String(retryAfterSeconds) } },
     );
   }
 }
 
-/** @param why the rest of a sentence that begins with the name of the field */
+/** @param why the end of a sentence that begins with the field name */
 export class WeakPasswordError extends AppError {
   constructor(field: string, why: string) {
     const message = `${field} ${why}.`;
@@ -72,31 +71,30 @@ export class InvalidCredentialsError extends AppError {
   }
 }
 
-/** Somebody who is logged in gave no user name, so that the message speaks of the password alone. */
+/** A logged-in user sends no user name, so the message names only the password. */
 export class WrongCurrentPasswordError extends InvalidCredentialsError {
   constructor() {
     super('The current password is wrong.');
   }
 }
 
-const FROM_ANOTHER_SITE =
-  'The request comes from another site, or does not tell that it comes from this one.';
+const FROM_ANOTHER_SITE = 'The request comes from another site, or does not name its origin.';
 
-/** A page of another site would log its visitor in or out. */
+/** Prevents a page of another site from logging its visitor in or out. */
 export class CrossOriginError extends AppError {
   constructor() {
     super('forbidden', FROM_ANOTHER_SITE);
   }
 }
 
-/** What the audit trail says of a caller who was refused, beside the route and the address. */
+/** Audit record of a refused caller. RefusalFilter adds route and address. */
 export interface CallerRefusal {
   readonly action: AuditAction;
   readonly actor: string;
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Somebody who is known may not do this. RefusalFilter writes it into the audit trail, wherever it was thrown. */
+/** A known caller lacks a permission. RefusalFilter records it in the audit trail. */
 export abstract class CallerRefusedError extends AppError {
   protected constructor(
     readonly refusal: CallerRefusal,
@@ -140,20 +138,35 @@ export class InsufficientApprovalLevelError extends CallerRefusedError {
   }
 }
 
-/** Where four eyes are wanted: a user and the keys that the user made are one person, who has one pair of eyes. */
+/** Four-eyes check: a user and the keys of that user are one person. */
 export class OwnRequestError extends CallerRefusedError {
   constructor({ name }: Pick<Principal, 'name'>) {
     super(
       { action: 'auth.own_request_refused', actor: name },
       'forbidden',
-      'Nobody may approve what they requested themselves.',
+      'Nobody may approve their own request.',
     );
   }
 }
 
-/** A page of another site would act with the session of its visitor. */
+/** Prevents a page of another site from using the session of its visitor. */
 export class CrossOriginSessionError extends CallerRefusedError {
   constructor(username: string) {
     super({ action: 'auth.cross_origin_refused', actor: username }, 'forbidden', FROM_ANOTHER_SITE);
+  }
+}
+
+export class UsernameTakenError extends AppError {
+  constructor(username: string) {
+    super('conflict', `The name ${username} is in use, or was used before.`);
+  }
+}
+
+export class LastAdminError extends AppError {
+  constructor() {
+    super(
+      'invalid_state',
+      'This is the last enabled admin. It cannot be deleted, disabled or given another role.',
+    );
   }
 }

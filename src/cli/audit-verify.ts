@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { AuditKeys } from '../audit/chain/audit-keys.js';
+import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { ExportCheck, type ExportFindings } from '../audit/export/export-check.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
@@ -7,7 +7,7 @@ import { runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run audit:verify -- <file>
 
-Verifies what GET /api/audit/export answered, with SECRETS_KEY (or DATA_DIR/secrets.key) alone: no service, no database.`;
+Verifies a file of GET /api/audit/export with SECRETS_KEY (or DATA_DIR/secrets.key), without service and database.`;
 
 async function main(): Promise<void> {
   const [file, ...rest] = process.argv.slice(2);
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   process.exitCode = findings.valid ? 0 : 1;
 }
 
-/** Only a line feed ends a line, because texts that people wrote may hold any other separator. */
+/** Only a line feed ends a line, because texts of people may contain other separators. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
@@ -31,13 +31,13 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   if (rest !== '') yield rest;
 }
 
-/** The database does not matter for a file, so the key file counts beside an external one too. No key is ever generated here. */
+/** The database is irrelevant, so the key file is used even if DATABASE_URL is set. Never generates a key. */
 function loadKeys(): AuditKeys {
   const { secretsKey, dataDir } = loadSettings();
   const settings = { secretsKey, dataDir, databaseUrl: undefined };
   const keys = givenSecretKeys(settings);
   if (keys) return new AuditKeys(keys);
-  throw new Error(`SECRETS_KEY is needed, and ${keyFileOf(settings)} is not there.`);
+  throw new Error(`SECRETS_KEY is required, because ${keyFileOf(settings)} does not exist.`);
 }
 
 function reportOf({ valid, sealed, unsealed, faults, header }: ExportFindings): string[] {
@@ -45,10 +45,10 @@ function reportOf({ valid, sealed, unsealed, faults, header }: ExportFindings): 
   const { previous, last_seq, head, at } = header;
   return [
     `The export is as the service wrote it at ${at}: ${sealed} sealed entries (seals ${BigInt(previous.seq) + 1n} to ${last_seq}) and ${unsealed} that were not sealed yet.`,
-    'What the file alone cannot tell:',
-    `- whether the chain up to seal ${previous.seq} was whole: GET /api/audit/verify, or an export from the beginning`,
-    `- whether the chain had been put back before: it then ended at ${head.seq} ${head.hash}; a later end in AUDIT_ANCHOR_FILE or in a log of before ${at} proves it`,
-    '- whether entries were removed before they were sealed: GET /api/audit/verify counts them',
+    'The file alone does not show:',
+    `- whether the chain up to seal ${previous.seq} was complete: see GET /api/audit/verify, or export from the beginning`,
+    `- whether the chain had been set back before: it then ended at ${head.seq} ${head.hash}; a later end in AUDIT_ANCHOR_FILE or in a log of before ${at} proves it`,
+    '- whether entries were removed before they were sealed: see GET /api/audit/verify',
   ];
 }
 

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { loadSettings } from '../platform/config/load-settings.js';
 import type { Settings } from '../platform/config/settings.js';
 import { writeBackup } from '../platform/database/backup/write-backup.js';
-import { requireSameDatabase } from '../platform/database/same-database.js';
+import { requireSameDatabase } from '../platform/database/schema-checks.js';
 import { reachServer } from '../platform/database/open-database.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import { serviceBackupPlan } from './service-backup.js';
@@ -11,12 +11,12 @@ import { runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run backup -- FILE [--with-key] [--without-key] [--force]
 
-Writes the database, as it is at this moment, to one file. The service may run meanwhile, with the embedded database too.
-The file is for its owner alone. The key is not in it: keep SECRETS_KEY (DATA_DIR/secrets.key) apart from it.
+Writes the current database to one file. The service may be running, also with the embedded database. Only the owner can
+read the file. It does not contain the key: keep SECRETS_KEY (DATA_DIR/secrets.key) separately.
 
-  --with-key     put the key into the file all the same; whoever has the file then has everything
-  --without-key  make the backup although the key is not at hand or lost
-  --force        replace a file of that name`;
+  --with-key     include the key; whoever has the file then has everything
+  --without-key  make the backup although the key is missing or lost
+  --force        replace an existing file`;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -55,20 +55,20 @@ async function main(): Promise<void> {
     say(
       keys !== undefined
         ? `THE KEY IS IN THE FILE (${named}): whoever can read it can read every stored secret.`
-        : `The key (${named}) is not in it. Keep it apart: without it stored secrets cannot be read.`,
+        : `The key (${named}) is not in it. Keep it separately: stored secrets cannot be read without it.`,
     );
   } finally {
     await server.stop();
   }
 }
 
-/** Opening an embedded database that is not there would create it, and the backup would be empty. */
+/** Opening a missing embedded database would create it, and the backup would be empty. */
 async function refuseNoDatabase({ databaseUrl, dataDir }: Settings): Promise<void> {
   if (databaseUrl !== undefined) return;
   const { hasCluster } = await import('../platform/database/embedded/embedded-postgres.js');
   if (await hasCluster(dataDir)) return;
   throw new Error(
-    `There is no database in ${dataDir}: set DATA_DIR or DATABASE_URL as the service has it.`,
+    `There is no database in ${dataDir}. Set DATA_DIR or DATABASE_URL as for the service.`,
   );
 }
 

@@ -1,24 +1,29 @@
 import { type OpenWithKeys, openWithKeys } from '../app.database.js';
 import type { Settings } from '../platform/config/settings.js';
+import { sentenceOf } from '../start-failure.js';
 
-/** Runs a command. An error is shown to the operator as one line. */
+/** Runs a command. Shows an error to the operator as one line. */
 export function runCommand(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`${lineOf(error)}\n`);
     process.exitCode = 1;
   });
+}
+
+function lineOf(error: unknown): string {
+  return error instanceof Error ? (sentenceOf(error) ?? error.message) : String(error);
 }
 
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** For commands that read whole tables: a statement may take an hour before it is cancelled. */
+/** For commands that read whole tables: raises the statement timeout to one hour. */
 export function withLongStatements(settings: Settings): Settings {
   return { ...settings, databaseStatementTimeoutMs: 3_600_000 };
 }
 
-/** When the service runs with the embedded database, the command uses the PostgreSQL server of the service. */
+/** If the service runs with the embedded database, the command uses its PostgreSQL server. */
 export async function withDatabase<T>(
   settings: Settings,
   work: (open: OpenWithKeys) => Promise<T>,

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import { AuditKeys } from '../audit/chain/audit-keys.js';
+import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { logOfCommand } from '../audit/audit-log.js';
-import { AdminAccount } from '../auth/bootstrap/admin-account.js';
+import { AdminAccount } from '../auth/bootstrap/bootstrap.service.js';
 import { hasPermittedLength } from '../auth/passwords/password-requirements.js';
-import { isUsername } from '../auth/users/user.js';
+import { isUsername } from '../auth/users/user.entity.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: npm run create-admin -- <user name> [--password-stdin]
 
-Makes an admin, or gives an existing user the role admin, a new password and access again; its sessions end.
-The password is read from the standard input, or made up and printed.`;
+Creates an admin, or gives an existing user the role admin, a new password and access again, and ends its sessions.
+The password is read from the standard input, or generated and printed.`;
 
 const PASSWORD_BYTES = 18;
 
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     : randomBytes(PASSWORD_BYTES).toString('base64url');
   if (!hasPermittedLength(password)) throw new Error('The password must be 12 to 256 characters.');
   const outcome = await ensureAdmin(username, password);
-  if (!outcome) throw new Error(`${username} was deleted, and names are never used again.`);
+  if (!outcome) throw new Error(`${username} was deleted, and names are never reused.`);
   const made = readsPassword ? '' : ` Its password is ${password}`;
   say(`The admin ${username} was ${outcome}.${made}`);
 }

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Writes a generated file, or with `--check` compares it byte by byte with the committed one and names the command that
- * generates it. Works with uncommitted changes, too.
+ * Writes a generated file. With `--check`, compares it with the committed file and names the command that generates it.
+ * Works with uncommitted changes.
  */
 export function writeOrCheck(path: string, content: string, command: string): void {
   if (!process.argv.includes('--check')) {
@@ -11,7 +11,7 @@ export function writeOrCheck(path: string, content: string, command: string): vo
   }
   if (!existsSync(path) || readFileSync(path, 'utf8') !== content) {
     process.stderr.write(
-      `${path} is not what the code generates: run \`${command}\` and commit it.\n`,
+      `${path} differs from the generated content: run \`${command}\` and commit it.\n`,
     );
     process.exitCode = 1;
   }

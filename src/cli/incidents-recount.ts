@@ -8,8 +8,8 @@ import { runCommand, say, withDatabase } from './command.js';
 
 const USAGE = `Usage: node dist/cli/incidents-recount.js [--check]
 
-Compares the counts of incidents with the incidents, and counts them anew where they differ; with --check it only tells.
-The service may run meanwhile.`;
+Compares the counts of incidents with the incidents, and corrects them; with --check it only reports differences.
+The service may be running.`;
 
 const RETRY_MS = 100;
 
@@ -23,11 +23,11 @@ async function main(): Promise<void> {
     );
     const differences = await counts.differences();
     for (const difference of differences) say(JSON.stringify(difference));
-    if (differences.length === 0) return say('The counts are right.');
+    if (differences.length === 0) return say('The counts are correct.');
     process.exitCode = args.includes('--check') ? 1 : 0;
     if (args.includes('--check')) return say(`${differences.length} counts are wrong.`);
     while (!(await counts.recount())) await sleep(RETRY_MS);
-    say(`${differences.length} counts were wrong; all are counted anew.`);
+    say(`${differences.length} counts were wrong and are corrected.`);
   });
 }
 

@@ -2,18 +2,22 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { DataSource } from 'typeorm';
 import { schema, sealedColumns } from '../app.schema.js';
-import { AuditKeys } from '../audit/chain/audit-keys.js';
+import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { AuditResealing } from '../audit/verification/audit-resealing.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import type { Settings } from '../platform/config/settings.js';
 import { openDatabase } from '../platform/database/open-database.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { waitUntilUnused } from '../platform/secrets/key-heartbeat.js';
-import { acceptKeys, type KnownKey, requireKeysOf } from '../platform/secrets/known-keys.js';
+import {
+  waitUntilUnused,
+  acceptKeys,
+  type KnownKey,
+  requireKeysOf,
+} from '../platform/secrets/known-keys.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import { SealedValues } from '../platform/secrets/sealed-values.js';
-import { SecretKeys } from '../platform/secrets/secret-keys.js';
+import { SecretKeys } from '../platform/secrets/secret-box.js';
 import { SecretKeysRepository } from '../platform/secrets/secret-keys.repository.js';
 import { withLongStatements, runCommand, say } from './command.js';
 
@@ -50,7 +54,7 @@ async function main(): Promise<void> {
     const given = givenSecretKeys(settings);
     if (given?.ids.includes(lost)) {
       throw new Error(
-        `The key ${lost} is not lost: it is at hand. To replace it, run npm run reseal.`,
+        `The key ${lost} is not lost: SECRETS_KEY has it. To replace it, run npm run reseal.`,
       );
     }
     await waitUntilUnused(repository, [lost], say);
@@ -74,23 +78,23 @@ async function main(): Promise<void> {
     say(`The key ${lost} is given up. Secrets that are gone: ${secrets.join(', ')}.`);
     if (discarded['webhook_sources']) {
       say(
-        'Webhook sources are disabled, and what they are sent gets 404. Give each a new secret and enable it: PUT /api/webhooks/NAME {"secret": "...", "enabled": true}.',
+        'Webhook sources are disabled and answer 404. Give each a new secret and enable it: PUT /api/webhooks/NAME {"secret": "...", "enabled": true}.',
       );
     }
     if (discarded['notification_channels']) {
       say(
-        'Notification channels are disabled, and nobody is told over them. Give each its secrets and enable it: PUT /api/notification-channels/ID {"config": {...}, "enabled": true}.',
+        'Notification channels are disabled and deliver nothing. Give each its secrets and enable it: PUT /api/notification-channels/ID {"config": {...}, "enabled": true}.',
       );
     }
     say(
-      `${takenOver} entries of the audit trail are taken as they are. The key in use is ${keys.ids[0]}.`,
+      `${takenOver} entries of the audit trail are accepted as they are. The key in use is ${keys.ids[0]}.`,
     );
   } finally {
     await database.close();
   }
 }
 
-/** The lost key vouched for what they sealed, and now nothing does. */
+/** Retired keys that are missing: only the lost key attested their seals. */
 function retiredAndNotAtHand(known: readonly KnownKey[], given: SecretKeys | undefined): string[] {
   const isGone = ({ id, retired_at }: KnownKey) => retired_at !== null && !given?.ids.includes(id);
   return known.filter(isGone).map(({ id }) => id);
@@ -100,16 +104,16 @@ interface Plan {
   readonly known: readonly KnownKey[];
   readonly settings: Settings;
   readonly given: SecretKeys | undefined;
-  /** The lost key first. */
+  /** Starts with the lost key. */
   readonly gone: readonly string[];
 }
 
-/** A run that would be refused in the middle must not have made a new key the first one of the database by then. */
+/** Fails early, so that a new key is not stored as the first key of the database before a refusal. */
 async function requireNoRefusal(dataSource: DataSource, plan: Plan): Promise<void> {
   const { known, settings, given, gone } = plan;
   const others = known.filter(({ id }) => id !== gone[0]);
   requireKeysOf(others, settings, given);
-  // A key that is made only later has sealed nothing yet, so any stands for it.
+  // A new key has sealed nothing yet, so any key can stand for it.
   const keys = given ?? new SecretKeys([createSecretKey(randomBytes(32))]);
   await new AuditResealing(dataSource, new AuditKeys(keys), gone).check();
 }

@@ -6,8 +6,8 @@ import { runCommand, say } from './command.js';
 const USAGE = `Usage: npm run migrate
 
 Brings the schema of an external database up to date as the role of MIGRATION_DATABASE_URL, and grants the role of
-DATABASE_URL what the service needs. The service can then run without MIGRATION_DATABASE_URL. The embedded database does
-this by itself.`;
+DATABASE_URL what the service needs. The service can then run without MIGRATION_DATABASE_URL. The embedded database needs
+no such command.`;
 
 async function main(): Promise<void> {
   const { databaseUrl, migrationDatabaseUrl } = loadSettings();

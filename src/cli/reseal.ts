@@ -1,11 +1,11 @@
 import { sealedColumns } from '../app.schema.js';
-import { anchorFileOf, signAnchorAnew } from '../audit/anchor/anchor-file.js';
-import { AuditKeys } from '../audit/chain/audit-keys.js';
+import { anchorFileOf, signAnchorAnew } from '../audit/anchor/audit-anchor.js';
+import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { AuditResealing } from '../audit/verification/audit-resealing.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Transactions } from '../platform/database/transactions.js';
-import { waitUntilUnused } from '../platform/secrets/key-heartbeat.js';
+import { waitUntilUnused } from '../platform/secrets/known-keys.js';
 import { SealedValues } from '../platform/secrets/sealed-values.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
 import { SecretKeysRepository } from '../platform/secrets/secret-keys.repository.js';
@@ -13,8 +13,9 @@ import { withLongStatements, runCommand, say, withDatabase } from './command.js'
 
 const USAGE = `Usage: npm run reseal
 
-After a new key was put in front: encrypts every stored secret with it, and makes it vouch for the audit trail, which is
-verified first. Then the older keys may go. The service may run meanwhile; run it again when it was interrupted.`;
+Run it after you put a new key first in SECRETS_KEY. Encrypts every stored secret with it, verifies the audit trail, and
+attests it with the new key. Then the older keys can be removed. The service may be running; an interrupted run can be
+repeated.`;
 
 async function main(): Promise<void> {
   if (process.argv.length > 2) throw new Error(USAGE);
@@ -26,11 +27,11 @@ async function main(): Promise<void> {
     await waitUntilUnused(repository, older, say);
     const values = new SealedValues(dataSource, sealedColumns);
     const secrets = await values.reseal(new SecretBox(keys), first);
-    say(`${secrets} secrets are under the key ${first} now.`);
+    say(`${secrets} secrets are now encrypted with the key ${first}.`);
     const auditKeys = new AuditKeys(keys);
     const { attested } = await new AuditResealing(dataSource, auditKeys).run();
     say(
-      `${attested} entries of the audit trail of older keys are vouched for by the key ${first}.`,
+      `${attested} entries of the audit trail of older keys are now attested by the key ${first}.`,
     );
     if (older.length === 0) return say('No older key is needed.');
 
@@ -45,7 +46,7 @@ async function main(): Promise<void> {
       });
     });
     say(
-      `Nothing needs ${older.join(' and ')} any more: take ${older.length > 1 ? 'them' : 'it'} out of SECRETS_KEY.`,
+      `${older.join(' and ')} ${older.length > 1 ? 'are' : 'is'} no longer needed: remove ${older.length > 1 ? 'them' : 'it'} from SECRETS_KEY.`,
     );
   });
 }

@@ -3,14 +3,13 @@ import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import type { Settings } from '../platform/config/settings.js';
 import { readSecretKey } from '../platform/config/setting.js';
-import { BackupError } from '../platform/database/backup/backup-format.js';
+import { BackupError, requireSignature } from '../platform/database/backup/backup-format.js';
 import { type VerifiedBackup, verifyBackup } from '../platform/database/backup/read-backup.js';
 import { restoreBackup } from '../platform/database/backup/restore-backup.js';
-import { requireSameDatabase } from '../platform/database/same-database.js';
-import { requireSignature } from '../platform/database/backup/signature.js';
+import { requireSameDatabase } from '../platform/database/schema-checks.js';
 import { letServiceUse, reachServer } from '../platform/database/open-database.js';
 import { createKeyFile, givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
-import { SecretKeys } from '../platform/secrets/secret-keys.js';
+import { SecretKeys } from '../platform/secrets/secret-box.js';
 import { WrongKeyError } from '../platform/secrets/secrets.errors.js';
 import { backupKeys, ServiceRestorePlan } from './service-backup.js';
 import { runCommand, say } from './command.js';
@@ -24,8 +23,12 @@ one that was made with other keys. Where no service runs, the embedded database 
   --force        replace everything that the database holds
   --without-key  restore although the key of the backup is lost (see "A lost key" in docs/operations.md), or although
                  nobody signed it: whoever wrote the file may have put anything into it
-  --as-it-was    take keys, users and the kill switch from the backup, too. Without this option a key that was revoked
-                 since the backup stays revoked, a user disabled or deleted, and a kill switch that is on stays on
+  --as-it-was    take keys, users, webhook sources, connectors, notification channels, playbooks and the kill switch from
+                 the backup as they are there. Without this option, authority that was taken away since the backup is
+                 not given back: revoked keys, disabled or deleted users, lowered roles, changed passwords, disabled or
+                 deleted webhook sources and their rotated secrets, disabled or deleted connectors and notification
+                 channels, playbooks that were deleted, disabled or lost auto_run or trust_verdict. A kill switch that
+                 is on stays on
   --quiet        disable the notification channels of the backup: for a drill, which is to tell nobody of what the
                  backup still had to send`;
 
@@ -45,7 +48,7 @@ async function main(): Promise<void> {
 
   const settings = loadSettings();
   const backup = await verifyBackup(file);
-  if (!withoutKey) requireKeys(settings, backup);
+  if (!withoutKey) requireKeys(settings, backup, file);
   const server = await reachServer(settings, () => undefined, { join: true });
   const plan = new ServiceRestorePlan(
     settings,
@@ -66,16 +69,13 @@ async function main(): Promise<void> {
   const rows = counts.reduce((sum, table) => sum + table.rows, 0);
   const { created_at } = backup.manifest;
   say(`Restored ${rows} rows of ${counts.length} tables, as they were at ${created_at}.`);
-  if (withoutKey) say('Its signature was not checked: nobody vouches for what is in it.');
+  if (withoutKey) say('Its signature was not checked, so its content may be forged.');
   plan.summary().forEach(say);
-  say('Whoever was logged in logs in again.');
+  say('All users must log in again.');
 }
 
-/**
- * Before anything is changed: without its key nobody could use what was restored, and a backup without a valid signature
- * may be forged.
- */
-function requireKeys(settings: Settings, backup: VerifiedBackup): void {
+/** Checked before any change: without its key the backup is useless, and without a valid signature it may be forged. */
+function requireKeys(settings: Settings, backup: VerifiedBackup, file: string): void {
   const { manifest, keys: written } = backup;
   const inFile = settings.secretsKey.length === 0 && settings.databaseUrl === undefined;
   const own = givenSecretKeys(settings);
@@ -83,18 +83,19 @@ function requireKeys(settings: Settings, backup: VerifiedBackup): void {
   const missing = missingFrom(own, manifest.key_ids);
   if (own && brought && missing.length > 0) {
     throw new BackupError(
-      `The backup brings its own key, and ${keyFileOf(settings)} holds another: nothing was changed, because a file cannot vouch for itself. Move ${keyFileOf(settings)} away if you trust it.`,
+      `The backup contains its own key, but ${keyFileOf(settings)} holds another. Nothing was changed, because a file cannot vouch for itself. Move ${keyFileOf(settings)} away if you trust the backup.`,
     );
   }
   const keys = own ?? brought;
   const needed = missingFrom(keys, manifest.key_ids);
   if (!keys || needed.length > 0) {
-    throw new WrongKeyError(inFile ? keyFileOf(settings) : 'SECRETS_KEY', needed, keys?.ids ?? []);
+    const where = inFile ? keyFileOf(settings) : 'SECRETS_KEY';
+    throw new WrongKeyError(where, needed, keys?.ids ?? [], file);
   }
   requireSignature(backup, (id) => backupKeys(keys).find(id));
   if (own || written === undefined) return;
   createKeyFile(keyFileOf(settings), written);
-  say(`The key of the backup is now in ${keyFileOf(settings)}. Nobody else vouches for the file.`);
+  say(`The key of the backup is now in ${keyFileOf(settings)}. Nothing else vouches for the file.`);
 }
 
 function readKeys(written: string): SecretKeys {

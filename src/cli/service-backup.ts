@@ -1,21 +1,16 @@
-// SQL: a backup reads in a snapshot of its own, on its own connection, also of earlier releases.
+// SQL: a backup reads in its own snapshot, on its own connection.
 import { type ActiveSwitch, KillSwitchRepository } from '../kill-switch/kill-switch.repository.js';
 import type { Settings } from '../platform/config/settings.js';
-import type { BackupPlan, RestorePlan } from '../platform/database/backup/backup-plan.js';
-import type { KeyRing, SecretKeys } from '../platform/secrets/secret-keys.js';
-import { acceptKeys, type KnownKey, requireKeysOf } from '../platform/secrets/known-keys.js';
+import type { BackupPlan, RestorePlan } from '../platform/database/backup/backup-format.js';
+import type { KeyRing, SecretKeys } from '../platform/secrets/secret-box.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
+import { acceptKeys, type KnownKey, requireKeysOf } from '../platform/secrets/known-keys.js';
 import {
   type ActionsAcrossRestore,
   carryActionsOverRestore,
   noteActionsBeforeRestore,
 } from '../actions/execution/actions-across-restore.js';
-import {
-  type AuthorityAcrossRestore,
-  carryAuthorityOverRestore,
-  noteAuthorityBeforeRestore,
-} from '../auth/authority-across-restore.js';
-import { shownActionId } from '../actions/action-id.js';
+import { shownActionId } from '../actions/action.js';
 import {
   cancelRunsOverRestore,
   dropTriagesOfRunsBefore,
@@ -29,18 +24,38 @@ import {
 } from '../notifications/records/deliveries-across-restore.js';
 import type { PlaybookRunSummary } from '../playbooks/runs/playbook-run.js';
 import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
-import { recordAcceptance } from '../audit/anchor/accept-head.js';
-import { AuditKeys } from '../audit/chain/audit-keys.js';
+import { recordAcceptance } from '../audit/anchor/audit-witness.js';
+import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { type AuditLog, logOfCommand } from '../audit/audit-log.js';
-import { sendUnhandledEventsAgain } from '../platform/jobs/events/unhandled-events.js';
+import { sendUnhandledEventsAgain } from '../platform/jobs/events/handled-events.js';
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { IncidentCountsRepository } from '../incidents/counting/incident-counts.repository.js';
 import { type KeyInUse, SecretKeysRepository } from '../platform/secrets/secret-keys.repository.js';
 import type { ClientBase } from 'pg';
+import {
+  type AuthorityAcrossRestore,
+  carryAuthorityOverRestore,
+  noteAuthorityBeforeRestore,
+} from '../auth/authority-across-restore.js';
+import {
+  carryPlaybooksOverRestore,
+  notePlaybooksBeforeRestore,
+  type PlaybooksAcrossRestore,
+} from '../playbooks/records/playbooks-across-restore.js';
+import {
+  carrySourcesOverRestore,
+  noteSourcesBeforeRestore,
+  type SourcesAcrossRestore,
+} from '../webhooks/sources/sources-across-restore.js';
+import {
+  carryOutboundOverRestore,
+  noteOutboundBeforeRestore,
+  type OutboundAcrossRestore,
+} from './outbound-across-restore.js';
 
-/** Counts are made anew from the incidents, and a session that has ended must not become valid again. */
+/** Counts are computed again, and ended sessions must not become valid again. */
 export const EXCLUDED_TABLES = [
   'incident_count_deltas',
   'incident_counts',
@@ -49,7 +64,7 @@ export const EXCLUDED_TABLES = [
   'sessions',
 ] as const;
 
-/** What a backup of this service leaves out, and which keys it needs. */
+/** Tables that a backup omits, and the keys that it needs. */
 export function serviceBackupPlan(settings: Settings, withoutKey: boolean): BackupPlan {
   const given = withoutKey ? undefined : givenSecretKeys(settings);
   return {
@@ -66,29 +81,25 @@ export function serviceBackupPlan(settings: Settings, withoutKey: boolean): Back
   };
 }
 
-/** Backups are signed with keys that are used for nothing else. */
+/** Separate keys for signing backups. */
 export function backupKeys(keys: SecretKeys): KeyRing {
   return keys.derive('backup');
 }
 
-/** A database of an earlier release has no such table, and so no keys. */
 async function knownKeys(client: ClientBase): Promise<KnownKey[]> {
-  const { rows: tables } = await client.query<{ there: boolean }>(
-    `select to_regclass('secret_keys') is not null as there`,
-  );
-  if (!tables[0]?.there) return [];
   const { rows } = await client.query<KnownKey>(
     'select id, verifier, retired_at from secret_keys order by known_since, id',
   );
   return rows;
 }
 
-/** An audit record names no more actions or runs than this; it says how many there are. */
+/** Maximum number of actions or runs in an audit record. The record has the total. */
 const MOST_NAMED = 50;
 
 /**
- * What a restore must not undo: a kill switch that somebody turned on, keys and users that lost access, actions that vendors
- * carried out since the backup, and notifications that arrived. With `asItWas` switch, keys and users are those of the backup. A playbook run that would do its steps again does not go on. Everything else becomes what it was in the backup.
+ * What a restore must not undo: an active kill switch, revoked authority, actions that vendors executed after the
+ * backup, and delivered notifications. With `asItWas` the kill switch and the authority come from the backup. Playbook
+ * runs that would repeat their steps are cancelled. Everything else becomes as in the backup.
  */
 export class ServiceRestorePlan implements RestorePlan {
   readonly excludedTables = EXCLUDED_TABLES;
@@ -97,7 +108,7 @@ export class ServiceRestorePlan implements RestorePlan {
   private keysInUse: readonly KeyInUse[] = [];
   private actions: ActionsAcrossRestore = { continued: [], lost: [] };
   private deliveries: DeliveriesAcrossRestore = { sent: 0, channelsDisabled: 0 };
-  private authority: AuthorityAcrossRestore | undefined;
+  private authority: KeptAuthority | undefined;
   private runsNotRepeated = 0;
   private cancelledRuns: readonly PlaybookRunSummary[] = [];
 
@@ -109,7 +120,7 @@ export class ServiceRestorePlan implements RestorePlan {
     private readonly asItWas: boolean,
   ) {}
 
-  /** Each running process was started with all keys that the present database needs. */
+  /** Each running process has all keys that the current database needs. */
   async readableToAll(tx: Tx): Promise<boolean> {
     const known = await new SecretKeysRepository(tx.dataSource).list(tx);
     const needed = known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
@@ -119,7 +130,7 @@ export class ServiceRestorePlan implements RestorePlan {
   async remember(tx: Tx, inUse: boolean): Promise<void> {
     if (!this.asItWas) {
       this.switchBefore = await killSwitchOf(tx).findActive(tx);
-      await noteAuthorityBeforeRestore(tx);
+      await noteAllAuthority(tx);
     }
     this.keysInUse = inUse ? await new SecretKeysRepository(tx.dataSource).listInUse(tx) : [];
     await noteActionsBeforeRestore(tx);
@@ -131,7 +142,10 @@ export class ServiceRestorePlan implements RestorePlan {
     const killSwitch = killSwitchOf(tx);
     if (this.switchBefore) await killSwitch.keepActive(tx, this.switchBefore);
     this.switchNow = await killSwitch.findActive(tx);
-    if (!this.asItWas) this.authority = await carryAuthorityOverRestore(tx);
+    if (!this.asItWas) {
+      const keys = this.withoutKey ? undefined : givenSecretKeys(this.settings);
+      this.authority = await carryAllAuthority(tx, keys);
+    }
     this.actions = await carryActionsOverRestore(tx);
     this.cancelledRuns = await cancelRunsOverRestore(tx);
     this.deliveries = await carryDeliveriesOverRestore(tx, this.quiet);
@@ -139,12 +153,12 @@ export class ServiceRestorePlan implements RestorePlan {
     this.runsNotRepeated = await dropTriagesOfRunsBefore(tx);
     await new IncidentCountsRepository(new Statements(tx.dataSource)).recount(tx);
     if (this.withoutKey) return await this.tellOfRuns(tx);
-    // Also when the backup is older than they are: what is sealed with them from now on needs them.
+    // Needed even if the backup is older than these keys: new values are sealed with them.
     await new SecretKeysRepository(tx.dataSource).insertIfNew(tx, this.keysInUse);
     await this.record(tx);
   }
 
-  /** What the operator should know once the restore is done, a line each. */
+  /** Summary for the operator, one line per fact. */
   summary(): string[] {
     const { continued, lost } = this.actions;
     const named = (ids: readonly string[]) => ids.map(shownActionId).join(', ');
@@ -158,29 +172,31 @@ export class ServiceRestorePlan implements RestorePlan {
     lines.push(...authorityLines(this.authority));
     if (continued.length > 0) {
       lines.push(
-        `They had gone on since the backup, and are where they were now: ${named(continued)}.`,
+        `Actions that had continued since the backup and keep their current state: ${named(continued)}.`,
       );
     }
     if (lost.length > 0) {
-      lines.push(`Their vendors were called, and the backup does not know them: ${named(lost)}.`);
+      lines.push(`Actions that vendors executed but the backup does not contain: ${named(lost)}.`);
     }
     if (this.cancelledRuns.length > 0) {
       const ids = this.cancelledRuns.map(({ id }) => id).join(', ');
-      lines.push(`Playbook runs that had gone on since the backup, and are cancelled: ${ids}.`);
+      lines.push(`Playbook runs that had continued since the backup and are cancelled: ${ids}.`);
     }
     if (this.runsNotRepeated > 0) {
       lines.push(
-        `Triages for which playbooks had started by themselves since the backup, and do not again: ${this.runsNotRepeated}.`,
+        `Triages that had started playbooks automatically since the backup and do not start them again: ${this.runsNotRepeated}.`,
       );
     }
     const { sent, channelsDisabled } = this.deliveries;
     if (sent > 0) {
       lines.push(
-        `Notifications that were on their way in the backup, and are sent: ${sent}. Who has them already hears it twice.`,
+        `Notifications that were pending in the backup and are sent: ${sent}. Recipients may get them twice.`,
       );
     }
     if (channelsDisabled > 0) {
-      lines.push(`Notification channels that were enabled, and are disabled: ${channelsDisabled}.`);
+      lines.push(
+        `Notification channels that were enabled and are now disabled: ${channelsDisabled}.`,
+      );
     }
     return lines;
   }
@@ -204,9 +220,7 @@ export class ServiceRestorePlan implements RestorePlan {
         backup_of: created_at,
         backup_by: version,
         as_it_was: this.asItWas || undefined,
-        api_keys_kept_revoked: this.authority?.keysRevoked || undefined,
-        users_kept_disabled: this.authority?.usersDisabled || undefined,
-        users_kept_deleted: this.authority?.usersDeleted || undefined,
+        ...authorityDetails(this.authority),
         kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
         actions_continued: countedIds(continued.map(shownActionId)),
         actions_lost: countedIds(lost.map(shownActionId)),
@@ -215,27 +229,9 @@ export class ServiceRestorePlan implements RestorePlan {
         playbook_runs_cancelled: countedIds(this.cancelledRuns.map(({ id }) => id)),
       },
     });
-    // The restored trail ends earlier than the one that the service last saw, which would count as tampering.
+    // The restored trail ends earlier than the last known end, which would count as tampering.
     await recordAcceptance(tx, log, `restored the backup of ${created_at}`);
   }
-}
-
-function authorityLines(authority: AuthorityAcrossRestore | undefined): string[] {
-  if (!authority) {
-    return [
-      'Keys, users and the kill switch are as in the backup: revoke again what was revoked since.',
-    ];
-  }
-  const { keysRevoked, usersDisabled, usersDeleted, nobodyAdministers } = authority;
-  const counts = [
-    `${keysRevoked} API keys stay revoked`,
-    `${usersDisabled} users stay disabled`,
-    `${usersDeleted} users stay deleted`,
-  ].filter((line) => !line.startsWith('0 '));
-  const lines =
-    counts.length > 0 ? [`Access that ended since the backup: ${counts.join(', ')}.`] : [];
-  if (!nobodyAdministers) return lines;
-  return [...lines, 'No enabled admin is left: make one with npm run create-admin.'];
 }
 
 function killSwitchOf({ dataSource }: Tx): KillSwitchRepository {
@@ -245,4 +241,88 @@ function killSwitchOf({ dataSource }: Tx): KillSwitchRepository {
 function countedIds(ids: readonly string[]): { count: number; ids: string[] } | undefined {
   if (ids.length === 0) return undefined;
   return { count: ids.length, ids: ids.slice(0, MOST_NAMED) };
+}
+
+/** Authority that was revoked after the backup and stays revoked. */
+interface KeptAuthority {
+  readonly people: AuthorityAcrossRestore;
+  readonly sources: SourcesAcrossRestore;
+  readonly playbooks: PlaybooksAcrossRestore;
+  readonly outbound: OutboundAcrossRestore;
+}
+
+async function noteAllAuthority(tx: Tx): Promise<void> {
+  await noteAuthorityBeforeRestore(tx);
+  await noteSourcesBeforeRestore(tx);
+  await notePlaybooksBeforeRestore(tx);
+  await noteOutboundBeforeRestore(tx);
+}
+
+async function carryAllAuthority(tx: Tx, keys: SecretKeys | undefined): Promise<KeptAuthority> {
+  return {
+    people: await carryAuthorityOverRestore(tx),
+    sources: await carrySourcesOverRestore(tx, keys),
+    playbooks: await carryPlaybooksOverRestore(tx),
+    outbound: await carryOutboundOverRestore(tx),
+  };
+}
+
+/** Details for the audit record of the restore. */
+function authorityDetails(kept: KeptAuthority | undefined): Record<string, unknown> {
+  if (!kept) return {};
+  const { people, sources, playbooks, outbound } = kept;
+  return {
+    api_keys_kept_revoked: people.keysRevoked || undefined,
+    users_kept_disabled: people.usersDisabled || undefined,
+    users_kept_deleted: people.usersDeleted || undefined,
+    roles_kept_lowered: people.rolesLowered || undefined,
+    passwords_kept_changed: people.passwordsChanged || undefined,
+    webhook_sources_kept_deleted: sources.deleted || undefined,
+    webhook_sources_kept_disabled: sources.disabled || undefined,
+    webhook_secrets_kept_changed: sources.secretsChanged || undefined,
+    webhook_sources_without_secret: sources.withoutSecret.length || undefined,
+    playbooks_kept_deleted: playbooks.deleted || undefined,
+    playbooks_kept_restricted: playbooks.restricted || undefined,
+    connectors_kept_deleted: outbound.connectors.deleted || undefined,
+    connectors_kept_disabled: outbound.connectors.disabled || undefined,
+    notification_channels_kept_deleted: outbound.channels.deleted || undefined,
+    notification_channels_kept_disabled: outbound.channels.disabled || undefined,
+  };
+}
+
+/** Lines for the operator. */
+function authorityLines(kept: KeptAuthority | undefined): string[] {
+  if (!kept) {
+    return [
+      'Keys, users, webhook sources, connectors, notification channels, playbooks and the kill switch are as in the backup. Revoke again what was revoked since.',
+    ];
+  }
+  const { people, sources, playbooks, outbound } = kept;
+  const counts = [
+    `${people.keysRevoked} API keys stay revoked`,
+    `${people.usersDisabled} users stay disabled`,
+    `${people.usersDeleted} users stay deleted`,
+    `${people.rolesLowered} roles stay lowered`,
+    `${people.passwordsChanged} passwords stay changed`,
+    `${sources.deleted} webhook sources stay deleted`,
+    `${sources.disabled} webhook sources stay disabled`,
+    `${sources.secretsChanged} webhook secrets stay changed`,
+    `${playbooks.deleted} playbooks stay deleted`,
+    `${playbooks.restricted} playbooks stay restricted`,
+    `${outbound.connectors.deleted} connectors stay deleted`,
+    `${outbound.connectors.disabled} connectors stay disabled`,
+    `${outbound.channels.deleted} notification channels stay deleted`,
+    `${outbound.channels.disabled} notification channels stay disabled`,
+  ].filter((line) => !line.startsWith('0 '));
+  const lines: string[] = [];
+  if (counts.length > 0) lines.push(`Access that ended since the backup: ${counts.join(', ')}.`);
+  if (sources.withoutSecret.length > 0) {
+    lines.push(
+      `Webhook sources whose secret cannot be decrypted, disabled until they get a new one: ${sources.withoutSecret.join(', ')}.`,
+    );
+  }
+  if (people.nobodyAdministers) {
+    lines.push('No enabled admin is left: create one with npm run create-admin.');
+  }
+  return lines;
 }

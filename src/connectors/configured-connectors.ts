@@ -2,20 +2,25 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import { isUuid } from '../platform/ids.js';
 import { UnreachableError } from '../platform/net/net.errors.js';
+import { plainTextProblems } from './config/destinations.js';
 import { SealedConfig } from './config/sealed-config.js';
 import type { SealedConnector } from './connector.js';
-import { Connector, type ConnectorIdentity, type TestResult } from './connector.port.js';
-import { ConnectorRegistry } from './connector-registry.js';
-import type { ConnectorType } from './connector-type.port.js';
+import {
+  Connector,
+  type ConnectorIdentity,
+  type TestResult,
+  ConnectorRegistry,
+  type ConnectorType,
+} from './connector.port.js';
 import { ConnectorTypes } from './connector-types.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 
-const UNREADABLE = 'The secrets of the connector cannot be read; see the log.';
+const UNREADABLE = 'The secrets of the connector cannot be decrypted; see the log.';
 
-/** A connector as it was made from a row. It is used again until the row changes. */
+/** A connector instance, reused until its row changes. */
 interface Instance {
   readonly version: number;
-  /** The version alone is not enough: restoring a backup brings an old one back, and the next change counts on from that. */
+  /** A restored backup may repeat a version, so the time is compared, too. */
   readonly changedAt: number;
   readonly connector: Connector;
 }
@@ -26,9 +31,8 @@ interface ConfiguredConnector {
 }
 
 /**
- * Reads the connectors from the database for each question, so that every replica knows a change at once. The instances
- * made from the rows are kept while the rows stay the same, because their circuit breakers remember which vendor does
- * not answer.
+ * Reads the connectors from the database each time, so that every replica sees changes at once. Instances are reused
+ * while their rows are unchanged, because circuit breakers keep state.
  */
 @Injectable()
 export class ConfiguredConnectors extends ConnectorRegistry {
@@ -78,22 +82,17 @@ export class ConfiguredConnectors extends ConnectorRegistry {
     return serving.filter((one) => one.type.provides(one.row.config).includes(type));
   }
 
-  /**
-   * Those that actions may go to, in order of priority: the sandbox only while there is nothing else, enabled or not. Whoever disables the
-   * last real connector does not want its actions to be called completed.
-   */
+  /** Connectors for actions, by priority. */
   private async serving(): Promise<ConfiguredConnector[]> {
     const rows = await this.rows.all();
     this.forgetAllBut(rows);
-    const all = rows.flatMap((row): ConfiguredConnector[] => {
+    return rows.flatMap((row): ConfiguredConnector[] => {
       const type = this.types.find(row.type);
-      return type ? [{ row, type }] : [];
+      return type && row.enabled && !this.types.standsBy(row, rows) ? [{ row, type }] : [];
     });
-    const real = all.filter(({ type }) => !type.servesOnlyAlone);
-    return (real.length > 0 ? real : all).filter(({ row }) => row.enabled);
   }
 
-  /** A connector whose secrets cannot be read is not left out silently: its actions fail and say why. */
+  /** If the secrets cannot be decrypted, actions of the connector fail with the reason. */
   private make(row: SealedConnector): Connector {
     const { id, name, type: typeName } = row;
     const type = this.types.find(typeName);
@@ -101,9 +100,9 @@ export class ConfiguredConnectors extends ConnectorRegistry {
     try {
       if (!type) throw new Error(`There is no connector type ${typeName}.`);
       const config = this.configs.open(id, row);
-      const [unsafe] = this.configs.unencryptedSecretProblems(type, config);
+      const [unsafe] = plainTextProblems(type, config, 'config');
       if (!unsafe) return type.create(identity, config);
-      // An earlier version of the service allowed and stored it.
+      // The API rejects such a configuration, so it was written into the database directly.
       this.logger.error({ connector: name }, `A connector cannot be used: ${unsafe.message}`);
       return new UnusableConnector(identity, type.provides(row.config), unsafe.message);
     } catch (err) {
@@ -118,8 +117,8 @@ export class ConfiguredConnectors extends ConnectorRegistry {
   }
 }
 
-/** Takes the place of a connector whose stored configuration cannot be used: everything that it is asked to do fails and says why. */
-export class UnusableConnector extends Connector {
+/** Replaces a connector whose stored configuration is unusable. All its operations fail with the reason. */
+class UnusableConnector extends Connector {
   constructor(
     identity: ConnectorIdentity,
     private readonly actions: readonly ActionTypeName[],

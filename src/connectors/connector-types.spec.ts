@@ -1,12 +1,12 @@
 import type { Settings } from '../platform/config/settings.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
 import { Resolver, Targets } from '../platform/net/targets.js';
-import { JiraType } from './adapters/jira/jira.type.js';
+import { JiraType } from './adapters/jira/jira.connector.js';
 import { SlackType } from './adapters/slack/slack.connector.js';
 import { VirusTotalType } from './adapters/virustotal/virustotal.connector.js';
 import { configProblems } from './config/config-check.js';
 import { type Config, splitConfig } from './config/config-schema.js';
-import type { ConnectorType } from './connector-type.port.js';
+import type { ConnectorType } from './connector.port.js';
 import { originsOf, plainTextProblems } from './config/destinations.js';
 
 const http = new OutboundHttp(

@@ -1,6 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Config } from './config/config-schema.js';
-import { RowTimes } from '../platform/database/row-times.js';
+import { RowTimes } from '../platform/database/columns.js';
 import type { CheckedStatus } from './connector.js';
 
 @Entity('connectors')
@@ -27,18 +27,18 @@ export class ConnectorEntity extends RowTimes {
   @Column({ type: 'jsonb' })
   readonly config: Config;
 
-  /** Sealed with the service's key; null when there are none. */
+  /** Sealed secrets; null if there are none. */
   @Column({ type: 'text', nullable: true })
   readonly secrets: string | null;
 
-  /** Which secrets are set, such as `secrets.token`. */
+  /** Names of the secrets that are set, such as `secrets.token`. */
   @Column({ type: 'text', array: true, default: [] })
   readonly secret_names: string[];
 
   @Column({ type: 'integer', default: 1 })
   readonly version: number;
 
-  /** What the last check found, like the three columns after it; null before the first check. */
+  /** Result of the last check, like the next three columns; null before the first check. */
   @Column({ type: 'text', nullable: true })
   readonly health: CheckedStatus | null;
 
@@ -51,7 +51,7 @@ export class ConnectorEntity extends RowTimes {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly last_checked_at: Date | null;
 
-  /** When others were told that it does not work; null when they were not, or were told that it works again. */
+  /** Time at which the failure was reported; null if no failure is reported. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly unhealthy_told_at: Date | null;
 }

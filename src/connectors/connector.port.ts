@@ -1,29 +1,35 @@
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
-import type { Gate } from '../platform/net/gate.js';
+import type { Gate } from '../platform/net/outbound-request.js';
+import type { FieldError } from '../platform/errors/app-error.js';
+import type { Config, ConfigSchema } from './config/config-schema.js';
+import type { ConfigDefinition, Destination } from './config/destinations.js';
 
-/** How long a test of a connector may take: somebody waits for it. */
+/** Maximum duration of a test, because a person waits for it. */
 export const TEST_TIMEOUT_MS = 5_000;
 
-/** What a connector is asked to do. */
+/** Call of an action. */
 export interface ActionCall {
-  /** The same for every attempt. Vendors that know idempotency keys get it as one. */
+  /** The same for every attempt. Sent as the idempotency key if the vendor supports it. */
   readonly actionId: string;
   readonly attempt: number;
   readonly type: ActionTypeName;
   readonly parameters: Readonly<Record<string, unknown>>;
   /**
-   * Whether the level at which the action was requested is enough for a target that the vendor knows by this name; undefined
-   * where it has none. A vendor's own id, by which the action may name its target, tells the policy nothing.
+   * Whether the requested approval level is sufficient for a target with this name at the vendor; `undefined` if it has
+   * no name. The policy cannot check a vendor id.
    */
   readonly mayTarget: (name: string | undefined) => boolean;
-  /** Who sent the mail that the action names, as its incident has it. A mail of another sender that has the same id is not meant. */
+  /**
+   * Sender of the mail in the incident. Mails of other senders with the same id are left alone. Without it an action on a mail
+   * needs mails of one sender only.
+   */
   readonly sender?: string;
-  /** For a rollback: what the result of the action that it undoes has as data, when that is known. */
+  /** For a rollback: result data of the action to undo, if known. */
   readonly undoes?: Readonly<Record<string, unknown>>;
 }
 
 interface Simulated {
-  /** Nothing happened outside. The result of the action shows it. */
+  /** The action had no external effect. Its result shows this. */
   readonly simulated?: true;
 }
 
@@ -40,6 +46,13 @@ export type Outcome = Simulated &
       }
   );
 
+/** Effect of an action, for the people who decide on it. */
+export interface Preview {
+  /** Number of objects that the action would change. Absent if the vendor cannot tell. */
+  readonly count?: number;
+  readonly message: string;
+}
+
 export interface TestResult {
   readonly success: boolean;
   readonly message: string;
@@ -54,31 +67,90 @@ export interface ConnectorIdentity {
 }
 
 /**
- * One configured connector. The error that it throws tells what is known: UnreachableError says that nothing was sent,
- * OutcomeUnknownError that something was. What the gate throws is passed on: that request sent nothing.
+ * One configured connector. Its errors tell what happened: UnreachableError means that nothing was sent,
+ * OutcomeUnknownError that something was. Errors of the gate are passed on: the request sent nothing.
  */
 export abstract class Connector {
   constructor(readonly identity: ConnectorIdentity) {}
 
-  /** Whether nothing that it answers is real. */
+  /** Whether all results are simulated. */
   get simulates(): boolean {
     return false;
   }
 
   abstract provides(type: ActionTypeName): boolean;
 
-  /** Whether a call whose outcome is unknown may be repeated, because its effect cannot happen twice. */
+  /** Whether a call with an unknown outcome may be repeated without a second effect. */
   abstract idempotent(type: ActionTypeName): boolean;
 
-  /** Retries only what is safe to retry, each attempt through the gate. */
+  /** Retries only safe requests. Each attempt passes the gate. */
   abstract execute(call: ActionCall, gate: Gate): Promise<Outcome>;
 
-  /** How an operation goes that the vendor accepted. Not gated. */
+  /** Outcome of a simulated action; `undefined` if it must be executed. */
+  simulate?(type: ActionTypeName): Exclude<Outcome, { kind: 'accepted' }> | undefined;
+
+  /**
+   * Looks up the effect of an action without changing anything. `undefined` for types without a preview. Throws like
+   * `execute`.
+   */
+  preview?(call: ActionCall, gate: Gate): Promise<Preview | undefined>;
+
+  /** Progress of an accepted operation. Not gated. */
   poll?(handle: Record<string, unknown>, call: ActionCall): Promise<Outcome>;
 
-  /** Asks the vendor for the present state, to find out an outcome that is unknown. Not gated. */
+  /** Reads the current state at the vendor to resolve an unknown outcome. Not gated. */
   probe?(call: ActionCall): Promise<Outcome | 'unknown'>;
 
-  /** Whether the vendor answers and accepts the credentials. Not gated, without effect, and never throws. */
+  /** Checks that the vendor answers and accepts the credentials. Not gated, without effect, never throws. */
   abstract test(): Promise<TestResult>;
+}
+
+/** Finds the connector for an action. */
+export abstract class ConnectorRegistry {
+  /**
+   * The enabled connector with the lowest priority for an action type, then the first by name; `undefined` if there is
+   * none.
+   */
+  abstract providerOf(type: ActionTypeName): Promise<Connector | undefined>;
+
+  /** By id, if it is enabled and provides the action type. */
+  abstract provider(id: string, type: ActionTypeName): Promise<Connector | undefined>;
+
+  /** By id, even if it is disabled, to ask about earlier operations. */
+  abstract find(id: string): Promise<Connector | undefined>;
+
+  /** Action types that an enabled connector provides. */
+  abstract availableTypes(): Promise<ReadonlySet<ActionTypeName>>;
+}
+
+/**
+ * A type of connector, such as `http`. To add one, write a class in adapters/ and list it in ConnectorTypes. The schema
+ * describes the configuration and marks its secrets.
+ */
+export abstract class ConnectorType implements ConfigDefinition {
+  abstract readonly name: string;
+  abstract readonly description: string;
+  abstract readonly schema: ConfigSchema;
+  abstract readonly destinations: readonly Destination[];
+  /** All action types that this type can provide. */
+  abstract readonly actions: readonly ActionTypeName[];
+  /**
+   * Minimum interval between health checks. Some vendors count them against the rate limit. Checks run at most once per
+   * minute.
+   */
+  readonly checkedEveryMs: number = 0;
+  /** Its connectors serve only if no connector of another type exists, enabled or not. */
+  readonly servesOnlyAlone: boolean = false;
+
+  problems(_config: Config, _path: string): FieldError[] {
+    return [];
+  }
+
+  /** Action types that a connector with this configuration provides. */
+  provides(_config: Config): readonly ActionTypeName[] {
+    return this.actions;
+  }
+
+  /** @param config valid configuration, including secrets */
+  abstract create(identity: ConnectorIdentity, config: Config): Connector;
 }

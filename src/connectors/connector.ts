@@ -1,6 +1,6 @@
 import type { Config } from './config/config-schema.js';
 
-export const CHECKED_STATUSES = ['healthy', 'degraded', 'unhealthy'] as const;
+const CHECKED_STATUSES = ['healthy', 'degraded', 'unhealthy'] as const;
 export type CheckedStatus = (typeof CHECKED_STATUSES)[number];
 
 export const CONNECTOR_STATUSES = [...CHECKED_STATUSES, 'disabled'] as const;
@@ -9,7 +9,7 @@ export type ConnectorStatus = (typeof CONNECTOR_STATUSES)[number];
 export const CONNECTOR_UNHEALTHY = 'connector.unhealthy';
 export const CONNECTOR_RECOVERED = 'connector.recovered';
 
-/** A connector without its secrets, as callers may see it. */
+/** A connector without its secrets, for callers. */
 export interface ConnectorRecord {
   readonly id: string;
   readonly name: string;
@@ -17,11 +17,11 @@ export interface ConnectorRecord {
   readonly enabled: boolean;
   readonly priority: number;
   readonly config: Config;
-  /** Which secrets are set, such as `secrets.token`. */
+  /** Names of the secrets that are set, such as `secrets.token`. */
   readonly secretNames: readonly string[];
-  /** Counts the changes of name, configuration and the rest. */
+  /** Number of changes. */
   readonly version: number;
-  /** What the last check found, like the three fields after it; undefined before the first check. */
+  /** Result of the last check, like the next three fields; `undefined` before the first check. */
   readonly health?: CheckedStatus;
   readonly healthMessage?: string;
   readonly latencyMs?: number;
@@ -30,7 +30,7 @@ export interface ConnectorRecord {
   readonly updatedAt: Date;
 }
 
-/** A connector with its secrets, which are still sealed. */
+/** A connector with sealed secrets. */
 export interface SealedConnector extends ConnectorRecord {
   readonly sealed?: string;
 }
@@ -42,9 +42,11 @@ export interface CheckResult {
 }
 
 export const NOT_CHECKED = 'Not checked yet.';
-export const DISABLED = 'It is disabled.';
+export const DISABLED = 'The connector is disabled.';
+export const STANDS_BY =
+  'It stands by: it serves actions only while no connector of another type exists.';
 
-/** A connector that was never checked is not claimed to be healthy. */
+/** A connector that was never checked is not shown as healthy. */
 export function statusOf({
   enabled,
   health,

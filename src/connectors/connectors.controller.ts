@@ -1,21 +1,19 @@
 import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CurrentPrincipal } from '../auth/current-principal.js';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
-import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { Idempotent } from '../platform/idempotency/idempotent.js';
-import type { Idempotency } from '../platform/idempotency/idempotency.js';
+import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import {
   ConnectorDto,
   ConnectorQueryDto,
-  NewConnectorDto,
+  ConnectorInputDto,
   ConnectorUpdateDto,
+  CONNECTOR_REQUEST,
 } from './connectors.dto.js';
 import { ApiRequestByType } from './config/requests-by-type.js';
-import { CONNECTOR_REQUEST } from './connector-request.openapi.js';
 import { ConnectorsService } from './connectors.service.js';
 
 @ApiTags('Connectors')
@@ -36,18 +34,18 @@ export class ConnectorsController {
   @Operation(
     'createConnector',
     'Set up a connector',
-    'Which `config` a type takes is in `GET /api/connectors/types`. Nothing is sent by this: `POST /api/connectors/{id}/test` tells whether it answers, enabled or not.\n\n' +
-      'The sandbox serves only while no connector of another type exists, enabled or not. With the first one, the actions that no real connector provides are no longer available: they fail with `no_connector`.',
+    '`GET /api/connectors/types` describes the `config` of each type. Creating a connector sends nothing: `POST /api/connectors/{id}/test` tests it, enabled or not.\n\n' +
+      'The sandbox serves only while no connector of another type exists, enabled or not. After that, actions that no real connector provides fail with `no_connector`.',
   )
   @ApiRequestByType(CONNECTOR_REQUEST)
   @ApiAnswer({ status: 201, description: 'The connector.', type: ConnectorDto })
   @ApiErrors('conflict')
   @ApiErrorMeanings({
     conflict:
-      'There is a connector of that name, or a request with the same Idempotency-Key is still under way.',
+      'A connector of that name exists, or a request with the same Idempotency-Key is in progress.',
   })
   async create(
-    @Body() body: NewConnectorDto,
+    @Body() body: ConnectorInputDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<ConnectorDto> {
@@ -60,7 +58,7 @@ export class ConnectorsController {
   @Operation(
     'getConnector',
     'Read a connector',
-    'Its secrets are never shown: `secrets_set` tells which there are.',
+    'Secrets are never returned: `secrets_set` lists their names.',
   )
   @ApiAnswer({ status: 200, description: 'The connector.', type: ConnectorDto })
   async get(@Param('id') id: string): Promise<ConnectorDto> {
@@ -72,11 +70,11 @@ export class ConnectorsController {
   @Operation(
     'updateConnector',
     'Change a connector',
-    'What is left out stays, secrets too. Where secrets would go to another host they have to be given again.',
+    'Absent fields do not change, including secrets. If secrets would be sent to another host, they must be given again.',
   )
-  @ApiAnswer({ status: 200, description: 'The connector as it is now.', type: ConnectorDto })
+  @ApiAnswer({ status: 200, description: 'The connector after the change.', type: ConnectorDto })
   @ApiErrors('conflict')
-  @ApiErrorMeanings({ conflict: 'There is another connector of that name.' })
+  @ApiErrorMeanings({ conflict: 'Another connector of that name exists.' })
   async update(
     @Param('id') id: string,
     @Body() body: ConnectorUpdateDto,
@@ -90,11 +88,11 @@ export class ConnectorsController {
   @Operation(
     'deleteConnector',
     'Delete a connector',
-    'Actions that only it provided fail from now on.',
+    'Actions that only this connector provides fail from now on.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'The connector and its secrets are gone.',
+    description: 'The connector and its secrets are deleted.',
     type: DeletedResourceDto,
   })
   async delete(

@@ -1,5 +1,5 @@
-import { PageQueryDto } from '../platform/paging/page-query.dto.js';
-import { SortWords } from '../platform/paging/sort-query.js';
+import { PickType } from '@nestjs/swagger';
+import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import {
   Choice,
   type FieldOptions,
@@ -12,7 +12,9 @@ import {
   Texts,
   WholeNumber,
 } from '../platform/validation/fields.js';
+import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import type { Config } from './config/config-schema.js';
+import { CONNECTOR_SCHEMAS } from './connector-types.js';
 import {
   CONNECTOR_STATUSES,
   type ConnectorRecord,
@@ -21,27 +23,20 @@ import {
 } from './connector.js';
 import { CONNECTOR_SORTS, type ConnectorSort } from './connectors.repository.js';
 import { DEFAULT_PRIORITY } from './connectors.service.js';
-
-const ConnectorName = ({ optional }: FieldOptions = {}) =>
-  GivenName({ optional, example: 'firewall' });
+import type { RequestsByType } from './config/requests-by-type.js';
 
 const Priority = (options: FieldOptions = {}) =>
   WholeNumber({
     ...options,
     min: 0,
     max: 10_000,
-    description: 'Of several that provide an action the lowest serves, then the first by name.',
-    example: DEFAULT_PRIORITY,
+    description:
+      'If several connectors provide an action, the one with the lowest priority serves, then the first by name.',
   });
 
-const CONFIG_EXAMPLE = {
-  base_url: 'https://firewall.example.com/api',
-  actions: { block_ip: { path: '/blocks', body: { ip: '{{ parameters.ip }}' } } },
-};
-
-/** The contract has a schema for each type in its place: see connector-request.openapi.ts. */
-export class NewConnectorDto {
-  @ConnectorName()
+/** The contract has one schema per type instead: see CONNECTOR_REQUEST. */
+export class ConnectorInputDto {
+  @GivenName()
   readonly name: string;
 
   @Text()
@@ -50,26 +45,26 @@ export class NewConnectorDto {
   @JsonObject()
   readonly config: Config;
 
-  @Flag({ optional: true, default: true, example: true })
+  @Flag({ optional: true, default: true })
   readonly enabled?: boolean;
 
   @Priority({ optional: true, default: DEFAULT_PRIORITY })
   readonly priority?: number;
 }
 
+@NullIsAbsent()
 export class ConnectorUpdateDto {
-  @ConnectorName({ optional: true })
+  @GivenName({ optional: true })
   readonly name?: string;
 
   @JsonObject({
     optional: true,
     description:
-      'The fields to change; the others stay, secrets too. Null takes a field away that is not required. Of a map of secrets only the entries that are given change, and null takes one away; every other object is replaced as a whole: of `actions`, what is not given again is gone. Where the scheme, host or port of an address changes that secrets are sent to, each secret has to be given again (code secret_required).',
-    example: { base_url: 'https://firewall.example.com/v2' },
+      'Fields to change. Absent fields do not change, including secrets. Null removes an optional field. In a map of secrets only the given entries change, and null removes one. Any other object is replaced as a whole: entries of `actions` that are not given are removed. If the scheme, host or port of a destination of secrets changes, each secret must be given again (code secret_required).',
   })
   readonly config?: Config;
 
-  @Flag({ optional: true, example: false })
+  @Flag({ optional: true })
   readonly enabled?: boolean;
 
   @Priority({ optional: true })
@@ -81,44 +76,34 @@ export class ConnectorQueryDto extends PageQueryDto {
   readonly sort: readonly ConnectorSort[] = ['-created_at'];
 }
 
-export class ConnectorDto {
+export class ConnectorDto extends PickType(ConnectorInputDto, ['name', 'type']) {
   @Id('ConnectorId')
   readonly id: string;
 
-  @ConnectorName()
-  readonly name: string;
-
-  @Text({ example: 'http' })
-  readonly type: string;
-
-  @Flag({ example: true })
+  @Flag()
   readonly enabled: boolean;
 
   @Priority()
   readonly priority: number;
 
-  @JsonObject({ description: 'Without its secrets.', example: CONFIG_EXAMPLE })
+  @JsonObject({ description: 'Configuration without secrets.' })
   readonly config: Config;
 
-  @Texts({
-    description: 'Which secrets are set.',
-    example: ['headers.authorization', 'secrets.token'],
-  })
+  @Texts({ description: 'Names of the secrets that are set.' })
   readonly secrets_set: readonly string[];
 
   @Choice('ComponentStatus', CONNECTOR_STATUSES, {
-    description: 'As the last check found it; degraded before the first.',
-    example: 'healthy',
+    description: 'Result of the last check; degraded before the first.',
   })
   readonly status: ConnectorStatus;
 
-  @Instant({ optional: true, example: '2026-11-02T09:30:00.000Z' })
+  @Instant({ optional: true })
   readonly last_checked_at?: string;
 
-  @Instant({ example: '2026-11-02T09:00:00.000Z' })
+  @Instant()
   readonly created_at: string;
 
-  @Instant({ example: '2026-11-02T09:00:00.000Z' })
+  @Instant()
   readonly updated_at: string;
 
   static from(this: void, record: ConnectorRecord): ConnectorDto {
@@ -137,3 +122,12 @@ export class ConnectorDto {
     };
   }
 }
+
+/** Body of a request for a connector in the contract. */
+export const CONNECTOR_REQUEST: RequestsByType = {
+  union: 'ConnectorInput',
+  noun: 'Connector',
+  request: ConnectorInputDto,
+  otherFields: ['enabled', 'priority'],
+  configs: CONNECTOR_SCHEMAS,
+};

@@ -1,19 +1,18 @@
-// SQL for the read of all connectors, which every action that is requested pays for. All else is TypeORM's.
-import { findOrder } from '../platform/paging/find-order.js';
-import { sortWords } from '../platform/paging/sort-words.js';
+// SQL for the read of all connectors, which every action request needs.
+import { findOrder, sortWords, type Page, type PageRequest } from '../platform/paging/page.js';
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
 import { DataSource, IsNull } from 'typeorm';
 import { Batcher } from '../platform/concurrency/batcher.js';
-import type { Page, PageRequest } from '../platform/paging/page.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Config } from './config/config-schema.js';
+import { SECRETS_LOST } from './config/sealed-config.js';
 import type { CheckResult, SealedConnector } from './connector.js';
 import { ConnectorEntity } from './connector.entity.js';
 
-/** What a caller decides about a connector. */
-export interface ConnectorContent {
+/** Fields that a caller sets. */
+interface ConnectorContent {
   readonly name: string;
   readonly enabled: boolean;
   readonly priority: number;
@@ -38,7 +37,7 @@ const NOT_CHECKED_YET = {
 @Injectable()
 export class ConnectorsRepository {
   private readonly readAll: Statement;
-  /** Reads that arrive together are one statement, which begins after all of them: see Batcher. */
+  /** Batches concurrent reads into one statement, which starts after all of them: see Batcher. */
   private readonly reads = new Batcher<undefined, readonly SealedConnector[]>(async (readers) => {
     const rows = await this.statements.rows<ConnectorEntity>(this.readAll);
     const connectors = rows.map(connectorOf);
@@ -67,7 +66,7 @@ export class ConnectorsRepository {
     return { items: rows.map(connectorOf), total };
   }
 
-  /** All of them, the one that an action goes to before the others that could take it. */
+  /** All connectors, in the order in which they serve actions. */
   async all(): Promise<readonly SealedConnector[]> {
     return await this.reads.submit(undefined);
   }
@@ -96,12 +95,12 @@ export class ConnectorsRepository {
     return await this.read(tx, id);
   }
 
-  /** Whether there is a connector or ever was one: deleted ones stay as rows. */
+  /** Whether a connector exists or existed: deleted connectors stay as rows. */
   async hasEverBeenOne(tx: Tx): Promise<boolean> {
     return await tx.getRepository(ConnectorEntity).exists();
   }
 
-  /** Changes a connector that is locked. What a check found of another configuration says nothing about this one. */
+  /** Changes a locked connector. Check results of another configuration are discarded. */
   async update(
     tx: Tx,
     before: SealedConnector,
@@ -118,7 +117,7 @@ export class ConnectorsRepository {
     return await this.read(tx, before.id);
   }
 
-  /** The row stays, for the actions that refer to it, but its secrets go. */
+  /** The row stays for actions that refer to it. Its secrets are removed. */
   async markDeleted(tx: Tx, id: string): Promise<void> {
     await tx.getRepository(ConnectorEntity).update(id, {
       deleted_at: () => 'now()',
@@ -129,8 +128,8 @@ export class ConnectorsRepository {
   }
 
   /**
-   * Answers when others were told that it does not work, if they were and nobody told them more. Undefined when the connector was
-   * changed or deleted while it was checked.
+   * Returns when the failure was reported, if it was. `undefined` if the connector was changed or deleted during the
+   * check.
    */
   async recordCheck(
     tx: Tx,
@@ -143,6 +142,8 @@ export class ConnectorsRepository {
       lock: { mode: 'pessimistic_write' },
     });
     if (!row) return undefined;
+    // A test without the secrets must not hide that they are lost.
+    if (!row.enabled && row.health_message === SECRETS_LOST) return undefined;
     await repository.update(id, {
       health: status,
       health_message: message,
@@ -152,7 +153,7 @@ export class ConnectorsRepository {
     return { unhealthyToldAt: row.unhealthy_told_at };
   }
 
-  /** Others are told that it does not work, or that it works again. */
+  /** Stores that the failure, or the recovery, was reported. */
   async markTold(tx: Tx, id: string, isUnhealthy: boolean): Promise<void> {
     const unhealthy_told_at = isUnhealthy ? () => 'now()' : null;
     await tx.getRepository(ConnectorEntity).update(id, { unhealthy_told_at });

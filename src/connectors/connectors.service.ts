@@ -1,8 +1,8 @@
-import { Injectable } from '@nestjs/common';
-import type { AuditAction } from '../audit/audit-actions.js';
+import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Caller } from '../platform/http/caller.js';
-import { ValidationError } from '../platform/errors/app-error.js';
 import { isUuid, newId } from '../platform/ids.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import { mapConstraints } from '../platform/database/sqlstate.js';
@@ -11,10 +11,22 @@ import type { Config } from './config/config-schema.js';
 import { type ChangedConfig, SealedConfig } from './config/sealed-config.js';
 import type { ConnectorRecord, SealedConnector } from './connector.js';
 import { ConnectorTypes } from './connector-types.js';
-import { ConnectorNameTakenError, ConnectorNotFoundError } from './connectors.errors.js';
 import { ConnectorsRepository, type ConnectorSort } from './connectors.repository.js';
+import { Settings } from '../platform/config/settings.js';
 
-export interface NewConnector {
+class ConnectorNotFoundError extends NotFoundError {
+  constructor() {
+    super('Connector');
+  }
+}
+
+class ConnectorNameTakenError extends AppError {
+  constructor(name: string) {
+    super('conflict', `A connector named ${name} already exists.`);
+  }
+}
+
+interface NewConnector {
   readonly name: string;
   readonly type: string;
   readonly config: Config;
@@ -22,7 +34,7 @@ export interface NewConnector {
   readonly priority?: number;
 }
 
-export type ConnectorChange = Partial<Omit<NewConnector, 'type'>>;
+type ConnectorChange = Partial<Omit<NewConnector, 'type'>>;
 
 export const DEFAULT_PRIORITY = 100;
 
@@ -56,7 +68,7 @@ export class ConnectorsService {
     idempotency: Participant<ConnectorRecord>,
   ): Promise<ConnectorRecord> {
     const { name, enabled = true, priority = DEFAULT_PRIORITY } = wanted;
-    const type = this.typeNamed(wanted.type);
+    const type = this.types.named(wanted.type);
     const id = newId();
     const stored = this.configs.checkAndSeal(type, id, wanted.config);
     return await this.unlessTaken(name, () =>
@@ -115,7 +127,7 @@ export class ConnectorsService {
   }
 
   private changed(before: SealedConnector, change: Config): ChangedConfig {
-    return this.configs.change(this.typeNamed(before.type), before.id, before, change);
+    return this.configs.change(this.types.named(before.type), before.id, before, change);
   }
 
   private async lock(tx: Tx, id: string): Promise<SealedConnector> {
@@ -124,18 +136,11 @@ export class ConnectorsService {
     return found;
   }
 
-  private typeNamed(name: string) {
-    const type = this.types.find(name);
-    if (type) return type;
-    const message = `type must be one of ${this.types.names.join(', ')}.`;
-    throw ValidationError.of('type', 'is_in', message);
-  }
-
   private unlessTaken<T>(name: string, work: () => Promise<T>): Promise<T> {
     return mapConstraints({ uq_connectors_name: () => new ConnectorNameTakenError(name) }, work);
   }
 
-  /** The details name fields and origins, and never any other value of a configuration, because it may be a secret. */
+  /** Details contain field names and origins only, because any other value may be a secret. */
   private async record(
     tx: Tx,
     caller: Caller,
@@ -146,5 +151,47 @@ export class ConnectorsService {
     const subject = { type: 'connector', id };
     const entry = { actor: caller.name, action, subject, details: { name, type, ...details } };
     await this.audit.record(tx, entry);
+  }
+}
+
+/**
+ * Creates a sandbox connector on the first start, so that new users can run actions at once. Only with the embedded
+ * database: an operator with an own database sets up connectors.
+ */
+@Injectable()
+export class DefaultSandbox implements OnApplicationBootstrap {
+  constructor(
+    private readonly settings: Settings,
+    private readonly transactions: Transactions,
+    private readonly connectors: ConnectorsRepository,
+    private readonly audit: AuditLog,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.settings.databaseUrl === undefined) await this.createOnFirstStart();
+  }
+
+  async createOnFirstStart(): Promise<void> {
+    const id = newId();
+    const content = {
+      name: 'sandbox',
+      enabled: true,
+      priority: DEFAULT_PRIORITY,
+      config: {},
+      sealed: undefined,
+      secretNames: [],
+    };
+    await this.transactions.run(async (tx) => {
+      if (await this.connectors.hasEverBeenOne(tx)) return;
+      await this.connectors.insert(tx, id, 'sandbox', content);
+      const details = { name: 'sandbox', type: 'sandbox' };
+      const subject = { type: 'connector', id };
+      await this.audit.record(tx, {
+        actor: 'system',
+        action: 'connector.created',
+        subject,
+        details,
+      });
+    });
   }
 }

@@ -2,15 +2,15 @@ import { visibleStart } from '../platform/text.js';
 
 const LONGEST_MESSAGE = 1_000;
 const LONGEST_DATA_TEXT = 1_000;
-/** For all texts and names of one result together. */
+/** Limit for all texts and names of one result together. */
 const MOST_DATA = 65_536;
 const DEEPEST_DATA = 20;
 
 type Data = Readonly<Record<string, unknown>>;
 
 /*
- * The one place through which the words of vendors go on their way to results and checks, whatever type of connector heard them:
- * bounded, because every reader gets them again with every list, and with nothing in them that is stored badly or not seen.
+ * All texts of vendors pass through here to results and checks. They are bounded, because every list returns them
+ * again, and contain no invisible or unstorable characters.
  */
 
 export function shownMessage(text: string): string {

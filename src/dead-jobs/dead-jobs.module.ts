@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DeadJobsController } from './dead-jobs.controller.js';
-import { DeadJobsService } from './dead-jobs.service.js';
-import { JobsMetrics } from './jobs-metrics.js';
+import { DeadJobsService, JobsMetrics } from './dead-jobs.service.js';
 
 @Module({
   controllers: [DeadJobsController],

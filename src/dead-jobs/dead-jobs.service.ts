@@ -1,11 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import type { Page } from '../platform/paging/page.js';
 import { type Participant, Transactions } from '../platform/database/transactions.js';
-import { DeadJobs, type DeadJobsQuery } from '../platform/jobs/dead-jobs.js';
-import type { DeadJob } from '../platform/jobs/jobs.js';
+import { type DeadJob, DeadJobs, type DeadJobsQuery, Jobs } from '../platform/jobs/jobs.js';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Gauge } from 'prom-client';
+import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 
 @Injectable()
 export class DeadJobsService {
@@ -33,5 +35,26 @@ export class DeadJobsService {
       caller,
       idempotency,
     );
+  }
+}
+
+/** Stands here because jobs and metrics are on one floor and know nothing of each other. */
+@Injectable()
+export class JobsMetrics implements OnModuleInit {
+  constructor(
+    private readonly gauges: ScrapedGauges,
+    @InjectMetric('jobs_waiting') private readonly jobsWaiting: Gauge,
+    @InjectMetric('jobs_dead') private readonly jobsDead: Gauge,
+    private readonly jobs: Jobs,
+  ) {}
+
+  onModuleInit(): void {
+    this.gauges.register(this.jobsWaiting, () => this.sumOf('waiting'));
+    this.gauges.register(this.jobsDead, () => this.sumOf('dead'));
+  }
+
+  private async sumOf(state: 'waiting' | 'dead'): Promise<number> {
+    const queues = await this.jobs.waiting();
+    return queues.reduce((sum, queue) => sum + queue[state], 0);
   }
 }

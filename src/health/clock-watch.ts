@@ -4,24 +4,24 @@ import { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { clockAheadMs } from '../platform/clock.js';
 import { BackgroundLoop } from '../platform/concurrency/background-loop.js';
-import { followDatabaseTime } from '../platform/database/database-time.js';
+import { followDatabaseTime } from '../platform/database/open-database.js';
 import { isDatabaseUnavailable } from '../platform/database/sqlstate.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 
 const EVERY_MS = 10_000;
-/** What was measured before this says nothing of now. */
+/** Older measurements are ignored. */
 const KNOWN_FOR_MS = 60_000;
-/** Clocks that are kept (NTP) agree to some hundredths of a second. */
+/** Clocks that are synchronised with NTP agree within some hundredths of a second. */
 const TOLD_FROM_MS = 1_000;
-/** From here on what the service does not write itself suffers: certificates, tokens of vendors, times in the log. */
+/** From here on other parts suffer: certificates, tokens of vendors, times in the log. */
 const DEGRADED_FROM_MS = 30_000;
 
-/** Follows the clock of the database, and tells when the clock of this machine is wrong. */
+/** Compares the clock of this machine with the clock of the database. */
 @Injectable()
 export class ClockWatch implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Clock');
   private readonly loop = new BackgroundLoop(
-    { task: 'Following the clock of the database', log: this.logger, pauseMs: EVERY_MS },
+    { task: 'Comparing the clock with the database', log: this.logger, pauseMs: EVERY_MS },
     () => this.look(),
   );
   private isTold = false;
@@ -46,7 +46,7 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
     return aheadMs === undefined ? undefined : aheadMs / 1000;
   }
 
-  /** In words, when the clock of this machine is so wrong that somebody should set it. */
+  /** Message if the clock of this machine should be corrected. */
   complaint(): string | undefined {
     const aheadMs = clockAheadMs(KNOWN_FOR_MS) ?? 0;
     return Math.abs(aheadMs) < DEGRADED_FROM_MS ? undefined : inWords(aheadMs);
@@ -56,7 +56,7 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
     try {
       await followDatabaseTime(this.dataSource);
     } catch (error) {
-      // Health and whoever needs the database more than this tell of it.
+      // Health and other users of the database report the outage.
       if (isDatabaseUnavailable(error)) return;
       throw error;
     }
@@ -64,7 +64,7 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
     const isWrong = Math.abs(aheadMs) >= TOLD_FROM_MS;
     if (isWrong && !this.isTold) this.logger.warn(inWords(aheadMs));
     if (!isWrong && this.isTold) {
-      this.logger.log('The clock of this machine agrees with that of the database again.');
+      this.logger.log('The clock of this machine agrees with the database again.');
     }
     this.isTold = isWrong;
   }
@@ -73,5 +73,5 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
 function inWords(aheadMs: number): string {
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   const way = aheadMs > 0 ? 'ahead of' : 'behind';
-  return `The clock of this machine is ${seconds} s ${way} that of the database. Times are taken from the database; set the clock.`;
+  return `The clock of this machine is ${seconds} s ${way} the clock of the database. Times are taken from the database. Correct the clock.`;
 }

@@ -13,135 +13,133 @@ import {
 } from '../platform/validation/fields.js';
 
 /*
- * The parts of the service as /health/detailed shows them. What a part says beside its status is absent when its check
- * did not get so far. Each part has all its fields in one schema: some generators leave out what schemas inherit.
+ * Components in /health/detailed. Further fields are absent if the check failed early. Each component repeats all
+ * fields in one schema, because some generators omit inherited fields.
  */
 
 const STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
 
-const Count = (description: string, example: number) =>
-  WholeNumber({ optional: true, min: 0, description, example });
+const Count = (description: string) => WholeNumber({ optional: true, min: 0, description });
 
 export class ComponentHealthDto {
-  @Choice('ComponentStatus', STATUSES, { example: 'healthy' })
+  @Choice('ComponentStatus', STATUSES)
   readonly status: ComponentStatus;
 
-  @Text({ optional: true, example: 'The kill switch is on.' })
+  @Text({ optional: true })
   readonly message?: string;
 }
 
 class DatabaseComponentDto extends ComponentHealthDto {
-  @Count('The connections that this replica has to the database.', 4)
+  @Count('Connections of this replica to the database.')
   readonly connections?: number;
 
-  @Count('Those of them that are at work.', 1)
+  @Count('Connections in use.')
   readonly busy?: number;
 
-  @Count('What waits for a connection to be free.', 0)
+  @Count('Requests that wait for a connection.')
   readonly waiting?: number;
 
   @Decimal({
     optional: true,
     description:
-      'How far the clock of the machine is ahead of that of the database, whose time is used.',
-    example: 0,
+      'Seconds that the clock of this machine is ahead of the clock of the database. The service uses the database clock.',
   })
   readonly clock_offset_seconds?: number;
 
-  @Text({ optional: true, description: 'What is wrong, in the words of /ready.' })
+  @Text({ optional: true, description: 'Obstacle, in the words of /ready.' })
   readonly obstacle?: string;
 }
 
 class LlmFailureDto {
-  @Text({ example: 'timeout' })
+  @Text()
   readonly reason: string;
 
-  @Instant({ example: '2026-01-31T09:30:00.000Z' })
+  @Instant()
   readonly at: string;
 }
 
 class LlmComponentDto extends ComponentHealthDto {
-  @OpenChoice('TriageProvider', PROVIDERS, { optional: true, example: 'rules' })
+  @OpenChoice('TriageProvider', PROVIDERS, { optional: true })
   readonly provider?: string;
 
-  @Text({ optional: true, description: 'The model that is asked, as the settings name it.' })
+  @Text({ optional: true, description: 'Model that the settings name.' })
   readonly model?: string;
 
-  @Count('The triage runs that wait.', 0)
+  @Count('Waiting triage runs.')
   readonly runs_waiting?: number;
 
   @Nested(() => LlmFailureDto, {
     optional: true,
-    description: 'The last time that the provider gave this replica nothing.',
+    description: 'Last failure of the provider on this replica.',
   })
   readonly last_failure?: LlmFailureDto;
 }
 
 class ConnectorsComponentDto extends ComponentHealthDto {
-  @Count('The connectors that are enabled.', 3)
+  @Count('Enabled connectors.')
   readonly total?: number;
 
-  @Texts({ optional: true, description: 'The names of those that do not answer.', example: [] })
+  @Texts({ optional: true, description: 'Names of connectors that do not answer.' })
   readonly unhealthy?: readonly string[];
 }
 
 class NotificationsComponentDto extends ComponentHealthDto {
-  @Count('The notification channels that are enabled.', 3)
+  @Count('Enabled notification channels.')
   readonly total?: number;
 
-  @Count('The notifications that are on their way.', 0)
+  @Count('Notifications that are not delivered yet.')
   readonly waiting?: number;
 
   @Texts({
     optional: true,
-    description: 'The names of those whose last attempt failed, and that do not fail for long yet.',
-    example: [],
+    description: 'Names of channels whose last attempt failed recently.',
   })
   readonly failing?: readonly string[];
 
-  @Texts({ optional: true, description: 'The names of those that fail for long.', example: [] })
+  @Texts({ optional: true, description: 'Names of channels that have failed for a long time.' })
   readonly unhealthy?: readonly string[];
 }
 
 class KillSwitchComponentDto extends ComponentHealthDto {
-  @Flag({ optional: true, example: false })
+  @Flag({ optional: true })
   readonly active?: boolean;
 }
 
 class JobsComponentDto extends ComponentHealthDto {
-  @Count('The jobs that wait.', 0)
+  @Count('Waiting jobs.')
   readonly waiting?: number;
 
-  @Count('The jobs that are under way.', 0)
+  @Count('Running jobs.')
   readonly active?: number;
 
-  @Count('The jobs that failed for good: GET /api/jobs/dead.', 0)
+  @Count('Jobs that used all attempts: GET /api/jobs/dead.')
   readonly dead?: number;
 
-  @Count('The playbook runs that wait for a replica to carry them on.', 0)
+  @Count('Playbook runs that wait for a replica.')
   readonly playbook_runs_due?: number;
 
-  @Count('The webhook events whose incidents are still to be made.', 0)
+  @Count(
+    'Longest wait in seconds of the first item of a queue: receipts, events, triage, playbooks, notifications.',
+  )
+  readonly oldest_waiting_seconds?: number;
+
+  @Count('Webhook events that wait to become incidents.')
   readonly webhook_events_queued?: number;
 
-  @Count('The webhook events that could not be read.', 2)
+  @Count('Webhook events that could not be parsed.')
   readonly webhook_events_failed?: number;
 }
 
 class AccessComponentDto extends ComponentHealthDto {
-  @Flag({
-    optional: true,
-    description: 'A password that the first start made up is still in use.',
-    example: false,
-  })
+  @Flag({ optional: true, description: 'A generated password of the first start is still in use.' })
   readonly made_up_password?: boolean;
 }
 
 class AuditComponentDto extends ComponentHealthDto {
-  @Count('The entries of the audit trail that wait to be sealed.', 3)
+  @Count('Audit entries that wait to be sealed.')
   readonly unsealed?: number;
 
-  @Count('How long the first of them has waited.', 0)
+  @Count('Age of the oldest unsealed entry in seconds.')
   readonly oldest_unsealed_seconds?: number;
 }
 
@@ -151,7 +149,7 @@ export class HealthComponentsDto implements Readonly<Record<ComponentName, Compo
 
   @Nested(() => ComponentHealthDto, {
     description:
-      'What counts the rate limits of all replicas; `disabled` where each counts for itself.',
+      'Redis counts the rate limits of all replicas. `disabled` if each replica counts its own requests.',
   })
   readonly redis: ComponentHealthDto;
 

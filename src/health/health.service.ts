@@ -12,15 +12,15 @@ import {
   HealthComponents,
 } from '../platform/health-components.js';
 import { Draining } from '../platform/http/draining.js';
-import { version } from '../platform/config/version.js';
+import { version } from '../platform/config/process.js';
 import type { DetailedHealthDto, HealthDto, OverallStatus } from './health.dto.js';
 import { isDatabaseObstacle, type Obstacles } from './obstacles.js';
 
 const CHECK_TIMEOUT_MS = 2_000;
-/** Probes of several kinds come every second or so: they share one look. */
+/** Concurrent probes share one check. */
 export const CHECK_CACHE_MS = 500;
 
-/** What Terminus finds, in the words of this API: each part is an indicator, and keeps what its module said of it. */
+/** Maps the results of Terminus to the terms of this API. Each component is an indicator. */
 @Injectable()
 export class HealthService {
   private readonly startedAt = performance.now();
@@ -47,12 +47,12 @@ export class HealthService {
     return this.summary(overallOf(await this.check(COMPONENTS)));
   }
 
-  /** Names what keeps the service from taking requests; empty when it is ready. */
+  /** Returns the obstacles that keep the service from accepting requests; empty if it is ready. */
   async obstacles(): Promise<Obstacles> {
     if (this.draining.begun) return { service: 'stopping' };
     const { status, obstacle } = componentIn(await this.check(['database']), 'database');
     if (status !== 'unhealthy') return {};
-    // Without a word of its own the check itself took too long.
+    // Without an obstacle, the check itself timed out.
     return { database: isDatabaseObstacle(obstacle) ? obstacle : 'unreachable' };
   }
 
@@ -68,13 +68,13 @@ export class HealthService {
     try {
       return await this.checks.check(names.map((name) => () => this.indicate(name)));
     } catch (error) {
-      // How Terminus says that something is down, and while the service stops: the result is in the exception.
+      // Terminus throws if a component is down or the service stops. The exception has the result.
       if (!(error instanceof ServiceUnavailableException)) throw error;
       return error.getResponse() as HealthCheckResult;
     }
   }
 
-  /** Without a database nothing works; any other part that is down leaves the core working, so the whole is degraded. */
+  /** The service is unhealthy only without a database. Without any other component it is degraded. */
   private async indicate(name: ComponentName): Promise<HealthIndicatorResult> {
     const indicator = this.indicators.check(name);
     const component = await this.look(name);
@@ -85,7 +85,7 @@ export class HealthService {
     return isFatal ? indicator.down({ component }) : indicator.degraded({ component });
   }
 
-  /** Not the cache of Terminus, which goes by the clock of the machine: set back an hour, it would last for an hour. */
+  /** The cache of Terminus uses the wall clock: if that is set back by an hour, entries last an hour longer. */
   private look(name: ComponentName): Promise<ComponentHealth> {
     const latest = this.looks.get(name);
     if (latest && performance.now() < latest.until) return latest.found;
@@ -113,7 +113,7 @@ function componentIn({ details }: HealthCheckResult, name: ComponentName): Compo
   return details[name]!['component'] as ComponentHealth;
 }
 
-/** Not the status of Terminus, which says nothing of the parts while the service stops. */
+/** The status of Terminus does not show the components while the service stops. */
 function overallOf({ details }: HealthCheckResult): OverallStatus {
   const found = Object.values(details).map(({ status }) => status);
   if (found.includes('down')) return 'unhealthy';

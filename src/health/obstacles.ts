@@ -1,9 +1,9 @@
-/** What may keep the service from taking requests: the word that `/ready` has for it, and a sentence for people. */
+/** Obstacles that keep the service from accepting requests: the word in `/ready`, and a sentence for people. */
 export const DATABASE_OBSTACLES = {
   unreachable: 'The database cannot be reached.',
-  'read-only': 'The database is read-only: nothing can be changed.',
+  'read-only': 'The database is read-only: changes are not possible.',
   'disk full': 'The disk of the database is full: nothing can be added.',
-  'refuses writes': 'The database refuses to be written to; the log has the reason.',
+  'refuses writes': 'The database rejects writes. The log has the reason.',
 } as const;
 export type DatabaseObstacle = keyof typeof DATABASE_OBSTACLES;
 
@@ -12,7 +12,7 @@ export function isDatabaseObstacle(word: unknown): word is DatabaseObstacle {
 }
 
 export const SERVICE_OBSTACLES = {
-  stopping: 'The service is about to stop and takes no new requests.',
+  stopping: 'The service is stopping and accepts no new requests.',
 } as const;
 
 export interface Obstacles {

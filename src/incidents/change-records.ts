@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { fieldNameOf } from '../platform/database/columns.js';
 import type { NewEvent } from '../platform/jobs/events/domain-event.js';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import {
@@ -8,17 +10,17 @@ import {
   wasResolved,
   wasTriaged,
 } from './incident-changes.js';
-import { groupOf } from './incident-group.js';
+import { groupOf } from './titles.js';
 import type { Incident, IncidentStatus, NewIncident, Verdict } from './incident.js';
 import { shownStart } from '../platform/text.js';
 
-/** The names of this module's events; its audit records have the same names. */
+/** Names of the events and audit records of this module. */
 export const INCIDENT_EVENTS = {
   created: 'incident.created',
-  /** Beside `created`, where whoever made the incident wants it triaged: the beginning of a triage run. */
+  /** Emitted with `created` when the creator asked for triage. Starts a triage run. */
   triageWanted: 'incident.triage_wanted',
   updated: 'incident.updated',
-  /** Beside `updated`, like the three after it. */
+  /** Emitted together with `updated`, like the next three. */
   severityChanged: 'incident.severity_changed',
   triaged: 'incident.triaged',
   resolved: 'incident.resolved',
@@ -26,11 +28,14 @@ export const INCIDENT_EVENTS = {
   deleted: 'incident.deleted',
 } as const;
 
-/** The audit record of a change by which an incident stopped being critical. */
+/** Audit record of a change after which an incident is no longer critical. */
 const SEVERITY_LOWERED = 'incident.severity_lowered' as const;
 
-/** An event is small: who wants all of a text reads the incident. */
-const LONGEST_TOLD = 1_000;
+/**
+ * Maximum length of a text in events and timeline summaries. The incident and the details of the entry have the whole
+ * text.
+ */
+export const LONGEST_TOLD = 1_000;
 
 export interface IncidentEventPayload {
   readonly incident_type: string;
@@ -40,19 +45,23 @@ export interface IncidentEventPayload {
   readonly title: string;
 }
 
-export interface IncidentCreatedPayload extends IncidentEventPayload {
-  /** Incidents that are alike have the same one. */
+interface IncidentCreatedPayload extends IncidentEventPayload {
+  /** Similar incidents have the same group. */
   readonly group: string;
 }
 
 export interface IncidentSeverityChangedPayload extends IncidentEventPayload {
   readonly previous_severity: string;
   readonly changed_by: string;
+  /** What the tool reported, if its report made the change. */
+  readonly because?: string;
+  /** The message about the reopening tells the severity, too. */
+  readonly reopened?: true;
 }
 
 export interface IncidentUpdatedPayload extends IncidentEventPayload {
   readonly updated_by: string;
-  /** Empty where a further report of the tool is all that is new. */
+  /** Empty if only a further report of the tool was added. */
   readonly changed: readonly ChangedField[];
 }
 
@@ -61,32 +70,42 @@ export interface IncidentDeletedPayload extends IncidentEventPayload {
 }
 
 export interface IncidentTriagedPayload extends IncidentEventPayload {
-  /** Who triaged the incident, or asked for the triage that did: a person, a webhook source, the system. */
+  /** Principal that triaged the incident or requested the triage run: a person, a webhook source or the system. */
   readonly triaged_by: string;
-  /** The verdict in short; absent when a person triaged without one. */
+  /** Summary of the verdict; absent if a person triaged without one. */
   readonly verdict?: Pick<Verdict, 'classification' | 'confidence' | 'category' | 'decided_by'>;
   readonly recommended_actions: readonly string[];
+  /** A machine now finds malicious what it judged less bad before, such as after a further report. */
+  readonly becomes_malicious?: true;
 }
 
 export interface IncidentResolvedPayload extends IncidentEventPayload {
   readonly resolved_by: string;
-  /** Its beginning, where it is long. */
+  /** Beginning of the resolution. */
   readonly resolution?: string;
 }
 
 export interface IncidentReopenedPayload extends IncidentEventPayload {
   readonly reopened_by: string;
+  /** Present if the severity changed together with the reopening. */
+  readonly previous_severity?: string;
+  /** What the tool reported, if its report reopened the incident. */
+  readonly because?: string;
+  readonly resolved_by?: string;
+  readonly resolved_at?: string;
+  /** Its beginning, where it is long. */
+  readonly resolution?: string;
 }
 
 export interface TriageWantedPayload {
-  /** The principal who made the incident, such as a webhook source. */
+  /** Principal who created the incident, such as a webhook source. */
   readonly requested_by?: string;
   readonly playbook?: string;
-  /** A later event says more: a run that has completed does not answer this wish. */
+  /** A later event has more information, so completed runs do not count. */
   readonly again?: boolean;
 }
 
-/** What of an incident a change may change, as the contract calls it. */
+/** Fields that a change can change, by API name. */
 export const CHANGED_FIELDS = [
   'title',
   'severity',
@@ -95,26 +114,25 @@ export const CHANGED_FIELDS = [
   'verdict',
   'recommended_actions',
   'resolution',
+  'source_status',
   'fields',
 ] as const;
 export type ChangedField = (typeof CHANGED_FIELDS)[number];
 
+/** Values of these fields. */
+export function changeableValues(incident: Incident): Record<ChangedField, unknown> {
+  const values: Readonly<Record<string, unknown>> = { ...incident };
+  return Object.fromEntries(
+    CHANGED_FIELDS.map((field) => [field, values[fieldNameOf(field)]]),
+  ) as Record<ChangedField, unknown>;
+}
+
 function changedFields(before: Incident, after: Incident): ChangedField[] {
-  const saidIn = (incident: Incident): Record<ChangedField, unknown> => ({
-    title: incident.title,
-    severity: incident.severity,
-    status: incident.status,
-    incident_type: incident.incidentType,
-    verdict: incident.verdict,
-    recommended_actions: incident.recommendedActions,
-    resolution: incident.resolution,
-    fields: incident.fields,
-  });
-  const [was, is] = [saidIn(before), saidIn(after)];
+  const [was, is] = [changeableValues(before), changeableValues(after)];
   return CHANGED_FIELDS.filter((field) => !isDeepStrictEqual(was[field], is[field]));
 }
 
-/** What the creation of an incident makes known. */
+/** Domain events of a new incident. */
 export function eventsOfCreation(
   id: string,
   incident: NewIncident & { readonly createdBy: string },
@@ -148,33 +166,59 @@ export function incidentEvent(
   };
 }
 
-/** One event for each thing that the change did, in the order in which people would tell them. */
+/** Domain events of a change, in the order that readers expect. */
 export function eventsOfChange(
   before: Incident,
   after: Incident,
   askedBy: string,
+  because?: string,
 ): NewEvent<IncidentEventPayload>[] {
   const told = (type: string) => incidentEvent(type, after.id, after);
+  const opensAgain = isReopened(before, after);
   const { updated, severityChanged, triaged, resolved, reopened } = INCIDENT_EVENTS;
   return [
     withMore(told(updated), { updated_by: askedBy, changed: changedFields(before, after) }),
-    // Before what comes with it: whoever opens an alert again may then hear that somebody has triaged.
-    ...(isReopened(before, after) ? [withMore(told(reopened), { reopened_by: askedBy })] : []),
+    // The reopening comes first, so that a receiver reopens its alert before it handles the triage.
+    ...(opensAgain ? [withMore(told(reopened), reopening(before, after, askedBy, because))] : []),
     ...(after.severity === before.severity
       ? []
       : [
           withMore(told(severityChanged), {
             previous_severity: before.severity,
             changed_by: askedBy,
+            because,
+            reopened: opensAgain || undefined,
           }),
         ]),
     ...(wasTriaged(before, after)
-      ? [withMore(told(triaged), { triaged_by: askedBy, ...shortVerdict(after) })]
+      ? [
+          withMore(told(triaged), {
+            triaged_by: askedBy,
+            ...shortVerdict(after),
+            ...(becomesMalicious(before, after) && { becomes_malicious: true }),
+          }),
+        ]
       : []),
     ...(wasResolved(before, after)
       ? [withMore(told(resolved), { resolved_by: askedBy, ...shortResolution(after) })]
       : []),
   ];
+}
+
+function reopening(
+  before: Incident,
+  after: Incident,
+  askedBy: string,
+  because: string | undefined,
+): Omit<IncidentReopenedPayload, keyof IncidentEventPayload> {
+  return {
+    reopened_by: askedBy,
+    previous_severity: after.severity === before.severity ? undefined : before.severity,
+    because,
+    resolved_by: before.resolvedBy,
+    resolved_at: before.resolvedAt?.toISOString(),
+    ...shortResolution(before),
+  };
 }
 
 export function deletionEvent(
@@ -202,6 +246,11 @@ function shortVerdict({
   return { verdict: { classification, confidence, category, decided_by }, recommended_actions };
 }
 
+function becomesMalicious({ verdict: before }: Incident, after: Incident): boolean {
+  const wasCalm = before !== undefined && before.classification !== 'malicious';
+  return wasCalm && !after.verdictByPerson && after.verdict?.classification === 'malicious';
+}
+
 function shortResolution({ resolution }: Incident): Pick<IncidentResolvedPayload, 'resolution'> {
   return { resolution: resolution && shownStart(resolution, LONGEST_TOLD) };
 }
@@ -223,7 +272,7 @@ export function auditOfChange(
   ];
 }
 
-/** What was asked for, by the names that the API has for it. JSON leaves out what is undefined. */
+/** Requested changes by API name. JSON omits undefined values. */
 function auditDetails(
   before: Incident,
   after: Incident,
@@ -232,13 +281,35 @@ function auditDetails(
   const moved = <T>(from: T, to: T) => ({ from, to });
   return {
     version: after.version,
+    changed: changedFields(before, after),
     severity: wanted.severity && moved(before.severity, after.severity),
     status: after.status === before.status ? undefined : moved(before.status, after.status),
     incident_type: wanted.incidentType && moved(before.incidentType, after.incidentType),
-    title: wanted.title && moved(before.title, after.title),
-    verdict: wanted.verdict && after.verdict,
+    title: wanted.title && moved(digestOf(before.title), digestOf(after.title)),
+    verdict: wanted.verdict && after.verdict && auditedVerdict(after.verdict),
     recommended_actions: wanted.recommendedActions,
-    resolution: wanted.resolution,
+    resolution:
+      wanted.resolution === undefined
+        ? undefined
+        : moved(digestOf(before.resolution), digestOf(after.resolution)),
+    source_status: wanted.sourceStatus,
     fields: wanted.fields && Object.keys(wanted.fields),
+  };
+}
+
+/** The audit trail outlives deleted incidents, so its entries contain digests instead of text. */
+function digestOf(text: string | undefined): { sha256: string; length: number } | undefined {
+  if (!text) return undefined;
+  return { sha256: createHash('sha256').update(text).digest('hex'), length: text.length };
+}
+
+function auditedVerdict(verdict: Verdict): Record<string, unknown> {
+  const { classification, confidence, category, decided_by, model, triage_id } = verdict;
+  const { reasoning, indicators, evidence, mitre_techniques } = verdict;
+  return {
+    ...{ classification, confidence, category, decided_by, model, triage_id, mitre_techniques },
+    reasoning: digestOf(reasoning),
+    indicators: indicators?.length,
+    evidence: evidence?.length,
   };
 }

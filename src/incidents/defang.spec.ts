@@ -22,7 +22,7 @@ describe('defang', () => {
     ['a.💩.example', 'a[.]💩[.]example'],
     ['evil.example\u00a0https://other.example', 'evil[.]example\u00a0hxxps://other[.]example'],
     ['www.evil.com1', 'www[.]evil[.]com1'],
-  ])('takes the link out of %j', (text, safe) => {
+  ])('defangs %j', (text, safe) => {
     expect(defang(text)).toBe(safe);
     expect(defang(safe)).toBe(safe);
   });
@@ -37,7 +37,7 @@ describe('defang', () => {
     expect(defang(text)).toBe(text);
   });
 
-  it('is undone by refang', () => {
+  it('is reversed by refang', () => {
     const text = 'https://evil.example/x mallory@evil.example 198.51.100.7';
     expect(refang(defang(text))).toBe(text);
   });

@@ -1,6 +1,6 @@
 import { hasFormat } from '../action-catalogue/parameter-formats.js';
 
-/** Spellings by which people keep a dangerous address from being a link, each with what it stands for. */
+/** Spellings that keep a dangerous address from being a link, with their replacements. */
 const DEFANGED: readonly (readonly [pattern: RegExp, plain: string])[] = [
   [/\[\.\]|\(\.\)|\{\.\}|\[dot\]|\(dot\)|\{dot\}|[\u2024\u3002\uff0e\uff61]/gi, '.'],
   [/\[@\]|\(@\)|\{@\}|\[at\]|\(at\)|\{at\}/gi, '@'],
@@ -10,24 +10,24 @@ const DEFANGED: readonly (readonly [pattern: RegExp, plain: string])[] = [
   [/\bfxp(?=:\/\/)/gi, 'ftp'],
 ];
 
-/** The text with addresses as programs read them. */
+/** Converts defanged addresses back. */
 export function refang(text: string): string {
   return DEFANGED.reduce((plain, [pattern, by]) => plain.replace(pattern, by), text);
 }
 
-/** What stands for a dot in a host, or looks like one: the one dot leader, full stops of other scripts, katakana middle dots. */
+/** Dots in a host and their look-alikes: one dot leader, full stops of other scripts, katakana middle dots. */
 const DOT = '[.\\u2024\\u3002\\u30fb\\uff0e\\uff61\\uff65]';
 const DOTS = new RegExp(`${DOT}+`, 'u');
 
-/** Letters of a host are signs, too: `i❤.ws` is one. */
+/** Letters of a host include symbols: `i❤.ws` is a host. */
 const WORD = new RegExp(
   `(?:[\\p{L}\\p{M}\\p{N}\\p{So}\\p{Emoji_Modifier}\\u200d_-]|${DOT})+`,
   'gu',
 );
 
 /**
- * The text with addresses that nobody can follow by a click: `hxxps://evil[.]example`, `mallory[@]evil[.]example`. For what
- * people read in a timeline, a message or a ticket, never for what programs use.
+ * Makes addresses unclickable: `hxxps://evil[.]example`, `mallory[@]evil[.]example`. For text that people read in a
+ * timeline, message or ticket, never for programs.
  */
 export function defang(text: string): string {
   return text
@@ -37,13 +37,21 @@ export function defang(text: string): string {
     .replace(WORD, (word) => (isAddress(word) ? word.replace(INNER_DOT, '[.]') : word));
 }
 
+/** Chats read `@here` and `<!channel>` as mentions. */
+const MENTION = /(?<!\[)@(?=[\p{L}\p{N}])|(?<=<)[!#&]/gu;
+
+/** Also breaks mentions. For text of strangers in a ticket or a chat, which may format what it shows. */
+export function defangForPeople(text: string): string {
+  return defang(text).replace(MENTION, '[$&]');
+}
+
 /** The dot at the end of a sentence stays. */
 const INNER_DOT = new RegExp(`${DOT}(?=[\\p{L}\\p{N}\\p{So}])`, 'gu');
 
 function isAddress(word: string): boolean {
   const labels = word.split(DOTS).filter((label) => label !== '');
   if (labels.length < 2) return false;
-  // What programs make links of: `evil.com_` leads to evil.com, and what begins with `www.` to itself, whatever its end.
+  // Programs make links of these: `evil.com_` leads to evil.com, and text that begins with `www.` to itself.
   const last = labels.at(-1)!.replace(/[_-].*$/s, '');
   return (
     looksLikeDomain(labels) ||
@@ -53,7 +61,7 @@ function isAddress(word: string): boolean {
   );
 }
 
-/** Ends of names of files that are no top-level domains, so that `invoice.pdf` is not taken for a domain. */
+/** File extensions that are not top-level domains, so that `invoice.pdf` is not taken for a domain. */
 const FILE_ENDINGS = new Set(
   (
     '7z asp aspx bak bat bin bmp cfg cmd cpl csv dat dll dmg dmp doc docm docx eml exe gif gz hta htm html img ini iso jar jpeg ' +
@@ -62,7 +70,7 @@ const FILE_ENDINGS = new Set(
   ).split(' '),
 );
 
-/** By its last label; whether it is a well-formed domain is another question. */
+/** Checks only the last label, not whether the domain is well-formed. */
 export function looksLikeDomain(labels: readonly string[]): boolean {
   const last = labels.at(-1)!.toLowerCase();
   if (labels.length < 2 || FILE_ENDINGS.has(last)) return false;

@@ -1,7 +1,7 @@
 import { applyChange } from './incident-changes.js';
 import { eventsOfChange, incidentEvent } from './change-records.js';
-import type { Incident } from './incident.js';
-import { timelineOfChange } from './timeline/change-entries.js';
+import { timelineOfChange } from './timeline/changes-in-timeline.js';
+import type { Classification, Incident } from './incident.js';
 
 const before: Incident = {
   id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
@@ -24,7 +24,7 @@ const person = { by: 'alice', at, byPerson: true };
 const run = { by: 'system', at, byPerson: false };
 
 describe('applyChange', () => {
-  it('keeps what is left out, and counts the version up', () => {
+  it('keeps absent fields, and increments the version', () => {
     expect(applyChange(before, { severity: 'high' }, person)).toEqual({
       ...before,
       severity: 'high',
@@ -33,7 +33,7 @@ describe('applyChange', () => {
     });
   });
 
-  it('triages an open incident when a verdict is given, and leaves any other status as it is', () => {
+  it('triages an open incident if a verdict is given, and keeps any other status', () => {
     const verdict = { classification: 'malicious' } as const;
     expect(applyChange(before, { verdict }, person)).toMatchObject({
       status: 'triaged',
@@ -49,7 +49,7 @@ describe('applyChange', () => {
     expect(applyChange(before, { verdict, status: 'open' }, person).status).toBe('open');
   });
 
-  it('makes whoever confirms a verdict by the status the one who decided it', () => {
+  it('records the person who sets the status triaged as the author of the verdict', () => {
     const triaged = applyChange(
       before,
       { verdict: { classification: 'benign', model: 'rules' } },
@@ -62,7 +62,7 @@ describe('applyChange', () => {
     expect(applyChange(before, { status: 'triaged' }, person).verdict).toBeUndefined();
   });
 
-  it('keeps of a run what a person does not say anew, and what it said beside her verdict', () => {
+  it('keeps the evidence of a run if a verdict of a person has none, and keeps the verdict of the run as proposed', () => {
     const found = {
       evidence: [{ source: 'raw_data', pointer: '/sender', value: 'x@example.net' }],
       indicators: [{ type: 'email', value: 'x@example.net' }],
@@ -99,7 +99,7 @@ describe('applyChange', () => {
     expect(judgedAgain.verdict).toEqual({ ...said, decided_by: 'system' });
   });
 
-  it('judges nothing by opening an incident again, which becomes what it was', () => {
+  it('restores the earlier status on reopening, without a verdict', () => {
     const judged = applyChange(before, { verdict: { classification: 'benign' } }, run);
     const resolved = applyChange(judged, { status: 'resolved' }, person);
     const triaged = applyChange(resolved, { status: 'triaged', reopen: true }, person);
@@ -114,12 +114,14 @@ describe('applyChange', () => {
     expect(applyChange(before, { reopen: true }, person).status).toBe('open');
   });
 
-  it('keeps who resolved an incident and when, until it is resolved no more', () => {
+  it('keeps resolved_by and resolved_at until the incident is reopened', () => {
     const resolved = applyChange(before, { status: 'resolved', resolution: 'Done.' }, person);
     expect(resolved).toMatchObject({ resolvedAt: at, resolvedBy: 'alice' });
     const bob = { by: 'bob', at: new Date(3000), byPerson: true };
-    const said = applyChange(resolved, { status: 'resolved', resolution: 'Blocked.' }, bob);
-    expect(said).toMatchObject({ resolution: 'Blocked.', resolvedAt: at, resolvedBy: 'alice' });
+    const confirmed = applyChange(resolved, { status: 'resolved', resolution: 'Done.' }, bob);
+    expect(confirmed).toMatchObject({ resolution: 'Done.', resolvedAt: at, resolvedBy: 'alice' });
+    const replaced = applyChange(resolved, { resolution: 'Blocked.' }, bob);
+    expect(replaced).toMatchObject({ resolvedAt: bob.at, resolvedBy: 'bob' });
     const verdict = { classification: 'benign' } as const;
     expect(applyChange(resolved, { verdict }, run)).toMatchObject({
       ...{ status: 'resolved', resolution: 'Done.', resolvedAt: at },
@@ -130,7 +132,7 @@ describe('applyChange', () => {
     }
   });
 
-  it('keeps a resolution that is given without being resolved', () => {
+  it('keeps a resolution that is given without the status resolved', () => {
     const planned = applyChange(before, { resolution: 'Block it.' }, person);
     expect(planned).toMatchObject({ status: 'open', resolution: 'Block it.' });
     const resolved = applyChange(planned, { status: 'resolved' }, person);
@@ -139,7 +141,7 @@ describe('applyChange', () => {
     expect(again.resolution).toBe('It came back.');
   });
 
-  it('never sets the time of the last change back', () => {
+  it('never decreases the time of the last change', () => {
     const later = { ...before, updatedAt: new Date(9000) };
     expect(applyChange(later, { severity: 'low' }, person).updatedAt).toEqual(new Date(9000));
   });
@@ -151,7 +153,7 @@ describe('the events and timeline entries of a change', () => {
     timeline: timelineOfChange(from, to, 'alice').map(({ event }) => event),
   });
 
-  it('has an event and an entry for triage and for resolution, and says each thing once', () => {
+  it('records triage and resolution with one event and one entry each', () => {
     const verdict = { classification: 'malicious' } as const;
     const triaged = applyChange(before, { verdict }, person);
     expect(recordsOf(before, triaged)).toEqual({
@@ -175,7 +177,7 @@ describe('the events and timeline entries of a change', () => {
     });
   });
 
-  it('tell of a triage whose doing it is', () => {
+  it('name the author of a triage', () => {
     const after = applyChange(before, { verdict: { classification: 'benign' } }, person);
     const [updated, triaged] = eventsOfChange(before, after, 'alice');
     expect(updated?.payload).toMatchObject({ changed: ['status', 'verdict'] });
@@ -187,7 +189,23 @@ describe('the events and timeline entries of a change', () => {
     });
   });
 
-  it('tell that an incident was opened again, and by whom, before what comes with it', () => {
+  it('tell that a machine finds malicious what it judged less bad before', () => {
+    const judged = (from: Incident, classification: Classification, origin = run) =>
+      applyChange(from, { verdict: { classification } }, { ...origin, at: new Date(3000) });
+    const becomes = (from: Incident, to: Incident) =>
+      eventsOfChange(from, to, 'webhook:siem').some(
+        ({ type, payload }) => type === 'incident.triaged' && 'becomes_malicious' in payload,
+      );
+    const calm = judged(before, 'suspicious');
+    const malicious = judged(calm, 'malicious');
+    expect(becomes(before, judged(before, 'malicious'))).toBe(false);
+    expect(becomes(calm, judged(calm, 'inconclusive'))).toBe(false);
+    expect(becomes(calm, malicious)).toBe(true);
+    expect(becomes(malicious, judged(malicious, 'malicious'))).toBe(false);
+    expect(becomes(calm, judged(calm, 'malicious', person))).toBe(false);
+  });
+
+  it('put a reopening with its author before the other events', () => {
     const resolved = applyChange(before, { status: 'resolved' }, person);
     const open = applyChange(resolved, { status: 'open' }, person);
     const [, reopened, ...more] = eventsOfChange(resolved, open, 'bob');
@@ -211,7 +229,7 @@ describe('the events and timeline entries of a change', () => {
     }
   });
 
-  it('tell how severe it was, and who changed that', () => {
+  it('include the previous severity and the author of the change', () => {
     const after = applyChange(before, { severity: 'critical' }, person);
     const [, changed] = eventsOfChange(before, after, 'alice');
     expect(changed).toMatchObject({
@@ -227,7 +245,7 @@ describe('the events and timeline entries of a change', () => {
     expect(recordsOf(before, same).events).toEqual(['incident.updated']);
   });
 
-  it('tell the title as it is after the change', () => {
+  it('include the title after the change', () => {
     const after = applyChange(before, { title: 'The invoice' }, person);
     expect(eventsOfChange(before, after, 'alice')[0]?.payload).toEqual({
       incident_type: 'phishing',
@@ -255,24 +273,25 @@ describe('the events and timeline entries of a change', () => {
   });
 
   it.each(['open', 'triaged'] as const)(
-    'tell how it was resolved when it is %s again',
+    'tell the previous resolution if the incident becomes %s',
     (status) => {
       const resolved = applyChange(before, { status: 'resolved', resolution: 'Done.' }, person);
       const entry = timelineOfChange(resolved, applyChange(resolved, { status }, person), 'alice');
       expect(entry[0]).toMatchObject({
-        event: 'updated',
-        summary: `Changed status from resolved to ${status}. It was resolved so: Done.`,
+        event: 'reopened',
+        summary: `Reopened, status ${status}. It was resolved by alice at ${resolved.resolvedAt!.toISOString()}: Done.`,
         details: {
           changes: [
             { field: 'status', from: 'resolved', to: status },
             { field: 'resolution', from: 'Done.', to: undefined },
+            { field: 'resolved_by', from: 'alice', to: undefined },
           ],
         },
       });
     },
   );
 
-  it('adds nothing to the timeline when nothing differs', () => {
+  it('adds no timeline entry if nothing differs', () => {
     const same = { title: before.title, severity: 'medium', recommendedActions: [] } as const;
     expect(recordsOf(before, applyChange(before, same, person)).timeline).toEqual([]);
     const other = { recommendedActions: ['block_sender'] } as const;

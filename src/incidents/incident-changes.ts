@@ -1,42 +1,71 @@
+import { AppError } from '../platform/errors/app-error.js';
+import type {
+  Incident,
+  IncidentStatus,
+  MachineVerdict,
+  Severity,
+  SourceStatus,
+  Verdict,
+} from './incident.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
-import { AlreadyResolvedError } from './incidents.errors.js';
 import type { IncidentFields } from './incident-fields.js';
-import type { Incident, IncidentStatus, MachineVerdict, Severity, Verdict } from './incident.js';
 
-/** What is to change about an incident; a field that is left out stays as it is. */
+/** A colleague has resolved the incident in the meantime, which the caller may not know. */
+class AlreadyResolvedError extends AppError {
+  constructor({ resolvedBy, resolvedAt, resolution }: Incident) {
+    const by = resolvedBy === undefined ? '' : ` by ${resolvedBy}`;
+    const at = resolvedAt === undefined ? '' : ` at ${resolvedAt.toISOString()}`;
+    super(
+      'already_resolved',
+      `The incident was resolved${by}${at}. Send reopen: true, or If-Match with its ETag, to open it again.`,
+      {
+        details: {
+          resolved_by: resolvedBy,
+          resolved_at: resolvedAt?.toISOString(),
+          resolution,
+        },
+      },
+    );
+  }
+}
+
+/** Requested changes. An absent field keeps its value. */
 export interface IncidentChange {
   readonly title?: string;
   readonly severity?: Severity;
   readonly status?: IncidentStatus;
-  /** An empty one takes away what there is. */
+  /** An empty text removes the resolution. */
   readonly resolution?: string;
   readonly incidentType?: string;
   readonly verdict?: GivenVerdict;
+  /** A later verdict of a machine, beside that of a person, which stays. */
+  readonly proposed?: MachineVerdict;
   readonly recommendedActions?: readonly string[];
-  /** Fields that are added. What is known already stays. */
+  readonly sourceStatus?: SourceStatus;
+  /** Added fields. Existing fields keep their values. */
   readonly fields?: IncidentFields;
-  /** Whoever leaves `resolved` has to say so. Without a status it becomes what it was before: triaged, or open. */
+  /** Required to leave `resolved`. Without a status the incident becomes triaged or open again. */
   readonly reopen?: boolean;
 }
 
-/** A verdict as it is given. Who decided is not part of it: that is whoever gives it. */
+/** Verdict without its author: the caller is the author. */
 export type GivenVerdict = Omit<Verdict, 'decided_by' | 'proposed'>;
 
 export interface ChangeOrigin {
-  /** The name of the principal. */
+  /** Name of the principal. */
   readonly by: string;
   readonly at: Date;
-  /** A person triages by giving a verdict or by setting the status; an automatic run triages by giving a verdict. */
+  /** A person triages by a verdict or by the status; an automatic run by a verdict. */
   readonly byPerson: boolean;
 }
 
-/** The incident as it is after the change. Any status may follow any other. */
+/** Returns the incident after the change. Any status may follow any other. */
 export function applyChange(
   before: Incident,
   wanted: IncidentChange,
   { by, at, byPerson }: ChangeOrigin,
 ): Incident {
-  // Opening an incident again judges nothing.
+  // Reopening is not a verdict.
   const confirmed = wanted.status === 'triaged' && before.status !== 'resolved';
   const triaged = wanted.verdict !== undefined || confirmed;
   const decided = triaged ? decidedVerdict(before, wanted.verdict, byPerson) : undefined;
@@ -46,12 +75,13 @@ export function applyChange(
     title: wanted.title ?? before.title,
     severity: wanted.severity ?? before.severity,
     incidentType: wanted.incidentType ?? before.incidentType,
+    sourceStatus: wanted.sourceStatus ?? before.sourceStatus,
     recommendedActions: wanted.recommendedActions ?? before.recommendedActions,
     fields: wanted.fields ? { ...wanted.fields, ...before.fields } : before.fields,
     status,
     ...resolutionAfter(before, wanted.resolution, status, { by, at }),
     triagedAt: triaged ? at : before.triagedAt,
-    verdict: decided ? { ...decided, decided_by: by } : before.verdict,
+    verdict: decided ? { ...decided, decided_by: by } : withProposed(before, wanted.proposed),
     verdictByPerson: decided ? byPerson : before.verdictByPerson,
     version: before.version + 1,
     updatedAt: later(before.updatedAt, at),
@@ -68,7 +98,7 @@ function statusAfter(
   return triaged && before.status === 'open' ? 'triaged' : before.status;
 }
 
-/** A person who leaves `resolved` has said that it is meant. */
+/** Throws if a status leaves `resolved` without `reopen` or If-Match. */
 export function requireMeantReopening(
   before: Incident,
   wanted: IncidentChange,
@@ -79,8 +109,8 @@ export function requireMeantReopening(
 }
 
 /**
- * Who confirms the verdict there was, by setting the status, has decided it. Of a person's verdict, what she does not say stays
- * as the machine found it, and what the machine said stays beside hers.
+ * A person who sets the status to triaged confirms the current verdict. A verdict of a person keeps the evidence,
+ * indicators and techniques that it does not give, and keeps the verdict of the run as `proposed`.
  */
 function decidedVerdict(
   { verdict, verdictByPerson }: Incident,
@@ -100,6 +130,13 @@ function decidedVerdict(
   };
 }
 
+function withProposed(
+  { verdict, verdictByPerson }: Incident,
+  proposed: MachineVerdict | undefined,
+): Verdict | undefined {
+  return verdict && verdictByPerson && proposed ? { ...verdict, proposed } : verdict;
+}
+
 function proposedBy({
   classification,
   confidence,
@@ -110,7 +147,7 @@ function proposedBy({
   return { classification, confidence, category, reasoning, triage_id };
 }
 
-/** Whatever takes an incident out of `resolved` takes with it how, when and by whom it was resolved. */
+/** Leaving `resolved` removes resolution, time and author. */
 function resolutionAfter(
   before: Incident,
   given: string | undefined,
@@ -122,9 +159,15 @@ function resolutionAfter(
     return { resolution: given || undefined, resolvedAt: undefined, resolvedBy: undefined };
   }
   const resolution = (given ?? before.resolution) || undefined;
-  return wasResolved(before, { status })
+  return wasResolved(before, { status }) || isResolvedAnew(before, given, by)
     ? { resolution, resolvedAt: at, resolvedBy: by }
     : { resolution, resolvedAt, resolvedBy };
+}
+
+/** A resolution by another person must not appear under the name of the colleague who resolved the incident. */
+function isResolvedAnew(before: Incident, given: string | undefined, by: string): boolean {
+  const isOther = before.status === 'resolved' && before.resolvedBy !== by;
+  return isOther && Boolean(given) && given !== before.resolution;
 }
 
 type WithStatus = Pick<Incident, 'status'>;
@@ -137,13 +180,22 @@ export function wasResolved(before: WithStatus, after: WithStatus): boolean {
   return after.status === 'resolved' && before.status !== 'resolved';
 }
 
+/** Whether another person has replaced the resolution of a resolved incident. */
+export function wasResolvedAnew(before: Incident, after: Incident): boolean {
+  return (
+    before.status === 'resolved' &&
+    after.resolvedAt !== before.resolvedAt &&
+    after.status === 'resolved'
+  );
+}
+
 export function isReopened(before: WithStatus, after: WithStatus): boolean {
   return before.status === 'resolved' && after.status !== 'resolved';
 }
 
 /**
- * Actions of a critical incident may need a higher approval level. So the audit trail and the timeline name a change by
- * which an incident stops being critical.
+ * Whether the incident is no longer critical. Actions of critical incidents may need a higher approval level, so audit
+ * trail and timeline record it.
  */
 export function isNoLongerCritical(
   before: Pick<Incident, 'severity'>,
@@ -153,7 +205,7 @@ export function isNoLongerCritical(
   return before.severity === 'critical' && severity !== 'critical';
 }
 
-/** The clocks of replicas differ; the time of the last change never goes back. */
+/** The clocks of replicas differ, but the time of the last change never decreases. */
 function later(one: Date, other: Date): Date {
   return one > other ? one : other;
 }

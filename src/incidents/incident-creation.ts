@@ -14,12 +14,12 @@ import {
   type Tx,
 } from '../platform/database/transactions.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
-import { beginAtZero } from '../platform/metrics/known-series.js';
+import { beginAtZero } from '../platform/metrics/metrics.js';
 import { eventOf } from '../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
 import { eventsOfCreation, INCIDENT_EVENTS } from './change-records.js';
-import { IncidentInsertRepository, type Numbers } from './records/incident-insert.repository.js';
-import type { InsertedIncident, Insertion } from './records/incident-insert.sql.js';
+import { IncidentInsertRepository, type Numbers } from './records/incident.repository.js';
+import type { InsertedIncident, Insertion } from './records/incident.sql.js';
 import {
   type CreatedIncident,
   incidentNumber,
@@ -33,7 +33,7 @@ interface Creation {
   readonly incident: NewIncident;
 }
 
-/** The hot path: creations that arrive together go out as one statement, which is a transaction of its own. */
+/** Hot path: batches concurrent creations into one statement, which is its own transaction. */
 @Injectable()
 export class IncidentCreation implements OnModuleInit {
   private readonly batches = new Batcher<Creation, CreatedIncident>((rows) =>
@@ -53,7 +53,7 @@ export class IncidentCreation implements OnModuleInit {
     beginAtZero(this.created, { type: KNOWN_INCIDENT_TYPES, severity: SEVERITIES });
   }
 
-  /** Where an Idempotency-Key takes part, the creation is not batched: it has a transaction of its own. */
+  /** A creation with an Idempotency-Key is not batched: it has its own transaction. */
   async create(
     caller: Principal,
     incident: NewIncident,
@@ -64,7 +64,7 @@ export class IncidentCreation implements OnModuleInit {
       : await this.batches.submit({ caller, incident });
   }
 
-  /** For modules that create incidents in transactions of their own. The results are in the order of the incidents. */
+  /** Inserts incidents in the transaction of another module. Results are in the order of `incidents`. */
   async insertAll(
     tx: Tx,
     createdBy: string,
@@ -76,7 +76,7 @@ export class IncidentCreation implements OnModuleInit {
     );
   }
 
-  /** The same, where the ids were needed before. */
+  /** Inserts prepared rows. Their ids are already in use by the caller. */
   async insertRows(tx: Tx, rows: readonly InsertedIncident[]): Promise<CreatedIncident[]> {
     if (rows.length === 0) return [];
     const insertion = this.insertionOf(rows);
@@ -85,13 +85,13 @@ export class IncidentCreation implements OnModuleInit {
     return createdOf(rows, numbers);
   }
 
-  /** Gives it its id, for a module that inserts incidents in a statement of its own (see insertIncidents). */
+  /** Assigns id and time, for modules with their own insert statement (see insertIncidents). */
   prepare(createdBy: string, incident: NewIncident): InsertedIncident {
     const createdAt = this.clock.now();
     return { ...incident, id: newId(createdAt.getTime()), createdAt, createdBy };
   }
 
-  /** What the parameters of that statement are made of. */
+  /** Collects rows, events and audit records for the insert statement. */
   insertionOf(rows: readonly InsertedIncident[]): Insertion {
     return {
       rows,
@@ -102,7 +102,7 @@ export class IncidentCreation implements OnModuleInit {
     };
   }
 
-  /** To be called when that statement has committed, with the rows that it has really inserted. */
+  /** Call it after the commit of that statement, with the inserted rows. */
   inserted({ audit }: Insertion, rows: readonly InsertedIncident[]): void {
     this.audit.count(audit, rows.length);
     this.events.wake();
@@ -110,8 +110,8 @@ export class IncidentCreation implements OnModuleInit {
   }
 
   /**
-   * Inserts nothing when the credential of one of the callers is no longer valid. The batcher then tries each creation
-   * by itself, and the one that may not is refused by its transaction.
+   * Inserts nothing if a credential of one of the callers is no longer valid. The batcher then retries each creation
+   * alone, and the transaction of the invalid caller rejects it.
    */
   private async createTogether(creations: readonly Creation[]): Promise<CreatedIncident[]> {
     const callers = creations.map(({ caller }) => caller);
@@ -124,7 +124,8 @@ export class IncidentCreation implements OnModuleInit {
       this.inserted(insertion, insertion.rows);
       return createdOf(insertion.rows, numbers);
     }
-    if (!first || others.length > 0) throw new Error('Not every caller of the batch may create.');
+    if (!first || others.length > 0)
+      throw new Error('A caller of the batch is not allowed to create incidents.');
     return [await this.createAlone(first.caller, first.incident)];
   }
 

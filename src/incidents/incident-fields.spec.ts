@@ -1,12 +1,12 @@
 import { fieldsBeside, fieldsOfRawData, fieldText, INCIDENT_FIELDS } from './incident-fields.js';
 import { KNOWN_INCIDENT_TYPES } from './incident.js';
-import { incidentTitle } from './title-rules.js';
+import { incidentTitle } from './titles.js';
 
-/** They tell nothing by which people know an incident in a list. */
+/** Fields that do not identify an incident in a list. */
 const NOT_IN_TITLES = ['message_id', 'received_at', 'outcome', 'link', 'event_id'];
 
 describe('INCIDENT_FIELDS', () => {
-  it('are known to titles, but for those that say nothing in a list', () => {
+  it('are read by titles, except fields without meaning in a list', () => {
     const silent = Object.keys(INCIDENT_FIELDS).filter((key) =>
       KNOWN_INCIDENT_TYPES.every(
         (type) => !incidentTitle(type, { [key]: 'its value' }, 'siem').includes('its value'),
@@ -24,7 +24,7 @@ describe('fieldsOfRawData', () => {
     ['blocked', 'blocked'],
     ['allowed', undefined],
     ['3 of 4 failed', undefined],
-  ])('tells the outcome %s as %s', (said, outcome) => {
+  ])('normalises the outcome %s to %s', (said, outcome) => {
     expect(fieldsOfRawData({ outcome: said })['outcome']).toBe(outcome);
   });
 });
@@ -46,7 +46,7 @@ describe('fieldText', () => {
 });
 
 describe('fieldsOfRawData', () => {
-  it('takes the well-known keys at the top, each as one text', () => {
+  it('reads the well-known keys at the top level, each as one text', () => {
     const rawData = {
       sender: 'a@example.net',
       recipient: ['b@example.com', 'c@example.com'],
@@ -63,7 +63,7 @@ describe('fieldsOfRawData', () => {
 });
 
 describe('fieldsBeside', () => {
-  it('leaves out what raw data says at its top in the same words', () => {
+  it('omits fields that raw data has with the same value', () => {
     const rawData = { sender: 'a@example.net', recipient: ['b@example.com'] };
     const fields = fieldsOfRawData(rawData);
     expect(fieldsBeside(rawData, fields)).toEqual({ recipient: 'b@example.com' });

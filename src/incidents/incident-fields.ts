@@ -1,10 +1,13 @@
+import { LONGEST_TEXT } from '../action-catalogue/parameter-formats.js';
 /**
- * The well-known keys: the same name has the same meaning whatever the tool calls it. Titles, triage, playbooks and indicators
- * read them in `fields` of an incident; `raw_data` stays exactly what came.
+ * Well-known keys with the same meaning for every tool. Titles, triage, playbooks and indicators read them in `fields`
+ * of an incident. `raw_data` is unchanged.
  */
 export const INCIDENT_FIELDS = {
   sender: 'the sender that the mail shows, as an address',
   recipient: 'the address that received the mail; the first of several',
+  recipients:
+    'addresses that received the mail, separated by commas, when there are several; the first 50',
   subject: 'the subject of the mail',
   message_id: 'the Message-ID of the mail, or the id that the mail tool knows it by',
   received_at: 'when the mail arrived',
@@ -30,19 +33,19 @@ export const INCIDENT_FIELDS = {
 
 export type IncidentFieldName = keyof typeof INCIDENT_FIELDS;
 
-/** Well-known keys, and others that the mapping of a source lifts. Each value is one text. */
+/** Well-known keys, and keys that the mapping of a source adds. Each value is one text. */
 export type IncidentFields = Readonly<Record<string, string>>;
 
-/** A longer text is no name, address or path. */
+/** A longer text is not a name, address or path. */
 export const LONGEST_FIELD = 4096;
 
 type RawData = Readonly<Record<string, unknown>>;
 
-/** Digests under their own names; `hash` is the first of them that is there. */
+/** Digests by algorithm. `hash` is the first of them that exists. */
 const DIGESTS = ['sha256', 'sha1', 'md5'] as const;
 
-/** What tools write where they know nothing. */
-const NOTHING = new Set(['-', '--', 'n/a', 'na', 'none', 'null', 'undefined', 'unknown']);
+/** Words of tools for an unknown value. */
+export const NO_VALUE = new Set(['-', '--', 'n/a', 'na', 'none', 'null', 'undefined', 'unknown']);
 /** Kinds of things, and names that every machine has. */
 const NOBODY: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
@@ -58,7 +61,7 @@ const NOBODY: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   }),
 );
 
-/** The well-known keys at the top of raw data: what somebody who creates an incident by the API says in these words. */
+/** Reads the well-known keys at the top level of raw data of an incident that was created by the API. */
 export function fieldsOfRawData(rawData: RawData): IncidentFields {
   const own = [...Object.keys(INCIDENT_FIELDS), ...DIGESTS].filter((name) =>
     Object.hasOwn(rawData, name),
@@ -67,7 +70,7 @@ export function fieldsOfRawData(rawData: RawData): IncidentFields {
   return Object.fromEntries(found.filter(([name]) => Object.hasOwn(INCIDENT_FIELDS, name)));
 }
 
-/** Fields of values of any kind. What says nothing, or something else than its name, is left out. */
+/** Converts values to fields. Values without meaning, or with the wrong shape, are omitted. */
 export function fieldsFrom(values: readonly (readonly [string, unknown])[]): IncidentFields {
   const texts = values.flatMap(([name, value]) => {
     const text = fieldValue(name, value);
@@ -78,7 +81,7 @@ export function fieldsFrom(values: readonly (readonly [string, unknown])[]): Inc
   return digest && !fields['hash'] ? { ...fields, hash: fields[digest]! } : fields;
 }
 
-/** The value as the text of this field; undefined where it says nothing, such as a host `Computer`, or something else. */
+/** Text of the field; `undefined` if the value is meaningless, such as the host `Computer`, or has the wrong shape. */
 export function fieldValue(name: string, value: unknown): string | undefined {
   const text = fieldText(value);
   if (text === undefined || NOBODY.get(name)?.has(text.toLowerCase())) return undefined;
@@ -86,26 +89,43 @@ export function fieldValue(name: string, value: unknown): string | undefined {
   return SHAPES.get(name)?.(normal) === false ? undefined : normal;
 }
 
-/** A value as one text: a text, number or truth value, of a list its first item. Objects and words for nothing are none. */
+/**
+ * Text of a string, number or boolean, or of the first item of a list; `undefined` for objects and words for an unknown
+ * value.
+ */
 export function fieldText(value: unknown): string | undefined {
   const one: unknown = Array.isArray(value) ? value[0] : value;
   if (typeof one === 'number' || typeof one === 'boolean') return String(one);
   if (typeof one !== 'string' || one.length > LONGEST_FIELD) return undefined;
   const text = one.trim();
-  return text === '' || NOTHING.has(text.toLowerCase()) ? undefined : text;
+  return text === '' || NO_VALUE.has(text.toLowerCase()) ? undefined : text;
 }
 
-/** Anybody may choose any name to stand before the address, as in `The CEO <someone@example.net>`. */
+/** The name in front of an address proves nothing, as in `The CEO <someone@example.net>`. */
 function addressIn(mailbox: string): string {
   if (!mailbox.endsWith('>')) return mailbox;
   const inner = mailbox.slice(mailbox.lastIndexOf('<') + 1, -1);
   const at = inner.indexOf('@', 1);
   return at > 0 && at < inner.length - 1 && !/[\s>]/.test(inner) ? inner : mailbox;
 }
-/** `db-1:9100` is a process on `db-1`. */
+/** Maximum number of addresses for an action on a mail. */
+const MOST_ADDRESSES = 50;
+
+/** Joins several mailboxes as the recipient of an action on a mail; `undefined` for fewer than two. */
+export function addressList(values: readonly unknown[]): string | undefined {
+  const texts = values.map((value) => fieldValue('recipient', value));
+  const addresses = texts.filter(
+    (text) => text !== undefined && /^[^\s@,;]+@[^\s@,;]+$/.test(text),
+  );
+  const list = [...new Set(addresses)].slice(0, MOST_ADDRESSES);
+  // A longer text would be refused as a parameter.
+  while (list.join(', ').length > LONGEST_TEXT) list.pop();
+  return list.length > 1 ? list.join(', ') : undefined;
+}
+/** `db-1:9100` is a process on the host `db-1`. */
 const hostIn = (place: string): string => place.replace(/^([^\s:]+):\d{1,5}$/, '$1');
 
-/** What tools call the three outcomes. */
+/** Words of tools for the three outcomes. */
 const OUTCOMES: readonly (readonly [string, RegExp])[] = [
   ['succeeded', /^succe(?:ss(?:ful)?|eded)$/i],
   ['failed', /^fail(?:ure|ed)?$/i],
@@ -124,10 +144,10 @@ const NORMAL: ReadonlyMap<string, (text: string) => string> = new Map(
   }),
 );
 
-/** A dot with something before and after it. */
+/** Whether a dot has text on both sides. */
 const hasInnerDot = (text: string): boolean => text.slice(1, -1).includes('.');
 
-/** What another text under the name would lead a playbook to do something to. Strangers choose the texts: each takes one look. */
+/** Shapes of values that playbooks act on. Attackers choose the texts, so each check takes linear time. */
 const SHAPES: ReadonlyMap<string, (text: string) => boolean> = new Map(
   Object.entries({
     host: (text: string) => /^[^@/]+$/.test(text),
@@ -141,12 +161,12 @@ const SHAPES: ReadonlyMap<string, (text: string) => boolean> = new Map(
     domain: (text: string) => hasInnerDot(text) && !/[\s@/:]/.test(text),
     hash: (text: string) => /^[\da-f]{32,128}$/i.test(text),
     outcome: (text: string) => OUTCOME_WORD.test(text),
-    // Bodies of mails and connections are no files.
+    // Mail bodies and connections are not files.
     file: (text: string) => !/^text\.(?:html|txt|plain)$/i.test(text) && !/^.*->/.test(text),
   }),
 );
 
-/** Fields that raw data does not have at its top in the same words: all of a webhook's that a mapping lifted from further down. */
+/** Fields that raw data does not have at its top level with the same value. */
 export function fieldsBeside(rawData: RawData, fields: IncidentFields): IncidentFields {
   return Object.fromEntries(
     Object.entries(fields).filter(([name, text]) => rawData[name] !== text),

@@ -1,16 +1,15 @@
 import { Injectable, type PipeTransform } from '@nestjs/common';
 import { type FieldOptions, ID_EXAMPLE, Text } from '../platform/validation/fields.js';
+import { INCIDENT_NUMBER } from './incident.js';
 import { IncidentsService } from './incidents.service.js';
 
 const UUID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
-const NUMBER = 'INC-[0-9]{4}-[0-9]{4,18}';
-const REFERENCE = new RegExp(`^(${UUID}|${NUMBER})$`);
-const ONLY_NUMBER = new RegExp(`^${NUMBER}$`);
+const REFERENCE = new RegExp(`^${UUID}$|${INCIDENT_NUMBER.source}`);
 
-/** The id of no incident. */
+/** Valid id that no incident has. */
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 
-/** An incident as callers name it: by its id, or by its number. IncidentIdPipe makes an id of it. */
+/** Id or number of an incident. IncidentIdPipe converts it to an id. */
 export function IncidentReference(options: FieldOptions = {}): PropertyDecorator {
   return Text({
     example: ID_EXAMPLE,
@@ -22,8 +21,8 @@ export function IncidentReference(options: FieldOptions = {}): PropertyDecorator
 }
 
 /**
- * For an id in an address, and for a query or a body with an `incident_id`. The number of no incident becomes the id of none;
- * what is no number stays as it is.
+ * Converts a number to an id, in a path, a query or a body with `incident_id`. The number of an unknown incident
+ * becomes an id that no incident has. Other values do not change.
  */
 @Injectable()
 export class IncidentIdPipe implements PipeTransform {
@@ -38,7 +37,7 @@ export class IncidentIdPipe implements PipeTransform {
   }
 
   private async idOf(reference: string): Promise<string> {
-    if (!ONLY_NUMBER.test(reference)) return reference;
+    if (!INCIDENT_NUMBER.test(reference)) return reference;
     return (await this.incidents.idOfNumber(reference)) ?? NOBODY;
   }
 }

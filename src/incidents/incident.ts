@@ -1,4 +1,7 @@
+import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
+import { columnsOf, type FieldsOf } from '../platform/database/columns.js';
 import type { IncidentFields } from './incident-fields.js';
+import type { PageRequest, Sort } from '../platform/paging/page.js';
 
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -10,7 +13,7 @@ export function severityRises(from: Severity, to: Severity): boolean {
 export const INCIDENT_STATUSES = ['open', 'triaged', 'resolved'] as const;
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
-/** Any word of this shape may be a type. The known ones are documented, and each has a label of its own in the metrics. */
+/** Form of an incident type. The known types are documented and have their own metrics labels. */
 export const INCIDENT_TYPE = /^[a-z][a-z0-9_]{0,63}$/;
 export const KNOWN_INCIDENT_TYPES = [
   'phishing',
@@ -33,11 +36,11 @@ export type Classification = (typeof CLASSIFICATIONS)[number];
 export interface Indicator {
   readonly type: string;
   readonly value: string;
-  /** Where it was found, such as the JSON pointer of a field. */
+  /** Location of the value, such as the JSON pointer of a field. */
   readonly found_in?: string;
 }
 
-/** A value on which a verdict rests: `pointer` leads to it from the root of `source`. */
+/** A value that supports a verdict: `pointer` leads to it from the root of `source`. */
 export interface Evidence {
   /** `raw_data`, `fields`, or the id of a tool call. */
   readonly source: string;
@@ -55,28 +58,33 @@ export interface Verdict {
   readonly evidence?: readonly Evidence[];
   readonly decided_by: string;
   readonly model?: string;
-  /** The run of an automatic verdict. */
+  /** Run of an automatic verdict. */
   readonly triage_id?: string;
-  /** Of a person's verdict: what the last run before it said. */
+  /** Verdict of the last run before a person decided, or of a run that judged a later report. */
   readonly proposed?: MachineVerdict;
 }
 
-/** What a machine said and a person decided on. */
+/** Machine verdict kept beside the decision of a person. */
 export type MachineVerdict = Pick<
   Verdict,
   'classification' | 'confidence' | 'category' | 'reasoning' | 'triage_id'
 >;
 
+export const SOURCE_STATUSES = ['open', 'resolved'] as const;
+export type SourceStatus = (typeof SOURCE_STATUSES)[number];
+
 export interface NewIncident {
   readonly incidentType: string;
   readonly severity: Severity;
   readonly source: string;
-  /** Of at most LONGEST_TITLE characters: see incidentTitle, and titleLine for the words of somebody else. */
+  /** At most LONGEST_TITLE characters: see incidentTitle, and titleLine for text of third parties. */
   readonly title: string;
-  /** JSON of an object; stored and answered as it came, digit by digit. */
+  /** JSON text of an object, stored and returned unchanged, digit by digit. */
   readonly rawData: string;
   readonly fields: IncidentFields;
-  /** It is to be triaged as soon as it is there, with the instructions of the playbook. */
+  /** Set if the tool reports the alert as over. */
+  readonly sourceStatus?: SourceStatus;
+  /** Requests triage on creation, with the instructions of this playbook. */
   readonly triage?: { readonly playbook?: string };
 }
 
@@ -87,53 +95,244 @@ export interface CreatedIncident {
   readonly createdAt: Date;
 }
 
-/** What actions and notifications say about an incident. */
-export interface IncidentSummary {
+@Entity('incidents')
+@Unique('uq_incidents_number', ['number'])
+@Check(
+  'ck_incidents_id_begins_with_created_at',
+  `substring(uuid_send(id) from 1 for 6) =
+    substring(int8send((extract(epoch from created_at) * 1000)::bigint) from 3)`,
+)
+@Index('ix_incidents_status', ['status', 'severity', 'id'], { where: 'deleted_at is null' })
+@Index('ix_incidents_type', ['incident_type', 'id'], { where: 'deleted_at is null' })
+@Index('ix_incidents_type_status', ['incident_type', 'status', 'severity', 'id'], {
+  where: 'deleted_at is null',
+})
+// These indexes include further columns, which TypeORM does not support.
+@Index('ix_incidents_classification', { synchronize: false })
+@Index('ix_incidents_source', { synchronize: false })
+@Index('ix_incidents_source_status', { synchronize: false })
+@Index('ix_incidents_updated_at', ['updated_at', 'id'], { where: 'deleted_at is null' })
+@Index('ix_incidents_triaged_at', ['triaged_at', 'id'], {
+  where: 'triaged_at is not null and deleted_at is null',
+})
+@Index('ix_incidents_resolved_at', ['resolved_at', 'id'], {
+  where: 'resolved_at is not null and deleted_at is null',
+})
+export class IncidentEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incidents' })
   readonly id: string;
-  readonly incidentNumber: string;
-  readonly incidentType: string;
+
+  @Column({ type: 'bigint', default: () => `nextval('incident_number')` })
+  readonly number: string;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly incident_type: string;
+
+  @Column({
+    type: 'enum',
+    enum: SEVERITIES,
+    enumName: 'incident_severity',
+  })
   readonly severity: Severity;
+
+  @Column({ type: 'enum', enum: ['open', 'resolved', 'triaged'], enumName: 'incident_status' })
   readonly status: IncidentStatus;
+
+  @Column({ type: 'text', collation: 'C' })
   readonly source: string;
-  readonly title: string;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
 
-/** While it is resolved; unknown where an older release resolved it and left no trace of that. */
-interface Resolved {
-  readonly resolvedAt?: Date;
-  readonly resolvedBy?: string;
-}
+  /** Null only if the row was inserted without a title. */
+  @Column({ type: 'text', nullable: true })
+  readonly title: string | null;
 
-/** What lists show of an incident. */
-export interface ListedIncident extends IncidentSummary, Resolved {
-  /** Of its verdict, once there is one. */
-  readonly classification?: Classification;
-}
+  /** State of the alert in its tool; null until the tool reports it as over. */
+  @Column({ type: 'text', collation: 'C', nullable: true })
+  readonly source_status: SourceStatus | null;
 
-export interface Incident extends IncidentSummary, Resolved {
-  readonly rawData: string;
-  /** What the event says in well-known words. */
-  readonly fields: IncidentFields;
-  readonly verdict?: Verdict;
-  /** A person gave or confirmed the verdict, so that an automatic run does not replace it. */
-  readonly verdictByPerson: boolean;
-  readonly recommendedActions: readonly string[];
-  readonly resolution?: string;
-  readonly triagedAt?: Date;
+  @Column({ type: 'json' })
+  readonly raw_data: object;
+
+  /** Null only if the row was inserted without fields. */
+  @Column({ type: 'json', nullable: true })
+  readonly fields: IncidentFields | null;
+
+  @Column({ type: 'json', nullable: true })
+  readonly verdict: Verdict | null;
+
+  /** Classification of the verdict, written by a trigger. */
+  @Column({ type: 'text', collation: 'C', nullable: true, insert: false, update: false })
+  readonly classification: Classification | null;
+
+  @Column({ type: 'boolean', default: false })
+  readonly verdict_by_person: boolean;
+
+  @Column({ type: 'text', array: true, default: [] })
+  readonly recommended_actions: readonly string[];
+
+  @Column({ type: 'text', nullable: true })
+  readonly resolution: string | null;
+
+  @Column({ type: 'integer', default: 1 })
   readonly version: number;
+
+  @Column({ type: 'text' })
+  readonly created_by: string;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly created_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly updated_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly triaged_at: Date | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly resolved_at: Date | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly resolved_by: string | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly deleted_at: Date | null;
 }
 
-/** What is read of an incident that is locked so that nobody changes it. Without its raw data, which may be large. */
+export const SUMMARY_FIELDS = [
+  'id',
+  'incident_type',
+  'severity',
+  'status',
+  'source',
+  'created_at',
+  'updated_at',
+] as const;
+
+/** Columns that are converted for display: see shownOf in the repository. */
+const SHOWN_COLUMNS = ['number', 'title'] as const;
+interface Shown {
+  readonly incidentNumber: string;
+  readonly title: string;
+}
+
+/** Fields of an incident in actions and notifications. */
+export type IncidentSummary = FieldsOf<IncidentEntity, (typeof SUMMARY_FIELDS)[number]> & Shown;
+export const SUMMARY_COLUMNS = [...SUMMARY_FIELDS, ...SHOWN_COLUMNS] as const;
+
+export const LISTED_FIELDS = [
+  ...SUMMARY_FIELDS,
+  'classification',
+  'resolved_at',
+  'resolved_by',
+  'source_status',
+] as const;
+export const LISTED_COLUMNS = [...LISTED_FIELDS, ...SHOWN_COLUMNS] as const;
+
+/** Fields of an incident in lists. */
+export type ListedIncident = FieldsOf<IncidentEntity, (typeof LISTED_FIELDS)[number]> & Shown;
+
+/** Columns that are not read with an incident: lists show the classification, the timeline the creator. */
+const HIDDEN_COLUMNS = ['created_by', 'deleted_at', 'classification'] as const;
+export const INCIDENT_COLUMNS = columnsOf(IncidentEntity, HIDDEN_COLUMNS);
+export const INCIDENT_FIELDS_OF_ROW = columnsOf(IncidentEntity, [
+  ...HIDDEN_COLUMNS,
+  ...SHOWN_COLUMNS,
+  'raw_data',
+  'fields',
+]);
+
+/** All fields of an incident. A new column of the entity is added automatically. */
+export type Incident = FieldsOf<IncidentEntity, (typeof INCIDENT_FIELDS_OF_ROW)[number]> &
+  Shown & {
+    /** JSON text, passed on unchanged, digit by digit. */
+    readonly rawData: string;
+    /** Values of the event under well-known names. */
+    readonly fields: IncidentFields;
+  };
+
+/** Columns written by an update. The other columns never change. */
+export const CHANGEABLE_COLUMNS = columnsOf(IncidentEntity, [
+  ...HIDDEN_COLUMNS,
+  'id',
+  'number',
+  'source',
+  'raw_data',
+  'created_at',
+]);
+
+/** Mail of the incident. Actions on mail ignore mails of other senders with the same Message-ID. */
+interface ReportedMail {
+  readonly messageId: string;
+  readonly sender: string;
+}
+
+/** Fields read from an incident that is locked against changes. Raw data may be large and is not read. */
 export type LockedIncident = Pick<
   IncidentSummary,
   'id' | 'incidentNumber' | 'incidentType' | 'title' | 'severity' | 'status'
->;
+> & { readonly mail?: ReportedMail };
+
+/** The mail, if the well-known fields of the incident name both. */
+export function reportedMail(messageId: unknown, sender: unknown): ReportedMail | undefined {
+  if (typeof messageId !== 'string' || typeof sender !== 'string') return undefined;
+  if (sender.trim() === '') return undefined;
+  return { messageId, sender };
+}
 
 const LEAST_DIGITS = 4;
 
-/** `INC-<year of creation in UTC>-<sequence>`. The sequence goes on over the years, so that it alone is unique. */
+/** Format of an incident number in requests. */
+export const INCIDENT_NUMBER = /^INC-\d{4}-\d{4,18}$/;
+
+/** Sequence part of an incident number. It is unique because it does not restart each year. */
+export function sequenceIn(number: string): string {
+  return number.slice(number.lastIndexOf('-') + 1);
+}
+
+/** `INC-<year of creation in UTC>-<sequence>`. The sequence continues over the years, so it is unique. */
 export function incidentNumber(sequence: string, createdAt: Date): string {
   return `INC-${createdAt.getUTCFullYear()}-${sequence.padStart(LEAST_DIGITS, '0')}`;
+}
+
+export const SORT_FIELDS = [
+  'created_at',
+  'updated_at',
+  'triaged_at',
+  'severity',
+  'status',
+  'incident_type',
+  'source',
+  'incident_number',
+  'resolved_at',
+] as const;
+export type SortField = (typeof SORT_FIELDS)[number];
+
+/** An absent or empty filter matches every incident. */
+export interface IncidentFilter {
+  readonly statuses?: readonly IncidentStatus[];
+  readonly severities?: readonly Severity[];
+  readonly types?: readonly string[];
+  readonly sources?: readonly string[];
+  /** ISO 8601, exclusive, like the next one. */
+  readonly createdAfter?: string;
+  readonly createdBefore?: string;
+  /** Incident numbers such as `INC-2026-0042`. */
+  readonly numbers?: readonly string[];
+  readonly classifications?: readonly Classification[];
+  /** ISO 8601, exclusive, like the next two. */
+  readonly updatedAfter?: string;
+  readonly resolvedAfter?: string;
+  readonly resolvedBefore?: string;
+}
+
+export interface IncidentListRequest extends PageRequest {
+  readonly filter: IncidentFilter;
+  readonly sort: readonly Sort<SortField>[];
+}
+
+/** Current state of an incident for a message, which may be later than the event. */
+export interface IncidentState {
+  readonly incidentNumber: string;
+  readonly status: IncidentStatus;
+  readonly classification?: Classification;
+  readonly isDeleted: boolean;
 }

@@ -1,23 +1,19 @@
 import {
-  Body,
   Controller,
-  Delete,
   Get,
+  Query,
+  Body,
+  Delete,
   Header,
   Param,
   Post,
   Put,
-  Query,
   Res,
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentPrincipal } from '../auth/current-principal.js';
-import type { Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
-import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
-import { AnyKeysIn } from '../platform/http/handler-options.js';
-import { JSON_UTF8 } from '../platform/http/answer.js';
+import { ClientLeft, AnyKeysIn } from '../platform/http/handler-options.js';
 import {
   ApiAnswer,
   ApiErrorMeanings,
@@ -26,18 +22,61 @@ import {
   ApiIfMatch,
   ETAG_HEADER,
 } from '../platform/openapi/answers.js';
+import { ChangesQueryDto } from '../platform/paging/changes-query.dto.js';
+import { IncidentFeed, IncidentsService } from './incidents.service.js';
+import {
+  IncidentChangesDto,
+  IncidentReportDto,
+  IncidentReportQueryDto,
+  TimelineEntryDto,
+  TimelineQueryDto,
+} from './dto/history.dto.js';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
+import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
+import { JSON_UTF8 } from '../platform/http/answer.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { Idempotent } from '../platform/idempotency/idempotent.js';
-import type { Idempotency } from '../platform/idempotency/idempotency.js';
-import { NewIncidentDto } from './dto/create-incident.dto.js';
-import { IncidentQueryDto } from './dto/incident-query.dto.js';
+import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
+import {
+  IncidentInputDto,
+  IncidentQueryDto,
+  IncidentUpdateDto,
+} from './dto/incident-requests.dto.js';
 import { CreatedIncidentDto, IncidentDto, IncidentSummaryDto } from './dto/incident.dto.js';
-import { IncidentReportDto, IncidentReportQueryDto } from './dto/incident-report.dto.js';
-import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
-import { IncidentUpdateDto } from './dto/update-incident.dto.js';
 import { IncidentIdPipe } from './incident-reference.js';
-import { IncidentsService } from './incidents.service.js';
+
+@ApiTags('Incidents')
+@Controller('api/incidents/changes')
+@Requires('viewer')
+export class IncidentFeedController {
+  constructor(private readonly feed: IncidentFeed) {}
+
+  @Get()
+  @Operation(
+    'listIncidentChanges',
+    'Follow all changes of incidents',
+    'For a program that keeps a copy of the incidents. Returns every change at least once, in the order in which the changes became visible, each with the current state of the incident. Send the first request without a cursor, and each further request with the `cursor` of the previous response. Store the cursor together with the result of your processing, and continue with the stored cursor after a crash. Ignore an incident whose `updated_at` is before the one that you have.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'The next changes, and the cursor after them. `changes` may be empty.',
+    type: IncidentChangesDto,
+  })
+  @ApiErrors('cursor_expired')
+  @ApiErrorMeanings({
+    cursor_expired:
+      'The cursor is older than 30 days (`details.reason` is `too_old`), or the database was restored after the cursor was issued (`database_restored`), so changes may be missing. Start again with `from=beginning`, and delete the incidents that are not listed.',
+  })
+  async changes(
+    @Query() { cursor, from, limit, wait }: ChangesQueryDto,
+    @CurrentPrincipal() caller: Principal,
+    @ClientLeft() left: AbortSignal,
+  ): Promise<IncidentChangesDto> {
+    const requireStillValid = () => caller.requireStillValid();
+    const request = { cursor, from, limit, waitMs: wait * 1_000, requireStillValid };
+    return IncidentChangesDto.from(await this.feed.page(request, left));
+  }
+}
 
 @ApiTags('Incidents')
 @Controller('api/incidents')
@@ -51,15 +90,15 @@ export class IncidentsController {
   @Operation(
     'createIncident',
     'Create an incident',
-    'For what people report, and for tools of your own. What tools send by themselves comes in by webhooks, which find out what is the same event again.',
+    'For reports of people and your own tools. Tools that send events should use webhooks, which recognise repeated events.',
   )
   @ApiAnswer({ status: 201, description: 'It is open.', type: CreatedIncidentDto })
   async create(
-    @Body() body: NewIncidentDto,
+    @Body() body: IncidentInputDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<CreatedIncidentDto> {
-    const wanted = NewIncidentDto.toWanted(body);
+    const wanted = IncidentInputDto.toWanted(body);
     const remember = idempotency.remember(CreatedIncidentDto.from);
     return CreatedIncidentDto.from(await this.incidents.create(caller, wanted, remember));
   }
@@ -68,11 +107,11 @@ export class IncidentsController {
   @Operation(
     'listIncidents',
     'List incidents',
-    'Newest first, unless `sort` says otherwise. Without the events and the reasons of verdicts: `GET /api/incidents/{id}` has them. To follow what is new, ask for what is created after the last `created_at` that you have seen; to follow what changes, take `updated_after` and `sort=updated_at`.',
+    'Newest first, unless `sort` is given. Without events and reasoning: see `GET /api/incidents/{id}`. To follow changes, use `GET /api/incidents/changes`: times are taken before a change becomes visible, so a program that polls by the last time it has seen misses incidents.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'The incidents that match, with their exact number.',
+    description: 'The matching incidents, with the exact total.',
     type: IncidentSummaryDto,
     list: true,
   })
@@ -85,11 +124,11 @@ export class IncidentsController {
   @Operation(
     'getIncident',
     'Read an incident',
-    'With its event, its verdict and its number. The `ETag` is for a change of just this version.',
+    'Returns the event, the verdict and the number. Send the `ETag` in If-Match to change exactly this version.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'All there is to it.',
+    description: 'The whole incident.',
     type: IncidentDto,
     headers: ETAG_HEADER,
   })
@@ -108,21 +147,21 @@ export class IncidentsController {
   @Operation(
     'updateIncident',
     'Change an incident',
-    'Lowering the severity of a critical incident needs approval level senior where `APPROVAL_RAISE_ON_CRITICAL` is on.',
+    'Lowering the severity of a critical incident requires approval level senior if `APPROVAL_RAISE_ON_CRITICAL` is on.',
   )
   @ApiIfMatch()
   @ApiAnswer({
     status: 200,
-    description: 'The incident as it is now.',
+    description: 'The incident after the change.',
     type: IncidentDto,
     headers: ETAG_HEADER,
   })
   @ApiErrors('precondition_failed', 'insufficient_approval_level', 'already_resolved')
   @ApiErrorMeanings({
     insufficient_approval_level:
-      'The severity of a critical incident is to be lowered, which needs level senior here: its actions would need less approval.',
+      'The change would lower the severity of a critical incident, which requires level senior, because actions of the incident would need less approval.',
     already_resolved:
-      'A status is given that is not `resolved`, and a colleague has resolved the incident: `details` say who, when and how.',
+      'The request sets a status other than `resolved`, but a colleague has resolved the incident. `details` has the author, the time and the resolution.',
   })
   @Header('content-type', JSON_UTF8)
   async update(
@@ -149,13 +188,13 @@ export class IncidentsController {
   @Operation(
     'deleteIncident',
     'Delete an incident',
-    'For what should never have been there: an incident that is dealt with is resolved instead.',
+    'For incidents that should not exist. Set handled incidents to resolved instead.',
   )
   @ApiIfMatch()
   @ApiAnswer({
     status: 200,
     description:
-      'It is hidden everywhere and its waiting actions are rejected; the audit trail stays.',
+      'The incident is hidden everywhere, and its waiting actions are rejected. The audit trail stays.',
     type: DeletedResourceDto,
   })
   @ApiErrors('precondition_failed')
@@ -172,7 +211,7 @@ export class IncidentsController {
   @Operation(
     'listIncidentReports',
     'List later events about an incident',
-    'Oldest first, each exactly as it came: events with the same id and other content than the first event, which is `raw_data` of the incident. The newest 100 are kept here, and all of them in the inbox.',
+    'Oldest first. Returns events with the same id but different content than the first event, which is `raw_data` of the incident. The newest 100 are kept here; the inbox keeps all.',
   )
   @ApiAnswer({
     status: 200,
@@ -191,12 +230,12 @@ export class IncidentsController {
   @Get(':id/timeline')
   @Operation(
     'listIncidentTimeline',
-    'List what happened to an incident',
-    'For whoever takes over: all that happened, oldest first, each with who did it and what was given as the reason.',
+    'List the history of an incident',
+    'All changes with author and reason, oldest first.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'What happened to it, oldest first.',
+    description: 'The history of the incident, oldest first.',
     type: TimelineEntryDto,
     list: true,
   })

@@ -1,10 +1,23 @@
 import { Injectable } from '@nestjs/common';
+import { ChangeFeed, type FeedPage, type FeedRequest } from '../audit/changes/change-feed.js';
+import type {
+  ListedIncident,
+  CreatedIncident,
+  Incident,
+  IncidentState,
+  IncidentSummary,
+  LockedIncident,
+  NewIncident,
+  IncidentListRequest,
+} from './incident.js';
+import { IncidentRepository } from './records/incident.repository.js';
 import { AuditLog } from '../audit/audit-log.js';
+import { VersionHistory } from '../audit/changes/version-history.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
 import { Clock } from '../platform/clock.js';
 import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
-import { type IfMatchCondition, requireMatch } from '../platform/http/etag.js';
+import type { IfMatchCondition } from '../platform/http/etag.js';
 import { isUuid } from '../platform/ids.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import { Settings } from '../platform/config/settings.js';
@@ -18,44 +31,114 @@ import {
   requireMeantReopening,
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
-import { IncidentEndings, type Withdrawn } from './incident-endings.js';
-import { auditOfChange, deletionEvent, INCIDENT_EVENTS, eventsOfChange } from './change-records.js';
+import {
+  auditOfChange,
+  changeableValues,
+  deletionEvent,
+  INCIDENT_EVENTS,
+  eventsOfChange,
+} from './change-records.js';
+import { timelineOfChange } from './timeline/changes-in-timeline.js';
 import { fieldsOfRawData } from './incident-fields.js';
-import { IncidentRepository } from './records/incident.repository.js';
-import type {
-  CreatedIncident,
-  Incident,
-  IncidentSummary,
-  ListedIncident,
-  LockedIncident,
-  NewIncident,
-} from './incident.js';
-import type { IncidentListRequest } from './listing/incident-list.js';
 import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
-import { incidentTitle } from './title-rules.js';
+import { incidentTitle } from './titles.js';
 import { type IncidentReport, IncidentReports } from './reports/incident-reports.js';
-import { timelineOfChange } from './timeline/change-entries.js';
 import { IncidentTimeline } from './timeline/incident-timeline.js';
 import type { TimelineEntry, TimelineRequest, TimelineSubject } from './timeline/timeline-entry.js';
 
+export const INCIDENT_FEED_EVENTS = [
+  'incident.created',
+  'incident.updated',
+  'incident.deleted',
+] as const;
+
+/** Feed of all changes of incidents, for programs that keep a copy. */
+@Injectable()
+export class IncidentFeed {
+  constructor(
+    private readonly feed: ChangeFeed,
+    private readonly incidents: IncidentRepository,
+  ) {}
+
+  async page(request: FeedRequest, left: AbortSignal): Promise<FeedPage<ListedIncident>> {
+    const source = {
+      name: 'incidents',
+      actions: INCIDENT_FEED_EVENTS,
+      listAfter: (id: string | null, limit: number) => this.incidents.listAfter(id, limit),
+      findBySubject: (ids: readonly string[]) => this.incidents.listedOf(ids),
+    };
+    return await this.feed.page(source, request, left);
+  }
+}
+
 export interface WantedIncident extends Omit<NewIncident, 'rawData' | 'fields' | 'title'> {
-  /** Without one, it gets a title from its type and raw data. */
+  /** If absent, the title is derived from type and raw data. */
   readonly title?: string;
   readonly rawData: Readonly<Record<string, unknown>>;
 }
 
-/** What becomes of actions and runs that wait on an incident that is closed. */
+/** Handling of pending actions and runs when an incident is closed. */
 export const PENDING_CHOICES = ['keep', 'withdraw'] as const;
 export type PendingChoice = (typeof PENDING_CHOICES)[number];
 
 export interface SettledPending {
-  /** Of an incident that was closed and keeps what waits: actions that wait for approval. */
+  /** Number of actions that still wait for approval after closing with `keep`. */
   readonly pendingActions?: number;
   readonly withdrawn?: Withdrawn;
 }
 
-export interface ChangedIncident extends SettledPending {
+interface ChangedIncident extends SettledPending {
   readonly incident: Incident;
+}
+
+/** Work of another module in the transaction that ends an incident, such as rejecting its waiting actions. */
+interface EndingParticipant {
+  readonly onDeleted: (tx: Tx, incidentId: string) => Promise<void>;
+  /** Pending work of a closed incident, by its name in the response. */
+  readonly pending?: {
+    readonly name: 'actions' | 'runs';
+    /** Number of pieces of work that wait for a person. */
+    readonly count?: (tx: Tx, incidentId: string) => Promise<number>;
+    /** Returns the number of withdrawn pieces. */
+    readonly withdraw: (tx: Tx, incidentId: string, by: string, reason: string) => Promise<number>;
+  };
+}
+
+type Withdrawn = Readonly<Partial<Record<'actions' | 'runs', number>>>;
+
+/**
+ * Modules on higher floors register in `onModuleInit`. The incident is locked for update. Claims and decisions of its
+ * actions lock it too, so they wait or come first.
+ */
+@Injectable()
+export class IncidentEndings {
+  private readonly participants: EndingParticipant[] = [];
+
+  register(participant: EndingParticipant): void {
+    this.participants.push(participant);
+  }
+
+  async delete(tx: Tx, incidentId: string): Promise<void> {
+    for (const { onDeleted } of this.participants) await onDeleted(tx, incidentId);
+  }
+
+  async countPendingActions(tx: Tx, incidentId: string): Promise<number> {
+    const actions = this.participants.find(({ pending }) => pending?.name === 'actions');
+    return (await actions?.pending?.count?.(tx, incidentId)) ?? 0;
+  }
+
+  /**
+   * Calls participants in the order of registration: actions are rejected before the runs that wait for them are
+   * cancelled.
+   */
+  async withdraw(tx: Tx, incidentId: string, by: string, reason: string): Promise<Withdrawn> {
+    const counts: [string, number][] = [];
+    for (const { pending } of this.participants) {
+      if (!pending) continue;
+      counts.push([pending.name, await pending.withdraw(tx, incidentId, by, reason)]);
+    }
+    return Object.fromEntries(counts);
+  }
 }
 
 @Injectable()
@@ -71,6 +154,7 @@ export class IncidentsService {
     private readonly events: DomainEvents,
     private readonly clock: Clock,
     private readonly settings: Settings,
+    private readonly history: VersionHistory,
   ) {}
 
   async create(
@@ -100,7 +184,7 @@ export class IncidentsService {
     return await this.timeline.page(id, request);
   }
 
-  /** `INC-2026-0042`, as it is shown. */
+  /** Returns the id for a number such as `INC-2026-0042`. */
   idOfNumber(number: string): Promise<string | undefined> {
     return this.incidents.idOfNumber(number);
   }
@@ -120,9 +204,9 @@ export class IncidentsService {
     requireId(id);
     return await this.transactions.run<ChangedIncident>(async (tx) => {
       const before = found(await this.incidents.lockForUpdate(tx, id));
-      requireMatch(condition, before.version);
+      await this.requireMatch(tx, condition, before);
       requireMeantReopening(before, wanted, condition);
-      // A lower severity lowers the approval level of the incident's actions: only who may approve them may do it.
+      // A lower severity lowers the approval level of actions, so the caller must be allowed to approve them.
       if (this.settings.approvalRaiseOnCritical && isNoLongerCritical(before, wanted)) {
         requireApprovalLevel(caller, 'senior');
       }
@@ -132,7 +216,7 @@ export class IncidentsService {
     }, caller);
   }
 
-  /** What waits on an incident that is closed is over for whoever says so; rejecting needs no approval level. */
+  /** Withdraws or counts pending work of a closed incident. Rejecting needs no approval level. */
   private async settlePending(
     tx: Tx,
     { id, incidentNumber }: Incident,
@@ -150,7 +234,7 @@ export class IncidentsService {
     requireId(id);
     await this.transactions.run(async (tx) => {
       const incident = found(await this.incidents.lockForUpdate(tx, id));
-      requireMatch(condition, incident.version);
+      await this.requireMatch(tx, condition, incident);
       await this.endings.delete(tx, id);
       await this.incidents.hide(tx, id, this.clock.now());
       await this.audit.record(tx, {
@@ -163,30 +247,46 @@ export class IncidentsService {
     }, caller);
   }
 
-  /** By their ids, those of deleted incidents, too. */
+  private async requireMatch(
+    tx: Tx,
+    condition: IfMatchCondition,
+    incident: Incident,
+  ): Promise<void> {
+    const { id, version, updatedAt } = incident;
+    await this.history.requireMatch(tx, condition, {
+      ...{ type: 'incident', id, version, revision: version, updatedAt },
+      values: changeableValues(incident),
+    });
+  }
+
+  /** By id, including deleted incidents. */
   async numbersOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     return await this.incidents.numbersOf(tx, ids);
   }
 
-  /** By their ids, without those of deleted incidents. */
+  /** By id, including deleted incidents. */
+  async statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
+    return await this.incidents.statesOf(tx, ids);
+  }
+
+  /** By id, without deleted incidents. */
   async summariesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentSummary>> {
     return await this.incidents.summariesOf(tx, ids);
   }
 
-  /** Nobody changes the incident until the transaction ends. Undefined when there is none, or it was deleted. */
+  /** Locks the incident against changes until the transaction ends. `undefined` if it does not exist or was deleted. */
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
     return isUuid(id) ? await this.incidents.lockForShare(tx, id) : undefined;
   }
 
-  /** For `change` later in the same transaction. */
+  /** Locks the incident for a later `change` in the same transaction. */
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
     return isUuid(id) ? await this.incidents.lockForUpdate(tx, id) : undefined;
   }
 
   /**
-   * Changes an incident that the caller has locked for update, with what belongs to a change: entries of the timeline,
-   * audit records and events. `about` is what caused the change, such as a triage run, and `askedBy` who asked for that:
-   * the timeline names them, also where somebody else decided.
+   * Changes an incident that is locked for update, with its timeline entries, audit records and events. `about` is the
+   * cause of the change, such as a triage run. The timeline names `askedBy`, who requested the cause.
    */
   async change(
     tx: Tx,
@@ -195,6 +295,8 @@ export class IncidentsService {
     change: Omit<ChangeOrigin, 'at'> & {
       readonly about?: TimelineSubject;
       readonly askedBy?: string;
+      /** What the tool reported, for the messages about the change. */
+      readonly because?: string;
     },
   ): Promise<Incident> {
     const after = applyChange(before, wanted, { ...change, at: this.clock.now() });
@@ -202,7 +304,7 @@ export class IncidentsService {
     const { askedBy = change.by } = change;
     await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, change.about));
     await this.audit.recordAll(tx, auditOfChange(before, after, wanted, change.by));
-    await this.events.record(tx, ...eventsOfChange(before, after, askedBy));
+    await this.events.record(tx, ...eventsOfChange(before, after, askedBy, change.because));
     return after;
   }
 }

@@ -23,13 +23,13 @@ describe('rawDataErrors', () => {
     expect(codes('other', euro(88_000))).toEqual(['raw_data max_bytes']);
   });
 
-  it('takes a key for absent when the object only inherits it', () => {
+  it('ignores inherited keys', () => {
     expect(codes('phishing', Object.create({ sender: 7 }) as Record<string, unknown>)).toEqual([]);
   });
 });
 
 describe('rawDataJson', () => {
-  it('gives back every number, zeros with their sign', () => {
+  it('preserves every number, and the sign of zeros', () => {
     const number = fc.oneof(
       fc.constantFrom(0, -0, 10, 0.5, -1),
       fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -51,7 +51,7 @@ describe('rawDataJson', () => {
     );
   });
 
-  it('writes everything but a negative zero as JSON.stringify does', () => {
+  it('writes everything except negative zeros like JSON.stringify', () => {
     expect(rawDataJson({ a: 0, b: [-0, '-0'], '-0': { c: -0 } })).toBe(
       '{"a":0,"b":[-0,"-0"],"-0":{"c":-0}}',
     );

@@ -1,10 +1,10 @@
 import type { FieldError } from '../platform/errors/app-error.js';
-import { isIso8601 } from '../platform/validation/iso-8601.js';
+import { isIso8601 } from '../platform/validation/fields.js';
 
 export const MOST_RAW_DATA_BYTES = 256 * 1024;
 export const MOST_RAW_DATA_LEVELS = 32;
 
-/** The keys that the raw data of a phishing incident may have. None is required; those that are there are checked. */
+/** Keys of phishing incidents. They are optional and validated if present. */
 export const PHISHING_KEYS = [
   'message_id',
   'sender',
@@ -15,7 +15,7 @@ export const PHISHING_KEYS = [
 
 type RawData = Readonly<Record<string, unknown>>;
 
-/** `json` is `rawData` as it will be stored: see rawDataJson. */
+/** `json` is the stored text of `rawData`: see rawDataJson. */
 export function rawDataErrors(incidentType: string, rawData: RawData, json: string): FieldError[] {
   if (isTooLarge(json)) return [TOO_LARGE];
   return [
@@ -36,7 +36,7 @@ const TOO_DEEP: FieldError = {
   message: `raw_data must be at most ${MOST_RAW_DATA_LEVELS} levels deep.`,
 };
 
-/** A UTF-16 unit takes three bytes at most, so the bytes of most raw data need not be counted. */
+/** A UTF-16 unit takes at most three bytes, so most raw data need not be counted. */
 function isTooLarge(json: string): boolean {
   return json.length * 3 > MOST_RAW_DATA_BYTES && Buffer.byteLength(json) > MOST_RAW_DATA_BYTES;
 }
@@ -47,7 +47,7 @@ function isDeeper(value: unknown, levels: number): boolean {
   return itemsOf(value).some((item) => isDeeper(item, levels - 1));
 }
 
-/** Does what Object.values does, which takes three times as long for an object of many keys. */
+/** Like Object.values, which takes three times as long for objects with many keys. */
 function itemsOf(value: object): readonly unknown[] {
   if (Array.isArray(value)) return value;
   return Object.keys(value).map((key) => (value as RawData)[key]);
@@ -71,18 +71,20 @@ function phishingErrors(rawData: RawData): FieldError[] {
 
 declare global {
   interface JSON {
-    /** Node has it; the types of TypeScript do not yet. JSON.stringify writes the result as the text that was given. */
+    /**
+     * Supported by Node.js but missing in the types of TypeScript. JSON.stringify writes the result as the given text.
+     */
     rawJSON(text: string): { readonly rawJSON: string };
   }
 }
 
-/** A zero that stands by itself as a value in JSON text: only then can there be a negative zero. */
+/** A zero as a value in JSON text. Only such text can come from a negative zero. */
 const LONE_ZERO = /[:[,]0[,\]}]/;
 
-/** The JSON that is stored: what JSON.stringify writes, but with -0 as -0, which JSON.stringify writes as 0. */
+/** The stored JSON. Writes -0 as -0, unlike JSON.stringify. */
 export function rawDataJson(rawData: object): string {
   const json = JSON.stringify(rawData);
-  // It will be refused for its size, so its zeros do not matter.
+  // The request will be rejected because of its size.
   if (json.length > MOST_RAW_DATA_BYTES) return json;
   if (!LONE_ZERO.test(json) || !holdsNegativeZero(rawData)) return json;
   return JSON.stringify(rawData, (_, value: unknown) =>

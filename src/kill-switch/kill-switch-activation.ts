@@ -1,44 +1,92 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditLog } from '../audit/audit-log.js';
-import { ReservedConnections } from '../platform/database/reserved-connections.js';
-import type { Participant, Tx } from '../platform/database/transactions.js';
+import { within } from '../platform/concurrency/within.js';
 import type { Caller } from '../platform/http/caller.js';
-import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import type { Tx, Participant } from '../platform/database/transactions.js';
 import {
+  HELD,
   type HeldCounts,
+  type HeldName,
+  type HeldWork,
+  type UnderWay,
   KILL_SWITCH_ACTIVATED,
   KILL_SWITCH_DEACTIVATED,
   type KillSwitchState,
+  PERMIT_MS,
 } from './kill-switch.js';
+import { AuditLog } from '../audit/audit-log.js';
+import { ReservedConnections } from '../platform/database/reserved-connections.js';
+import { DomainEvents } from '../platform/jobs/events/domain-events.js';
 import { KillSwitchRepository, type ReadState } from './kill-switch.repository.js';
-import { PERMIT_MS } from './permit.js';
-import { RegisteredWork } from './registered-work.js';
+
+/** An activation must respond soon, if necessary without the number of calls in progress. */
+const COUNT_PATIENCE_MS = 250;
+
+/** Work that other modules registered with the kill switch: calls in progress, and waiting work. */
+@Injectable()
+export class RegisteredWork {
+  private readonly underWay: UnderWay[] = [];
+  private readonly held = new Map<HeldName, HeldWork>();
+
+  registerUnderWay(source: UnderWay): void {
+    this.underWay.push(source);
+  }
+
+  registerHeld(name: HeldName, work: HeldWork): void {
+    this.held.set(name, work);
+  }
+
+  /** `undefined` if the calls could not be counted in time. */
+  async countInFlight(): Promise<number | undefined> {
+    const counting = Promise.all(this.underWay.map((source) => source.countClaims()))
+      .then((counts) => counts.reduce((sum, { inFlight }) => sum + inFlight, 0))
+      .catch(() => undefined);
+    return await within(COUNT_PATIENCE_MS, counting, () => undefined);
+  }
+
+  countHeld(): Promise<HeldCounts> {
+    return this.each((work) => work.count());
+  }
+
+  discardHeld(tx: Tx, caller: Caller): Promise<HeldCounts> {
+    return this.each((work) => work.discard(tx, caller));
+  }
+
+  /** Sequential, because a transaction has one connection. */
+  private async each(ask: (work: HeldWork) => Promise<number>): Promise<HeldCounts> {
+    const counts: Record<HeldName, number> = { actions: 0, triage_runs: 0, playbook_runs: 0 };
+    for (const name of HELD) {
+      const work = this.held.get(name);
+      if (work) counts[name] = await ask(work);
+    }
+    return counts;
+  }
+}
 
 export interface Activated extends KillSwitchState {
-  /** Calls that were started before and have not ended; undefined when they could not be counted in time. */
+  /** Calls that started before and have not ended; `undefined` if they could not be counted in time. */
   readonly inFlight?: number;
 }
 
 export interface Deactivated extends KillSwitchState {
-  /** How much waiting work was ended, where that was asked for. */
+  /** Number of discarded pieces of work, if requested. */
   readonly discarded?: HeldCounts;
 }
 
-/** For timers that fire early, and for the way from the last check of a permit to the socket. */
+/** Margin for early timers, and for the time between the last check of a permit and the socket. */
 const MARGIN_MS = 50;
 
-/** Well beyond the time that a permit holds, so that a small change of the database's clock does no harm. */
+/** Much longer than a permit is valid, so that a small change of the database clock does no harm. */
 const LAPSED_FOR_SURE_MS = 10_000;
 
-/** The permits that were given before an activation. */
+/** Permits that were issued before an activation. */
 @Injectable()
 export class EarlierPermits {
   /**
-   * Waits the whole time that a permit holds, unless the activation is old. That all claims have ended would not be
-   * enough to know: a replica that hung may have lost its claim to another one and not have noticed yet.
+   * Waits until a permit has expired, unless the activation is old. The end of all claims proves nothing: a hanging
+   * replica may not have noticed that it lost its claim.
    *
-   * @param activeForMs how long the switch has been on, by the database's clock
+   * @param activeForMs time since the activation, by the database clock
    */
   async waitUntilLapsed(activeForMs: number): Promise<void> {
     if (activeForMs < LAPSED_FOR_SURE_MS) await sleep(PERMIT_MS + MARGIN_MS);
@@ -47,7 +95,7 @@ export class EarlierPermits {
 
 const SUBJECT = { type: 'kill_switch', id: 'kill_switch' } as const;
 
-/** Turns the switch on and off. Turning it on when it is on, or off when it is off, changes nothing. */
+/** Turns the switch on and off. Repeating the current state changes nothing. */
 @Injectable()
 export class KillSwitchActivation {
   constructor(
@@ -60,8 +108,8 @@ export class KillSwitchActivation {
   ) {}
 
   /**
-   * Returns when no request on a permit from before can leave any more. A second activation waits as well, because the
-   * first may not have been answered yet.
+   * Returns when no request with an earlier permit can leave any more. A second activation waits as well, because the
+   * first may still be waiting.
    */
   async activate(
     caller: Caller,

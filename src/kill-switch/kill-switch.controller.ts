@@ -1,12 +1,10 @@
 import { Body, Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CurrentPrincipal } from '../auth/current-principal.js';
-import type { Principal } from '../auth/principal.js';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
-import { Idempotent } from '../platform/idempotency/idempotent.js';
-import type { Idempotency } from '../platform/idempotency/idempotency.js';
-import { Limited } from '../platform/limits/limited.js';
+import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
+import { Limited } from '../platform/limits/request-limits.js';
 import {
   KillSwitchActivationRequestDto,
   KillSwitchDeactivationRequestDto,
@@ -21,7 +19,7 @@ import {
   KillSwitchActivation,
 } from './kill-switch-activation.js';
 
-/** Longer than an activation takes. For so long the answer that is kept for a repeated request counts as provisional. */
+/** Longer than an activation takes. Until then, the stored response for repeated requests is provisional. */
 const ANSWERED_WITHIN_MS = 5_000;
 
 @ApiTags('Kill switch')
@@ -36,8 +34,8 @@ export class KillSwitchController {
   @Requires('viewer')
   @Operation(
     'getKillSwitch',
-    'Read the kill switch, and count what waits for it',
-    '`held` counts what is waiting for the switch to be turned off.',
+    'Read the kill switch and count waiting work',
+    '`held` counts the work that waits until the switch is turned off.',
   )
   @ApiAnswer({
     status: 200,
@@ -56,12 +54,12 @@ export class KillSwitchController {
   @Operation(
     'activateKillSwitch',
     'Stop all automation and actions',
-    'After the answer no action, look-up or model call starts anywhere until the deactivation. It takes a good second:\n' +
-      'what was let through just before has to have left or lapsed.',
+    'After the response, no action, look-up or model call starts until the deactivation. The request takes more than one\n' +
+      'second: earlier permits must be used or expire first.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'The switch is on; it may have been before.',
+    description: 'The switch is on. It may have been on before.',
     type: KillSwitchActivationDto,
   })
   async activate(
@@ -80,12 +78,12 @@ export class KillSwitchController {
   @Requires('manager')
   @Operation(
     'deactivateKillSwitch',
-    'Let automation and actions go on',
-    'What waited goes on, or with `held: discard` ends here: its actions are rejected, its runs cancelled.',
+    'Resume automation and actions',
+    'Waiting work continues. With `held: discard` it ends: actions are rejected, and runs are cancelled.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'The switch is off; it may have been before.',
+    description: 'The switch is off. It may have been off before.',
     type: KillSwitchDeactivationDto,
   })
   async deactivate(

@@ -13,34 +13,33 @@ import {
 const LONGEST_REASON = 1_000;
 
 export class KillSwitchActivationRequestDto {
-  @Reason({ max: LONGEST_REASON, example: 'The isolation playbook takes the wrong hosts.' })
+  @Reason({ max: LONGEST_REASON })
   readonly reason: string;
 }
 
-export const HELD_CHOICES = ['resume', 'discard'] as const;
-export type HeldChoice = (typeof HELD_CHOICES)[number];
+const HELD_CHOICES = ['resume', 'discard'] as const;
+type HeldChoice = (typeof HELD_CHOICES)[number];
 
 export class KillSwitchDeactivationRequestDto {
-  @Reason({ max: LONGEST_REASON, example: 'The playbook is corrected.' })
+  @Reason({ max: LONGEST_REASON })
   readonly reason: string;
 
   @Choice('HeldChoice', HELD_CHOICES, {
     optional: true,
     default: 'resume',
-    description: 'Whether what waited goes on, or ends here.',
-    example: 'resume',
+    description: 'Whether waiting work continues or is discarded.',
   })
   readonly held?: HeldChoice;
 }
 
 export class HeldWorkDto {
-  @WholeNumber({ min: 0, example: 3 })
+  @WholeNumber({ min: 0 })
   readonly actions: number;
 
-  @WholeNumber({ min: 0, example: 1 })
+  @WholeNumber({ min: 0 })
   readonly triage_runs: number;
 
-  @WholeNumber({ min: 0, example: 0 })
+  @WholeNumber({ min: 0 })
   readonly playbook_runs: number;
 
   static from({ actions, triage_runs, playbook_runs }: HeldCounts): HeldWorkDto {
@@ -48,31 +47,27 @@ export class HeldWorkDto {
   }
 }
 
-/** The switch, and who turned it last. */
+/** The switch and its last changes. */
 export class KillSwitchDto {
-  @Flag({ example: true })
+  @Flag()
   readonly active: boolean;
 
-  @Text({
-    optional: true,
-    description: 'Why it was activated, now or the last time.',
-    example: 'The isolation playbook takes the wrong hosts.',
-  })
+  @Text({ optional: true, description: 'Reason of the last activation.' })
   readonly reason?: string;
 
-  @Text({ optional: true, example: 'j.doe' })
+  @Text({ optional: true })
   readonly activated_by?: string;
 
-  @Instant({ optional: true, example: '2026-11-02T09:30:00.000Z' })
+  @Instant({ optional: true })
   readonly activated_at?: string;
 
-  @Text({ optional: true, example: 'm.chen' })
+  @Text({ optional: true })
   readonly deactivated_by?: string;
 
-  @Instant({ optional: true, example: '2026-11-02T10:05:00.000Z' })
+  @Instant({ optional: true })
   readonly deactivated_at?: string;
 
-  @Text({ optional: true, example: 'The playbook is corrected.' })
+  @Text({ optional: true })
   readonly deactivation_reason?: string;
 
   static from(state: KillSwitchState): KillSwitchDto {
@@ -89,7 +84,7 @@ export class KillSwitchDto {
 }
 
 export class KillSwitchStatusDto extends KillSwitchDto {
-  @Nested(() => HeldWorkDto, { description: 'What waits for the deactivation.' })
+  @Nested(() => HeldWorkDto, { description: 'Work that waits for the deactivation.' })
   readonly held: HeldWorkDto;
 
   static of(state: KillSwitchState, held: HeldCounts): KillSwitchStatusDto {
@@ -102,8 +97,7 @@ export class KillSwitchActivationDto extends KillSwitchDto {
     optional: true,
     min: 0,
     description:
-      'Calls that were started before and are still under way. Absent when they could not be counted in time.',
-    example: 2,
+      'Calls that started before the activation and are still in progress. Absent if they could not be counted in time.',
   })
   readonly in_flight?: number;
 
@@ -115,7 +109,7 @@ export class KillSwitchActivationDto extends KillSwitchDto {
 export class KillSwitchDeactivationDto extends KillSwitchDto {
   @Nested(() => HeldWorkDto, {
     optional: true,
-    description: 'What was discarded, when `held` was `discard`.',
+    description: 'Discarded work, if `held` was `discard`.',
   })
   readonly discarded?: HeldWorkDto;
 

@@ -1,11 +1,9 @@
 import { Module } from '@nestjs/common';
-import { EarlierPermits, KillSwitchActivation } from './kill-switch-activation.js';
+import { EarlierPermits, KillSwitchActivation, RegisteredWork } from './kill-switch-activation.js';
 import { KillSwitch } from './kill-switch.js';
 import { KillSwitchController } from './kill-switch.controller.js';
 import { KillSwitchRepository } from './kill-switch.repository.js';
-import { KillSwitchService } from './kill-switch.service.js';
-import { KillSwitchSignals } from './kill-switch-signals.js';
-import { RegisteredWork } from './registered-work.js';
+import { KillSwitchService, KillSwitchSignals } from './kill-switch.service.js';
 
 @Module({
   controllers: [KillSwitchController],

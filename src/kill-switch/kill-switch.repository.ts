@@ -1,4 +1,4 @@
-// SQL: the read that every claim of an action pays, the advisory lock, and what a restore asks of any release.
+// SQL: the read of every claim of an action, the advisory lock, and statements of a restore.
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
@@ -6,23 +6,22 @@ import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import type { KillSwitchState } from './kill-switch.js';
+import { type KillSwitchState, KillSwitchUnreadableError } from './kill-switch.js';
 import { KillSwitchEntity } from './kill-switch.entity.js';
-import { KillSwitchUnreadableError } from './kill-switch.errors.js';
 
 export interface ReadState extends KillSwitchState {
-  /** By the database's clock; present while the switch is on. */
+  /** Time since the activation by the database clock; set while the switch is on. */
   readonly activeForMs?: number;
 }
 
-/** Who turned the switch on, and why, as a restore carries it over. */
+/** Activation that a restore keeps. */
 export interface ActiveSwitch {
   readonly reason: string;
   readonly activated_by: string;
   readonly activated_at: string;
 }
 
-/** A claim whose process hangs would keep a change of the switch waiting for as long as it hangs. */
+/** Maximum wait for claims, because a hanging process could hold the lock for long. */
 const LOCK_PATIENCE_MS = 400;
 
 const READ: Statement = {
@@ -30,6 +29,11 @@ const READ: Statement = {
   text: `select active, reason, activated_by, activated_at, deactivated_by, deactivated_at, deactivation_reason,
       case when active then (extract(epoch from clock_timestamp() - activated_at) * 1000)::float8 end as active_for_ms
     from kill_switch`,
+};
+
+const LOCK_SHARED: Statement = {
+  name: 'kill_switch_lock_shared',
+  text: `select pg_advisory_xact_lock_shared(${AdvisoryLock.KillSwitch})`,
 };
 
 @Injectable()
@@ -40,17 +44,16 @@ export class KillSwitchRepository {
   ) {}
 
   /**
-   * For a claim: no change of the switch commits until the transaction has ended. An advisory lock, because claims that
-   * lock the row for share starve whoever wants to change it.
+   * For a claim: no change of the switch commits until the transaction ends. An advisory lock, because shared locks of
+   * the row would starve changes of the switch.
    */
   async lockShared(tx: Tx): Promise<void> {
-    await tx.query(`select pg_advisory_xact_lock_shared(${AdvisoryLock.KillSwitch})`);
+    await this.statements.rowsIn(tx, LOCK_SHARED);
   }
 
   /**
-   * For a change of the switch. Waits for the claims that are being made, but not for ever: false when it went on
-   * without the lock. Those claims still cannot send anything once their permits have lapsed, so the promise of an
-   * activation holds either way.
+   * For a change of the switch. Waits for claims in progress for a limited time; `false` if it continues without the
+   * lock. Such claims cannot send anything after their permits expire, so the promise of an activation still holds.
    */
   async lockExclusively(tx: Tx): Promise<boolean> {
     await tx.query('savepoint before_switch_lock');
@@ -78,7 +81,7 @@ export class KillSwitchRepository {
     return { ...stateOf(row), activeForMs: row.active_for_ms ?? undefined };
   }
 
-  /** Undefined when it is active already. */
+  /** `undefined` if the switch is already active. */
   async activate(tx: Tx, reason: string, by: string): Promise<KillSwitchState | undefined> {
     return await this.change(tx, true, {
       reason,
@@ -90,7 +93,7 @@ export class KillSwitchRepository {
     });
   }
 
-  /** Undefined when it is not active. */
+  /** `undefined` if the switch is not active. */
   async deactivate(tx: Tx, reason: string, by: string): Promise<KillSwitchState | undefined> {
     return await this.change(tx, false, {
       deactivation_reason: reason,
@@ -99,7 +102,7 @@ export class KillSwitchRepository {
     });
   }
 
-  /** For a restore: the present database may be empty, or of an earlier release. */
+  /** For a restore: the current database may be empty. */
   async findActive(tx: Tx): Promise<ActiveSwitch | undefined> {
     const [table] = await tx.query<{ there: boolean }[]>(
       `select to_regclass('kill_switch') is not null as there`,
@@ -111,7 +114,7 @@ export class KillSwitchRepository {
     return active;
   }
 
-  /** For a restore: what somebody had stopped stays stopped, for the reason that was given. */
+  /** For a restore: an active switch stays active, with its reason. */
   async keepActive(tx: Tx, active: ActiveSwitch): Promise<void> {
     await tx.query(
       `update kill_switch set active = true, reason = $1, activated_by = $2, activated_at = $3,

@@ -28,7 +28,7 @@ export interface ChannelChange extends Partial<Omit<NewChannel, 'type'>> {
 }
 
 /** What is stored of a channel after a change, and a secret that the service made and nobody has seen. */
-export interface ChangedContent {
+interface ChangedContent {
   readonly content: ChannelContent;
   readonly madeSecret?: string;
 }
@@ -42,15 +42,8 @@ export class ChannelChanges {
     private readonly clock: Clock,
   ) {}
 
-  typeNamed(name: string): ChannelType {
-    const type = this.types.find(name);
-    if (type) return type;
-    const message = `type must be one of ${this.types.names.join(', ')}.`;
-    throw ValidationError.of('type', 'is_in', message);
-  }
-
   ofNew(id: string, wanted: NewChannel): ChangedContent {
-    const type = this.typeNamed(wanted.type);
+    const type = this.types.named(wanted.type);
     const { rotates } = type;
     const isMissing = rotates !== undefined && !Object.hasOwn(wanted.config, rotates);
     const madeSecret = isMissing ? type.newSecret?.() : undefined;
@@ -75,7 +68,7 @@ export class ChannelChanges {
 
   /** The content after a partial change of a channel that is locked. */
   after(before: SealedChannel, change: ChannelChange): ChangedContent {
-    const type = this.typeNamed(before.type);
+    const type = this.types.named(before.type);
     const madeSecret = change.rotate_secret ? newSecretOf(type, change.config) : undefined;
     const config =
       madeSecret === undefined

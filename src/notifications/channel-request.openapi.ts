@@ -1,13 +1,31 @@
+import type { ConfigSchema } from '../connectors/config/config-schema.js';
+import { givenSchema } from './channels/channel.port.js';
+import { EMAIL_CHANNEL_SCHEMA } from './channels/email/email.channel.js';
+import { PAGERDUTY_CHANNEL_SCHEMA } from './channels/pagerduty/pagerduty.channel.js';
+import { SLACK_CHANNEL_SCHEMA } from './channels/slack/slack.channel.js';
+import { TEAMS_CHANNEL_SCHEMA } from './channels/teams/teams.channel.js';
+import { ROTATED_SECRET, WEBHOOK_SCHEMA } from './channels/webhook/webhook.channel.js';
 import type { RequestsByType } from '../connectors/config/requests-by-type.js';
-import { CHANNEL_SCHEMAS } from './channel-schemas.js';
-import { NewNotificationChannelDto } from './notification-channels.dto.js';
+import { NotificationChannelInputDto } from './notification-channels.dto.js';
+
+/**
+ * The configuration that is given for each type, for the contract, which is made while there is no ChannelTypes to ask. A
+ * test holds the two against each other.
+ */
+export const CHANNEL_SCHEMAS: Readonly<Record<string, ConfigSchema>> = {
+  slack: SLACK_CHANNEL_SCHEMA,
+  teams: TEAMS_CHANNEL_SCHEMA,
+  email: EMAIL_CHANNEL_SCHEMA,
+  pagerduty: PAGERDUTY_CHANNEL_SCHEMA,
+  webhook: givenSchema({ schema: WEBHOOK_SCHEMA, rotates: ROTATED_SECRET }),
+};
 
 /** The body of a request for a channel, as the contract has it. */
 export const CHANNEL_REQUEST: RequestsByType = {
-  union: 'NewNotificationChannel',
+  union: 'NotificationChannelInput',
   noun: 'Channel',
   configNoun: 'Channel',
-  request: NewNotificationChannelDto,
+  request: NotificationChannelInputDto,
   otherFields: ['enabled', 'events', 'min_severity', 'new_incident_min_severity'],
   configs: CHANNEL_SCHEMAS,
 };

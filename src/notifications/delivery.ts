@@ -1,3 +1,4 @@
+import type { IncidentState } from '../incidents/incident.js';
 import type { EventSubject } from '../platform/jobs/events/domain-event.js';
 import type { PageRequest } from '../platform/paging/page.js';
 
@@ -35,11 +36,36 @@ export interface FoldedDelivery {
   readonly alike: number;
 }
 
+/** Approvals that one message asked for: the subjects of its carrier and of what it carried. */
+export interface ApprovalWave {
+  readonly first: string;
+  readonly carried: readonly string[];
+}
+
+/** Current state of the incidents and actions of a message, which may be newer than its events. */
+export interface PresentState {
+  /** By id, with deleted ones. */
+  readonly incidents: ReadonlyMap<string, IncidentState>;
+  /** Ids of the actions that wait for approval, with what each of them would change, if its connector has said so. */
+  readonly waiting: ReadonlyMap<string, string | undefined>;
+  /** For PagerDuty: the approvals that were asked for together with the one that the event is about. */
+  readonly wave?: ApprovalWave;
+}
+
+/** Progress of a mail that some recipients have and others do not. */
+export interface PartlySent {
+  /** Recipients who have the mail: the next attempt is for the others. */
+  readonly holders: readonly string[];
+  /** Attempts that left some recipients without the mail. */
+  readonly attempts: number;
+}
+
 /** A delivery that one replica tries: what it finds out counts as long as nobody claimed it after it. */
 export interface ClaimedDelivery extends Delivery {
   readonly fence: number;
   /** How much of its day is left; an attempt that fails with nothing left was the last. */
   readonly leftMs: number;
+  readonly partlySent: PartlySent;
 }
 
 export interface DeliveryListRequest extends PageRequest {

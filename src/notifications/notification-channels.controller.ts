@@ -12,14 +12,12 @@ import {
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentPrincipal } from '../auth/current-principal.js';
-import type { Principal } from '../auth/principal.js';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { ApiRequestByType } from '../connectors/config/requests-by-type.js';
 import { Requires } from '../platform/access/access.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
-import type { Idempotency } from '../platform/idempotency/idempotency.js';
-import { Idempotent } from '../platform/idempotency/idempotent.js';
+import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
 import {
   ApiAnswer,
   ApiErrorMeanings,
@@ -34,7 +32,7 @@ import { ChannelTypes } from './channels/channel-types.js';
 import { DeliveriesService, TEST_ANSWERED_WITHIN_MS } from './deliveries/deliveries.service.js';
 import {
   ChangedNotificationChannelDto,
-  NewNotificationChannelDto,
+  NotificationChannelInputDto,
   NotificationChannelDto,
   NotificationChannelQueryDto,
   NotificationChannelTypeDto,
@@ -104,7 +102,7 @@ export class NotificationChannelsController {
     conflict: `The name is taken, there are ${MOST_CHANNELS} channels already, or a request with the same Idempotency-Key is still under way.`,
   })
   async create(
-    @Body() body: NewNotificationChannelDto,
+    @Body() body: NotificationChannelInputDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<ChangedNotificationChannelDto> {

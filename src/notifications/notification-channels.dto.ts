@@ -1,7 +1,6 @@
 import type { Config, ConfigSchema } from '../connectors/config/config-schema.js';
 import { SEVERITIES, type Severity } from '../incidents/incident.js';
-import { PageQueryDto } from '../platform/paging/page-query.dto.js';
-import { SortWords } from '../platform/paging/sort-query.js';
+import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import {
   Choice,
   Choices,
@@ -15,6 +14,7 @@ import {
   Texts,
   WholeNumber,
 } from '../platform/validation/fields.js';
+import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { type ChannelType, givenSchema } from './channels/channel.port.js';
 import type { TestResult } from './deliveries/deliveries.service.js';
 import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
@@ -56,7 +56,8 @@ const NewIncidentMinSeverity = (more = '') =>
   });
 
 /** The contract has a schema for each type in its place: see channel-request.openapi.ts. */
-export class NewNotificationChannelDto {
+@NullIsAbsent()
+export class NotificationChannelInputDto {
   @Name()
   readonly name: string;
 
@@ -85,6 +86,7 @@ export class NewNotificationChannelDto {
   readonly new_incident_min_severity?: Severity;
 }
 
+@NullIsAbsent()
 export class NotificationChannelUpdateDto {
   @Name({ optional: true })
   readonly name?: string;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditAction } from '../audit/audit-actions.js';
+import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Caller } from '../platform/http/caller.js';
 import { ValidationError } from '../platform/errors/app-error.js';

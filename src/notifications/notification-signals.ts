@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge } from 'prom-client';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
-import { beginAtZero } from '../platform/metrics/known-series.js';
+import { beginAtZero } from '../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { ChannelTypes } from './channels/channel-types.js';
 import { channelStatusOf } from './notification-channel.js';
@@ -48,7 +48,11 @@ export class NotificationSignals implements OnModuleInit {
       channelStatusOf(channel) === 'degraded' ? [channel.name] : [],
     );
     const details = { total, waiting, ...(failing.length > 0 ? { failing } : {}) };
-    if (down.length === 0) return { status: 'healthy', ...details };
+    if (down.length === 0 && failing.length === 0) return { status: 'healthy', ...details };
+    if (down.length === 0) {
+      const message = `The last attempt failed for ${failing.length} of ${total} channels.`;
+      return { status: 'degraded', message, ...details };
+    }
     const unhealthy = down.map(({ name }) => name);
     const verb = down.length === 1 ? 'has' : 'have';
     const message = `${down.length} of ${total} channels ${verb} failed for more than ten minutes.`;

@@ -20,6 +20,7 @@ export const NOTIFIED_EVENTS = [
   'kill_switch.deactivated',
   'connector.unhealthy',
   'connector.recovered',
+  'webhook_event.failed',
 ] as const;
 export type NotifiedEvent = (typeof NOTIFIED_EVENTS)[number];
 
@@ -80,6 +81,8 @@ export interface Message {
   /** Of the incident that it is about; undefined where there is none. */
   readonly severity?: Severity;
   readonly incidentId?: string;
+  /** Where several approvals were asked for together: how PagerDuty names their alert, and whether none of them waits any more. */
+  readonly wave?: { readonly first: string; readonly isOver: boolean };
   /** For programs: just what the contract says of this event, envelope included. */
   readonly payload: Readonly<Record<string, unknown>>;
   /** For people. */

@@ -1,38 +1,29 @@
 import { Module } from '@nestjs/common';
+import { ActionsModule } from '../actions/actions.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { ChannelChanges } from './channel-changes.js';
-import { ChannelTypes } from './channels/channel-types.js';
-import { EmailChannelType } from './channels/email/email.channel.js';
-import { PagerDutyChannelType } from './channels/pagerduty/pagerduty.channel.js';
-import { SlackChannelType } from './channels/slack/slack.channel.js';
-import { TeamsChannelType } from './channels/teams/teams.channel.js';
-import { WebhookChannelType } from './channels/webhook/webhook.channel.js';
+import { CHANNEL_TYPE_PROVIDERS } from './channels/channel-types.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
 import { DeliveryAttempts } from './deliveries/delivery-attempts.js';
-import { DeliveryCounts } from './deliveries/delivery-counts.js';
+import { DeliveryCounts, DeliveryListRepository } from './records/delivery-list.repository.js';
 import { DeliveryEndings } from './deliveries/delivery-endings.js';
 import { DeliveryFolds } from './deliveries/delivery-folds.js';
+import { PresentStates } from './deliveries/present-states.js';
 import { DeliveryWorker } from './deliveries/delivery-worker.js';
 import { NotificationChannelsController } from './notification-channels.controller.js';
 import { NotificationChannelsService } from './notification-channels.service.js';
 import { NotificationSignals } from './notification-signals.js';
 import { DeliveryFoldsRepository } from './records/delivery-folds.repository.js';
-import { DeliveryListRepository } from './records/delivery-list.repository.js';
 import { DeliveryWritesRepository } from './records/delivery-writes.repository.js';
 import { NotificationChannelsRepository } from './records/notification-channels.repository.js';
 import { SealedChannels } from './sealed-channels.js';
 
 @Module({
-  imports: [IncidentsModule],
+  imports: [IncidentsModule, ActionsModule],
   controllers: [NotificationChannelsController, DeliveriesController],
   providers: [
-    SlackChannelType,
-    TeamsChannelType,
-    EmailChannelType,
-    PagerDutyChannelType,
-    WebhookChannelType,
-    ChannelTypes,
+    ...CHANNEL_TYPE_PROVIDERS,
     SealedChannels,
     ChannelChanges,
     NotificationChannelsRepository,
@@ -41,6 +32,7 @@ import { SealedChannels } from './sealed-channels.js';
     DeliveryWritesRepository,
     DeliveryFoldsRepository,
     DeliveryFolds,
+    PresentStates,
     DeliveryCounts,
     DeliveryAttempts,
     DeliveryEndings,

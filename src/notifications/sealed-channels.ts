@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Config } from '../connectors/config/config-schema.js';
-import { SealedConfig } from '../connectors/config/sealed-config.js';
+import { SealedConfig, sealedSecretsOf } from '../connectors/config/sealed-config.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 import {
   UnknownSecretKeyError,
@@ -8,38 +8,36 @@ import {
 } from '../platform/secrets/secrets.errors.js';
 import type { SealedChannel } from './notification-channel.js';
 
-/** How long the secret before the present one stays valid, so that a receiver can be changed in peace. */
+/** Time for which the previous secret stays valid, so that the receiver can be reconfigured. */
 export const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
 type Sealed = Pick<SealedChannel, 'config' | 'sealed'>;
 
-const contextOf = (id: string) => `notification_channel:${id}`;
-const contextOfFormer = (id: string) => `${contextOf(id)}:former`;
+const OWNER = 'notification_channel';
+const contextOfFormer = (id: string) => `${OWNER}:${id}:former`;
 
-/** Configurations of channels, sealed as those of connectors are, and the secrets that they had before. */
+/** Seals configurations of channels and their previous secrets. */
 @Injectable()
 export class SealedChannels extends SealedConfig {
+  protected override readonly owner = OWNER;
+
   sealFormer(id: string, secret: string): string {
     return this.box.seal(secret, contextOfFormer(id));
   }
 
-  /** Undefined when nobody can read it any more: the present secret works without it. */
+  /** `undefined` if the keys cannot decrypt it. The current secret works without it. */
   openFormer(id: string, sealed: string): string | undefined {
     return unlessUnreadable(() => this.box.open(sealed, contextOfFormer(id)));
   }
 
-  /** Undefined when nobody can read its secrets any more. */
+  /** `undefined` if the keys cannot decrypt the secrets. */
   openIfReadable(id: string, { config, sealed }: Sealed): Config | undefined {
     return unlessUnreadable(() => this.open(id, { config, sealed }));
   }
 
-  /** The configuration without its secrets where nobody can read them any more. */
+  /** Returns the configuration, without its secrets if the keys cannot decrypt them. */
   openReadable(id: string, channel: Sealed): Config {
     return this.openIfReadable(id, channel) ?? channel.config;
-  }
-
-  protected override contextOf(id: string): string {
-    return contextOf(id);
   }
 }
 
@@ -54,20 +52,9 @@ function unlessUnreadable<T>(read: () => T): T | undefined {
   }
 }
 
-/**
- * Where the secrets are stored. When the key that sealed them is lost they are discarded, and the channel is disabled: most
- * have nothing left to deliver with, and the others would deliver what nobody can verify.
- */
+/** Columns with sealed secrets of channels. */
 export const CHANNEL_SECRETS: readonly SealedColumn[] = [
-  {
-    table: 'notification_channels',
-    column: 'secrets',
-    id: ['id'],
-    where: 'secrets is not null',
-    context: ({ id }) => contextOf(id!),
-    discard: `update notification_channels set secrets = null, secret_names = '{}', enabled = false,
-      version = version + 1, updated_at = now()`,
-  },
+  sealedSecretsOf('notification_channels', OWNER, 'last_error'),
   {
     table: 'notification_channels',
     column: 'former_secret',

@@ -1,9 +1,10 @@
+/** @jest-environment-options {"ownModules": true} */
 import { Clock, clockAheadMs, learnTime, presentTime } from './clock.js';
 
 const NOON = Date.parse('2026-03-01T12:00:00.000Z');
 const HOUR = 3_600_000;
 
-describe('the present time', () => {
+describe('presentTime', () => {
   let wall = NOON;
   let monotonic = 1_000;
 
@@ -17,25 +18,25 @@ describe('the present time', () => {
     wall += ms;
     monotonic += ms;
   };
-  /** The clock of the machine is `aheadMs` ahead, and question and answer take `ms` together. */
+  /** The machine clock is `aheadMs` ahead; question and answer take `ms` together. */
   const measure = (aheadMs: number, ms = 2): void => {
     const asked = wall;
     pass(ms);
     learnTime({ asked, told: asked + ms / 2 - aheadMs, answered: wall });
   };
 
-  it('is that of the machine before it was compared', () => {
+  it('is the machine time before the first measurement', () => {
     expect([presentTime(), clockAheadMs()]).toEqual([NOON, undefined]);
   });
 
-  it('is exactly that of the machine while the two clocks may be the same', () => {
+  it('is the machine time while the clocks may agree', () => {
     measure(0);
     expect([presentTime(), clockAheadMs()]).toEqual([wall, 0]);
     measure(900, 2_000);
     expect([presentTime(), clockAheadMs()]).toEqual([wall, 0]);
   });
 
-  it.each([HOUR, -HOUR, 1_500])('is that of the database when the machine is %d ms ahead', (ms) => {
+  it.each([HOUR, -HOUR, 1_500])('is the database time if the machine is %d ms ahead', (ms) => {
     measure(ms);
     expect(Math.abs(presentTime() - (wall - ms))).toBeLessThanOrEqual(1);
     pass(500);
@@ -43,14 +44,14 @@ describe('the present time', () => {
     expect(Math.abs(presentTime() - (wall - ms))).toBeLessThanOrEqual(1);
   });
 
-  it('keeps what a good measurement found when the next one is slow', () => {
+  it('keeps a precise measurement when the next one is slow', () => {
     measure(HOUR);
     const found = clockAheadMs();
     measure(HOUR + 300, 2_000);
     expect(clockAheadMs()).toBe(found);
   });
 
-  it('goes on as before when somebody sets the clock of the machine', () => {
+  it('continues steadily when somebody sets the machine clock', () => {
     measure(0);
     const before = presentTime();
     wall += HOUR;
@@ -62,13 +63,13 @@ describe('the present time', () => {
     expect(Math.abs(presentTime() - before - 252)).toBeLessThanOrEqual(1);
   });
 
-  it('follows a clock that is only corrected a little', () => {
+  it('follows small corrections of the clock', () => {
     measure(0);
     wall += 40;
     expect(presentTime()).toBe(wall);
   });
 
-  it('forgets in time how far the machine was ahead', () => {
+  it('discards an old measurement', () => {
     measure(0);
     pass(60_000);
     expect([clockAheadMs(60_000), clockAheadMs(59_999)]).toEqual([0, undefined]);

@@ -1,55 +1,52 @@
-/** What the database said its time was, between two moments of the machine's clock; all in milliseconds since 1970. */
-export interface TimeReading {
+/** A reading of the database clock between two readings of the machine clock, in milliseconds since 1970. */
+interface TimeReading {
   readonly asked: number;
   readonly told: number;
   readonly answered: number;
 }
 
 interface Measured {
-  /** How far the clock of the machine is ahead of that of the database. */
+  /** Machine clock minus database clock. */
   readonly aheadMs: number;
   readonly wall: number;
   readonly monotonic: number;
 }
 
-/** A jump of this size means that somebody set the clock: NTP corrects it in smaller steps. */
+/** A jump of this size means that somebody set the clock; NTP adjusts it in smaller steps. */
 const SET_MS = 1_000;
 
-/** One for the process, as the machine has one clock: ids and pure functions need the time, too. */
+/** One per process, like the machine clock: ids and pure functions also need the time. */
 let last: Measured | undefined;
 
 /**
- * Milliseconds since 1970 by the clock of the database, so that replicas whose clocks differ write the same time. Until it
- * was measured, that of the machine.
+ * Milliseconds since 1970 by the clock of the database, so that replicas with different clocks write the same time.
+ * Before the first measurement, by the clock of the machine.
  */
 export function presentTime(): number {
   const wall = Date.now();
   if (!last) return wall;
   const passed = performance.now() - last.monotonic;
-  // Somebody set the clock since it was measured: until the next time the monotonic one tells.
+  // After somebody set the clock, the monotonic clock counts until the next measurement.
   const wasSet = Math.abs(wall - last.wall - passed) >= SET_MS;
   return Math.floor(wasSet ? last.wall + passed : wall) - last.aheadMs;
 }
 
-/**
- * Keeps what is known as long as the new measurement allows it; otherwise takes the middle. If the clocks may agree, they count
- * as agreeing.
- */
+/** Keeps the known difference while the new measurement allows it, or 0 if that fits; otherwise takes the middle. */
 export function learnTime({ asked, told, answered }: TimeReading): void {
-  // The clock of the machine shows whole milliseconds, so it is up to one later than it says.
+  // The machine clock shows whole milliseconds, so it may be up to 1 ms later.
   const [least, most] = [asked - told, answered + 1 - told];
   const fits = (aheadMs: number) => least <= aheadMs && aheadMs <= most;
   const aheadMs = [last?.aheadMs ?? 0, 0].find(fits) ?? Math.round((least + most) / 2);
   last = { aheadMs, wall: Date.now(), monotonic: performance.now() };
 }
 
-/** How far the clock of the machine is ahead of the database's; undefined when that was not measured for so long. */
+/** Machine clock minus database clock; `undefined` if it was not measured within this time. */
 export function clockAheadMs(withinMs = Infinity): number | undefined {
   if (!last || performance.now() - last.monotonic > withinMs) return undefined;
   return last.aheadMs;
 }
 
-/** The time as a dependency, so that a test can set it. Stored and shown times are in milliseconds. */
+/** Injectable time, so that a test can set it. Times are stored and shown in milliseconds. */
 export class Clock {
   now(): Date {
     return new Date(presentTime());

@@ -10,7 +10,7 @@ function growing(options: Partial<GrowingBufferOptions> = {}) {
 }
 
 describe('GrowingBuffer', () => {
-  it('puts chunks together, and doubles what it reserves when it is full', () => {
+  it('joins chunks, and doubles its size when full', () => {
     const { buffer, reserved } = growing();
     for (const text of ['ab', 'cd', 'e', 'fghijkl', '']) {
       expect(buffer.append(Buffer.from(text))).toBe(true);
@@ -20,20 +20,20 @@ describe('GrowingBuffer', () => {
     expect(reserved).toEqual([4, 8, 16]);
   });
 
-  it('reserves no more than was announced, until more than that comes', () => {
+  it('reserves at most the announced length until more arrives', () => {
     const { buffer, reserved } = growing({ announcedBytes: 6 });
     for (const text of ['abc', 'def', 'g']) buffer.append(Buffer.from(text));
     expect(reserved).toEqual([4, 6, 7]);
   });
 
-  it('leaves out a chunk for which there is no memory', () => {
+  it('rejects a chunk without memory', () => {
     const { buffer } = growing();
     buffer.append(Buffer.from('abc'));
     expect(buffer.append(Buffer.alloc(2_000))).toBe(false);
     expect(buffer.content.toString()).toBe('abc');
   });
 
-  it('copies what it keeps, unless it may keep the only chunk of an announced length', () => {
+  it('copies its content, unless it may keep the only chunk of an announced length', () => {
     const chunk = Buffer.from('abcdef');
     const [copied, kept] = [{}, { announcedBytes: 6, keepsOnlyChunk: true }].map((options) => {
       const { buffer } = growing(options);
@@ -45,7 +45,7 @@ describe('GrowingBuffer', () => {
     expect(kept!.content.toString()).toBe('xbcdef');
   });
 
-  it('is empty again when it was cleared', () => {
+  it('is empty after clear', () => {
     const { buffer } = growing();
     buffer.append(Buffer.from('abc'));
     buffer.clear();

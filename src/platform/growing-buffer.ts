@@ -1,20 +1,19 @@
 const NOTHING: Buffer = Buffer.alloc(0);
 
 export interface GrowingBufferOptions {
-  /** The least that is allocated. */
+  /** Minimum allocation. */
   readonly firstBytes: number;
-  /** How long the content is going to be, where its sender said so: no more than that is allocated ahead. */
+  /** Announced length of the content. Not more than this is allocated ahead. */
   readonly announcedBytes?: number;
-  /** Content that came as one chunk stays in it and is not copied. Right where it is used up soon. */
+  /** Keeps content of a single chunk in that chunk instead of copying it. For content that is used up soon. */
   readonly keepsOnlyChunk?: boolean;
-  /** Asked before that many bytes are allocated in all. When it says no, the chunk is not appended. */
+  /** Called before an allocation with the total size. If it returns false, the chunk is not appended. */
   readonly reserve: (bytes: number) => boolean;
 }
 
 /**
- * Content that arrives in chunks, copied into one buffer that doubles when it is full. Kept as they came, chunks would
- * cost far more than they hold: each is an object of some 500 bytes, be it of one byte, and keeps alive everything that
- * was read from the connection together with it.
+ * Collects chunks in one buffer that doubles when full. Separate chunks would cost far more memory: each is an object
+ * of about 500 bytes and keeps alive everything that was read together with it.
  */
 export class GrowingBuffer {
   private bytes = NOTHING;
@@ -30,7 +29,7 @@ export class GrowingBuffer {
     return this.bytes.subarray(0, this.used);
   }
 
-  /** False when there was no memory for the chunk. */
+  /** Returns false if there is no memory for the chunk. */
   append(chunk: Buffer): boolean {
     const length = this.used + chunk.length;
     if (length > this.bytes.length && !this.grow(length, chunk)) return false;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 export type ComponentStatus = 'healthy' | 'degraded' | 'unhealthy' | 'disabled';
 
-/** How one part of the service is; more fields may help whoever reads it. */
+/** Health of one component, with optional details. */
 export interface ComponentHealth {
   readonly status: ComponentStatus;
   readonly message?: string;
@@ -25,7 +25,7 @@ export type ComponentName = (typeof COMPONENTS)[number];
 type Check = () => Promise<ComponentHealth>;
 type Details = () => Promise<Readonly<Record<string, unknown>>>;
 
-/** Each module says here how it is; the health endpoints only ask. */
+/** Each module registers its health check; the health endpoints only query them. */
 @Injectable()
 export class HealthComponents {
   private readonly checks = new Map<ComponentName, Check>();
@@ -35,12 +35,12 @@ export class HealthComponents {
     this.checks.set(name, check);
   }
 
-  /** More fields of a part, from other modules than the one that says how it is. Left out when they cannot be read. */
+  /** Adds details from another module. They are omitted if they cannot be read. */
   addDetails(name: ComponentName, details: Details): void {
     this.details.set(name, [...(this.details.get(name) ?? []), details]);
   }
 
-  /** A part that no module has registered is disabled. */
+  /** Checks a component. Unregistered components are disabled. */
   async check(name: ComponentName): Promise<ComponentHealth> {
     const check = this.checks.get(name);
     if (!check) return { status: 'disabled', message: 'Not part of this service.' };

@@ -28,7 +28,7 @@ describe('A JSON pointer', () => {
     ['/k"l', 6],
     ['/ ', 7],
     ['/m~0n', 8],
-  ])('leads where RFC 6901 says: %j', (pointer, value) => {
+  ])('resolves as in RFC 6901: %j', (pointer, value) => {
     expect(resolvePointer(DOCUMENT, pointer)).toEqual(value);
   });
 
@@ -42,30 +42,30 @@ describe('A JSON pointer', () => {
   });
 
   it.each(['/foo/-', '/foo/00', '/foo/01', '/foo/-1', '/foo/1.0', '/foo/1e0', '/foo/2', '/foo/ 1'])(
-    'leads nowhere in a list when it is %j',
+    'resolves to nothing in a list: %j',
     (pointer) => {
       expect(resolvePointer(DOCUMENT, pointer)).toBeUndefined();
     },
   );
 
   it.each(['/foo/length', '/constructor', '/__proto__', '/toString/name', '/a~1b/0', '/foo/0/0'])(
-    'sees no prototype and goes into no text or number: %j',
+    'resolves neither in a prototype nor in a text or number: %j',
     (pointer) => {
       expect(resolvePointer(DOCUMENT, pointer)).toBeUndefined();
     },
   );
 
-  it('finds a key that is called like a part of the prototype when the value has it', () => {
+  it('finds an own key with the name of a prototype member', () => {
     expect(resolvePointer(JSON.parse('{"__proto__":{"a":1}}'), '/__proto__/a')).toBe(1);
   });
 
-  it('tells null from nothing', () => {
+  it('distinguishes null from a missing value', () => {
     expect(resolvePointer({ a: null }, '/a')).toBeNull();
     expect(resolvePointer({ a: null }, '/a/b')).toBeUndefined();
   });
 
   it.each(['plain', 'a/b', 'm~n', '~1', '', '__proto__'])(
-    'that is made from the key %j leads to it',
+    'made from the key %j resolves to it',
     (key) => {
       const value = JSON.parse(`{"x":{${JSON.stringify(key)}:7}}`) as unknown;
       expect(resolvePointer(value, pointerTo('/x', key))).toBe(7);

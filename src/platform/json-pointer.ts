@@ -1,18 +1,21 @@
-/** The steps of a JSON pointer (RFC 6901), or undefined when the text is none. The empty text leads to the whole value. */
+/**
+ * The steps of a JSON pointer (RFC 6901); `undefined` if the text is not a pointer. The empty text selects the whole
+ * value.
+ */
 export function parsePointer(text: string): string[] | undefined {
   if (text === '') return [];
   if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;
   return text.slice(1).split('/').map(unescaped);
 }
 
-/** The pointer to a member of what `pointer` leads to. */
+/** The pointer to a member of the value at `pointer`. */
 export function pointerTo(pointer: string, step: string | number): string {
   return `${pointer}/${escaped(String(step))}`;
 }
 
 /**
- * What the steps lead to in a value of JSON, or undefined when they lead nowhere. They see what is in the value itself,
- * never its prototype, and not into a number that is kept as its digits.
+ * The value at these steps, or `undefined` if there is none. Only own members count, never the prototype, and not the
+ * inside of a number that is kept as digits.
  */
 export function resolveSteps(value: unknown, steps: readonly string[]): unknown {
   let at: unknown = value;
@@ -23,13 +26,13 @@ export function resolveSteps(value: unknown, steps: readonly string[]): unknown 
   return at;
 }
 
-/** What the text leads to as a pointer; undefined when it is none, and when it leads nowhere. */
+/** The value at a pointer; `undefined` if the text is not a pointer or there is no value. */
 export function resolvePointer(value: unknown, text: string): unknown {
   const steps = parsePointer(text);
   return steps && resolveSteps(value, steps);
 }
 
-/** In this order: `~01` stands for `~1`, and not for a slash. */
+/** The order matters: `~01` means `~1`, not a slash. */
 function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
@@ -38,7 +41,7 @@ function escaped(step: string): string {
   return step.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** No zeros in front; and not `-`, which stands for the item after the last one. */
+/** No leading zeros, and not `-`, which means the item after the last one. */
 const INDEX = /^(?:0|[1-9]\d{0,9})$/;
 
 function next(value: unknown, step: string): unknown {
@@ -49,7 +52,7 @@ function next(value: unknown, step: string): unknown {
 
 declare global {
   interface JSON {
-    /** Node has it; the types of TypeScript do not yet. */
+    /** Exists in Node, but not yet in the types of TypeScript. */
     isRawJSON(value: unknown): value is { readonly rawJSON: string };
   }
 }

@@ -1,15 +1,91 @@
-import { Global, Module } from '@nestjs/common';
+import { All, Controller, type DynamicModule, Global, Module } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { Requires } from './access/access.js';
 import { Settings } from './config/settings.js';
 import { Clock } from './clock.js';
-import { HealthComponents } from './health-components.js';
+import { HealthComponents, type ComponentHealth } from './health-components.js';
 import { BodyMemory } from './http/body-memory.js';
 import { Draining, OpenConnections } from './http/draining.js';
 import { KnownRoutes } from './http/known-routes.js';
-import { UnknownAddressController } from './http/unknown-address.controller.js';
 import { ContractController } from './openapi/contract.controller.js';
+import { DataSource } from 'typeorm';
+import { ReservedConnections } from './database/reserved-connections.js';
+import { Statements } from './database/statements.js';
+import { Transactions } from './database/transactions.js';
+import { OutboundHttp } from './net/outbound-http.js';
+import { OutboundSmtp } from './net/outbound-smtp.js';
+import { Resolver, Targets } from './net/targets.js';
+import { Jobs, DeadJobs } from './jobs/jobs.js';
+import { DomainEvents } from './jobs/events/domain-events.js';
+import { EventOutbox } from './jobs/events/event-outbox.js';
+import { ProcessedEvents, UnhandledEvents } from './jobs/events/handled-events.js';
+import { PgBossDeadJobs, PgBossJobs } from './jobs/pg-boss/pg-boss-jobs.js';
+import { KeyHeartbeat } from './secrets/known-keys.js';
+import { loadSecretKeys } from './secrets/load-secret-keys.js';
+import { SecretBox, SecretKeys } from './secrets/secret-box.js';
+import { SecretKeysRepository } from './secrets/secret-keys.repository.js';
+import { IdempotencyRepository } from './idempotency/idempotency.repository.js';
+import { ThrottlerModule } from '@nestjs/throttler';
+import { LimitStorage } from './limits/limit-storage.js';
+import { MemoryLimitStorage } from './limits/memory-limit-storage.js';
+import { RedisCounter, SharedLimitStorage } from './limits/shared-limit-storage.js';
+import { FailureLimits } from './limits/failure-limits.js';
+import { LimitCounter } from './limits/limit-counter.js';
+import { RequestLimits } from './limits/request-limits.js';
+import { PrometheusModule } from '@willsoto/nestjs-prometheus';
+import { HttpMetrics } from './metrics/http-metrics.js';
+import { ApiMetricsController, MetricsController } from './metrics/metrics.controller.js';
+import { METRICS } from './metrics/metrics.js';
+import { PoolGauge, ScrapedGauges } from './metrics/scraped-gauges.js';
 
-/** Never so little that a body of the size that is allowed would not fit. */
-const bodyRoom = {
+/**
+ * Takes what no other handler under /api takes, so that the guards judge these requests, too: a stranger learns nothing,
+ * not even which addresses there are, and has no more tries than elsewhere. The AddressGuard answers who is known.
+ */
+@ApiExcludeController()
+@Controller(['api', 'api/*'])
+@Requires('viewer')
+export class UnknownAddressController {
+  @All()
+  refuse(): never {
+    throw new Error('The AddressGuard lets nobody pass.');
+  }
+}
+
+/* The modules of the platform. Each of them is global: every other module may inject what they export. */
+
+@Global()
+@Module({})
+export class ConfigModule {
+  static with(settings: Settings): DynamicModule {
+    return {
+      module: ConfigModule,
+      providers: [{ provide: Settings, useValue: settings }],
+      exports: [Settings],
+    };
+  }
+}
+
+@Global()
+@Module({})
+export class DatabaseModule {
+  /** The caller opens and closes the data source: see openDatabase. */
+  static with(dataSource: DataSource): DynamicModule {
+    return {
+      module: DatabaseModule,
+      providers: [
+        { provide: DataSource, useValue: dataSource },
+        Transactions,
+        Statements,
+        ReservedConnections,
+      ],
+      exports: [DataSource, Transactions, Statements, ReservedConnections],
+    };
+  }
+}
+
+/** Room for at least one body of the largest allowed size. */
+const bodyMemory = {
   provide: BodyMemory,
   inject: [Settings],
   useFactory: ({ bodiesLimitBytes, bodyLimitBytes }: Settings) =>
@@ -19,7 +95,96 @@ const bodyRoom = {
 @Global()
 @Module({
   controllers: [ContractController, UnknownAddressController],
-  providers: [Clock, bodyRoom, Draining, HealthComponents, KnownRoutes, OpenConnections],
-  exports: [Clock, Draining, HealthComponents, KnownRoutes, OpenConnections],
+  providers: [
+    ...[Clock, bodyMemory, Draining, HealthComponents, KnownRoutes, OpenConnections],
+    ...[Resolver, Targets, OutboundHttp, OutboundSmtp],
+  ],
+  exports: [
+    ...[Clock, Draining, HealthComponents, KnownRoutes, OpenConnections],
+    ...[Targets, OutboundHttp, OutboundSmtp],
+  ],
 })
 export class PlatformModule {}
+
+@Global()
+@Module({
+  providers: [
+    { provide: SecretKeys, useFactory: loadSecretKeys, inject: [Settings] },
+    SecretKeysRepository,
+    SecretBox,
+    KeyHeartbeat,
+  ],
+  exports: [SecretKeys, SecretBox],
+})
+export class SecretsModule {}
+
+/** Dead jobs need an operator but block no other job, so they do not make the queue unhealthy. */
+async function jobsHealth(jobs: Jobs): Promise<ComponentHealth> {
+  if (!jobs.started) return { status: 'degraded', message: 'The job queue has not started yet.' };
+  const states = await jobs.waiting();
+  const sum = (of: 'waiting' | 'active' | 'dead'): number =>
+    states.reduce((total, state) => total + state[of], 0);
+  return { status: 'healthy', waiting: sum('waiting'), active: sum('active'), dead: sum('dead') };
+}
+
+@Global()
+@Module({
+  providers: [
+    { provide: Jobs, useClass: PgBossJobs },
+    { provide: DeadJobs, useClass: PgBossDeadJobs },
+    EventOutbox,
+    ProcessedEvents,
+    UnhandledEvents,
+    DomainEvents,
+  ],
+  exports: [Jobs, DeadJobs, DomainEvents],
+})
+export class JobsModule {
+  constructor(components: HealthComponents, jobs: Jobs) {
+    components.register('jobs', () => jobsHealth(jobs));
+  }
+}
+
+@Global()
+@Module({ providers: [IdempotencyRepository], exports: [IdempotencyRepository] })
+export class IdempotencyModule {
+  constructor(jobs: Jobs, keys: IdempotencyRepository) {
+    jobs.every('idempotency.prune', 600, (_, { signal }) => keys.prune(signal));
+  }
+}
+
+function createStorage({ redisUrl }: Settings): LimitStorage {
+  const local = new MemoryLimitStorage();
+  return redisUrl ? new SharedLimitStorage(new RedisCounter(redisUrl), local) : local;
+}
+
+@Module({
+  providers: [{ provide: LimitStorage, useFactory: createStorage, inject: [Settings] }],
+  exports: [LimitStorage],
+})
+class LimitStorageModule {}
+
+@Global()
+@Module({
+  imports: [
+    LimitStorageModule,
+    ThrottlerModule.forRootAsync({
+      imports: [LimitStorageModule],
+      inject: [LimitStorage],
+      // A placeholder: RateLimitGuard chooses the limit of each request by handler and principal.
+      useFactory: (storage: LimitStorage) => ({ storage, throttlers: [{ ttl: 60_000, limit: 0 }] }),
+    }),
+  ],
+  providers: [FailureLimits, LimitCounter, RequestLimits],
+  exports: [FailureLimits, LimitCounter, LimitStorageModule, RequestLimits, ThrottlerModule],
+})
+export class LimitsModule {}
+
+@Global()
+@Module({
+  imports: [PrometheusModule.register({ controller: MetricsController })],
+  controllers: [ApiMetricsController],
+  providers: [...METRICS, HttpMetrics, ScrapedGauges, PoolGauge],
+  exports: [...METRICS, HttpMetrics, ScrapedGauges],
+})
+export class MetricsModule {}

@@ -1,6 +1,6 @@
 import { nfkc, shownStart, storable } from './text.js';
 
-describe('text that can be stored and shown', () => {
+describe('storable text', () => {
   it.each([
     ['plain é😀', 'plain é😀'],
     ['a\0b', 'a\ufffdb'],
@@ -8,25 +8,25 @@ describe('text that can be stored and shown', () => {
     ['\ude00\ud83d', '\ufffd\ufffd'],
   ])('is made of %j', (text, expected) => expect(storable(text)).toBe(expected));
 
-  it('is never cut within a character', () => {
+  it('is never split within a character', () => {
     expect(shownStart('ab😀', 4)).toBe('ab😀');
     expect(shownStart('ab😀', 3)).toBe('ab\ufffd');
     expect(shownStart('a\0b', 2)).toBe('a\ufffd');
   });
 });
 
-describe('the normal form of a text', () => {
+describe('nfkc', () => {
   it.each([
     ['ｆｕｌｌ ﬁt', 'full fit'],
     ['e\u0301', 'é'],
     ['ﾊﾞ', 'バ'],
     ['ế and ệ', 'ế and ệ'],
     ['\ud800a\0', '\ud800a\0'],
-  ])('is the same for all that reads like %j', (text, expected) =>
+  ])('is the same for equivalent texts: %j', (text, expected) =>
     expect(nfkc(text)).toBe(expected.normalize('NFC')),
   );
 
-  it('keeps as many marks as any script puts on a letter', () => {
+  it('keeps as many marks as any script uses on a letter', () => {
     const eight = `b${'\u0316'.repeat(8)}`;
     expect(nfkc(eight)).toBe(eight);
     expect(nfkc(`${eight}\u0301\u0316\uff9e c\u0316`)).toBe(`${eight} c\u0316`);
@@ -38,12 +38,12 @@ describe('the normal form of a text', () => {
     ['half-width signs that become marks', '\u0301\uff9e'],
     ['marks of Tibetan', '\u0f71\u0f72\u0f74'],
     ['marks beyond the basic plane', '\u{1d165}\u0301'],
-  ])('costs little processor time for %s without end', (_, marks) => {
+  ])('needs little CPU time for endless %s', (_, marks) => {
     const text = `a${marks.repeat(500_000 / marks.length)}`;
     const before = process.cpuUsage();
     expect(nfkc(text).length).toBeLessThan(32);
     const { user, system } = process.cpuUsage(before);
-    // Some 10 to 30 ms where it was measured; sorting so many takes minutes.
+    // About 10 to 30 ms were measured; sorting that many marks takes minutes.
     expect((user + system) / 1_000).toBeLessThan(1_000);
   });
 });

@@ -12,13 +12,11 @@ import {
 } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentPrincipal } from '../auth/current-principal.js';
-import type { Principal } from '../auth/principal.js';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
-import type { Idempotency } from '../platform/idempotency/idempotency.js';
-import { Idempotent } from '../platform/idempotency/idempotent.js';
+import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
 import {
   ApiAnswer,
   ApiErrorMeanings,
@@ -29,18 +27,18 @@ import {
   SAME_KEY_UNDER_WAY,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { CheckedPlaybookDto, PlaybookDto, PlaybookVersionDto } from './dto/playbook.dto.js';
-import { LANGUAGE_IN_WORDS } from './dto/language-in-words.js';
-import { ByNameOrId, NO_SUCH_PLAYBOOK } from './dto/playbook-fields.js';
 import {
-  NewPlaybookDto,
+  CheckedPlaybookDto,
+  PlaybookDto,
+  PlaybookInputDto,
   PlaybookQueryDto,
-  PlaybookVersionsQueryDto,
   PlaybookUpdateDto,
-} from './dto/playbook-requests.dto.js';
+  PlaybookVersionDto,
+  PlaybookVersionsQueryDto,
+} from './dto/playbook.dto.js';
+import { ByNameOrId, LANGUAGE_IN_WORDS, NO_SUCH_PLAYBOOK } from './dto/playbook-fields.js';
 import { revisionOf } from './playbook.js';
-import { MOST_PLAYBOOKS, PlaybookChanges } from './playbook-changes.js';
-import { PlaybooksService } from './playbooks.service.js';
+import { MOST_PLAYBOOKS, PlaybookChanges, PlaybooksService } from './playbooks.service.js';
 
 @ApiTags('Playbooks')
 @Controller('api/playbooks')
@@ -55,7 +53,7 @@ export class PlaybooksController {
   @Operation(
     'listPlaybooks',
     'List the playbooks',
-    'Newest first. The first start makes those that are shipped with the service; they run only when somebody says so.',
+    'Newest first. The first start of the service creates the shipped playbooks. They run only after someone starts them or sets `auto_run`.',
   )
   @ApiAnswer({
     status: 200,
@@ -71,7 +69,7 @@ export class PlaybooksController {
   @Post()
   @Requires('senior')
   @Operation('createPlaybook', 'Create a playbook', LANGUAGE_IN_WORDS)
-  @ApiBody({ type: NewPlaybookDto })
+  @ApiBody({ type: PlaybookInputDto })
   @ApiAnswer({
     status: 201,
     description: 'Its first version.',
@@ -81,11 +79,11 @@ export class PlaybooksController {
     conflict: `The name is taken, there are ${MOST_PLAYBOOKS} playbooks already, or a request with the same Idempotency-Key is still under way.`,
   })
   async create(
-    @Body() body: NewPlaybookDto,
+    @Body() body: PlaybookInputDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<PlaybookDto> {
-    const wanted = NewPlaybookDto.toWanted(body);
+    const wanted = PlaybookInputDto.toWanted(body);
     const remember = idempotency.remember(PlaybookDto.from);
     return PlaybookDto.from(await this.changes.create(caller, wanted, remember));
   }
@@ -96,13 +94,13 @@ export class PlaybooksController {
   @Operation(
     'validatePlaybook',
     'Check a playbook without saving it',
-    'What creating it would say of its content. Whether its name is taken is not looked at.',
+    'Checks the content as `createPlaybook` does. It does not check whether the name is taken.',
   )
-  @ApiBody({ type: NewPlaybookDto })
-  @ApiAnswer({ status: 200, description: 'It can be saved.', type: CheckedPlaybookDto })
+  @ApiBody({ type: PlaybookInputDto })
+  @ApiAnswer({ status: 200, description: 'The playbook can be saved.', type: CheckedPlaybookDto })
   @ApiErrorMeanings({ conflict: SAME_KEY_UNDER_WAY })
-  validate(@Body() body: NewPlaybookDto): CheckedPlaybookDto {
-    this.changes.check(NewPlaybookDto.toWanted(body));
+  validate(@Body() body: PlaybookInputDto): CheckedPlaybookDto {
+    this.changes.check(PlaybookInputDto.toWanted(body));
     return { valid: true };
   }
 
@@ -111,7 +109,7 @@ export class PlaybooksController {
   @Operation(
     'getPlaybook',
     'Read a playbook',
-    'By its name or its id. The `ETag` is for a change of just this version.',
+    'Reads a playbook by its name or id. Use the `ETag` to change exactly this version.',
   )
   @ApiAnswer({
     status: 200,
@@ -134,11 +132,11 @@ export class PlaybooksController {
   @Operation(
     'listPlaybookVersions',
     'List the versions of a playbook',
-    'Those of a deleted playbook by its id.',
+    'The versions of a deleted playbook can be read by its id.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'What the playbook was at each version, newest first.',
+    description: 'The versions of the playbook, newest first.',
     type: PlaybookVersionDto,
     list: true,
   })
@@ -157,13 +155,13 @@ export class PlaybooksController {
   @Operation(
     'updatePlaybook',
     'Change a playbook',
-    'What is left out stays. A change makes a new version; runs that have begun keep theirs. A playbook with `trust_verdict` is changed by managers alone, but to stop it, to describe it, or to take the trust away.',
+    'Fields that are left out stay unchanged. A change creates a new version; runs that have begun keep their version. Only a manager can change a playbook with `trust_verdict`. A senior can still disable it, describe it, or switch off `auto_run` or `trust_verdict`.',
   )
   @ApiIfMatch()
   @ApiBody({ type: PlaybookUpdateDto })
   @ApiAnswer({
     status: 200,
-    description: 'The playbook as it is now.',
+    description: 'The changed playbook.',
     type: PlaybookDto,
     headers: ETAG_HEADER,
   })
@@ -188,10 +186,14 @@ export class PlaybooksController {
   @Operation(
     'deletePlaybook',
     'Delete a playbook',
-    'Its name is free again. Runs that have begun go on unless they are cancelled, and stay readable by its id.',
+    'Frees the name. Runs that have begun continue unless they are cancelled, and can be read by the id of the playbook.',
   )
   @ApiIfMatch()
-  @ApiAnswer({ status: 200, description: 'It starts no run any more.', type: DeletedResourceDto })
+  @ApiAnswer({
+    status: 200,
+    description: 'The playbook is deleted and starts no more runs.',
+    type: DeletedResourceDto,
+  })
   @ApiErrors('precondition_failed')
   @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   async delete(

@@ -4,28 +4,28 @@ import { AuthModule } from '../auth/auth.module.js';
 import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
-import { PlaybookChanges } from './playbook-changes.js';
+import { PlaybookChanges, PlaybooksService } from './playbooks.service.js';
 import { PlaybooksController } from './playbooks.controller.js';
-import { PlaybooksService } from './playbooks.service.js';
 import { PlaybooksRepository } from './records/playbooks.repository.js';
 import { AutoRuns } from './runs/auto-runs.js';
 import { DryRuns } from './runs/dry-run.js';
-import { PlaybookRunCounts } from './runs/listing/playbook-run-counts.js';
-import { RunListRepository } from './runs/listing/run-list.repository.js';
+import { PlaybookRunCounts, RunListRepository } from './runs/listing/run-list.repository.js';
 import { PlaybookRunner } from './runs/playbook-runner.js';
-import { AllPlaybookRunsController } from './runs/all-playbook-runs.controller.js';
-import { PlaybookRunsController } from './runs/playbook-runs.controller.js';
+import {
+  AllPlaybookRunsController,
+  PlaybookRunsController,
+} from './runs/playbook-runs.controller.js';
 import { PlaybookRunsService } from './runs/playbook-runs.service.js';
 import { PlaybookRunsRepository } from './runs/records/playbook-runs.repository.js';
 import { RunRecorder } from './runs/records/run-recorder.js';
 import { RunWritesRepository } from './runs/records/run-writes.repository.js';
-import { RunAuthors } from './runs/run-authors.js';
 import { RunCancellation } from './runs/run-cancellation.js';
 import { RunMoves } from './runs/run-moves.js';
 import { RunQueue } from './runs/run-queue.js';
 import { RunRequests } from './runs/run-requests.js';
 import { RunSignals } from './runs/run-signals.js';
 import { StepDecisions } from './runs/step-decisions.js';
+import { UndoneSteps } from './runs/undone-steps.js';
 import { ShippedPlaybooks } from './shipped/shipped-playbooks.js';
 
 /** The rooms: `language` checks and evaluates what steps say, `records` holds rows, `shipped` what a site begins with, `runs` is
@@ -43,7 +43,6 @@ import { ShippedPlaybooks } from './shipped/shipped-playbooks.js';
     PlaybookRunsService,
     PlaybooksRepository,
     PlaybooksService,
-    RunAuthors,
     RunCancellation,
     RunListRepository,
     RunMoves,
@@ -54,6 +53,7 @@ import { ShippedPlaybooks } from './shipped/shipped-playbooks.js';
     RunWritesRepository,
     ShippedPlaybooks,
     StepDecisions,
+    UndoneSteps,
   ],
   exports: [PlaybooksService],
 })

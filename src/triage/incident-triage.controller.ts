@@ -1,8 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentPrincipal } from '../auth/current-principal.js';
-import type { Principal } from '../auth/principal.js';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import {
   KnowsRespondAsync,
@@ -10,9 +9,8 @@ import {
   PrefersAsync,
   setRespondedAsync,
 } from '../platform/http/prefer.js';
-import type { Idempotency } from '../platform/idempotency/idempotency.js';
-import { Idempotent } from '../platform/idempotency/idempotent.js';
-import { Limited } from '../platform/limits/limited.js';
+import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
+import { Limited } from '../platform/limits/request-limits.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { TriageRequestDto } from './dto/request-triage.dto.js';

@@ -26,6 +26,9 @@ export interface RunError {
 export const NOT_APPLIED = ['verdict_by_person', 'incident_resolved'] as const;
 export type NotApplied = (typeof NOT_APPLIED)[number];
 
+/** Evidence from a later report names it as `report/<id>`; its pointer begins at `raw_data` of that report. */
+export const REPORT = 'report/';
+
 /** A verdict whose evidence code has checked: each pointer resolves to its value. */
 export interface RunVerdict {
   readonly classification: Classification;

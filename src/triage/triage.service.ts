@@ -11,7 +11,7 @@ import { TriageModel } from './model/triage-model.port.js';
 import { type RunListRequest, TriageRunsRepository } from './records/triage-runs.repository.js';
 import { RunQueue } from './runs/run-queue.js';
 import { RunRequests, type WantedRun } from './runs/run-requests.js';
-import { TokenBudget } from './runs/token-budget.js';
+import { TokenBudget } from './runs/run-obstacles.js';
 import { stillAnswers } from './runs/run-rules.js';
 import { type RunOutcome, TriageRunner, type Waiting } from './runs/triage-runner.js';
 import { TriageGuidance } from './triage-guidance.js';

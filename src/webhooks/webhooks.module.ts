@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
-import { WebhookEventCounts } from './events/webhook-event-counts.js';
-import { WebhookEventSignals } from './events/webhook-event-signals.js';
+import { FailedReceipts } from './receipt/failed-receipts.js';
+import {
+  WebhookEventCounts,
+  WebhookEventSignals,
+  WebhookEventsService,
+} from './events/webhook-events.service.js';
 import { WebhookEventsController } from './events/webhook-events.controller.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
-import { WebhookEventsService } from './events/webhook-events.service.js';
 import { FurtherReports } from './receipt/further-reports.js';
 import { InboxProcessing } from './receipt/inbox-processing.js';
 import { InboxRepository } from './receipt/inbox.repository.js';
@@ -12,12 +15,12 @@ import { ReceiptBatchesRepository } from './receipt/receipt-batches.repository.j
 import { ReceiptsController } from './receipt/receipts.controller.js';
 import { Settlement } from './receipt/settlement.js';
 import { WebhookReceipts } from './receipt/webhook-receipts.js';
-import { NobodyTriages } from './sources/nobody-triages.js';
+import { OktaVerification } from './signatures/okta-verification.js';
+import { NobodyTriages, WebhookSourcesService } from './sources/webhook-sources.service.js';
 import { SealedSecrets } from './sources/sealed-secrets.js';
 import { SourceDirectory } from './sources/source-directory.js';
 import { WebhookSourcesController } from './sources/webhook-sources.controller.js';
 import { WebhookSourcesRepository } from './sources/webhook-sources.repository.js';
-import { WebhookSourcesService } from './sources/webhook-sources.service.js';
 
 @Module({
   imports: [IncidentsModule],
@@ -26,7 +29,9 @@ import { WebhookSourcesService } from './sources/webhook-sources.service.js';
     FurtherReports,
     InboxProcessing,
     InboxRepository,
+    FailedReceipts,
     NobodyTriages,
+    OktaVerification,
     ReceiptBatchesRepository,
     SealedSecrets,
     Settlement,

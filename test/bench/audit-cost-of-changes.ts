@@ -14,7 +14,7 @@ import { createApp } from '../../src/app.setup.js';
 import { AuditLog } from '../../src/audit/audit-log.js';
 import { createKey } from '../../src/auth/keys/key-format.js';
 import { newId } from '../../src/platform/ids.js';
-import { createRootLogger } from '../../src/platform/logging/logger-options.js';
+import { createRootLogger } from '../../src/platform/logging/logger.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { openDatabase } from '../../src/platform/database/open-database.js';
 

@@ -12,12 +12,15 @@ import { performance } from 'node:perf_hooks';
 import { schema } from '../../src/app.schema.js';
 import { AuditChainRepository } from '../../src/audit/chain/audit-chain.repository.js';
 import type { AuditEntry } from '../../src/audit/audit-entry.js';
-import { insertAuditRow, insertAuditRows } from '../../src/audit/writing/audit-insert.js';
-import { AuditKeys } from '../../src/audit/chain/audit-keys.js';
-import { AuditLog } from '../../src/audit/audit-log.js';
+import {
+  insertAuditRow,
+  insertAuditRows,
+  AuditLog,
+  AuditWriter,
+} from '../../src/audit/audit-log.js';
+import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
 import { AuditWitness } from '../../src/audit/anchor/audit-witness.js';
-import { AuditWriter } from '../../src/audit/writing/audit-writer.js';
-import { AuditSealer } from '../../src/audit/chain/audit-sealer.js';
+import { AuditSealer } from '../../src/audit/chain/audit-sealing.js';
 import { Clock } from '../../src/platform/clock.js';
 import { newId } from '../../src/platform/ids.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
@@ -26,7 +29,7 @@ import { openDatabase } from '../../src/platform/database/open-database.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { Batcher } from '../../src/platform/concurrency/batcher.js';
-import { SecretKeys } from '../../src/platform/secrets/secret-keys.js';
+import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);

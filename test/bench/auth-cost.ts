@@ -13,14 +13,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { schema } from '../../src/app.schema.js';
 import { createApp } from '../../src/app.setup.js';
-import { CurrentPrincipal } from '../../src/auth/current-principal.js';
+import { CurrentPrincipal, type Principal } from '../../src/auth/principal.js';
 import { createKey } from '../../src/auth/keys/key-format.js';
-import type { Principal } from '../../src/auth/principal.js';
 import { PrincipalsRepository } from '../../src/auth/principals/principals.repository.js';
-import { createSessionToken, sessionHashOf } from '../../src/auth/sessions/session.js';
+import { createSessionToken, sessionHashOf } from '../../src/auth/sessions/session.entity.js';
 import { Public, Requires } from '../../src/platform/access/access.js';
 import { newId } from '../../src/platform/ids.js';
-import { createRootLogger } from '../../src/platform/logging/logger-options.js';
+import { createRootLogger } from '../../src/platform/logging/logger.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { openDatabase } from '../../src/platform/database/open-database.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
@@ -78,6 +77,8 @@ async function main(): Promise<void> {
     DATA_DIR: dataDir,
     RATE_LIMIT_READ: '0',
     RATE_LIMIT_WRITE: '0',
+    RATE_LIMIT_PERSON_READ: '0',
+    RATE_LIMIT_PERSON_WRITE: '0',
     ...(process.env['BENCH_DATABASE_URL'] && {
       DATABASE_URL: process.env['BENCH_DATABASE_URL'],
       SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),

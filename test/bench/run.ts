@@ -5,9 +5,10 @@
  *   node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON test/bench/run.ts      (after a build)
  *
  *   BENCH_DATABASE_URL  a PostgreSQL whose user may create databases; without it an embedded one is started
+ *   BENCH_EVENTS (2000), BENCH_RATE (100) for the flow
  *   BENCH_SECONDS (5), BENCH_ROUNDS (3), BENCH_ROWS (100000), BENCH_MANY (1000000), BENCH_DIST (dist)
  *   BENCH_NODE_OPTIONS  for the service, such as `--cpu-prof --cpu-prof-dir=/tmp/profile`
- *   BENCH_PARTS (beside,webhooks,actions,lists,inbox), BENCH_REPORT (docs/bench/run.json)
+ *   BENCH_PARTS (beside,webhooks,actions,lists,inbox,flow), BENCH_REPORT (docs/bench/run.json)
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -15,6 +16,7 @@ import { dirname, resolve } from 'node:path';
 import { actionShots } from './lib/action-shots.ts';
 import { besideBare, type ShotsFor } from './lib/beside-bare.ts';
 import { cleanUp, cleanUpOnSignals } from './lib/cleanup.ts';
+import { type FlowCost, flowCost } from './lib/flow.ts';
 import type { Comparison } from './lib/in-turns.ts';
 import { incidentShots } from './lib/incident-shots.ts';
 import { type ListCost, listsBySize } from './lib/lists-by-size.ts';
@@ -22,12 +24,17 @@ import { SpoiltShot } from './lib/load.ts';
 import { startPostgres } from './lib/postgres.ts';
 import { receiptShots } from './lib/receipt-shots.ts';
 import { type ReceiptCost, receiptsBySize } from './lib/receipts-by-size.ts';
-import { printComparisons, printListCosts, printReceiptCosts } from './lib/report.ts';
+import {
+  printComparisons,
+  printFlowCost,
+  printListCosts,
+  printReceiptCosts,
+} from './lib/report.ts';
 
 const text = (name: string, fallback: string): string => process.env[name] ?? fallback;
 const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback);
 const dist = resolve(text('BENCH_DIST', 'dist'));
-const parts = text('BENCH_PARTS', 'beside,webhooks,actions,lists,inbox').split(',');
+const parts = text('BENCH_PARTS', 'beside,webhooks,actions,lists,inbox,flow').split(',');
 const plan = {
   seconds: number('BENCH_SECONDS', 5),
   rounds: number('BENCH_ROUNDS', 3),
@@ -65,6 +72,15 @@ async function main(): Promise<void> {
     inbox = await receiptsBySize(server, { ...plan, dist });
     printReceiptCosts(inbox);
   }
+  let flow: FlowCost | undefined;
+  if (parts.includes('flow')) {
+    flow = await flowCost(server, {
+      dist,
+      events: number('BENCH_EVENTS', 2_000),
+      rate: number('BENCH_RATE', 100),
+    });
+    printFlowCost(flow);
+  }
 
   const report = {
     at: new Date().toISOString(),
@@ -73,6 +89,7 @@ async function main(): Promise<void> {
     comparisons,
     lists,
     inbox,
+    flow,
   };
   const file = text('BENCH_REPORT', 'docs/bench/run.json');
   mkdirSync(dirname(file), { recursive: true });

@@ -1,5 +1,6 @@
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import type { Role } from '../../src/platform/access/roles.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { makeKey, makeUser } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -301,8 +302,8 @@ describe('Swagger UI in a browser', () => {
   });
 
   it('says that nothing was found when nothing was', async () => {
-    await page.getByRole('searchbox').fill('no such thing');
-    await page.getByText('Nothing here is about “no such thing”.').waitFor();
+    await page.getByRole('searchbox').fill('zebra crossing');
+    await page.getByText('Nothing here is about “zebra crossing”.').waitFor();
     await page.getByRole('searchbox').fill('');
     await page.locator('#operations-Access-getMe').waitFor();
   });
@@ -402,6 +403,90 @@ describe('Swagger UI in a browser', () => {
     expect(await marked.locator('[id$="-deleteIncident"]').count()).toBe(1);
     expect(await marked.locator('[id$="-createIncident"]').count()).toBe(0);
     await context.close();
+  });
+
+  it.each([
+    ['close', 'updateIncident'],
+    ['reopen', 'updateIncident'],
+    ['false positive', 'updateIncident'],
+    ['isolate', 'executeIncidentAction'],
+    ['indicator', 'getIncident'],
+    ['wave', 'listIncidents'],
+  ])('finds operations by the words of analysts: %s', async (words, id) => {
+    await page.getByRole('searchbox').fill(words);
+    await page.locator('#operations-Access-getMe').waitFor({ state: 'detached' });
+    expect(await page.locator(`[id$="-${id}"]`).count()).toBe(1);
+    await page.getByRole('searchbox').fill('');
+    await page.locator('#operations-Access-getMe').waitFor();
+  });
+
+  it('sorts by the fields in the order in which they were selected', async () => {
+    const block = await blockOf('Incidents', 'listIncidents');
+    const list = block.locator('tr[data-param-name="sort"] select');
+    await list.locator('option[value="-severity"]').click();
+    await list.locator('option[value="created_at"]').click({ modifiers: ['Control'] });
+    expect(await block.locator('.its-order').innerText()).toBe('-severity, created_at');
+    expect((await execute(block)).status).toContain('200');
+    const sent = await block.locator('.request-url pre').innerText();
+    expect(decodeURIComponent(sent)).toContain('sort=-severity,created_at');
+  });
+
+  it('shows what a link of a message leads to inside the window', async () => {
+    const { client } = await makeKey(app, 'analyst');
+    const { body: made } = await client.request('POST', '/api/incidents', {
+      body: { incident_type: 'other', source: 'test', title: 'In sight' },
+    });
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${app.url}/docs?incident=${made.data.id}`);
+    const answer = page.locator('#operations-Incidents-getIncident .live-responses-table');
+    await answer.getByText('"title": "In sight"').waitFor();
+    await expect(
+      eventually(
+        async () => (await answer.boundingBox())!.y,
+        (top) => Math.abs(top) < 100,
+      ),
+    ).resolves.toBeLessThan(100);
+  });
+
+  it.each([
+    ['incident', 390],
+    ['action', 390],
+  ])('fits the width of a phone: %s at %d px', async (kind, width) => {
+    const { client } = await makeKey(app, 'analyst');
+    const { body: made } = await client.request('POST', '/api/incidents', {
+      body: {
+        incident_type: 'malware',
+        source: 'test',
+        title: 'A'.repeat(180),
+        raw_data: {
+          command: 'powershell '.repeat(60),
+          url: `https://x.example/${'y'.repeat(300)}`,
+        },
+      },
+    });
+    const action = await client.request('POST', '/api/actions/execute', {
+      body: { action: 'lookup_domain', parameters: { domain: `${'d'.repeat(60)}.example` } },
+    });
+    const id: string = kind === 'incident' ? made.data.id : action.body.data.action_id;
+    await page.setViewportSize({ width, height: 844 });
+    await page.goto(`${app.url}/docs?${kind}=${id}`);
+    await page.locator('.live-responses-table .response-col_description pre').first().waitFor();
+    const pageWidth = await page.evaluate<number>('document.documentElement.scrollWidth');
+    await page.setViewportSize({ width: 1280, height: 720 });
+    expect(pageWidth).toBe(width);
+  });
+
+  it('has dark colours where the reader prefers them', async () => {
+    await page.emulateMedia({ colorScheme: 'dark' });
+    for (const path of ['/docs', '/docs/guides', '/docs/guides/playbooks']) {
+      await page.goto(`${app.url}${path}`);
+      const colour = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+      expect([path, colour]).toEqual([path, 'rgb(15, 23, 29)']);
+    }
+    await page.goto(`${app.url}/docs`);
+    await page.locator('html.dark-mode .opblock').first().waitFor();
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.locator('html:not(.dark-mode) .opblock').first().waitFor();
   });
 
   it('breaks no rule of its content security policy', () => {

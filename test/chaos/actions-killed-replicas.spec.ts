@@ -15,7 +15,7 @@ describe('an action while replicas are killed, or stopped and woken late, at eac
 
   beforeAll(async () => {
     site = await openExecutorSite();
-  }, 60_000);
+  });
   afterAll(() => site?.close());
 
   it(

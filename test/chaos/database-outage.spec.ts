@@ -11,8 +11,6 @@ import { PrivateServer } from '../support/private-server.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-jest.setTimeout(60_000);
-
 const POOL = 4;
 const STATEMENT_MS = 1_000;
 const CONNECT_MS = 700;

@@ -19,7 +19,7 @@ describe('many who approve and reject one action at the same moment, on two repl
 
   beforeAll(async () => {
     site = await ChaosSite.open([KIND], { settings: { APPROVAL_LEVELS: '{}' } });
-  }, 60_000);
+  });
   afterAll(() => site?.close());
 
   it(

@@ -172,7 +172,6 @@ describe('domain events', () => {
     await eventually(
       () => partly,
       (numbers) => numbers.length === 30,
-      15_000,
     );
     expect(partly.at(-1)).toBe(13);
   });
@@ -225,7 +224,6 @@ describe('domain events', () => {
     await eventually(
       () => batches,
       (numbers) => numbers.includes(2),
-      15_000,
     );
     // Number 2 did not wait until number 1 came through.
     expect(stuck).toBe(true);
@@ -233,9 +231,8 @@ describe('domain events', () => {
     await eventually(
       () => batches.filter((n) => n === 1).length,
       (count) => count >= 1,
-      15_000,
     );
-  }, 40_000);
+  });
 
   it('are handled exactly once with firstTime when 32 writers record them and two replicas relay', async () => {
     const two = await Promise.all([open(), open()]);
@@ -263,14 +260,13 @@ describe('domain events', () => {
     await eventually(
       () => two[0].dataSource.query<{ n: number }[]>('select n from done'),
       (rows) => rows.length >= 1_000,
-      20_000,
     );
     await sleep(500);
     const rows = await two[0].dataSource.query<{ n: number }[]>('select n from done order by n');
 
     expect(rows.map(({ n }) => n)).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
     expect(await inOutbox(two[0])).toBe(0);
-  }, 40_000);
+  });
 
   it('have their work done once when the same event comes again', async () => {
     const replica = await open();
@@ -311,12 +307,11 @@ describe('domain events', () => {
         const ids = new Set(rows.map(({ id }) => id));
         return recorded.every((id) => ids.has(id));
       },
-      30_000,
     );
 
     expect(recorded.length).toBeGreaterThan(40);
     expect(new Set(heard.map(({ id }) => id)).size).toBe(heard.length);
-  }, 60_000);
+  });
 
   it('refuses a payload that is too large', async () => {
     const replica = await open();

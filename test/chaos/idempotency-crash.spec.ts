@@ -20,7 +20,7 @@ describe('Idempotency-Key when something is cut off', () => {
       startNotesApp(database),
       NotesReplica.start(database.url),
     ]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await victim.kill();
     await survivor.close();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { defineQueue } from '../../src/platform/jobs/job-queue.js';
+import { defineQueue } from '../../src/platform/jobs/jobs.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
 import { hangingQueue } from '../support/jobs/replica-app.js';
@@ -69,7 +69,6 @@ describe('the job queue on several replicas', () => {
     await eventually(
       () => ran.length,
       (count) => count >= 2_000,
-      20_000,
     );
     await sleep(500);
 
@@ -96,7 +95,6 @@ describe('the job queue on several replicas', () => {
     await eventually(
       () => ran,
       (runs) => runs.length === 1,
-      20_000,
     );
     expect(ran).toEqual([{ n: 7, attempt: 2 }]);
   });
@@ -126,7 +124,7 @@ describe('the job queue on several replicas', () => {
         () => told,
         (reason) => reason !== undefined,
       ),
-    ).toMatchObject({ message: 'The job was given to another worker.' });
+    ).toMatchObject({ message: 'Another worker has taken over the job.' });
   });
 
   it('goes on by itself after every connection of the queue was cut', async () => {
@@ -150,10 +148,8 @@ describe('the job queue on several replicas', () => {
     await eventually(
       () => ran.length,
       (count) => count >= 100,
-      // A job whose fetch was cut after its commit waits for its heartbeat.
-      25_000,
     );
-  }, 40_000);
+  });
 
   it('stops when the running jobs have ended, and takes no others', async () => {
     const started: number[] = [];
@@ -204,7 +200,7 @@ describe('the job queue on several replicas', () => {
     await replica.stop();
 
     expect(Date.now() - begun).toBeLessThan(1_500);
-    expect(told).toMatchObject({ message: 'The service ends.' });
+    expect(told).toMatchObject({ message: 'The service is stopping.' });
     const other = await open();
     await other.start();
     expect(await other.jobs.waiting()).toContainEqual({

@@ -15,7 +15,7 @@ describe('playbook runs with an approval in the middle, while replicas are kille
   beforeAll(async () => {
     const settings = { ACTION_LEASE_MS: String(LEASE_MS), ACTION_WAIT_MS: '500' };
     site = await ChaosSite.open(PLAYBOOK_KINDS, { settings });
-  }, 60_000);
+  });
   afterAll(() => site?.close());
 
   const openRuns = async (): Promise<number> => {
@@ -42,7 +42,7 @@ describe('playbook runs with an approval in the middle, while replicas are kille
       });
       const openAtKill: number[] = [];
       while (kills < KILLS) {
-        await eventually(openRuns, (open) => open > 0, 30_000);
+        await eventually(openRuns, (open) => open > 0);
         await sleep(Math.random() * 400);
         openAtKill.push(await openRuns());
         await site.places[kills % 2]!.kill();
@@ -50,7 +50,7 @@ describe('playbook runs with an approval in the middle, while replicas are kille
         kills += 1;
       }
       await Promise.all(clients);
-      await eventually(openRuns, (open) => open === 0, 60_000);
+      await eventually(openRuns, (open) => open === 0);
       storm.end();
       await approving;
 

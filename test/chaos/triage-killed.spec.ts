@@ -62,7 +62,6 @@ describe('triage runs while replicas are killed with SIGKILL', () => {
         await eventually(
           () => storm.underWay,
           (open) => open >= UNDER_WAY,
-          60_000,
         );
         await sleep(Math.random() * 300);
         askedAtKill.push(storm.underWay);

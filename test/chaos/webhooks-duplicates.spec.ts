@@ -18,7 +18,7 @@ describe('receipts of which a third are repetitions, at two replicas', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     db = new Pool({ connectionString: database.url, max: 2 });
-  }, 60_000);
+  });
   afterAll(async () => {
     await ServiceProcess.endAll();
     await db?.end();

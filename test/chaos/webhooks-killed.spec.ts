@@ -11,8 +11,10 @@ import { ServiceProcess } from '../support/service-process.js';
 
 const KILLS = FULL ? 20 : 2;
 const SENDERS = 32;
-/** Fewer than send at once, so that some receipts are settled at once and others wait for a worker. */
+/** Fewer than the senders, so that a worker settles some of the storm's receipts. */
 const SYNC_LIMIT = 16;
+/** Receipts before the storm are settled at once, because nothing of their source waits for a worker yet. */
+const CALM = 8;
 
 describe('webhooks while the service and its database are killed with SIGKILL', () => {
   let server: PrivateServer;
@@ -24,7 +26,7 @@ describe('webhooks while the service and its database are killed with SIGKILL', 
     server = await PrivateServer.start({ fsync: 'on' });
     db = new Pool({ connectionString: server.url, max: 2 });
     db.on('error', () => undefined);
-  }, 60_000);
+  });
   afterAll(async () => {
     await ServiceProcess.endAll();
     await db?.end();
@@ -49,15 +51,17 @@ describe('webhooks while the service and its database are killed with SIGKILL', 
       const pauses: number[] = [];
       let over = false;
       let begun = 0;
+      const send = async () =>
+        delivered.push(await deliver(`alert-${(begun += 1)}`, () => service.url));
+      for (let calm = 0; calm < CALM; calm += 1) await send();
       const senders = Array.from({ length: SENDERS }, async () => {
-        while (!over) delivered.push(await deliver(`alert-${(begun += 1)}`, () => service.url));
+        while (!over) await send();
       });
       const underWay = async (): Promise<void> => {
         const before = delivered.length;
         await eventually(
           () => delivered.length,
           (size) => size > before + 4 * SENDERS,
-          60_000,
         );
         await sleep(Math.random() * 1_000);
       };
@@ -70,7 +74,6 @@ describe('webhooks while the service and its database are killed with SIGKILL', 
         await eventually(
           () => delivered.length,
           (size) => size > before + SENDERS,
-          60_000,
         );
         pauses.push(performance.now() - at);
       };
@@ -99,7 +102,7 @@ describe('webhooks while the service and its database are killed with SIGKILL', 
       expect(Object.entries(wrong).filter(([, rows]) => rows > 0)).toEqual([]);
       expect(incidents).toBe(delivered.length);
       expect(queued).toBeGreaterThan(0);
-      expect(delivered.length - queued).toBeGreaterThan(0);
+      expect(delivered.length - queued).toBeGreaterThanOrEqual(CALM);
       const { body } = await ask(service.url, 'GET', '/api/incidents?per_page=1', { key });
       expect(body.meta.total).toBe(incidents);
     },

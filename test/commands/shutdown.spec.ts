@@ -6,8 +6,6 @@ import { RawConnection } from '../support/raw-http.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-jest.setTimeout(90_000);
-
 describe('shutdown', () => {
   let database: TestDatabase;
   beforeAll(async () => {

@@ -54,7 +54,7 @@ describe('a start', () => {
     const service = new ServiceProcess({ settings: { DATA_DIR: join(folder, 'file', 'data') } });
     expect(await service.exited).toMatchObject({ code: 1 });
     expect(service.lines).toHaveLength(1);
-    expect(service.lines[0]).toMatch(/^Not started: .* is below something that is no folder\.$/);
+    expect(service.lines[0]).toMatch(/^Not started: .* is below a path that is not a folder\.$/);
     rmSync(folder, { recursive: true });
   });
 
@@ -70,12 +70,12 @@ describe('a start', () => {
     const service = await ServiceProcess.start();
     await service.client.request('GET', '/live');
     service.signal('SIGUSR2');
-    await service.logged(/the log is at debug/);
+    await service.logged(/the log level is now debug/);
     await service.client.request('GET', '/live');
     const line = await service.logged(/"route":"\/live"/);
     expect(JSON.parse(line)).toMatchObject({ level: 'debug' });
     expect(service.lines.filter((one) => one.includes('"route":"/live"'))).toHaveLength(1);
     service.signal('SIGUSR2');
-    await service.logged(/the log is at info/);
+    await service.logged(/the log level is now info/);
   });
 });

@@ -19,6 +19,7 @@ const METRICS = [
   'connector_up',
   'database_up',
   'db_pool_connections_active',
+  'flow_oldest_waiting_seconds',
   'http_request_duration_seconds',
   'http_requests_in_flight',
   'http_requests_total',
@@ -199,6 +200,17 @@ describe('the deployment files', () => {
     expect(image).toMatch(PINNED);
     const from = lines.filter((line) => line.startsWith('FROM '));
     expect(from.filter((line) => !line.startsWith('FROM ${NODE_IMAGE}'))).toEqual([]);
+  });
+
+  it('start Node in the image as `npm start` does', () => {
+    const [, command] = /^CMD (\[.*\])$/m.exec(readFileSync('docker/Dockerfile', 'utf8'))!;
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: { start: string };
+    };
+    const optionsIn = (words: readonly string[]) => words.filter((word) => word.startsWith('--'));
+    const inImage = optionsIn(JSON.parse(command!) as string[]);
+    expect(inImage).toEqual(optionsIn(scripts.start.split(' ')));
+    expect(inImage).toEqual([expect.stringMatching(/^--max-semi-space-size=\d+$/)]);
   });
 
   describe('in Kubernetes', () => {

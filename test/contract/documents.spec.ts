@@ -20,7 +20,7 @@ describe('the documents', () => {
   });
 
   const CODE = /`([^`\n]+)`/g;
-  const A_FILE = /^[\w./-]+\.(?:ts|mjs|json)$/;
+  const A_FILE = /^[\w./-]+\.(?:ts|mjs|json|sql)$/;
   /** `PlaybookDefinition`, `isUuid(id)` or `EVENT_FORMATS`; a word in small letters alone may be anything. */
   const A_NAME = /^([A-Za-z]+[A-Z_][A-Za-z_]*)(?:\(.*\))?$/;
   /** What a reader of the steps adds, or what a running service makes. */

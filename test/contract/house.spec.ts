@@ -10,7 +10,7 @@ const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8'
   .map((path) => `src/${path}`);
 
 /** Connecting, migrating, backing up: SQL is what they are about. */
-const ABOUT_SQL = /^src\/platform\/database\//;
+const ABOUT_SQL = /^src\/(?:migrations|platform\/database)\//;
 const WRITES_SQL = /: Statement =|statements\.rows|\.query[(<]/;
 
 describe('the house', () => {

@@ -7,7 +7,7 @@ import {
   type RequestsByType,
   schemasByType,
 } from '../../src/connectors/config/requests-by-type.js';
-import { CONNECTOR_REQUEST } from '../../src/connectors/connector-request.openapi.js';
+import { CONNECTOR_REQUEST } from '../../src/connectors/connectors.dto.js';
 import { SEVERITIES } from '../../src/incidents/incident.js';
 import { CHANNEL_REQUEST } from '../../src/notifications/channel-request.openapi.js';
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';

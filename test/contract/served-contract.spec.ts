@@ -48,6 +48,22 @@ describe('the served contract', () => {
     expect(answer.bytes.toString()).toBe(text);
   });
 
+  it('names the address at which the service is found', async () => {
+    const settings = { PUBLIC_URL: 'https://triage.example.com/' };
+    const other = await startTestApp({ settings });
+    try {
+      for (const name of ['openapi.json', 'openapi-3.1.json']) {
+        const { servers } = JSON.parse((await get(`${other.url}/${name}`)).bytes.toString());
+        expect(servers).toMatchObject([{ url: 'https://triage.example.com' }]);
+      }
+      const yaml = (await get(`${other.url}/openapi.yaml`)).bytes.toString();
+      expect(yaml).toContain('url: https://triage.example.com\n');
+      expect(yaml).not.toContain('127.0.0.1:3000');
+    } finally {
+      await other.close();
+    }
+  });
+
   it.each([
     ['br', brotliDecompressSync],
     ['gzip', gunzipSync],

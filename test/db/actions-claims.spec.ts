@@ -1,14 +1,10 @@
 import type { Action } from '../../src/actions/action.js';
-import { ActionEndings } from '../../src/actions/execution/action-endings.js';
-import {
-  ActionEndingsRepository,
-  type Ending,
-} from '../../src/actions/execution/action-endings.repository.js';
+import { ActionEndings, type Ending } from '../../src/actions/execution/action-endings.js';
 import { ClaimRepository, type Fenced } from '../../src/actions/execution/claim.repository.js';
 import type { ActionChanged, ActionRecorder } from '../../src/actions/records/action-recorder.js';
 import type { ChangeRecords } from '../../src/actions/records/action-records.repository.js';
-import { AUDIT_PARAMETERS } from '../../src/audit/writing/audit-insert.js';
-import { TIMELINE_PARAMETERS } from '../../src/incidents/timeline/timeline-insert.js';
+import { AUDIT_PARAMETERS } from '../../src/audit/audit-log.js';
+import { TIMELINE_PARAMETERS } from '../../src/incidents/timeline/timeline-entry.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
@@ -32,13 +28,18 @@ const ending = (run: Fenced, success = true, by = 'system', at = new Date()): En
 describe('the statements of a run', () => {
   let database: OpenTestDatabase;
   let claims: ClaimRepository;
-  let endings: ActionEndingsRepository;
+  let endings: ActionEndings;
+  const recorded: ActionChanged[] = [];
   let transactions: Transactions;
 
   beforeAll(async () => {
     database = await openTestDatabase();
     claims = new ClaimRepository(new Statements(database.dataSource), database.dataSource);
-    endings = new ActionEndingsRepository(new Statements(database.dataSource));
+    const recorder = {
+      recordsOf: () => NO_RECORDS,
+      recorded: (_, changes) => void recorded.push(...changes),
+    } as Pick<ActionRecorder, 'recordsOf' | 'recorded'>;
+    endings = new ActionEndings(new Statements(database.dataSource), recorder as ActionRecorder);
     transactions = new Transactions(database.dataSource);
   });
   afterAll(() => database?.close());
@@ -69,9 +70,8 @@ describe('the statements of a run', () => {
       (await claims.vendorAccepted(run, { ticket: 1 }, LEASE_MS)) !== undefined,
     release: async (run) =>
       (await claims.release(run, { sent: true, afterMs: LEASE_MS })) !== undefined,
-    end: async (run) => (await endings.end([ending(run)], NO_RECORDS)).length === 1,
-    endIn: async (run) =>
-      (await inTx((tx) => endings.endIn(tx, [ending(run)], NO_RECORDS))).length === 1,
+    end: async (run) => (await endings.end(ending(run))) !== undefined,
+    endIn: async (run) => (await inTx((tx) => endings.endIn(tx, ending(run)))) !== undefined,
   };
 
   const nobodys: ActionFields = { phase: null, leaseMs: LAPSED };
@@ -273,7 +273,7 @@ describe('the statements of a run', () => {
     const id = await insert({ ...claimed, sent: true });
     const at = new Date('2026-11-02T09:30:00Z');
     const end = ending({ id, fence: FENCE }, success, 'bob', at);
-    const [after] = await endings.end([end], NO_RECORDS);
+    const after = await endings.end(end);
     expect(after).toMatchObject({
       status,
       executedBy: 'bob',
@@ -293,15 +293,10 @@ describe('the statements of a run', () => {
   });
 
   it('ends each of many runs with its own result, and records those that it has ended', async () => {
-    const recorded: ActionChanged[] = [];
-    const recorder = {
-      recordsOf: () => NO_RECORDS,
-      recorded: (_, changes) => void recorded.push(...changes),
-    } as Pick<ActionRecorder, 'recordsOf' | 'recorded'>;
-    const together = new ActionEndings(endings, recorder as ActionRecorder);
+    recorded.length = 0;
     const ids = [await insert(claimed), await insert(accepted), await insert(ended)];
     const end = (index: number, fence: number, by: string) =>
-      together.end(ending({ id: ids[index]!, fence }, index === 0, by));
+      endings.end(ending({ id: ids[index]!, fence }, index === 0, by));
     const after = await Promise.all([
       end(0, FENCE - 1, 'an earlier run'),
       end(0, FENCE, 'alice'),

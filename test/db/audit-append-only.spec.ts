@@ -33,7 +33,7 @@ describe('the tables of the audit trail', () => {
     await harness.expectEverythingSealedOnce(1);
   });
 
-  it('hold no second head', async () => {
+  it('allow no second head', async () => {
     await harness.asOwner(async (owner) => {
       await expect(
         owner.query(`insert into audit_chain (only_row, seq, hash, cluster, key_id, mac)

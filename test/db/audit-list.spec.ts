@@ -38,12 +38,12 @@ describe('the list of the audit trail', () => {
     return { rows: items.map(({ details }) => details['row']), total, items };
   };
 
-  it('begins with the newest, and counts the sealed and the unsealed', async () => {
+  it('begins with the newest, and counts sealed and unsealed entries', async () => {
     expect(await list()).toMatchObject({ rows: [8, 7, 6, 5, 4, 3, 2, 1, 0], total: 9 });
     expect(await list({ ascending: true, per_page: 2 })).toMatchObject({ rows: [0, 1], total: 9 });
   });
 
-  it('shows an entry whole, with its hash once it is sealed', async () => {
+  it('shows a complete entry, with its hash once it is sealed', async () => {
     const { items } = await list();
     expect(items[8]).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),

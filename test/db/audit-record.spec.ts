@@ -1,8 +1,4 @@
-import {
-  AUDIT_PARAMETERS,
-  insertAuditRow,
-  insertAuditRows,
-} from '../../src/audit/writing/audit-insert.js';
+import { AUDIT_PARAMETERS, insertAuditRow, insertAuditRows } from '../../src/audit/audit-log.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
 describe('a record in the audit trail', () => {
@@ -32,7 +28,7 @@ describe('a record in the audit trail', () => {
     expect(await actors()).toEqual(['committed']);
   });
 
-  it('is one of many in one statement, and no statement when there are none', async () => {
+  it('is written with others in one statement, and without records there is no statement', async () => {
     await harness.transactions.run(async (tx) => {
       await replica.log.recordAll(tx, []);
       await replica.log.recordAll(
@@ -64,7 +60,7 @@ describe('a record in the audit trail', () => {
     expect(await harness.rows('select name from changed order by 1')).toHaveLength(3);
   });
 
-  it('stores whatever an attacker typed, and verifies afterwards', async () => {
+  it('stores any input of an attacker, and is valid afterwards', async () => {
     const nasty = 'a\0b\ud800c"\\\'\u2028😀';
     const entry = someEntry({
       actor: nasty,

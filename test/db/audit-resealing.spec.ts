@@ -1,4 +1,4 @@
-import { acceptHead } from '../../src/audit/anchor/accept-head.js';
+import { acceptHead } from '../../src/audit/anchor/audit-witness.js';
 import { AuditResealing } from '../../src/audit/verification/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
 
@@ -36,7 +36,7 @@ describe('resealing the audit trail', () => {
     return row!.audit_id;
   };
 
-  it('keeps a trail accepted that somebody accepted under an older key', async () => {
+  it('keeps a trail accepted that was accepted with an older key', async () => {
     const writer = harness.replica([old]);
     for (let row = 0; row < 3; row += 1) await harness.record(writer);
     const [gone] = await harness.rows<{ id: string }>(
@@ -54,7 +54,7 @@ describe('resealing the audit trail', () => {
     expect(await harness.replica([next]).verify()).toMatchObject({ valid: true });
   });
 
-  it('does not accept what was removed after somebody accepted the trail', async () => {
+  it('finds a removal after the trail was accepted', async () => {
     const first = harness.replica([old]);
     await acceptHead(harness.database.dataSource, first.keys, 'a backup');
     await first.sealAll();
@@ -67,7 +67,7 @@ describe('resealing the audit trail', () => {
     await expect(reseal(harness.replica([next, old]))).rejects.toThrow(/altered after it was/);
   });
 
-  it('lets the newest key alone verify everything, after each rotation', async () => {
+  it('verifies everything with the newest key alone, after each rotation', async () => {
     const rotated = harness.replica([next, old]);
     // Written under the old key, and not sealed yet.
     await record(harness.replica([old]), 2);
@@ -90,7 +90,7 @@ describe('resealing the audit trail', () => {
     });
   });
 
-  it('says the same when it is run again, and goes on where it was interrupted', async () => {
+  it('gives the same result when it is repeated, and continues after an interruption', async () => {
     const rotated = harness.replica([next, old]);
     const first = await reseal(rotated);
     await harness.rows('delete from audit_attestations where first_seq > 500');
@@ -121,7 +121,7 @@ describe('resealing the audit trail', () => {
       'another key id',
       (id: string) => `update audit_seals set key_id = 'deadbeef' where audit_id = '${id}'`,
     ],
-  ])('finds %s with the newest key alone, and does not vouch for it', async (_, change) => {
+  ])('finds %s with the newest key alone, and does not attest it', async (_, change) => {
     const id = await idAt(700);
     const rotated = harness.replica([next, old]);
     await reseal(rotated);
@@ -135,7 +135,7 @@ describe('resealing the audit trail', () => {
     expect(await rotated.verify()).toMatchObject(found);
   });
 
-  it('finds attestations that changed places, and needs the old key where attestations are gone', async () => {
+  it('finds swapped attestations, and needs the old key for missing attestations', async () => {
     const rotated = harness.replica([next, old]);
     await reseal(rotated);
     await harness.rows(`update audit_attestations a set macs = b.macs from audit_attestations b
@@ -146,7 +146,7 @@ describe('resealing the audit trail', () => {
     expect(await harness.replica([next]).verify()).toMatchObject({ valid: false, checked: 0 });
   });
 
-  it('finds an end that was cut off, under the head of the newest key', async () => {
+  it('finds a truncated trail by the head of the newest key', async () => {
     await reseal(harness.replica([next, old]));
     await harness.tamper(
       `delete from audit_log where id = '${await idAt(ROWS)}'`,
@@ -156,7 +156,7 @@ describe('resealing the audit trail', () => {
     expect(await harness.replica([next]).verify()).toMatchObject({ valid: false });
   });
 
-  it('takes over what a lost key sealed, says so for ever, and finds what happens to it later', async () => {
+  it('accepts the seals of a lost key, always reports this, and finds later changes', async () => {
     const [{ id: lost }] = [harness.replica([old]).keys.rows.first];
     await record(harness.replica([old]), 3);
     const alone = harness.replica([next]);
@@ -181,7 +181,7 @@ describe('resealing the audit trail', () => {
     });
   });
 
-  it('takes over what retired keys sealed when the key that vouched for them is lost', async () => {
+  it('accepts the seals of retired keys if the attesting key is lost', async () => {
     const rotated = harness.replica([next, old]);
     await reseal(rotated);
     const gone = [next, old].map((key) => harness.replica([key]).keys.rows.first.id);
@@ -198,7 +198,7 @@ describe('resealing the audit trail', () => {
     expect(await third.verify()).toMatchObject({ valid: true, taken_over: ROWS });
   });
 
-  it('takes over only what the lost key sealed: what was altered under a known one stays altered', async () => {
+  it('accepts only seals of the lost key: entries altered under a known key stay invalid', async () => {
     const stray = newKey();
     const { id: lost } = harness.replica([stray]).keys.rows.first;
     await record(harness.replica([stray]), 2);

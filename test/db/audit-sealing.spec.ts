@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditBacklog } from '../../src/audit/chain/audit-backlog.js';
+import { AuditBacklog } from '../../src/audit/chain/audit-sealing.js';
 import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/chain/audit-chain.repository.js';
-import { insertAuditRow } from '../../src/audit/writing/audit-insert.js';
-import { signHead } from '../../src/audit/chain/chain-head.js';
-import { BEFORE_ALL } from '../../src/audit/chain/sealing-round.js';
+import { insertAuditRow } from '../../src/audit/audit-log.js';
+import { signHead, BEFORE_ALL } from '../../src/audit/chain/audit-chain.js';
 import { Clock } from '../../src/platform/clock.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
@@ -73,7 +72,7 @@ describe('the sealing of the audit trail', () => {
     expect(await pageOf(snapshotAfter, snapshotAfter)).toEqual([]);
   });
 
-  it('goes on beside a transaction that stays open, and seals its row when it commits', async () => {
+  it('continues during an open transaction, and seals its row after the commit', async () => {
     await harness.asOwner(async (slow) => {
       await slow.query('begin');
       await slow.query('select pg_current_xact_id()');
@@ -92,7 +91,7 @@ describe('the sealing of the audit trail', () => {
     expect(await replica.verify()).toEqual({ valid: true, checked: 4, unsealed: 0 });
   });
 
-  it('takes a long backlog in pages, which another replica may continue', async () => {
+  it('seals a long backlog in pages, which another replica may continue', async () => {
     await backlog(PAGE_ROWS + 10);
     await replica.sealAll();
     await backlog(2 * PAGE_ROWS + 10);
@@ -106,7 +105,7 @@ describe('the sealing of the audit trail', () => {
     expect(await other.verify()).toMatchObject({ valid: true, checked: 3 * PAGE_ROWS + 21 });
   });
 
-  it('leaves nothing half done when its connection ends between the seals and the head', async () => {
+  it('rolls back when its connection ends between the seals and the head', async () => {
     class Dying extends AuditChainRepository {
       override writeHead: AuditChainRepository['writeHead'] = async (tx) => {
         const [me] = await tx.query<{ pid: number }[]>('select pg_backend_pid() as pid');
@@ -122,7 +121,7 @@ describe('the sealing of the audit trail', () => {
     await harness.expectEverythingSealedOnce(5);
   });
 
-  it('lets one sealer work at a time: the other neither waits nor seals', async () => {
+  it('lets one sealer work at a time, without waiting', async () => {
     await harness.record(replica);
     await replica.sealAll();
     await harness.record(replica);
@@ -133,7 +132,7 @@ describe('the sealing of the audit trail', () => {
     expect(await replica.sealer.sealPage()).toBe('done');
   });
 
-  it('is not stopped by somebody who may only read and takes many advisory locks', async () => {
+  it('is not stopped by a reader with many advisory locks', async () => {
     await replica.sealAll();
     await harness.record(replica);
     await replica.sealAll();
@@ -150,7 +149,7 @@ describe('the sealing of the audit trail', () => {
     await harness.expectEverythingSealedOnce(2);
   });
 
-  it('names the session that holds the end of the chain when rows wait for long', async () => {
+  it('names the session that locks the end of the chain if rows wait for long', async () => {
     const late = Date.now() - 90_000;
     const past = harness.replica([key], { clock: { now: () => new Date(late) } });
     const backlogOf = new AuditBacklog(harness.database.dataSource, replica.chain, new Clock());
@@ -175,7 +174,7 @@ describe('the sealing of the audit trail', () => {
     expect(await backlogOf.waiting()).toEqual({ unsealed: 0, oldestSeconds: 0 });
   });
 
-  it('writes nothing when there is nothing to seal', async () => {
+  it('writes nothing if there is nothing to seal', async () => {
     await replica.sealAll();
     expect(await harness.rows('select from audit_chain')).toHaveLength(0);
     await harness.record(replica);
@@ -189,7 +188,7 @@ describe('the sealing of the audit trail', () => {
   it.each([
     ['a cluster of another identity', 'another', 0n],
     ['a cluster that counts transactions from the start again', undefined, 1_000_000_000n],
-  ])('goes on after a restore into %s', async (_, cluster, shift) => {
+  ])('continues after a restore into %s', async (_, cluster, shift) => {
     await backlog(5);
     await replica.sealAll();
     await backlog(3);
@@ -205,7 +204,7 @@ describe('the sealing of the audit trail', () => {
     expect(await restarted.verify()).toEqual({ valid: true, checked: 10, unsealed: 0 });
   });
 
-  it('notices a restore also when the new cluster has caught up with the old ids meanwhile', async () => {
+  it('notices a restore even if the new cluster has caught up with the old ids', async () => {
     await backlog(3);
     await replica.sealAll();
     await restoredWith('another', 20n);
@@ -216,7 +215,7 @@ describe('the sealing of the audit trail', () => {
     expect(await restarted.verify()).toMatchObject({ valid: true, checked: 33 });
   });
 
-  it('passes by old rows when the transaction ids of a restored database come round again', async () => {
+  it('skips old rows if transaction ids of a restored database wrap around', async () => {
     await backlog(3);
     await replica.sealAll();
     await restoredWith('another', 50n);

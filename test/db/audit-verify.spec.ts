@@ -22,13 +22,13 @@ describe('the verification of the audit trail', () => {
   });
   afterEach(() => harness.database.close());
 
-  it('finds nothing wrong with what nobody touched', async () => {
+  it('accepts an untouched trail', async () => {
     expect(await replica.verify()).toEqual({ valid: true, checked: ROWS, unsealed: 0 });
     await harness.record(replica);
     expect(await replica.verify()).toEqual({ valid: true, checked: ROWS, unsealed: 1 });
   });
 
-  it('finds nothing wrong with an empty trail', async () => {
+  it('accepts an empty trail', async () => {
     const empty = await AuditHarness.open();
     expect(await empty.replica([key]).verify()).toEqual({ valid: true, checked: 0, unsealed: 0 });
     await empty.database.close();
@@ -87,7 +87,7 @@ describe('the verification of the audit trail', () => {
     });
   });
 
-  it('finds a gap that was closed by renumbering', async () => {
+  it('finds a removal that was hidden by renumbering', async () => {
     await harness.tamper(
       `delete from audit_log where id = '${ids[3]}'`,
       `delete from audit_seals where audit_id = '${ids[3]}'`,
@@ -127,7 +127,7 @@ describe('the verification of the audit trail', () => {
     });
   });
 
-  it('finds two seals that changed places', async () => {
+  it('finds two swapped seals', async () => {
     await harness.tamper(
       `update audit_seals set seq = -3 where seq = 3`,
       `update audit_seals set seq = 3 where seq = 4`,
@@ -140,7 +140,7 @@ describe('the verification of the audit trail', () => {
     });
   });
 
-  it('finds two rows that changed places', async () => {
+  it('finds two swapped rows', async () => {
     await harness.tamper(
       `update audit_log set id = '${ids[2]!.replace(/^./, 'f')}' where id = '${ids[2]}'`,
       `update audit_log set id = '${ids[2]}' where id = '${ids[3]}'`,
@@ -153,7 +153,7 @@ describe('the verification of the audit trail', () => {
     });
   });
 
-  it('finds a chain made again without the key, even with the right lengths and links', async () => {
+  it('finds a chain rebuilt without the key, even with the right lengths and links', async () => {
     await harness.tamper(`update audit_log set actor = 'mallory' where id = '${ids[1]}'`);
     const seals = await harness.rows<{ seq: string; audit_id: string }>(
       'select seq, audit_id from audit_seals order by seq',
@@ -171,7 +171,7 @@ describe('the verification of the audit trail', () => {
     });
   });
 
-  it('finds a chain made again with another key', async () => {
+  it('finds a chain rebuilt with another key', async () => {
     await harness.tamper('truncate audit_chain, audit_seals');
     await harness.replica([newKey()]).sealAll();
     expect(await replica.verify()).toMatchObject({
@@ -195,7 +195,7 @@ describe('the verification of the audit trail', () => {
       await expect(replica.sealer.sealPage()).rejects.toThrow('its last seals were removed');
     });
 
-    it('is found by the MAC of a head that was put back', async () => {
+    it('is found by the MAC of a head that was set back', async () => {
       await harness.tamper(...cut, headBack);
       expect(await replica.verify()).toEqual({ ...CUT, checked: 5, unsealed: 0 });
     });
@@ -205,7 +205,7 @@ describe('the verification of the audit trail', () => {
       expect(await replica.verify()).toEqual({ ...CUT, checked: 5, unsealed: 0 });
     });
 
-    it('is not continued, because that would sign what was done', async () => {
+    it('is not continued, because that would sign the tampering', async () => {
       await harness.tamper(...cut, headBack);
       await harness.record(replica);
       await expect(harness.replica([key]).sealer.sealPage()).rejects.toThrow(
@@ -214,7 +214,7 @@ describe('the verification of the audit trail', () => {
       expect(await replica.verify()).toMatchObject({ valid: false, unsealed: 1 });
     });
 
-    it('is found when its rows are left', async () => {
+    it('is found if its rows remain', async () => {
       await harness.tamper(cut[1]!);
       expect(await replica.verify()).toEqual({
         valid: false,
@@ -240,7 +240,7 @@ describe('the verification of the audit trail', () => {
     await expect(replica.sealer.sealPage()).rejects.toThrow('its head was changed');
   });
 
-  it('reads rows and seals of every key that is still named, and of no other', async () => {
+  it('reads rows and seals of configured keys only', async () => {
     const next = newKey();
     const rotated = harness.replica([next, key]);
     await harness.record(rotated);

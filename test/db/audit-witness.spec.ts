@@ -10,16 +10,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
-import { acceptHead } from '../../src/audit/anchor/accept-head.js';
-import { HEAD_ACCEPTED } from '../../src/audit/audit-actions.js';
-import { signAnchorAnew } from '../../src/audit/anchor/anchor-file.js';
+import { acceptHead, faultOfLine, loggedHead } from '../../src/audit/anchor/audit-witness.js';
+import { HEAD_ACCEPTED } from '../../src/audit/audit-entry.js';
+import { signAnchorAnew } from '../../src/audit/anchor/audit-anchor.js';
 import { AuditResealing } from '../../src/audit/verification/audit-resealing.js';
-import { faultOfLine, loggedHead } from '../../src/audit/anchor/logged-head.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
 const VALID = { valid: true, unsealed: 0 };
 
-describe('what is known of the audit trail outside its database', () => {
+describe('the witness of the audit trail outside its database', () => {
   const key = newKey();
   let harness: AuditHarness;
   let replica: Replica;
@@ -56,7 +55,7 @@ describe('what is known of the audit trail outside its database', () => {
     new AuditResealing(harness.database.dataSource, one.keys, lost).run();
   const accept = () => acceptHead(harness.database.dataSource, replica.keys, 'a backup');
 
-  describe('a trail put back to an earlier state that was genuine', () => {
+  describe('a trail set back to a genuine earlier state', () => {
     let putBack: () => Promise<void>;
 
     beforeEach(async () => {
@@ -66,7 +65,7 @@ describe('what is known of the audit trail outside its database', () => {
       await putBack();
     });
 
-    it('is found by the process that has seen the later state', async () => {
+    it('is found by a process that has seen the later state', async () => {
       expect(await replica.verify()).toMatchObject({
         valid: false,
         checked: 3,
@@ -84,7 +83,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await harness.replica([key]).verify()).toEqual({ ...VALID, checked: 3 });
     });
 
-    it('is found when it has grown beyond the head that was seen, which the file goes on to hold', async () => {
+    it('is found after it has grown beyond the seen head, which the file still contains', async () => {
       const stranger = harness.replica([key]);
       await write(5, stranger);
       await replica.sealAll();
@@ -97,7 +96,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await stranger.verify()).toEqual({ ...VALID, checked: 8 });
     });
 
-    it('is found down to the empty one', async () => {
+    it('is found even when it is empty', async () => {
       await harness.tamper('truncate audit_log, audit_seals, audit_chain');
       expect(await (await restarted()).verify()).toEqual({
         valid: false,
@@ -108,7 +107,7 @@ describe('what is known of the audit trail outside its database', () => {
       });
     });
 
-    it('is valid again once somebody with the key has accepted it, for running processes and the next', async () => {
+    it('is valid again for all processes after it was accepted with the key', async () => {
       await replica.sealAll();
       await accept();
       for (const one of [replica, await restarted()]) {
@@ -129,7 +128,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await (await restarted()).verify()).toEqual({ ...VALID, checked: 5 });
     });
 
-    it('is valid as well for a process that is told of its last seal after the acceptance', async () => {
+    it('is valid also for a process that sees its last seal after the acceptance', async () => {
       await accept();
       replica.witness.sawHead({ seq: 9n, hash: Buffer.alloc(32, 1) });
       await replica.sealAll();
@@ -137,7 +136,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await replica.verify()).toEqual({ ...VALID, checked: 4 });
     });
 
-    it('is valid as well when an entry was made before the acceptance was noticed and committed after', async () => {
+    it('is valid also with an entry that was written before the acceptance was noticed and committed later', async () => {
       const values = replica.log.valuesOf(someEntry());
       await accept();
       await replica.sealAll();
@@ -146,7 +145,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await replica.verify()).toEqual({ ...VALID, checked: 6 });
     });
 
-    it('is not accepted without the key, nor by a record of another time', async () => {
+    it('is not accepted without the key, or with a record of another time', async () => {
       await acceptHead(harness.database.dataSource, harness.replica([newKey()]).keys, 'forged');
       await replica.sealAll();
       expect(replica.witness.rewound).toBe(true);
@@ -154,7 +153,7 @@ describe('what is known of the audit trail outside its database', () => {
     });
   });
 
-  it('finds a trail that is put back to a state of after an acceptance', async () => {
+  it('finds a trail that was set back to a state after an acceptance', async () => {
     await accept();
     await replica.sealAll();
     const putBack = await harness.keepState();
@@ -169,14 +168,14 @@ describe('what is known of the audit trail outside its database', () => {
     const removeUnsealed = () =>
       harness.tamper('delete from audit_log where id not in (select audit_id from audit_seals)');
 
-    it('are missed by the process that wrote them', async () => {
+    it('are reported as missing by the process that wrote them', async () => {
       await harness.record(replica);
       await harness.record(replica);
       await removeUnsealed();
       expect(await replica.verify()).toEqual({ ...VALID, valid: false, checked: 3, missing: 2 });
     });
 
-    it('are missed by every process once the writer has written again', async () => {
+    it('are reported as missing by every process after the writer has written again', async () => {
       await harness.record(replica);
       await removeUnsealed();
       await write(1);
@@ -184,14 +183,14 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await other.verify()).toEqual({ ...VALID, valid: false, checked: 4, missing: 1 });
     });
 
-    it('are missed by the next start, from the file', async () => {
+    it('are reported as missing after a restart, from the anchor file', async () => {
       await harness.record(replica);
       await replica.anchor.write();
       await removeUnsealed();
       expect(await (await restarted()).verify()).toMatchObject({ valid: false, missing: 1 });
     });
 
-    it('are not missed any more once somebody has accepted the trail', async () => {
+    it('are not reported after the trail was accepted', async () => {
       await harness.record(replica);
       await removeUnsealed();
       await write(1);
@@ -200,7 +199,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await replica.verify()).toEqual({ ...VALID, checked: 7 });
     });
 
-    it('are not missed when their transaction never committed, or when it was counted late', async () => {
+    it('are not reported if their transaction never committed or was counted late', async () => {
       const late = harness.transactions.run(async (tx) => {
         await replica.log.record(tx, someEntry());
         for (let row = 0; row < 5; row += 1) await harness.record(replica);
@@ -219,7 +218,7 @@ describe('what is known of the audit trail outside its database', () => {
   });
 
   describe('the anchor file', () => {
-    it('is readable for its owner alone, is replaced as a whole and holds the head', async () => {
+    it('is readable only for its owner, is replaced as a whole and contains the head', async () => {
       await replica.anchor.write();
       const first = statSync(anchorFile);
       expect(first.mode & 0o777).toBe(0o600);
@@ -231,7 +230,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ seq: '4' });
     });
 
-    it('is written again when it is lost', async () => {
+    it('is written again after it is lost', async () => {
       await replica.anchor.write();
       rmSync(anchorFile);
       await write(1);
@@ -244,7 +243,7 @@ describe('what is known of the audit trail outside its database', () => {
       ['damaged', (text: string) => text.slice(0, 40)],
       ['changed', (text: string) => text.replace('"seq": "3"', '"seq": "2"')],
       ['empty', () => ''],
-    ])('is reported and left for somebody to look at when it is %s', async (_, change) => {
+    ])('is reported and kept for inspection if it is %s', async (_, change) => {
       await replica.anchor.write();
       const spoilt = change(readFileSync(anchorFile, 'utf8'));
       writeFileSync(anchorFile, spoilt);
@@ -259,7 +258,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(next.anchor.fault).toBeUndefined();
     });
 
-    it('is not believed under a key that nobody has, and is under an old one', async () => {
+    it('is rejected under an unknown key, and accepted under an old one', async () => {
       await replica.anchor.write();
       const stranger = await restarted([newKey()]);
       await stranger.anchor.write();
@@ -270,7 +269,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(rotated.witness.head.seq).toBe(3n);
     });
 
-    it('is replaced, when its key was lost, once the trail was accepted without that key, and not before', async () => {
+    it('is replaced after a lost key only when the trail was accepted without that key', async () => {
       await replica.anchor.write();
       const lostKeyFile = readFileSync(anchorFile, 'utf8');
       const next = newKey();
@@ -292,7 +291,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(await (await restarted([next])).verify()).toMatchObject({ head_rewound: true });
     });
 
-    it('is left for somebody to look at when it was spoilt after an acceptance', async () => {
+    it('is kept for inspection if it was damaged after an acceptance', async () => {
       await accept();
       await replica.sealAll();
       await replica.anchor.write();
@@ -306,7 +305,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(readFileSync(anchorFile, 'utf8')).toBe('spoilt');
     });
 
-    it('is signed with the new key when keys are replaced, and says what it said before', async () => {
+    it('is signed with the new key after a rotation, with the same content', async () => {
       const putBack = await harness.keepState();
       await write(2);
       await replica.anchor.write();
@@ -322,7 +321,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(alone.anchor.fault).toBeUndefined();
     });
 
-    it('is neither made nor believed when keys are replaced and it is missing or spoilt', async () => {
+    it('is neither created nor trusted by a rotation if it is missing or damaged', async () => {
       await signAnchorAnew(anchorFile, replica.keys);
       expect(existsSync(anchorFile)).toBe(false);
       await replica.anchor.write();
@@ -331,7 +330,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(readFileSync(anchorFile, 'utf8')).toBe('spoilt');
     });
 
-    it('is reported when it cannot be written, and the service goes on', async () => {
+    it('is reported if it cannot be written, and the service continues', async () => {
       writeFileSync(join(home, 'folder'), 'a file where the folder should be');
       await replica.anchor.write();
       expect(replica.anchor.fault).toContain(anchorFile);
@@ -341,7 +340,7 @@ describe('what is known of the audit trail outside its database', () => {
       expect(replica.anchor.fault).toBeUndefined();
     });
 
-    it('is taken over from a process that has seen more, and never set back', async () => {
+    it('is taken from a process that has seen more, and never set back', async () => {
       const other = harness.replica([key], { anchorFile });
       await other.sealAll();
       await write(2);
@@ -357,28 +356,28 @@ describe('what is known of the audit trail outside its database', () => {
       faultOfLine(harness.database.dataSource.manager, keys, line);
     const line = () => loggedHead(replica.witness.head, replica.keys);
 
-    it('is recognised as written by the service, also within a longer line and after the trail went on', async () => {
+    it('is recognised as written by the service, also within a longer line and after further entries', async () => {
       const written = JSON.stringify({ level: 'info', msg: line(), time: 1 });
       await write(2);
       expect(await faultOf(written)).toBeUndefined();
       expect(await faultOf(line())).toBeUndefined();
     });
 
-    it('is refused when somebody made it up or changed it', async () => {
-      expect(await faultOf(line().replace('at 3 ', 'at 2 '))).toMatch(/did not write it/);
+    it('is rejected if it was forged or changed', async () => {
+      expect(await faultOf(line().replace('at 3 ', 'at 2 '))).toMatch(/did not write the line/);
       const mine = harness.replica([newKey()]);
       expect(await faultOf(loggedHead(replica.witness.head, mine.keys))).toMatch(/does not hold/);
       expect(await faultOf('The audit chain ends at 3.')).toMatch(/does not say/);
     });
 
-    it('shows that the trail was put back since', async () => {
+    it('shows that the trail was set back later', async () => {
       const putBack = await harness.keepState();
       await write(2);
       const of5 = line();
       await putBack();
-      expect(await faultOf(of5)).toMatch(/does not lead through seal 5/);
+      expect(await faultOf(of5)).toMatch(/seal 5 of the audit trail differs now/);
       await write(2, harness.replica([key]));
-      expect(await faultOf(of5)).toMatch(/does not lead through seal 5/);
+      expect(await faultOf(of5)).toMatch(/seal 5 of the audit trail differs now/);
     });
   });
 });

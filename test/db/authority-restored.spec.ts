@@ -45,7 +45,7 @@ describe('access across a restore', () => {
   });
   afterEach(() => database.close());
 
-  it('stays ended for revoked keys, disabled users and deleted users, and for nobody else', async () => {
+  it('stays revoked for revoked keys, disabled users and deleted users only', async () => {
     const [revoked, kept] = [await key('revoked1'), await key('kept0001')];
     await user('root', 'admin');
     await user('disabled', 'senior');
@@ -65,6 +65,8 @@ describe('access across a restore', () => {
       keysRevoked: 1,
       usersDisabled: 1,
       usersDeleted: 1,
+      rolesLowered: 0,
+      passwordsChanged: 0,
       nobodyAdministers: false,
     });
     expect(await query('select id from api_keys where revoked_at is null')).toEqual([{ id: kept }]);
@@ -79,7 +81,47 @@ describe('access across a restore', () => {
     ]);
   });
 
-  it('is reported as lost for all admins when the only admin of the backup was disabled since', async () => {
+  it('keeps the lower role and the later password of each user', async () => {
+    await user('lowered', 'senior');
+    await user('raised', 'viewer');
+    await user('changed', 'analyst');
+    await user('older', 'analyst');
+    await query(`update users set updated_at = '2026-01-02'`);
+    const across = await restoreAfter(
+      [
+        `update users set role = 'viewer', updated_at = now() where username = 'lowered'`,
+        `update users set role = 'manager', updated_at = now() where username = 'raised'`,
+        `update users set password_hash = 'new', updated_at = now() where username = 'changed'`,
+        `update users set password_hash = 'older', updated_at = '2026-01-01' where username = 'older'`,
+      ],
+      [
+        `update users set role = 'senior' where username = 'lowered'`,
+        `update users set role = 'viewer' where username = 'raised'`,
+        `update users set password_hash = 'stolen', password_made_up = true`,
+        `update users set updated_at = '2026-01-02'`,
+      ],
+    );
+    expect(across).toMatchObject({ rolesLowered: 1, passwordsChanged: 3 });
+    expect(
+      await query('select username, role, password_hash, password_made_up from users order by 1'),
+    ).toEqual([
+      { username: 'changed', role: 'analyst', password_hash: 'new', password_made_up: false },
+      { username: 'lowered', role: 'viewer', password_hash: 'x', password_made_up: false },
+      { username: 'older', role: 'analyst', password_hash: 'stolen', password_made_up: true },
+      { username: 'raised', role: 'viewer', password_hash: 'x', password_made_up: false },
+    ]);
+  });
+
+  it('is reported as lost for all admins if the only admin of the backup became an analyst later', async () => {
+    await user('root', 'admin');
+    const across = await restoreAfter(
+      [`update users set role = 'analyst'`],
+      [`update users set role = 'admin'`],
+    );
+    expect(across).toMatchObject({ rolesLowered: 1, nobodyAdministers: true });
+  });
+
+  it('is reported as lost for all admins if the only admin of the backup was disabled later', async () => {
     await user('root', 'admin');
     const across = await restoreAfter(
       [`update users set enabled = false`],

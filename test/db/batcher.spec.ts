@@ -124,8 +124,8 @@ describe('the batcher', () => {
     );
     expect(await Promise.all([1, 2].map((n) => batcher.submit(n)))).toEqual([1, 2]);
     const none = new Batcher(() => Promise.resolve([]));
-    await expect(none.submit(1)).rejects.toThrow('answered 0 results');
-    await expect(none.submit(2)).rejects.toThrow('answered 0 results');
+    await expect(none.submit(1)).rejects.toThrow('returned 0 results');
+    await expect(none.submit(2)).rejects.toThrow('returned 0 results');
   });
 
   it('survives a writer that throws before it promises anything', async () => {

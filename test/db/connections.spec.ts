@@ -2,16 +2,16 @@ import type { DataSource } from 'typeorm';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { connectionOptions } from '../../src/platform/database/connection.js';
 import { createDataSource, poolOf } from '../../src/platform/database/data-source.js';
+import { openDatabase } from '../../src/platform/database/open-database.js';
 import { sqlStateOf, SQLSTATE } from '../../src/platform/database/sqlstate.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { UnavailableError } from '../../src/platform/errors/app-error.js';
-import { toAppError } from '../../src/platform/errors/to-app-error.js';
+import { UnavailableError, toAppError } from '../../src/platform/errors/app-error.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const MOST = 8;
 
-describe('a database that lets in no more connections', () => {
+describe('the connections of the service', () => {
   let database: TestDatabase;
   let admin: DataSource;
   let dataSource: DataSource;
@@ -37,8 +37,14 @@ describe('a database that lets in no more connections', () => {
     admin = await createDataSource(schema, { connectionString: database.url, max: 1 }).initialize();
   });
   afterEach(async () => {
-    await Promise.all([dataSource.destroy(), admin.destroy()]);
+    const open = [dataSource, admin].filter((one) => one.isInitialized);
+    await Promise.all(open.map((one) => one.destroy()));
     await database.drop();
+  });
+
+  it('compiles no statement: each is short, and high estimates alone would start it', async () => {
+    dataSource = await connect(20_000);
+    expect(await dataSource.query('show jit')).toEqual([{ jit: 'off' }]);
   });
 
   it('runs everything on those that it has, by statement and by transaction', async () => {
@@ -103,5 +109,42 @@ describe('a database that lets in no more connections', () => {
     expect(sqlStateOf(error)).toBe(SQLSTATE.tooManyConnections);
     await allow(MOST);
     await pool.query('select 1');
+  });
+
+  it('says once that the database is read-only, and once that it is writable again', async () => {
+    const lines: string[] = [];
+    const open = await openDatabase(
+      loadSettings({ DATABASE_URL: database.url }),
+      { entities: [], migrations: [] },
+      (line) => lines.push(line),
+    );
+    try {
+      const transactions = new Transactions(open.dataSource);
+      const name = new URL(database.url).pathname.slice(1);
+      await open.dataSource.query('create table notes ()');
+      // The first connection was made before; the others are made read-only.
+      await open.dataSource.query('set default_transaction_read_only = on');
+      await admin.query(`alter database ${name} set default_transaction_read_only = on`);
+      const write = () => transactions.run((tx) => tx.query('insert into notes default values'));
+      for (let n = 0; n < 5; n += 1) {
+        const results = await Promise.allSettled([write(), write(), write()]);
+        expect(new Set(results.map(({ status }) => status))).toEqual(new Set(['rejected']));
+      }
+      await eventually(
+        () => lines,
+        ({ length }) => length > 0,
+      );
+      await admin.query(`alter database ${name} reset default_transaction_read_only`);
+      await eventually(
+        () => lines,
+        ({ length }) => length > 1,
+      );
+      expect(lines).toEqual([
+        'The database is read-only.',
+        expect.stringMatching(/^The database is writable again after \d+ s\.$/),
+      ]);
+    } finally {
+      await open.close();
+    }
   });
 });

@@ -7,8 +7,6 @@ import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { connectionOptions } from '../../src/platform/database/connection.js';
 import { PrivateServer } from '../support/private-server.js';
 
-jest.setTimeout(60_000);
-
 /** Certificates as openssl makes them: a CA, and a server's for the name `localhost` alone. */
 class Certificates {
   readonly directory = mkdtempSync(join(tmpdir(), 'its-tls-'));

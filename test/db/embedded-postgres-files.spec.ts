@@ -15,7 +15,7 @@ import {
   linkLibraries,
   locateNative,
   privateCopy,
-} from '../../src/platform/database/embedded/native-package.js';
+} from '../../src/platform/database/embedded/binaries.js';
 import {
   commandLine,
   isAlive,
@@ -81,7 +81,7 @@ describe('the private copy of the programs', () => {
     const copy = await privateCopy(native, place);
     await chmod(copy, 0o777);
 
-    await expect(privateCopy(native, place)).rejects.toThrow(/others can change it/);
+    await expect(privateCopy(native, place)).rejects.toThrow(/other users can change it/);
   });
 
   it('is not trusted when its name is a link', async () => {
@@ -89,21 +89,21 @@ describe('the private copy of the programs', () => {
     await rm(copy, { recursive: true });
     await symlink(native, copy);
 
-    await expect(privateCopy(native, place)).rejects.toThrow(/others can change it/);
+    await expect(privateCopy(native, place)).rejects.toThrow(/other users can change it/);
   });
 
   itAsRoot('is not trusted when another user made it (needs root)', async () => {
     const copy = await privateCopy(native, place);
     await chown(copy, 65534, 65534);
 
-    await expect(privateCopy(native, place)).rejects.toThrow(/others can change it/);
+    await expect(privateCopy(native, place)).rejects.toThrow(/other users can change it/);
   });
 });
 
 describe('the package of the programs', () => {
   it('is missing on a platform that has none, which is said in one line', () => {
     expect(() => locateNative('sunos', 'x64')).toThrow(
-      /^There is no embedded PostgreSQL for sunos-x64: set DATABASE_URL [^\n]*$/,
+      /^There is no embedded PostgreSQL for sunos-x64\. Set DATABASE_URL [^\n]*$/,
     );
   });
 

@@ -1,25 +1,23 @@
-import { IdempotencyPruning } from '../../src/platform/idempotency/idempotency-pruning.js';
 import { IdempotencyRepository } from '../../src/platform/idempotency/idempotency.repository.js';
 import { Statements } from '../../src/platform/database/statements.js';
-import type { Jobs } from '../../src/platform/jobs/jobs.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 
-describe('IdempotencyPruning', () => {
+describe('IdempotencyRepository.prune', () => {
   let database: OpenTestDatabase;
   beforeAll(async () => {
     database = await openTestDatabase();
   });
   afterAll(() => database.close());
 
-  it('forgets in batches what is older than 24 hours, and nothing else', async () => {
+  it('deletes in batches only the keys that are older than 24 hours', async () => {
     const { dataSource } = database;
     await dataSource.query(`
       insert into idempotency_keys (principal, key, fingerprint, owner, status, body, sealed, kept_at)
       select 'ana', 'key ' || n, '', gen_random_uuid(), 201, '{}', false, now() - n * interval '30 seconds'
       from generate_series(1, 5000) as n`);
     const keys = new IdempotencyRepository(dataSource, new Statements(dataSource));
-    const batches = jest.spyOn(keys, 'prune');
-    await new IdempotencyPruning({} as Jobs, keys).prune();
+    const batches = jest.spyOn(keys as unknown as { pruneBatch(): Promise<number> }, 'pruneBatch');
+    await keys.prune();
     const [left] = await dataSource.query(
       `select count(*)::int as n, min(kept_at) > now() - interval '24 hours' as young from idempotency_keys`,
     );

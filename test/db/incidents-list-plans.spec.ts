@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { poolOf } from '../../src/platform/database/data-source.js';
-import type { IncidentFilter } from '../../src/incidents/listing/incident-list.js';
+import type { IncidentFilter } from '../../src/incidents/incident.js';
 import { listQuery } from '../../src/incidents/listing/incident-list.sql.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 import { foldOf, insertIncidents } from './incidents-harness.js';
@@ -61,7 +61,7 @@ describe('the list of incidents after an import', () => {
     ['ix_incidents_classification', { classifications: ['malicious'], sources: ['edr'] }],
     ['ix_incidents_updated_at', { updatedAfter: IN_A_WHILE }],
     ['ix_incidents_resolved_at', { resolvedAfter: IN_A_WHILE }],
-  ])('counts by %s what %j finds, without reading all incidents', async (index, filter) => {
+  ])('counts by %s the matches of %j, without reading all incidents', async (index, filter) => {
     await dataSource.query('vacuum analyze incidents');
     const sort = [{ field: 'created_at', descending: true }] as const;
     const { statement, values } = listQuery({ page: 1, per_page: 20, sort, filter });
@@ -84,7 +84,7 @@ describe('the list of incidents after an import', () => {
     expect(text).not.toContain('Seq Scan on incidents');
   });
 
-  it('deletes what has been folded as soon as nothing changes any more', async () => {
+  it('deletes folded deltas once nothing changes any more', async () => {
     const fold = foldOf(dataSource);
     const leftAfterFold = async (): Promise<number> => {
       await insertIncidents(dataSource, 10);

@@ -7,8 +7,9 @@ import {
   type IncidentListRequest,
   SORT_FIELDS,
   type SortField,
-} from '../../src/incidents/listing/incident-list.js';
-import { CLASSIFICATIONS, incidentNumber } from '../../src/incidents/incident.js';
+  CLASSIFICATIONS,
+  incidentNumber,
+} from '../../src/incidents/incident.js';
 import { listQuery } from '../../src/incidents/listing/incident-list.sql.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 import {
@@ -140,7 +141,7 @@ describe('the list of incidents', () => {
   });
   afterAll(() => database?.close());
 
-  it('answers what a plain query gives, whatever is asked, with folded and with fresh deltas', async () => {
+  it('equals a plain query for every filter, with folded and with fresh deltas', async () => {
     const fold = foldOf(dataSource);
     const client = await poolOf(dataSource).connect();
     try {
@@ -169,7 +170,7 @@ describe('the list of incidents', () => {
     expect(segments!.largest).toBeLessThanOrEqual(512);
   });
 
-  it('answers what its snapshot holds while others write and fold', async () => {
+  it('reads a consistent snapshot while others write and fold', async () => {
     const fold = foldOf(dataSource);
     const ids = made.map(({ id }) => id);
     let writing = true;
@@ -202,7 +203,7 @@ describe('the list of incidents', () => {
     expect(await fold.differences()).toEqual([]);
   });
 
-  it('finds wrong counts, and counts anew when asked to', async () => {
+  it('finds wrong counts, and corrects them on request', async () => {
     const fold = foldOf(dataSource);
     await fold.foldPending();
     await dataSource.query(
@@ -216,7 +217,7 @@ describe('the list of incidents', () => {
     expect(await fold.differences()).toEqual([]);
   });
 
-  it('counts anew by itself when restored into a cluster whose transactions have lower numbers', async () => {
+  it('recounts automatically after a restore into a cluster with lower transaction ids', async () => {
     const fold = foldOf(dataSource);
     await dataSource.query(`update incident_count_state set folded = '100000000:200000000:'`);
     await insertIncidents(dataSource, 5);

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
-import type { RegisteredWork } from '../../src/kill-switch/registered-work.js';
+import type { RegisteredWork } from '../../src/kill-switch/kill-switch-activation.js';
 import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.repository.js';
 import { KillSwitchService } from '../../src/kill-switch/kill-switch.service.js';
-import { PERMIT_MS, type Permit } from '../../src/kill-switch/permit.js';
+import { PERMIT_MS, type Permit } from '../../src/kill-switch/kill-switch.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 
 /** In this database alone: other suites use the same server. */
@@ -32,11 +32,11 @@ describe('the permit of a claim', () => {
     return n;
   };
 
-  it('is fresh when the switch was read just now', async () => {
+  it('is valid if the switch was read just now', async () => {
     expect((await transactions.run((tx) => killSwitch.claimPermit(tx))).fresh).toBe(true);
   });
 
-  it('counts from before the switch is read, however long the reading takes', async () => {
+  it('is valid from before the switch is read, however long the reading takes', async () => {
     let slow: Promise<Permit> | undefined;
     await transactions.run(async (tx) => {
       await tx.query('lock table kill_switch in access exclusive mode');
@@ -47,7 +47,7 @@ describe('the permit of a claim', () => {
     expect((await slow!).fresh).toBe(false);
   });
 
-  it('reads what was committed while the claim waited for an activation', async () => {
+  it('reads a commit of an activation that the claim waited for', async () => {
     let late: Promise<unknown> | undefined;
     await transactions.run(async (tx) => {
       expect(await repository.lockExclusively(tx)).toBe(true);
@@ -59,7 +59,7 @@ describe('the permit of a claim', () => {
     await transactions.run((tx) => repository.deactivate(tx, 'over', 'x'));
   });
 
-  it('is not given before its claim has taken part, nor when that refuses', async () => {
+  it('is not given before its claim has joined, or if the claim refuses', async () => {
     const refusing = killSwitch.renewPermit(() => Promise.reject(new Error('lost')));
     await expect(refusing).rejects.toThrow('lost');
   });

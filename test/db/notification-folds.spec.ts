@@ -56,14 +56,23 @@ describe('folds of notifications', () => {
       );
     }
   };
-  const approval = async (requestedBy: string, severity = 'high'): Promise<void> => {
-    const payload = { severity, action_type: 'isolate_host', requested_by: requestedBy };
+  const approval = async (requestedBy: string, more: object = {}): Promise<string> => {
+    const payload = { severity: 'high', action_type: 'isolate_host', requested_by: requestedBy };
+    const action = `act-${newId()}`;
     await query(
       `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
        values ($1, 'action.pending_approval', 'action', $2, $3, now())`,
-      [newId(), `act-${newId()}`, { ...payload, incident_id: newId() }],
+      [newId(), action, { ...payload, incident_id: newId(), ...more }],
     );
+    return action;
   };
+  /** Moves all deliveries into the past, as if that time had passed. */
+  const pass = (seconds: number) =>
+    query(
+      `update notification_deliveries
+          set occurred_at = occurred_at - $1 * interval '1 second', held_until = held_until - $1 * interval '1 second'`,
+      [seconds],
+    );
   const release = () => query('update notification_deliveries set held_until = null');
   const claim = (): Promise<FoldedDelivery[]> =>
     transactions.run(async (tx) =>
@@ -71,8 +80,7 @@ describe('folds of notifications', () => {
     );
   const end = (one: FoldedDelivery) =>
     transactions.run(async (tx) => {
-      const isOurs = await deliveries.delivered(tx, one.delivery);
-      if (isOurs) await folds.delivered(tx, one.delivery);
+      await folds.delivered(tx, [...(await deliveries.delivered(tx, [one.delivery]))]);
     });
   const heldSeconds = async (): Promise<(number | null)[]> => {
     const rows = await query(
@@ -125,7 +133,7 @@ describe('folds of notifications', () => {
     await tell(20);
     await tell(10, { group: 'b', severity: 'medium' });
     expect(await claim()).toEqual([]);
-    await query('update notification_deliveries set held_until = now() where position <= 3');
+    await release();
     const [one, ...more] = await claim();
     expect(more).toEqual([]);
     expect(one).toMatchObject({ alike: 20 });
@@ -187,6 +195,40 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ delivered: 7 });
   });
 
+  it('keep what a message has in it when its first attempt is given back, because it may have been sent', async () => {
+    await channel();
+    await tell(3);
+    await release();
+    const [first] = await claim();
+    await deliveries.release(first!.delivery);
+    await tell(2);
+    await release();
+    const again = (await claim()).find(({ delivery }) => delivery.id === first!.delivery.id)!;
+    expect(again.carried).toHaveLength(2);
+    expect(again.delivery.attempts).toBe(2);
+  });
+
+  it('are redelivered with all that the message had in it, and with nothing else', async () => {
+    await channel();
+    await tell(4);
+    await release();
+    const [first] = await claim();
+    await end(first!);
+    await tell(2);
+    await release();
+    const reopen = () =>
+      transactions.run((tx) =>
+        deliveries.reopen(tx, first!.delivery.channelId, first!.delivery.id),
+      );
+    await reopen();
+    const again = (await claim()).find(({ delivery }) => delivery.id === first!.delivery.id)!;
+    const ids = ({ carried }: FoldedDelivery) => carried.map(({ id }) => id).toSorted();
+    expect(ids(again)).toEqual(ids(first!));
+    expect(again.alike).toBe(4);
+    await end(again);
+    expect(await statuses()).toEqual({ delivered: 4, pending: 2 });
+  });
+
   it('are taken apart when they are refused, and when the delivery that carries them is dead', async () => {
     await channel();
     await tell(4);
@@ -246,6 +288,128 @@ describe('folds of notifications', () => {
     expect(sizes.toSorted()).toEqual([1, 3]);
   });
 
+  it('tell of a malicious verdict on an incident that was not severe enough to be told of as new', async () => {
+    await channel();
+    await query(
+      `update notification_channels set new_incident_min_severity = 'high', events = '{incident.created}'`,
+    );
+    const triaged = (severity: string, classification?: string) =>
+      query(
+        `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+         values ($1, 'incident.triaged', 'incident', $2, $3, now())`,
+        [newId(), newId(), { severity, source: 'wazuh', verdict: { classification } }],
+      );
+    await triaged('high', 'malicious');
+    await triaged('medium', 'suspicious');
+    await triaged('medium');
+    for (let n = 0; n < 3; n += 1) await triaged(n === 0 ? 'low' : 'medium', 'malicious');
+    await pass(10);
+    const [one, ...more] = await claim();
+    expect([one!.carried.length, more.length]).toEqual([2, 0]);
+    await end(one!);
+    expect(await statuses()).toEqual({ delivered: 3 });
+  });
+
+  it('tell people of an incident that a machine finds malicious later, and not of its first verdict', async () => {
+    const triaged = (more: object) =>
+      query(
+        `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+         values ($1, 'incident.triaged', 'incident', $2, $3, now())`,
+        [
+          newId(),
+          newId(),
+          { severity: 'high', source: 'edr', verdict: { classification: 'malicious' }, ...more },
+        ],
+      );
+    for (const type of ['slack', 'pagerduty', 'webhook']) await channel(type);
+    await triaged({});
+    expect(await statuses()).toEqual({});
+    await triaged({ becomes_malicious: true });
+    expect(await statuses()).toEqual({ pending: 1 });
+  });
+
+  it('hold a wave until no more of it arrives: new incidents for 30 seconds, approvals for 2 minutes', async () => {
+    await channel();
+    const held = async (one: () => Promise<unknown>, seconds: number, times: number) => {
+      const held: boolean[] = [];
+      for (let n = 0; n < times; n += 1) {
+        await one();
+        await pass(seconds);
+        held.push((await claim()).length === 0);
+      }
+      return held;
+    };
+    const incident = () => tell(1);
+    const newOnes = await held(incident, 1, 35);
+    expect([newOnes.slice(0, 20).every(Boolean), newOnes.includes(false)]).toEqual([true, true]);
+    await query('delete from notification_deliveries');
+    const approvals = await held(() => approval('playbook:malware-containment'), 8, 16);
+    expect([approvals.slice(0, 10).every(Boolean), approvals.includes(false)]).toEqual([
+      true,
+      true,
+    ]);
+    await query('delete from notification_deliveries');
+    await tell(3, { severity: 'critical' });
+    expect(await claim()).toHaveLength(1);
+  });
+
+  it('make one message of all approvals of a wave, whatever their actions and incidents are', async () => {
+    await channel();
+    const both = async (incident: string) => {
+      await approval('playbook:malware-containment', { incident_id: incident });
+      await approval('playbook:malware-containment', {
+        incident_id: incident,
+        action_type: 'revoke_sessions',
+      });
+    };
+    const incidents = Array.from({ length: 5 }, () => newId());
+    for (const incident of incidents) {
+      await both(incident);
+      await pass(3);
+    }
+    expect(await claim()).toEqual([]);
+    await pass(10);
+    const [one, ...more] = await claim();
+    expect([one!.carried.length, more.length]).toEqual([9, 0]);
+    // What is about the same incident and no approval goes first, so the approval of it waits.
+    await end(one!);
+    await tell(1, { type: 'playbook.step_failed' }, incidents[0]);
+    await both(incidents[0]!);
+    await both(incidents[1]!);
+    await release();
+    const rounds: number[][] = [];
+    for (let folded = await claim(); folded.length > 0; folded = await claim()) {
+      rounds.push(folded.map(({ carried }) => carried.length));
+      for (const each of folded) await end(each);
+    }
+    expect(rounds).toEqual([[0, 1], [1]]);
+  });
+
+  it('find the approvals of one alert of PagerDuty by what became of one of them', async () => {
+    await channel('pagerduty');
+    await query(
+      `update notification_channels set events = '{action.pending_approval,action.completed}'`,
+    );
+    const incident = newId();
+    const about = { incident_id: incident };
+    const asked = [
+      await approval('playbook:malware-containment', about),
+      await approval('playbook:malware-containment'),
+    ];
+    expect(await claim()).toEqual([]);
+    await pass(10);
+    await end((await claim())[0]!);
+    await query(
+      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+       values ($1, 'action.completed', 'action', $2, $3, now())`,
+      [newId(), asked[0], about],
+    );
+    const [{ delivery }] = (await claim()) as [FoldedDelivery];
+    const waves = await transactions.run((tx) => folds.wavesOf(tx, [delivery.id]));
+    const { first, carried } = waves.get(delivery.id)!;
+    expect([first, ...carried].toSorted()).toEqual(asked.toSorted());
+  });
+
   it('leave out a step whose action has told that it failed, but not for programs', async () => {
     await channel();
     await channel('webhook');
@@ -264,5 +428,39 @@ describe('folds of notifications', () => {
       { type: 'slack', n: 1 },
       { type: 'webhook', n: 2 },
     ]);
+  });
+
+  it('tell people once in 6 hours of a step that fails in each run, and once of critical incidents', async () => {
+    await channel();
+    await channel('webhook');
+    const fail = (step: string, severity: string) =>
+      query(
+        `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+         values ($1, 'playbook.step_failed', 'playbook_run', $2, $3, now())`,
+        [newId(), newId(), { playbook: 'policy', playbook_version: 1, step, severity }],
+      );
+    const told = async () => {
+      const rows = await query(
+        `select delivery.payload ->> 'step' as step, delivery.payload ->> 'severity' as severity
+           from notification_deliveries delivery
+           join notification_channels channel on channel.id = delivery.channel_id and channel.type = 'slack'
+          order by delivery.position`,
+      );
+      return rows.map(
+        ({ step, severity }: { step: string; severity: string }) => `${step} ${severity}`,
+      );
+    };
+    for (const severity of ['low', 'high', 'low', 'critical', 'critical'])
+      await fail('a', severity);
+    await fail('b', 'low');
+    expect(await told()).toEqual(['a low', 'a critical', 'b low']);
+    await pass(6 * 3_600);
+    await fail('a', 'low');
+    expect(await told()).toEqual(['a low', 'a critical', 'b low', 'a low']);
+    const [all] = await query(
+      `select count(*)::integer as n from notification_deliveries delivery
+         join notification_channels channel on channel.id = delivery.channel_id and channel.type = 'webhook'`,
+    );
+    expect(all).toEqual({ n: 7 });
   });
 });

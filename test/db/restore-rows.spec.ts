@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
 import { EXCLUDED_TABLES } from '../../src/cli/service-backup.js';
-import { lockTables } from '../../src/platform/database/backup/lock-tables.js';
+import { lockTables } from '../../src/platform/database/backup/restore-backup.js';
 import { verifyBackup } from '../../src/platform/database/backup/read-backup.js';
 import { restoreBackup } from '../../src/platform/database/backup/restore-backup.js';
 import { writeBackup } from '../../src/platform/database/backup/write-backup.js';
@@ -80,7 +80,7 @@ describe('rows that are replaced while others use them', () => {
     await one.query('delete from processed_events');
     await expect(
       restoreBackup({ url: database.url, file, backup, schema, plan: PLAN, force: true }),
-    ).rejects.toThrow('was changed while it was restored');
+    ).rejects.toThrow('changed during the restore');
     expect((await one.query('select from processed_events')).rowCount).toBe(0);
   });
 

@@ -97,4 +97,53 @@ describe('who is told of an incident', () => {
     );
     expect(JSON.stringify(rows)).toContain('ix_notification_deliveries_incident');
   });
+
+  it.each([
+    ['a webhook, which has no groups', 'webhook', 'low', 'incident.triaged'],
+    ['people, for whom incidents of a group are one message', 'slack', 'low', 'incident.created'],
+    ['a channel that may know the incident', 'webhook', 'high', 'incident.resolved'],
+  ])(
+    'costs few rows for %s, also by a plan from when the table was empty',
+    async (_, type, minSeverity, event) => {
+      await query('delete from notification_channels');
+      await query('truncate notification_deliveries');
+      await query('analyze notification_deliveries');
+      const id = await channel('busy', NOTIFIED_EVENTS, minSeverity);
+      await query('update notification_channels set type = $1', [type]);
+      const payload = { severity: 'low', group: 'a group' };
+      const connection = dataSource.createQueryRunner();
+      const rowsRead = async (): Promise<number> => {
+        const [row] = await connection.query(
+          `select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as n
+             from pg_stat_xact_user_tables where relname = 'notification_deliveries'`,
+        );
+        return Number(row.n);
+      };
+      const write = (incident: string) =>
+        connection.query(
+          `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
+           values ($1, $2, 'incident', $3, $4, now())`,
+          [newId(), event, incident, payload],
+        );
+      try {
+        await write(newId());
+        await query(
+          `insert into notification_deliveries
+             (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at, incident_id, status, ended_at,
+              due_at, expires_at)
+           select gen_random_uuid(), $1, gen_random_uuid(), 'incident.created', 'incident', '', '{}', now(),
+                  gen_random_uuid(), 'delivered', now(), now(), now()
+             from generate_series(1, 2000)`,
+          [id],
+        );
+        await connection.startTransaction();
+        const before = await rowsRead();
+        await write(newId());
+        expect((await rowsRead()) - before).toBeLessThan(20);
+      } finally {
+        await connection.rollbackTransaction();
+        await connection.release();
+      }
+    },
+  );
 });

@@ -2,7 +2,7 @@ import type { NewEvent } from '../../src/platform/jobs/events/domain-event.js';
 import {
   sendUnhandledEventsAgain,
   UnhandledEvents,
-} from '../../src/platform/jobs/events/unhandled-events.js';
+} from '../../src/platform/jobs/events/handled-events.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

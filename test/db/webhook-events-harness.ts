@@ -4,7 +4,7 @@ import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
 import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
-import { WebhookEventCounts } from '../../src/webhooks/events/webhook-event-counts.js';
+import { WebhookEventCounts } from '../../src/webhooks/events/webhook-events.service.js';
 import { WebhookEventsRepository } from '../../src/webhooks/events/webhook-events.repository.js';
 
 export interface Inserted {

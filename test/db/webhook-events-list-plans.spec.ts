@@ -3,9 +3,9 @@ import {
   WEBHOOK_EVENT_STATUSES as STATUSES,
   type WebhookEventListRequest,
 } from '../../src/webhooks/events/webhook-event.js';
-import { listQuery } from '../../src/webhooks/events/webhook-event-list.sql.js';
+import { listQuery } from '../../src/webhooks/events/webhook-events.repository.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
-import { foldOf, type Inserted, insertEvents } from './webhook-events-harness.js';
+import { type Inserted, foldOf, insertEvents } from './webhook-events-harness.js';
 
 const COUNT = 100_000;
 const PER_PAGE = 20;

@@ -4,7 +4,7 @@ import {
   WEBHOOK_EVENT_STATUSES as STATUSES,
   type WebhookEventListRequest,
 } from '../../src/webhooks/events/webhook-event.js';
-import { listQuery } from '../../src/webhooks/events/webhook-event-list.sql.js';
+import { listQuery } from '../../src/webhooks/events/webhook-events.repository.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 import { foldOf, insertEvents, pick, repositoryOf } from './webhook-events-harness.js';
 

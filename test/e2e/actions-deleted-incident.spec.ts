@@ -1,4 +1,4 @@
-import { IncidentEndings } from '../../src/incidents/incident-endings.js';
+import { IncidentEndings } from '../../src/incidents/incidents.service.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';

@@ -1,4 +1,4 @@
-import { ActionCounts } from '../../src/actions/listing/action-counts.js';
+import { ActionCounts } from '../../src/actions/listing/action-list.repository.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 
@@ -199,6 +199,7 @@ describe('the list of actions', () => {
     'requested_by=',
     'approved_by=x&approved_by=y',
     'executed_after=yesterday',
+    'updated_after=yesterday',
     'per_page=0',
     'per_page=101',
     'page=0',
@@ -252,6 +253,8 @@ describe('the list of actions', () => {
         [ids[1]],
       ],
       ['requested_by=nobody', []],
+      [`${mine}&updated_after=${(first as { updated_at: string }).updated_at}`, [ids[1]]],
+      [`${mine}&sort=-updated_at`, [ids[1], ids[0], ids[2]]],
     ] as const;
     for (const [query, expected] of queries) {
       const { data, meta } = await list(query);

@@ -1,4 +1,4 @@
-import { ApprovalExpiry } from '../../src/approvals/approval-expiry.js';
+import { ApprovalExpiry } from '../../src/approvals/approvals.service.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -132,14 +132,28 @@ describe('the event of a change of an action', () => {
     const { body: connectors } = await admin.request('GET', '/api/connectors');
     const { id } = connectors.data.find(({ type }: { type: string }) => type === 'http');
     await admin.request('DELETE', `/api/connectors/${id}`);
+    let action: Record<string, unknown>;
     try {
-      await world.execute('block_sender');
+      action = (await world.execute('block_sender')).body.data;
     } finally {
       await world.connect();
     }
+    expect(action['status']).toBe('completed');
+    // Nobody is asked: one transaction has requested it and ended it.
+    const records = await world.database.query(
+      `select action, details ->> 'status' as status, xmin::text as xmin from audit_log
+        where subject_id = $1 order by id`,
+      [action['action_id']],
+    );
+    expect(records).toMatchObject([
+      { action: 'action.requested', status: 'pending' },
+      { action: 'action.completed' },
+    ]);
+    expect(new Set(records.map(({ xmin }: { xmin: string }) => xmin)).size).toBe(1);
     expect((await recorded())[0]!.payload).toMatchObject({
       target: 'evil@example.net',
       simulated: true,
+      at_once: true,
     });
   });
 

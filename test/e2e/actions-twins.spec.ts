@@ -56,6 +56,28 @@ describe('an action that was requested before', () => {
     expect(repeated.status).toBe(202);
   });
 
+  it('is another action for a mail of another sender with the same Message-ID', async () => {
+    const parameters = { message_id: `<m${(targets += 1)}@evil.example>` };
+    const mailOf = (sender: string) => world.incident({ raw_data: { ...parameters, sender } });
+    const quarantine = (incidentId?: string) =>
+      world.execute('quarantine_email', { incidentId, parameters });
+    const [one, two] = [await mailOf('one@evil.example'), await mailOf('two@evil.example')];
+    expect((await quarantine(one)).body.data?.status).toBe('completed');
+    expect((await quarantine(two)).body.data?.status).toBe('completed');
+    expect((await quarantine()).body.data?.status).toBe('completed');
+    for (const again of [two, await mailOf('Two <TWO@evil.example>'), undefined]) {
+      expect(codeOf(await quarantine(again))).toEqual([409, 'duplicate_action']);
+    }
+    expect(world.calls).toHaveLength(3);
+    // A release that names no sender undoes the quarantines of both.
+    const release = await world.execute('release_email', { parameters });
+    await world.clients.senior.request('POST', `/api/actions/${idOf(release)}/approve`, {
+      body: {},
+    });
+    expect((await quarantine(one)).body.data?.status).toBe('completed');
+    expect((await quarantine(two)).body.data?.status).toBe('completed');
+  });
+
   it('is refused after its completion until ACTION_REPEAT_MINUTES have passed', async () => {
     const parameters = aSender();
     const first = idOf(await world.execute('block_sender', { parameters }));
@@ -95,6 +117,73 @@ describe('an action that was requested before', () => {
     expect(second.status).toBe(200);
     // A rollback repeats no rollback of another action.
     expect((await rollBack(idOf(second))).body.data.status).toBe('completed');
+  });
+
+  const sandboxInstead = async (): Promise<void> => {
+    const { admin } = world.clients;
+    for (const { id } of (await admin.request('GET', '/api/connectors')).body.data) {
+      await admin.request('DELETE', `/api/connectors/${id}`);
+    }
+    const body = { name: 'sandbox', type: 'sandbox', config: {} };
+    expect((await admin.request('POST', '/api/connectors', { body })).status).toBe(201);
+  };
+
+  it('may be requested again when it was only simulated and a real connector exists now', async () => {
+    await sandboxInstead();
+    const parameters = aSender();
+    const simulated = await world.execute('block_sender', { parameters });
+    expect(simulated.body.data).toMatchObject({ status: 'completed', result: { simulated: true } });
+    expect((await world.execute('block_sender', { parameters })).status).toBe(409);
+    await world.connect();
+    const real = await world.execute('block_sender', { parameters });
+    expect(real.body.data.status).toBe('completed');
+    expect(world.calls.map(({ path }) => path)).toEqual(['/block_sender']);
+    expect((await world.execute('block_sender', { parameters })).status).toBe(409);
+  });
+
+  it('may be requested again for a longer time, and when its time is over', async () => {
+    const address = { ip: `198.51.100.${(targets += 1)}` };
+    const block = async (duration_minutes?: number) => {
+      const parameters = { ...address, ...(duration_minutes && { duration_minutes }) };
+      const answer = await world.execute('block_ip', { parameters });
+      if (answer.status === 202) {
+        await world.clients.senior.request('POST', `/api/actions/${idOf(answer)}/approve`, {
+          body: {},
+        });
+      }
+      return answer;
+    };
+    const minute = await block(1);
+    expect((await block(1)).status).toBe(409);
+    const hour = await block(60);
+    expect(hour.status).toBe(202);
+    expect((await block(30)).status).toBe(409);
+    await completedAgo(idOf(hour), 59);
+    await completedAgo(idOf(minute), 59);
+    expect((await block(60)).body.error.details.action_id).toBe(idOf(hour));
+    expect((await block(2_147_483_647)).status).toBe(202);
+    expect((await block()).status).toBe(202);
+    expect((await block(2_147_483_647)).status).toBe(409);
+
+    const short = { ip: `198.51.100.${(targets += 1)}`, duration_minutes: 5 };
+    const first = await world.execute('block_ip', { parameters: short });
+    await world.clients.senior.request('POST', `/api/actions/${idOf(first)}/approve`, { body: {} });
+    await completedAgo(idOf(first), 6);
+    expect((await world.execute('block_ip', { parameters: short })).status).toBe(202);
+  });
+
+  it('may be requested again as a full scan after a quick one', async () => {
+    await sandboxInstead();
+    const scan = (scan_type?: string) =>
+      world.execute('scan_host', {
+        parameters: { host_id: `ws-scan-${targets}`, ...(scan_type && { scan_type }) },
+      });
+    targets += 1;
+    expect((await scan()).status).toBe(200);
+    expect((await scan('quick')).status).toBe(409);
+    expect((await scan('full')).status).toBe(200);
+    expect([(await scan('full')).status, (await scan()).status]).toEqual([409, 409]);
+    await world.connect();
   });
 
   it('may be requested again when it waited for approval too long', async () => {

@@ -1,4 +1,4 @@
-import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
+import { ConnectorRegistry } from '../../src/connectors/connector.port.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
@@ -28,7 +28,7 @@ describe('the rule of four eyes', () => {
     return world.app.client.with({ authorization: `Bearer ${data.key}` });
   }
 
-  it('takes a key for the person who made it', async () => {
+  it('treats a key as the person who created it', async () => {
     const admin = await inSession(world.app, await makeUser(world.app, 'admin'));
     const own = await keyMadeBy(admin, 'manager');
     const through = await keyMadeBy(await keyMadeBy(admin, 'admin'), 'manager');
@@ -52,7 +52,7 @@ describe('the rule of four eyes', () => {
     expect((await post(world.clients.senior, other, 'approve')).body.data.status).toBe('completed');
   });
 
-  it('lets nobody undo alone what they requested themselves', async () => {
+  it("requires another person to roll back one's own action", async () => {
     const incidentId = await world.incident();
     const { client: analyst, name } = await colleague('analyst');
     const { client: other, name: otherName } = await colleague('analyst');
@@ -90,7 +90,7 @@ describe('the rule of four eyes', () => {
     );
   });
 
-  it('undoes nothing with another connector than the one that did it, also after an approval', async () => {
+  it('rolls back with the connector that executed the action only, also after an approval', async () => {
     const { client: analyst } = await colleague('analyst');
     const { client: other } = await colleague('analyst');
     const original = await request('quarantine_email', { client: analyst });
@@ -106,7 +106,7 @@ describe('the rule of four eyes', () => {
     expect(world.vendor.effectsOf(id)).toBe(0);
   });
 
-  it('asks the other person for the higher of the two levels', async () => {
+  it('requires the higher of the two levels from the other person', async () => {
     const { client: one } = await colleague('senior');
     const { client: other } = await colleague('senior');
     const original = await request('isolate_host', { client: one });
@@ -122,7 +122,7 @@ describe('the rule of four eyes', () => {
     expect((await post(other, id, 'approve')).body.data.status).toBe('completed');
   });
 
-  it('lets a rollback be rejected by who asked for it, and be tried again', async () => {
+  it('lets the requester of a rollback reject it and request it again', async () => {
     const { client: analyst } = await colleague('analyst');
     const original = await request('block_sender', { client: analyst });
     const first = (await rollBack(analyst, original)).body.data.rollback_action_id;
@@ -131,7 +131,7 @@ describe('the rule of four eyes', () => {
     expect((await rollBack(analyst, original)).status).toBe(202);
   });
 
-  it('takes a key for the person who made it in a rollback, too', async () => {
+  it('treats a key as the person who created it in a rollback, too', async () => {
     const user = await inSession(world.app, await makeUser(world.app, 'admin'));
     const own = await keyMadeBy(user, 'manager');
     const original = await request('block_sender', { client: own });
@@ -146,7 +146,7 @@ describe('the rule of four eyes', () => {
     expect([answer.status, answer.body.data.status]).toEqual([200, 'completed']);
   });
 
-  it('lets one rollback wait, of many asked for at once on two replicas', async () => {
+  it('lets one of many simultaneous rollback requests on two replicas wait', async () => {
     const { client, key } = await colleague('analyst');
     const elsewhere = world.replicas[1]!.client.with({ authorization: `Bearer ${key}` });
     const original = await request('block_sender', { client });

@@ -1,3 +1,5 @@
+import { RequiredLevels } from '../../src/actions/policy/required-levels.js';
+import { ActionsRepository } from '../../src/actions/records/actions.repository.js';
 import { Clock } from '../../src/platform/clock.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { requestedEarlier, whileHeld } from '../support/actions/held-change.js';
@@ -40,7 +42,19 @@ describe('an approval', () => {
     (await world.clients.viewer.request('GET', `/api/incidents/${incidentId}/timeline`)).body.data;
 
   describe('of an action whose incident became critical', () => {
-    it('needs the level of a critical one, and shows it', async () => {
+    it('determines the level once and reads the action once, under its lock', async () => {
+      const id = await wait('isolate_host');
+      const { nest } = world.app;
+      const judge = jest.spyOn(nest.get(RequiredLevels), 'forDecision');
+      const actions = nest.get(ActionsRepository);
+      const [lock, find] = [jest.spyOn(actions, 'lockById'), jest.spyOn(actions, 'findById')];
+      const { client } = await makeKey(world.app, 'senior');
+      expect((await approve(client, id)).status).toBe(200);
+      expect([judge, lock, find].map(({ mock }) => mock.calls.length)).toEqual([1, 1, 0]);
+      jest.restoreAllMocks();
+    });
+
+    it('requires and shows the level of a critical incident', async () => {
       const { analyst, senior, viewer } = world.clients;
       const incidentId = await world.incident({ severity: 'high' });
       const id = await wait('revoke_sessions', incidentId);
@@ -64,7 +78,7 @@ describe('an approval', () => {
       expect(approved.details).toMatchObject({ approval_level: 'senior' });
     });
 
-    it('is judged after a change of the severity that it waited for', async () => {
+    it('is checked after a concurrent change of the severity', async () => {
       const incidentId = await world.incident({ severity: 'high' });
       const id = await wait('revoke_sessions', incidentId);
       const answer = await whileHeld(
@@ -78,7 +92,7 @@ describe('an approval', () => {
       expect(world.calls).toHaveLength(0);
     });
 
-    it('leaves the rejection at the level at which the action was requested', async () => {
+    it('requires for a rejection only the level of the request', async () => {
       const incidentId = await world.incident({ severity: 'high' });
       const id = await wait('revoke_sessions', incidentId);
       await put(world.clients.analyst, incidentId, { severity: 'critical' });
@@ -87,7 +101,7 @@ describe('an approval', () => {
       expect((await world.clients.analyst.request('POST', path, { body })).status).toBe(200);
     });
 
-    it('counts for a rollback, too', async () => {
+    it('applies to a rollback, too', async () => {
       const { analyst, senior } = world.clients;
       const incidentId = await world.incident({ severity: 'high' });
       const id = (await world.execute('block_sender', { incidentId })).body.data.action_id;
@@ -105,7 +119,7 @@ describe('an approval', () => {
     });
   });
 
-  it('needs the level that the site asks for by now', async () => {
+  it('requires the level that the site has configured meanwhile', async () => {
     const id = await wait('revoke_sessions');
     const later = await startTestApp({
       database: world.app.database,
@@ -120,7 +134,7 @@ describe('an approval', () => {
     expect((await approve(world.clients.analyst, id)).status).toBe(200);
   });
 
-  it('needs the level at which the action was requested when it would need less by now', async () => {
+  it('requires the level of the request if it would be lower now', async () => {
     const { analyst, senior } = world.clients;
     const incidentId = await world.incident({ severity: 'critical' });
     const id = await wait('revoke_sessions', incidentId);
@@ -130,7 +144,7 @@ describe('an approval', () => {
   });
 
   describe('of an action of a critical incident', () => {
-    it('is not made easier when somebody below the level lowers the severity', async () => {
+    it('is not made easier if somebody below the level lowers the severity', async () => {
       const { analyst, senior } = world.clients;
       const incidentId = await world.incident({ severity: 'critical' });
       const refused = await put(analyst, incidentId, { severity: 'high', status: 'triaged' });
@@ -158,7 +172,7 @@ describe('an approval', () => {
       expect((await put(analyst, incidentId, { severity: 'low' })).status).toBe(200);
     });
 
-    it('is made easier by a lower severity where anybody may do that, and the audit trail names it', async () => {
+    it('is made easier by a lower severity if everybody may lower it, and the audit trail records this', async () => {
       const plain = await startTestApp({ database: world.app.database });
       try {
         const incidentId = await world.incident({ severity: 'critical' });
@@ -189,7 +203,7 @@ describe('an approval', () => {
       }
     });
 
-    it('is taken until then, whatever time a replica has', async () => {
+    it('is accepted until then, whatever time a replica has', async () => {
       const { clock, restore } = ownClock();
       try {
         const id = await wait('isolate_host');
@@ -201,7 +215,7 @@ describe('an approval', () => {
       }
     });
 
-    it('is judged when it has locked the row, not when it asked for the lock', async () => {
+    it('is checked when it has locked the row, not when it requests the lock', async () => {
       const id = await wait('isolate_host');
       const answer = await whileHeld(
         world.database,
@@ -223,7 +237,7 @@ describe('an approval', () => {
   });
 
   describe('of an action whose incident is resolved', () => {
-    it('is refused unless it says that this is meant', async () => {
+    it('is refused without an explicit confirmation', async () => {
       const { analyst, senior } = world.clients;
       const incidentId = await world.incident();
       const id = await wait('isolate_host', incidentId);
@@ -241,7 +255,7 @@ describe('an approval', () => {
       expect(approved.details).toMatchObject({ incident_status: 'resolved' });
     });
 
-    it('needs no such word once the incident is open again', async () => {
+    it('needs no confirmation once the incident is open again', async () => {
       const { analyst, senior } = world.clients;
       const incidentId = await world.incident();
       const id = await wait('isolate_host', incidentId);
@@ -250,7 +264,7 @@ describe('an approval', () => {
       expect((await approve(senior, id)).status).toBe(200);
     });
 
-    it('is judged after the closing that it waited for', async () => {
+    it('is checked after a concurrent closing', async () => {
       const incidentId = await world.incident();
       const id = await wait('isolate_host', incidentId);
       const answer = await whileHeld(

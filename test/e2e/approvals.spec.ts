@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
-import { ApprovalExpiry } from '../../src/approvals/approval-expiry.js';
+import { ApprovalExpiry } from '../../src/approvals/approvals.service.js';
 import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
@@ -30,7 +30,7 @@ describe('approvals', () => {
     client.request('POST', `/api/actions/${id}/reject`, { body });
   const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
 
-  it('runs what is approved, with the parameters that were approved', async () => {
+  it('runs an approved action with the approved parameters', async () => {
     const id = await wait();
     const answer = await approve(world.clients.senior, id, { comment: 'Confirmed.' });
     expect(answer.status).toBe(200);
@@ -53,13 +53,13 @@ describe('approvals', () => {
     });
   });
 
-  it('takes an approval without a body', async () => {
+  it('accepts an approval without a body', async () => {
     const id = await wait();
     const answer = await world.clients.manager.request('POST', `/api/actions/${id}/approve`);
     expect(answer.body.data.status).toBe('completed');
   });
 
-  it('runs nothing that is rejected', async () => {
+  it('does not run a rejected action', async () => {
     const id = await wait();
     const answer = await reject(world.clients.senior, id, { reason: 'A domain controller.' });
     expect(answer.status).toBe(200);
@@ -93,7 +93,7 @@ describe('approvals', () => {
     expect(audit.body.data[0]).toMatchObject({ actor: world.names[role] });
   });
 
-  it('answers what is wrong in the order of the checks', async () => {
+  it('answers errors in the order of the checks', async () => {
     const { viewer, analyst, senior } = world.clients;
     const id = await wait();
     expect((await world.app.request('POST', `/api/actions/${id}/approve`)).status).toBe(401);
@@ -146,7 +146,7 @@ describe('approvals', () => {
     }
   });
 
-  it('answers an approval again for its Idempotency-Key', async () => {
+  it('repeats the answer to an approval for its Idempotency-Key', async () => {
     const id = await wait();
     const headers = { 'idempotency-key': newId() };
     const send = () =>
@@ -158,7 +158,7 @@ describe('approvals', () => {
     expect(world.vendor.effectsOf(id)).toBe(1);
   });
 
-  it('rejects what waits when its incident is deleted', async () => {
+  it('rejects waiting actions when their incident is deleted', async () => {
     const incidentId = await world.incident();
     const id = await wait(incidentId);
     await world.clients.admin.request('DELETE', `/api/incidents/${incidentId}`);
@@ -184,14 +184,14 @@ describe('approvals', () => {
     }
   });
 
-  it('counts what waits, and how long it waited', async () => {
+  it('counts waiting actions and measures the time until the decision', async () => {
     await wait();
     const { text } = await world.app.request('GET', '/metrics');
     expect(text).toMatch(/^approvals_pending [1-9]/m);
     expect(text).toMatch(/^approval_wait_seconds_count [1-9]/m);
   });
 
-  it('tells for how long the oldest has waited', async () => {
+  it('reports how long the oldest action has waited', async () => {
     await requestedEarlier(world.database.manager, await wait(), '90 minutes');
     await wait();
     // Scrapes within a second share one look.
@@ -201,7 +201,7 @@ describe('approvals', () => {
     expect(oldest!.value).toBeLessThan(100 * 60);
   });
 
-  it('rejects what nobody decided on in time, and nothing else', async () => {
+  it('rejects actions that nobody decided on in time, and no others', async () => {
     const [late, early] = [await wait(), await wait()];
     await requestedEarlier(world.database.manager, late, '1440 minutes');
     await requestedEarlier(world.database.manager, early, '1439 minutes');
@@ -232,7 +232,7 @@ describe('approvals', () => {
   }
 });
 
-describe('approvals where four eyes are wanted', () => {
+describe('approvals with four eyes', () => {
   let world: ActionWorld;
 
   beforeAll(async () => {
@@ -286,7 +286,7 @@ describe('approvals where four eyes are wanted', () => {
     },
   );
 
-  it('shows the levels of this site, not those of the catalogue', async () => {
+  it('shows the levels of the site, not those of the catalogue', async () => {
     const { body } = await world.clients.viewer.request('GET', '/api/actions/types');
     const shown = Object.fromEntries(
       body.data.map((type: { name: string; default_approval_level?: string }) => [

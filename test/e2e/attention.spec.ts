@@ -1,8 +1,16 @@
-import { ApprovalExpiry } from '../../src/approvals/approval-expiry.js';
+import { DataSource } from 'typeorm';
+import { sealedColumns } from '../../src/app.schema.js';
+import { ApprovalExpiry } from '../../src/approvals/approvals.service.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import { newId } from '../../src/platform/ids.js';
+import { SealedValues } from '../../src/platform/secrets/sealed-values.js';
+import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
 import type { Answer } from '../support/api-client.js';
 import type { Behaviour } from '../support/fake-vendor.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
+import { as } from '../support/principals.js';
+import { startTestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
 
 interface Item {
@@ -57,7 +65,7 @@ describe('what needs attention', () => {
     expect(answer.status).toBe(200);
   };
 
-  it('lists a failed step of a playbook, and no step whose action tells of it', async () => {
+  it('lists a failed playbook step, but not if its action is listed', async () => {
     const incident = await world.incident();
     const absent = { parameters: { ip: '{{ incident.raw_data.absent }}' } };
     const playbook = await world.playbook([
@@ -84,7 +92,7 @@ describe('what needs attention', () => {
     ]);
   });
 
-  it('lists an action until it is done after all', async () => {
+  it('lists a failed action until it is completed', async () => {
     const incidentId = await world.incident();
     const quarantine = () => world.actions.execute('quarantine_email', { incidentId });
     vendor('refuse');
@@ -99,7 +107,7 @@ describe('what needs attention', () => {
     expect(await mine()).toEqual([]);
   });
 
-  it('lists an action of which nobody knows whether it happened as such', async () => {
+  it('lists an action with an unknown outcome', async () => {
     vendor('apply-then-500');
     const { action_id } = (await world.actions.execute('block_sender')).body.data;
     expect(await items('action_outcome_unknown')).toMatchObject([
@@ -130,11 +138,8 @@ describe('what needs attention', () => {
     const incident = await world.incident();
     await query(
       `insert into triage_runs (id, incident_id, status, requested_by, provider, error, created_at, completed_at)
-       select gen.id, $1, 'failed', 'system', 'claude', '{"code": "refused", "message": "The model refused."}', now(), now()
-         from (select overlay(gen_random_uuid()::text placing to_char(0, 'FM0') from 15)::uuid as id) as one
-        cross join lateral (select encode(substring(int8send((extract(epoch from now()) * 1000)::bigint) from 3), 'hex') as t) as time
-        cross join lateral (select (substr(t, 1, 8) || '-' || substr(t, 9, 4) || substr(one.id::text, 14))::uuid as id) as gen`,
-      [incident],
+       values ($1, $2, 'failed', 'system', 'claude', '{"code": "refused", "message": "The model refused."}', now(), now())`,
+      [newId(), incident],
     );
     expect(await items('triage_failed')).toMatchObject([
       { reason: 'The model refused.', incident: { id: incident } },
@@ -149,7 +154,7 @@ describe('what needs attention', () => {
     expect(await items('triage_failed')).toEqual([]);
   });
 
-  it('lists events that could not be read, and what a tool reports of a resolved incident', async () => {
+  it('lists failed events, and events of resolved incidents', async () => {
     await registerSource(world.clients.admin);
     const sender = new WebhookSender(world.actions.app.client);
     await sender.send({ alarm: 'of no known shape' });
@@ -175,7 +180,7 @@ describe('what needs attention', () => {
     expect(await items('resolved_incident_reported')).toEqual([]);
   });
 
-  it('lists a source that is silent for longer than its usual gap', async () => {
+  it('lists a source that is silent for longer than usual', async () => {
     const receipts = (source: string, gap: string, last: string) =>
       query(
         `insert into webhook_events (id, source, status, body_hash, received_at)
@@ -246,7 +251,7 @@ describe('what needs attention', () => {
     ]);
   });
 
-  it('is done with once, by whoever is first, with the reason in the audit trail', async () => {
+  it('is dismissed once, by the first caller, with the reason in the audit trail', async () => {
     vendor('refuse');
     const { action_id } = (await world.actions.execute('lookup_ip')).body.data;
     const id = `action_failed.${action_id}`;
@@ -264,11 +269,116 @@ describe('what needs attention', () => {
     expect(entry).toMatchObject({ details: { reason: 'Seen to.' } });
   });
 
-  it('knows no item of another kind, and no kind of another name', async () => {
+  it('answers 404 for an unknown item or kind', async () => {
     for (const id of ['action_failed', 'action_failed.x', 'unknown.x', 'toString.x', '.', '%00']) {
       expect([id, (await done(id)).status]).toEqual([id, 404]);
     }
     const answer = await world.clients.viewer.request('GET', '/api/attention?kind=nothing');
     expect(answer.status).toBe(422);
   });
+
+  it('has pages and an order in which many items of one kind hide no other kind', async () => {
+    const incident = await world.incident({ severity: 'critical' });
+    await query(
+      `insert into triage_runs (id, incident_id, status, requested_by, provider, error, created_at, completed_at)
+       values ($1, $2, 'failed', 'system', 'claude', '{"code": "refused", "message": "The model refused."}', now(), now())`,
+      [newId(), incident],
+    );
+    vendor('refuse');
+    for (let n = 0; n < 5; n += 1) {
+      await world.actions.execute('lookup_ip', {
+        incidentId: await world.incident({ severity: 'critical' }),
+        parameters: { ip: `198.51.100.${n}` },
+      });
+    }
+    const list = async (query: string): Promise<Answer> => {
+      const answer = await world.clients.viewer.request('GET', `/api/attention?${query}`);
+      expect(answer.status).toBe(200);
+      return answer;
+    };
+    const idsOf = ({ body }: Answer) => (body.data.items as Item[]).map(({ id }) => id);
+    const all = await list('limit=200');
+    const { total, counts, items } = all.body.data as {
+      total: number;
+      counts: { kind: string; count: number }[];
+      items: Item[];
+    };
+    expect(all.body.meta).toEqual({ page: 1, per_page: 200, total });
+    const present = counts.filter(({ count }) => count > 0).map(({ kind }) => kind);
+    const heads = counts.reduce((sum, { count }) => sum + Math.min(count, 3), 0);
+    expect(new Set(items.slice(0, heads).map(({ kind }) => kind))).toEqual(new Set(present));
+    const pages = await Promise.all([1, 2, 3].map((n) => list(`page=${n}&per_page=2`)));
+    expect(pages.flatMap(idsOf)).toEqual(idsOf(all).slice(0, 6));
+    const failed = await list('kind=action_failed&per_page=1&sort=-at');
+    const count = counts.find(({ kind }) => kind === 'action_failed')!.count;
+    expect(count).toBeGreaterThan(4);
+    expect(failed.body.data.total).toBe(count);
+    expect(failed.body.meta).toEqual({ page: 1, per_page: 1, total: count });
+    expect(idsOf(await list('page=999'))).toEqual([]);
+    const names = (await list('sort=name&limit=200')).body.data.items as { name: string }[];
+    const sorted = names.map(({ name }) => name);
+    expect(sorted).toEqual([...sorted].sort());
+  });
 });
+
+it('names to administrators what lost its secrets with a key, until it has new ones or is deleted', async () => {
+  const app = await startTestApp();
+  try {
+    const [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
+    const lost = async (client = admin) => {
+      const { body } = await client.request('GET', '/api/attention?kind=secrets_lost&sort=name');
+      return (body.data.items as (Item & { name: string })[]).map(({ name, link }) => [name, link]);
+    };
+    const post = async (path: string, body: object): Promise<string> => {
+      const answer = await admin.request('POST', path, { body });
+      expect(answer.status).toBe(201);
+      return answer.body.data.id;
+    };
+    const url = 'https://tools.example.com';
+    const config = {
+      base_url: url,
+      headers: { authorization: 'Bearer {{ secrets.token }}' },
+      secrets: { token: 'token-that-nobody-sees' },
+      actions: { block_ip: { path: '/blocks' } },
+    };
+    await registerSource(admin);
+    const firewall = await post('/api/connectors', { name: 'firewall', type: 'http', config });
+    const pager = await post('/api/notification-channels', {
+      name: 'pager',
+      type: 'webhook',
+      config: { url },
+      // An attempt under way would end with another error.
+      enabled: false,
+    });
+    expect(await lost()).toEqual([]);
+
+    const [key] = app.nest.get(SecretKeys).ids;
+    const values = new SealedValues(app.nest.get(DataSource), sealedColumns);
+    await app.nest.get(Transactions).run((tx) => values.discard(tx, key!));
+    const places = {
+      source: '/api/webhooks/siem',
+      connector: `/api/connectors/${firewall}`,
+      channel: `/api/notification-channels/${pager}`,
+    };
+    const all = [
+      ['firewall', places.connector],
+      ['pager', places.channel],
+      ['siem', places.source],
+    ];
+    expect(await lost()).toEqual(all);
+    expect(await lost(viewer)).toEqual([]);
+    await admin.request('POST', `${places.connector}/test`);
+    await admin.request('POST', `${places.channel}/test`);
+    expect(await lost()).toEqual(all);
+
+    const put = async (path: string, body: object) =>
+      expect((await admin.request('PUT', path, { body })).status).toBe(200);
+    await put(places.source, { secret: 'secret-of-the-second-day', enabled: true });
+    await put(places.connector, { config, enabled: true });
+    expect(await lost()).toEqual([['pager', places.channel]]);
+    expect((await admin.request('DELETE', places.channel)).status).toBe(200);
+    expect(await lost()).toEqual([]);
+  } finally {
+    await app.close();
+  }
+}, 60_000);

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { acceptHead } from '../../src/audit/anchor/accept-head.js';
-import { AuditWitness } from '../../src/audit/anchor/audit-witness.js';
-import { AuditKeys } from '../../src/audit/chain/audit-keys.js';
+import { acceptHead, AuditWitness } from '../../src/audit/anchor/audit-witness.js';
+import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -29,7 +28,7 @@ describe('the audit trail over HTTP', () => {
     return answer.body;
   };
 
-  it('is shown to managers, and exported for admins', async () => {
+  it('is shown to managers and exported for admins', async () => {
     const [senior, manager] = [await as(app, 'senior'), await as(app, 'manager')];
     for (const path of ['/api/audit', '/api/audit/verify']) {
       expect((await app.request('GET', path)).status).toBe(401);
@@ -44,7 +43,7 @@ describe('the audit trail over HTTP', () => {
     );
   });
 
-  it('shows what was done, with its hash once it is sealed', async () => {
+  it('shows entries, with a hash once they are sealed', async () => {
     const before = await list(`subject=api_key:${keyId}`);
     expect(before.meta.total).toBe(1);
     let [entry] = before.data;
@@ -107,7 +106,7 @@ describe('the state of the audit trail', () => {
   };
 
   async function until(holds: () => Promise<boolean>): Promise<void> {
-    for (const end = Date.now() + 15_000; !(await holds()); await sleep(100)) {
+    for (const end = Date.now() + 60_000; !(await holds()); await sleep(100)) {
       if (Date.now() > end) throw new Error('It never came to hold.');
     }
   }
@@ -133,7 +132,7 @@ describe('the state of the audit trail', () => {
     expect(await metric('audit_oldest_unsealed_seconds')).toBe(0);
   });
 
-  it('is unhealthy when the trail was put back, until somebody accepts it', async () => {
+  it('is unhealthy after the trail was set back, until somebody accepts it', async () => {
     const owner = new Client(app.database.url);
     await owner.connect();
     const tables = ROWS.split(', ');
@@ -166,5 +165,40 @@ describe('the state of the audit trail', () => {
     await until(async () => (await component()).status === 'healthy');
     await until(async () => (await metric('audit_chain_ok')) === 1);
     expect(await verify()).toMatchObject({ valid: true });
+  });
+
+  it('is unhealthy on every replica after one found a changed entry, until a verification succeeds', async () => {
+    const owner = new Client(app.database.url);
+    await owner.connect();
+    await sealed(owner);
+    const change = async (actor: string) => {
+      await owner.query('alter table audit_log disable trigger user');
+      const { rows } = await owner.query<{ id: string; actor: string }>(
+        `update audit_log a set actor = $1 from (select id, actor from audit_log order by id limit 1) o
+         where a.id = o.id returning o.actor`,
+        [actor],
+      );
+      await owner.query('alter table audit_log enable trigger user');
+      return rows[0]!.actor;
+    };
+    const before = await change('mallory');
+    const { data } = (await admin.request('GET', '/api/audit/verify')).body;
+    expect(data).toMatchObject({ valid: false, first_invalid_id: expect.any(String) });
+    // As a second replica, and as the same one after a restart.
+    const replica = await startTestApp({ database: app.database });
+    try {
+      const elsewhere = await as(replica, 'admin');
+      const status = async () =>
+        (await elsewhere.request('GET', '/api/health/detailed')).body.components.audit.status;
+      await until(async () => (await status()) === 'unhealthy');
+      await change(before);
+      const found = (await elsewhere.request('GET', '/api/audit/verify')).body.data;
+      expect(found).toMatchObject({ valid: true });
+      await until(async () => (await status()) === 'healthy');
+      await until(async () => (await component()).status === 'healthy');
+    } finally {
+      await replica.close();
+      await owner.end();
+    }
   });
 });

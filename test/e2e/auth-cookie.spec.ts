@@ -24,7 +24,7 @@ describe('the cookie of a session', () => {
     (await app.request('GET', '/api/me', { headers })).status;
   const tokenIn = (cookie: string) => /=([^;]+)/.exec(cookie)![1]!;
 
-  it('is bound to this host and to https when the connection is https', async () => {
+  it('is bound to the host and to https if the connection uses https', async () => {
     const cookies = await logIn(HTTPS);
     expect(cookies).toHaveLength(1);
     expect(cookies[0]).toMatch(
@@ -33,11 +33,11 @@ describe('the cookie of a session', () => {
     expect(await statusWith({ ...HTTPS, cookie: cookies[0]!.split(';')[0]! })).toBe(200);
   });
 
-  it('has its plain name when the connection is not https', async () => {
+  it('has its plain name without https', async () => {
     expect((await logIn({}))[0]).toMatch(/^its_session=\S+ Path=\/; HttpOnly; SameSite=Lax$/);
   });
 
-  it('counts under one name for each kind of connection, so that a neighbouring host cannot plant one', async () => {
+  it('has a fixed name for each kind of connection, so that a neighbouring host cannot set one', async () => {
     const secure = tokenIn((await logIn(HTTPS))[0]!);
     const plain = tokenIn((await logIn({}))[0]!);
     expect(await statusWith({ ...HTTPS, cookie: `its_session=${plain}` })).toBe(401);
@@ -57,7 +57,7 @@ describe('the cookie of a session', () => {
     expect(await statusWith({ ...HTTPS, cookie })).toBe(401);
   });
 
-  it('loses its session when the browser brings it to a login', async () => {
+  it('loses its session if the browser sends it with a login', async () => {
     const cookie = (await logIn(HTTPS))[0]!.split(';')[0]!;
     await logIn({ ...HTTPS, cookie });
     expect(await statusWith({ ...HTTPS, cookie })).toBe(401);

@@ -18,7 +18,7 @@ describe('Credentials', () => {
   const me = (authorization: string) =>
     app.request('GET', '/api/me', { headers: { authorization } });
 
-  it('tell who makes the request', async () => {
+  it('identify the caller', async () => {
     const answer = await key.client.request('GET', '/api/me');
     expect(answer.body).toEqual({
       data: {
@@ -26,6 +26,7 @@ describe('Credentials', () => {
         kind: 'key',
         role: 'viewer',
         approval_level: 'none',
+        limit_class: 'standard',
         limits: { read: 0, write: 7 },
       },
     });
@@ -38,7 +39,7 @@ describe('Credentials', () => {
     ['in upper case', (text: string) => `BEARER ${text}`],
     ['after several spaces', (text: string) => `Bearer   ${text}`],
     ['with white space around', (text: string) => `  Bearer ${text}  `],
-  ])('are accepted when they are written %s', async (_, header) => {
+  ])('are accepted in the form %s', async (_, header) => {
     expect((await me(header(key.key))).status).toBe(200);
   });
 
@@ -64,7 +65,7 @@ describe('Credentials', () => {
     ['far too much', (text: string) => `Bearer ${text}${'x'.repeat(6_000)}`],
     ['letters beyond ASCII', () => 'Bearer its_\u00e9\u00e9'],
     ['SQL', () => `Bearer its_'or'1=1_${'A'.repeat(43)}`],
-  ])('are refused when they come as %s', async (_, header) => {
+  ])('are refused in the form %s', async (_, header) => {
     const answer = await me(header(key.key));
     expect(answer.status).toBe(401);
     expect(answer.body.error.code).toBe('unauthorized');
@@ -72,7 +73,7 @@ describe('Credentials', () => {
     expect(answer.text).not.toContain(key.key.slice(13));
   });
 
-  it('are refused when there are two of them, even of the same key', async () => {
+  it('are refused if the request has two, even of the same key', async () => {
     const status = await raw(
       app,
       `GET /api/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.key}\r\nauthorization: Bearer ${key.key}\r\nConnection: close\r\n\r\n`,
@@ -80,7 +81,7 @@ describe('Credentials', () => {
     expect(status).toBe(401);
   });
 
-  it('make the request malformed when they contain NUL', async () => {
+  it('make the request malformed if they contain NUL', async () => {
     const status = await raw(
       app,
       `GET /api/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.key}\0\r\nConnection: close\r\n\r\n`,
@@ -93,7 +94,7 @@ describe('Credentials', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('are judged before everything else that is wrong', async () => {
+  it('are checked before everything else', async () => {
     const answer = await app.request('POST', '/api/users', {
       body: '{"broken',
       headers: { 'content-type': 'text/plain' },
@@ -106,7 +107,7 @@ describe('Credentials', () => {
     expect(viewer.status).toBe(400);
   });
 
-  it('leave nothing in the database but a count of the refusals', async () => {
+  it('leave only a count of refusals in the database', async () => {
     const text = `select * from audit_log where action = 'auth.key_refused'`;
     // It is written beside the answers, which do not wait for it.
     const rows = await eventually(
@@ -119,7 +120,7 @@ describe('Credentials', () => {
 });
 
 describe('Guessing keys', () => {
-  it('has to wait after sixty failures in a minute, while valid keys pass', async () => {
+  it('is throttled after sixty failures in a minute, while valid keys pass', async () => {
     const app = await startTestApp();
     try {
       const key = await makeKey(app, 'viewer');

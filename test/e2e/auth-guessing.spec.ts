@@ -18,7 +18,7 @@ describe('Guessing passwords', () => {
       headers: { 'x-forwarded-for': address },
     });
 
-  it('has to wait after ten failures in a minute, whatever the user name and also with the right password', async () => {
+  it('is throttled after ten failures in a minute, for any user name and even with the right password', async () => {
     const user = await makeUser(app, 'viewer');
     const statuses = [];
     for (let index = 0; index < 10; index += 1) {
@@ -41,7 +41,7 @@ describe('Guessing passwords', () => {
     expect(form.text).toContain('Too many wrong passwords from this address');
   });
 
-  it('gets no more guesses when all are sent at once', async () => {
+  it('gets no additional guesses from concurrent requests', async () => {
     const user = await makeUser(app, 'viewer');
     const guesses = Array.from({ length: 59 }, (_, index) => `wrong ${index}`);
     const answers = await Promise.all(
@@ -59,7 +59,7 @@ describe('Guessing passwords', () => {
     expect(rows.length).toBeLessThanOrEqual(11);
   });
 
-  it('does not learn from the time of an answer which users exist', async () => {
+  it('cannot infer from response times which users exist', async () => {
     const user = await makeUser(app, 'viewer');
     const disabled = await makeUser(app, 'viewer');
     await app.nest
@@ -87,8 +87,8 @@ describe('Guessing passwords', () => {
     expect(Math.max(...quickest) / Math.min(...quickest)).toBeLessThan(8);
   });
 
-  it('has a hash of another cost made again when the login succeeds', async () => {
-    const { hashPassword } = await import('../../src/auth/passwords/password-hash.js');
+  it('rehashes a password of another cost after a successful login', async () => {
+    const { hashPassword } = await import('../../src/auth/passwords/passwords.js');
     const user = await makeUser(app, 'viewer');
     const database = app.nest.get(DataSource);
     const old = await hashPassword(user.password, { m: 8_192, t: 1, p: 1 });

@@ -1,4 +1,4 @@
-import { SamePerson } from '../../src/auth/principals/same-person.js';
+import { SamePerson } from '../../src/auth/authorisation.js';
 import { CredentialVerification } from '../../src/auth/authentication/credential-verification.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
@@ -82,7 +82,7 @@ describe('the owner of an API key', () => {
     expect((await session.request('GET', '/api/api-keys?created_by=')).status).toBe(422);
   });
 
-  it('is nobody for a key of the first start: it counts as one person with each key that it created, and those keys as different persons', async () => {
+  it('is empty for a key of the first start, which counts as the same person as each key that it created', async () => {
     const root = await makeKey(app, 'admin');
     const one = await keyMadeBy(root.client);
     const other = await keyMadeBy(root.client);

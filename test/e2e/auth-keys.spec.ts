@@ -124,7 +124,7 @@ describe('the API keys', () => {
     expect(write.body.error.details).toEqual({ required_role: 'admin' });
   });
 
-  it('refuses the name of a revoked key', async () => {
+  it('rejects the name of a revoked key', async () => {
     const { id } = await create({ name: 'unique', role: 'viewer' });
     const again = { body: { name: 'unique', role: 'viewer' } };
     expect((await admin.request('POST', '/api/api-keys', again)).body.error.code).toBe('conflict');
@@ -133,7 +133,7 @@ describe('the API keys', () => {
     expect((await admin.request('DELETE', `/api/api-keys/${id}`)).status).toBe(404);
   });
 
-  it('gives a name to one of many requests that ask for it at once', async () => {
+  it('gives a name to one of many simultaneous requests', async () => {
     const other = await as(replica, 'admin');
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
@@ -156,6 +156,7 @@ describe('the API keys', () => {
     [{ name: 'r4', role: 'viewer', limits: [] }, 'limits'],
     [{ name: 'r5', role: 'viewer', limits: { read: -1 } }, 'limits.read'],
     [{ name: 'r6', role: 'viewer', limits: { writes: 1 } }, 'limits.writes'],
+    [{ name: 'r8', role: 'viewer', limit_class: 'unlimited' }, 'limit_class'],
     [{ name: 'r7', role: 'viewer', prefix: 'AAAAAAAA' }, 'prefix'],
   ])('answers 422 to a new key with %j and names the field %s', async (body, field) => {
     const answer = await admin.request('POST', '/api/api-keys', { body });
@@ -163,7 +164,7 @@ describe('the API keys', () => {
     expect(answer.body.error.details.errors[0].field).toBe(field);
   });
 
-  it('refuses a key once it has expired', async () => {
+  it('refuses an expired key', async () => {
     const past = await makeKey(app, 'admin', { expiresAt: new Date(Date.now() - 1) });
     expect((await past.client.request('GET', '/api/api-keys')).status).toBe(401);
     const soon = await makeKey(app, 'admin', { expiresAt: new Date(Date.now() + 400) });
@@ -189,7 +190,7 @@ describe('the API keys', () => {
     expect(await used()).toEqual(first);
   });
 
-  it('lists the keys by page, in the order that is asked for', async () => {
+  it('lists the keys by page, in the requested order', async () => {
     const names = async (query: string) =>
       (await admin.request('GET', `/api/api-keys?${query}`)).body.data.map(
         ({ name }: { name: string }) => name,

@@ -46,7 +46,7 @@ describe('Login', () => {
     expect(text).not.toContain('role="alert"');
   });
 
-  it('answers JSON with the principal and when the session ends', async () => {
+  it('answers JSON with the principal and the end of the session', async () => {
     const answer = await app.request('POST', '/login', { body: right() });
     expect(answer.status).toBe(200);
     expect(answer.body.data.principal).toEqual({
@@ -69,7 +69,7 @@ describe('Login', () => {
     expect((await app.request('POST', '/login', { body: typed })).status).toBe(200);
   });
 
-  it('leads a form to the path in next', async () => {
+  it('redirects a form to the path in next', async () => {
     const answer = await app.request('POST', '/login', form({ ...right(), next: '/docs?a=b' }));
     expect(answer.status).toBe(303);
     expect(answer.headers.location).toBe('/docs?a=b');
@@ -98,13 +98,13 @@ describe('Login', () => {
     '/.//evil.example',
     '/../\u2028/x',
     '/%',
-  ])('does not lead away to %j', async (next) => {
+  ])('does not redirect to %j', async (next) => {
     const answer = await app.request('POST', '/login', form({ ...right(), next }));
     expect(answer.status).toBe(303);
     expect(answer.headers.location).toBe('/docs');
   });
 
-  it('does not lead to a path that is too long', async () => {
+  it('does not redirect to an overlong path', async () => {
     const next = `/${'x'.repeat(2_000)}`;
     const answer = await app.request('POST', '/login', form({ ...right(), next }));
     expect(answer.headers.location).toBe('/docs');
@@ -135,7 +135,7 @@ describe('Login', () => {
     ['a wrong password', () => ({ ...right(), password: 'wrong wrong wrong' })],
     ['a name that cannot be one', () => ({ ...right(), username: 'a\u00e9\u{1f600}' })],
     ['a reserved name', () => ({ ...right(), username: 'system' })],
-  ])('refuses %s in the same words', async (_, body) => {
+  ])('refuses %s with the same message', async (_, body) => {
     const answer = await app.request('POST', '/login', { body: body() });
     expect(answer.status).toBe(401);
     expect(answer.body.error).toMatchObject({
@@ -172,7 +172,7 @@ describe('Login', () => {
     expect(answer.body.error.code).toBe('validation_error');
   });
 
-  it('shows a form what is missing, in the page', async () => {
+  it('shows missing fields in the page', async () => {
     const answer = await app.request('POST', '/login', form({ username: 'someone' }));
     expect(answer.status).toBe(422);
     expect(answer.text).toContain('Enter a user name and a password.');
@@ -213,7 +213,7 @@ describe('Login', () => {
     if (status === 403) expect(answer.body.error.code).toBe('forbidden');
   });
 
-  it('begins another session with each login, and ends the one that the browser brought', async () => {
+  it('begins a new session with each login, and ends the previous one of the browser', async () => {
     const login = (headers = {}) => app.request('POST', '/login', { body: right(), headers });
     const cookieOf = (answer: Awaited<ReturnType<typeof login>>) =>
       answer.headers['set-cookie']![0]!.split(';')[0]!;
@@ -228,7 +228,7 @@ describe('Login', () => {
     expect((await me(second)).body.data.name).toBe(user.name);
   });
 
-  it('says who is logged in, and offers to log out', async () => {
+  it('shows the logged-in user and a logout button', async () => {
     const login = await app.request('POST', '/login', { body: right() });
     const cookie = login.headers['set-cookie']![0]!.split(';')[0]!;
     const page = await app.request('GET', '/login', { headers: { cookie } });
@@ -236,7 +236,7 @@ describe('Login', () => {
     expect(page.text).toContain('<form method="post" action="/logout">');
   });
 
-  it('logs out, and answers the same the second time', async () => {
+  it('logs out, and gives the same answer the second time', async () => {
     const login = await app.request('POST', '/login', { body: right() });
     const cookie = login.headers['set-cookie']![0]!.split(';')[0]!;
     const cross = { cookie, 'sec-fetch-site': 'cross-site' };

@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
-import { hashPassword } from '../../src/auth/passwords/password-hash.js';
+import { hashPassword } from '../../src/auth/passwords/passwords.js';
 import { PasswordThrottle } from '../../src/auth/passwords/password-throttle.js';
 import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
-import type { LoginUser } from '../../src/auth/users/user.js';
+import type { LoginUser } from '../../src/auth/users/user.entity.js';
 import { UsersRepository } from '../../src/auth/users/users.repository.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { inSession, logIn, makeUser } from '../support/principals.js';
@@ -11,7 +11,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 const DELETE = `update users set deleted_at = now(), enabled = false, password_hash = null where id = $1`;
 
 /** Between the check of a password and what follows from it lies all the time that the check takes. */
-describe('a login or password change, when the user changes while the password is checked', () => {
+describe('a login or password change during a change of the user', () => {
   let app: TestApp;
   let database: DataSource;
 
@@ -36,7 +36,7 @@ describe('a login or password change, when the user changes while the password i
     ['disabled', 'update users set enabled = false where id = $1'],
     ['given another password', `update users set password_hash = 'another' where id = $1`],
     ['deleted', 'update users set deleted_at = now(), password_hash = null where id = $1'],
-  ])('begins no session when the user was %s meanwhile', async (_, sql) => {
+  ])('begins no session if the user was %s meanwhile', async (_, sql) => {
     const user = await seen();
     await database.query(sql, [user.id]);
     expect(await begin(user)).toBeUndefined();
@@ -49,7 +49,7 @@ describe('a login or password change, when the user changes while the password i
     expect(row.password_hash).not.toBe('a new hash');
   });
 
-  it('begins a session with the lower role when the user was demoted meanwhile', async () => {
+  it('begins a session with the lower role if the user was demoted meanwhile', async () => {
     const user = await seen();
     await database.query(`update users set role = 'viewer' where id = $1`, [user.id]);
     expect(await begin(user)).toMatchObject({ role: 'viewer' });
@@ -80,7 +80,7 @@ describe('a login or password change, when the user changes while the password i
     ['given another password', `update users set password_hash = 'another' where id = $1`, 401],
     ['disabled', 'update users set enabled = false where id = $1', 401],
     ['logged out', 'delete from sessions where user_id = $1', 401],
-  ])('does not change the own password when the user was %s meanwhile', async (_, sql, status) => {
+  ])('does not change the own password if the user was %s meanwhile', async (_, sql, status) => {
     const user = await makeUser(app, 'viewer');
     const mine = await inSession(app, user);
     const check = jest

@@ -95,13 +95,13 @@ describe('the users API', () => {
   });
 
   it.each(['not-a-uuid', '%00', '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e'])(
-    'answers 404 when the id is %j',
+    'answers 404 for the id %j',
     async (id) => {
       expect((await admin.request('GET', `/api/users/${id}`)).status).toBe(404);
     },
   );
 
-  it('gives a name to one of many requests that ask for it at once', async () => {
+  it('gives a name to one of many simultaneous requests', async () => {
     const other = await as(replica, 'admin');
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
@@ -146,7 +146,7 @@ describe('the users API', () => {
       }
     });
 
-    it('changes the password of the last admin, and refuses to take its role away', async () => {
+    it('changes the password of the last admin, but not the role', async () => {
       await query(`update users set role = 'viewer' where role = 'admin'`);
       const last = await makeUser(app, 'admin');
       const put = (body: object) => admin.request('PUT', `/api/users/${last.id}`, { body });

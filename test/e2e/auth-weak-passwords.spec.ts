@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { AuditLog } from '../../src/audit/audit-log.js';
-import { AdminAccount } from '../../src/auth/bootstrap/admin-account.js';
+import { AdminAccount } from '../../src/auth/bootstrap/bootstrap.service.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as, inSession, makeUser } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -32,7 +32,7 @@ describe('A weak password', () => {
     expect((await admin.request('GET', '/api/users')).text).not.toContain('new.user');
   });
 
-  it('is refused when it is made of the user name', async () => {
+  it('is rejected if it is derived from the user name', async () => {
     const user = { username: 'jonathan.archer', role: 'viewer' };
     const create = (password: string) =>
       admin.request('POST', '/api/users', { body: { ...user, password } });
@@ -59,13 +59,13 @@ describe('A weak password', () => {
     expect((await set(STRONG)).status).toBe(200);
   });
 
-  it('is not judged for a user who does not exist', async () => {
+  it('is not checked for an unknown user', async () => {
     const body = { password: WEAK[0] };
     const path = '/api/users/0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
     expect((await admin.request('PUT', path, { body })).status).toBe(404);
   });
 
-  it('is refused when it is the same as before', async () => {
+  it('is rejected if it is the same as before', async () => {
     const user = await makeUser(app, 'viewer');
     const session = await inSession(app, user);
     const { status, body } = await session.request('PUT', '/api/me/password', {
@@ -74,7 +74,7 @@ describe('A weak password', () => {
     expect([status, body.error.details.errors[0].code]).toEqual([422, 'unchanged']);
   });
 
-  it('is not taken by the command that makes an admin', async () => {
+  it('is rejected by the command that creates an admin', async () => {
     const account = new AdminAccount(app.nest.get(DataSource), app.nest.get(AuditLog));
     await expect(account.ensure('operator', WEAK[0]!)).rejects.toThrow(
       /^The password is too easy to guess: [^\n]+$/,

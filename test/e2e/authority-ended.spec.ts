@@ -131,7 +131,7 @@ describe('Authority that ended between the guard and the transaction', () => {
     },
   );
 
-  it('is judged by the level that is left: an analyst does not approve what needs a senior', async () => {
+  it('is checked with the remaining level: an analyst cannot approve an action that needs a senior', async () => {
     const isolate = await world.execute('isolate_host');
     const waiting = isolate.body.data.action_id as string;
     const done = await world.approved('isolate_host');

@@ -40,7 +40,7 @@ describe('the clock of a machine', () => {
   }
   const told = () => lines.filter(({ context }) => context === 'Clock').map(({ msg }) => msg);
 
-  it('is told by health and metrics when it is wrong, and once by the log, until it is mended', async () => {
+  it('is reported by health and metrics while it is wrong, and once by the log', async () => {
     const well = await shown(0);
     expect(well.database.status).toBe('healthy');
     expect(told()).toEqual([]);
@@ -51,7 +51,7 @@ describe('the clock of a machine', () => {
     const wrong = await shown(-3600);
     expect(wrong).toMatchObject({ overall: 'degraded', ready: 200 });
     const message =
-      'The clock of this machine is 3600 s behind that of the database. Times are taken from the database; set the clock.';
+      'The clock of this machine is 3600 s behind the clock of the database. Times are taken from the database. Correct the clock.';
     expect(wrong.database).toMatchObject({ status: 'degraded', message });
     expect(told()).toEqual([message]);
 
@@ -60,12 +60,10 @@ describe('the clock of a machine', () => {
     const mended = await shown(0);
     expect(mended.database.status).toBe('healthy');
     expect(mended.database).not.toHaveProperty('message');
-    expect(told().slice(1)).toEqual([
-      'The clock of this machine agrees with that of the database again.',
-    ]);
+    expect(told().slice(1)).toEqual(['The clock of this machine agrees with the database again.']);
   });
 
-  it('is not degraded by some seconds, which the log tells all the same', async () => {
+  it('is not degraded by a few seconds, but the log reports them', async () => {
     const before = told().length;
     setMachineClock(5_000);
     await watch.look();

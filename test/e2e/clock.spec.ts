@@ -63,7 +63,7 @@ describe('the clock of a machine that is an hour wrong', () => {
     expect(Math.abs(timeOfId(id) + ms - Date.now())).toBeLessThan(MINUTE);
   });
 
-  it('takes what a sender signs whose clock is right, and refuses it an hour later', async () => {
+  it('accepts a signature of a sender whose clock is right, and refuses it an hour later', async () => {
     await startAhead(HOUR);
     await registerSource(world.clients.admin);
     const send = async (offset: number): Promise<number> => {
@@ -83,7 +83,7 @@ describe('the clock of a machine that is an hour wrong', () => {
     expect(await send(0)).toBe(401);
   });
 
-  it('goes on with the right time when somebody sets the clock, before it is compared again', async () => {
+  it('continues with the right time after the clock is set, before the next comparison', async () => {
     await startAhead(0);
     setMachineClock(HOUR);
     await doSomething();

@@ -52,7 +52,7 @@ describe('The secrets of a connector', () => {
   });
 
   describe('when the address changes', () => {
-    it('are asked for again, and none is sent', async () => {
+    it('must be given again, and none is sent', async () => {
       const id = await created();
       const refused = await put(id, { base_url: elsewhere.url });
       expect(refused.status).toBe(422);
@@ -71,7 +71,7 @@ describe('The secrets of a connector', () => {
       ]);
     });
 
-    it('are sent to the new address when they are given again, and the audit trail names both addresses', async () => {
+    it('are sent to the new address if they are given again, and the audit trail names both addresses', async () => {
       const id = await created();
       const { headers } = config();
       const secrets = { token: 'another-token' };
@@ -85,7 +85,7 @@ describe('The secrets of a connector', () => {
       });
     });
 
-    it('are not asked for when only the path changes, or when there are none', async () => {
+    it('need not be given again if only the path changes, or if there are none', async () => {
       const id = await created();
       expect((await put(id, { base_url: `${vendor.url}/v2` })).status).toBe(200);
       expect((await audit()).details).not.toHaveProperty('origins');
@@ -109,7 +109,7 @@ describe('The secrets of a connector', () => {
     }
   });
 
-  it('are not sent over plain http either when an earlier version stored the connector', async () => {
+  it('are not sent over plain http if the address was changed in the database', async () => {
     const id = await created({ base_url: 'https://vendor.example.com' });
     await app.nest
       .get(DataSource)
@@ -189,7 +189,7 @@ describe('The secrets of a connector', () => {
       ['400', 'text/plain'],
       ['408', 'text/plain'],
     ])(
-      'are masked in every form when the vendor answers with status %s and %s',
+      'are masked in every form if the vendor answers with status %s and %s',
       async (status, type) => {
         for (const said of [
           ...Object.entries(shown),
@@ -209,7 +209,7 @@ describe('The secrets of a connector', () => {
       },
     );
 
-    it('are masked when the text is cut', async () => {
+    it('are masked in a truncated text', async () => {
       for (const before of [150, 180, 195, 199, 16_370, 16_380, 16_383]) {
         vendor.reply = () => ({
           status: 400,
@@ -222,7 +222,7 @@ describe('The secrets of a connector', () => {
     });
   });
 
-  it('are refused when they are too short to be masked safely', async () => {
+  it('are rejected if they are too short to be masked safely', async () => {
     const short = { secrets: { token: TOKEN, pin: '4831483' } };
     const id = await created();
     for (const answer of [await create(short), await put(id, { secrets: { pin: '4831483' } })]) {
@@ -237,10 +237,10 @@ describe('The secrets of a connector', () => {
     }
   });
 
-  describe('that no header can carry', () => {
+  describe('that are invalid in a header', () => {
     const broken = { token: 'pasted with its line end\n' };
 
-    it('are refused when they are saved', async () => {
+    it('are rejected when they are saved', async () => {
       const answer = await create({ secrets: broken });
       expect(answer.status).toBe(422);
       expect(answer.body.error.details.errors).toMatchObject([
@@ -254,7 +254,7 @@ describe('The secrets of a connector', () => {
       expect((await create({ headers: {}, secrets: broken, actions })).status).toBe(201);
     });
 
-    it('make a test and an action fail when an earlier version saved them', async () => {
+    it('make a test and an action fail if they were written into the database', async () => {
       const id = await created({ headers: {}, secrets: broken });
       const box = app.nest.get(SecretBox);
       const { actions } = config();

@@ -1,18 +1,19 @@
 import { Logger } from '@nestjs/common';
+import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { HttpType } from '../../src/connectors/adapters/http/http.connector.js';
-import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
-import { CONNECTOR_EXAMPLES } from '../../src/connectors/connectors.examples.js';
-import { CONNECTOR_SCHEMAS } from '../../src/connectors/connector-schemas.js';
-import { ConnectorTypes } from '../../src/connectors/connector-types.js';
-import type { Gate } from '../../src/platform/net/gate.js';
+import { ConnectorRegistry } from '../../src/connectors/connector.port.js';
+import type { Gate } from '../../src/platform/net/outbound-request.js';
 import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
-import { DefaultSandbox } from '../../src/connectors/default-sandbox.js';
+import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
 import { Clock } from '../../src/platform/clock.js';
+import type { RecordedExamples } from '../../src/platform/openapi/examples.js';
 import { Resolver } from '../../src/platform/net/targets.js';
 import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
 import type { ApiClient } from '../support/api-client.js';
 import { FakeVendor } from '../support/fake-vendor.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { samplesWith, scrape } from '../support/metrics.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -78,7 +79,7 @@ describe('/api/connectors', () => {
     await vendor.stop();
   });
 
-  it('makes, shows, lists, changes and deletes a connector', async () => {
+  it('creates, shows, lists, changes and deletes a connector', async () => {
     const body = http();
     const made = await create(body);
     expect(made.status).toBe(201);
@@ -123,7 +124,7 @@ describe('/api/connectors', () => {
     expect((await create({ ...http(), name: body.name })).status).toBe(201);
   });
 
-  it('keeps secrets to itself: in answers, in the audit trail, in the database', async () => {
+  it('shows secrets in no answer, audit record or database column', async () => {
     const { id } = (await create(http())).body.data;
     await admin.request('PUT', `/api/connectors/${id}`, {
       body: { config: { secrets: { token: `${TOKEN}-2` } } },
@@ -144,7 +145,7 @@ describe('/api/connectors', () => {
     expect(vendor.requests.at(-1)!.headers.authorization).toBe(`Bearer ${TOKEN}-2`);
   });
 
-  it('changes what is given and keeps the rest, secrets too', async () => {
+  it('changes the given fields and keeps the rest, including secrets', async () => {
     const { id } = (await create(http())).body.data;
     const put = (config: object) =>
       admin.request('PUT', `/api/connectors/${id}`, { body: { config } });
@@ -167,7 +168,7 @@ describe('/api/connectors', () => {
     expect(without.body.data.secrets_set).toEqual(['secrets.other']);
   });
 
-  it('refuses a name that is taken, and lets one of many at once have it', async () => {
+  it('rejects a used name, and gives a name to one of many simultaneous requests', async () => {
     const body = http();
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(body)));
     const statuses = answers.map(({ status }) => status).sort();
@@ -192,13 +193,13 @@ describe('/api/connectors', () => {
     ['config.headers.host', {}, { headers: { host: 'elsewhere' } }],
     ['config.headers.x y', {}, { headers: { 'x y': '' } }],
     ['config.headers.x', {}, { headers: { x: 'a\r\nb' } }],
-  ])('refuses a wrong field and names it: %s', async (field, more, config) => {
+  ])('rejects an invalid field and names it: %s', async (field, more, config) => {
     const { status, body } = await create(http(more, config));
     expect(status).toBe(422);
     expect(body.error.details.errors.map((one: { field: string }) => one.field)).toContain(field);
   });
 
-  it('refuses a template that could only fail later, also in a change', async () => {
+  it('rejects an invalid template, also in a change', async () => {
     const { id } = (await create(http())).body.data;
     const put = (config: object) =>
       admin.request('PUT', `/api/connectors/${id}`, { body: { config } });
@@ -226,13 +227,6 @@ describe('/api/connectors', () => {
     for (const [method, path, body] of attempts) {
       expect((await manager.request(method, path, { body })).status).toBe(403);
     }
-  });
-
-  it('has the schema of each type in the contract', () => {
-    const { all } = app.nest.get(ConnectorTypes);
-    expect(Object.fromEntries(all.map(({ name, schema }) => [name, schema]))).toEqual(
-      CONNECTOR_SCHEMAS,
-    );
   });
 
   it('lists the types with their schemas', async () => {
@@ -270,7 +264,7 @@ describe('/api/connectors', () => {
     expect((await admin.request('POST', '/api/connectors/nothing/test')).status).toBe(404);
   });
 
-  it('forgets what a check found when the configuration changes', async () => {
+  it('removes the check result when the configuration changes', async () => {
     const { id } = (await create(http())).body.data;
     const read = async () => (await viewer.request('GET', `/api/connectors/${id}`)).body.data;
     await admin.request('POST', `/api/connectors/${id}/test`);
@@ -286,12 +280,12 @@ describe('/api/connectors', () => {
     expect(data[0]).not.toHaveProperty('checked_at');
   });
 
-  it('says that a connector is disabled, and nothing of its last check', async () => {
+  it('reports a connector as disabled, without its last check', async () => {
     const { id } = (await create(http())).body.data;
     await admin.request('POST', `/api/connectors/${id}/test`);
     await admin.request('PUT', `/api/connectors/${id}`, { body: { enabled: false } });
     const { data } = (await viewer.request('GET', '/api/connectors/health')).body;
-    expect(data).toMatchObject([{ id, status: 'disabled', message: 'It is disabled.' }]);
+    expect(data).toMatchObject([{ id, status: 'disabled', message: 'The connector is disabled.' }]);
     expect(data[0]).not.toHaveProperty('latency_ms');
   });
 
@@ -325,7 +319,7 @@ describe('/api/connectors', () => {
     await checks.checkAll();
     expect([told(warn), told(log)]).toEqual([
       [expect.anything()],
-      [[expect.anything(), 'A connector is well again']],
+      [[expect.anything(), 'A connector is healthy again']],
     ]);
     warn.mockRestore();
     log.mockRestore();
@@ -367,7 +361,7 @@ describe('/api/connectors', () => {
     record.mockRestore();
   });
 
-  it('tells that it works again when it is enabled, and not of a disabled one', async () => {
+  it('reports the recovery of an enabled connector, but not of a disabled one', async () => {
     const { id } = (await create(http())).body.data;
     const checks = app.nest.get(ConnectorChecks);
     const record = jest.spyOn(app.nest.get(DomainEvents), 'record');
@@ -389,7 +383,7 @@ describe('/api/connectors', () => {
     record.mockRestore();
   });
 
-  it('checks a connector again only when the vendor has rested as long as its type wants', async () => {
+  it('checks a connector again only after the interval of its type', async () => {
     const { id } = (await create(http())).body.data;
     const hour = 3_600_000;
     const rest = jest.replaceProperty(app.nest.get(HttpType), 'checkedEveryMs', hour);
@@ -416,7 +410,7 @@ describe('/api/connectors', () => {
     expect(await checkAt(Date.now())).toBe(1);
   });
 
-  it('takes a header in another spelling for the same one, and refuses both at once', async () => {
+  it('treats header names as case-insensitive, and rejects duplicates', async () => {
     const made = await create(http({}, { headers: { authorization: 'Bearer the-first-one' } }));
     const path = `/api/connectors/${made.body.data.id}`;
     const put = (headers: object, more: object = {}) =>
@@ -445,7 +439,7 @@ describe('/api/connectors', () => {
     expect(await sent()).toBeUndefined();
   });
 
-  it('loses a field that is not required by null, such as the login of a mail server', async () => {
+  it('removes an optional field with null, such as the login of a mail server', async () => {
     const config = {
       host: 'mail.example.com',
       from: 'soc@example.com',
@@ -462,7 +456,7 @@ describe('/api/connectors', () => {
   });
 
   it.each(['http://169.254.169.254', 'http://10.0.0.1', 'https://[::1]', 'http://2852039166'])(
-    'refuses the address %s, both in a new connector and in a change',
+    'rejects the address %s, both in a new connector and in a change',
     async (base_url) => {
       const { id } = (await create(http())).body.data;
       const change = { body: { config: { base_url } } };
@@ -484,7 +478,7 @@ describe('/api/connectors', () => {
     },
   );
 
-  it('resolves the name anew at each call', async () => {
+  it('resolves the name at each call', async () => {
     const base_url = vendor.url.replace('127.0.0.1', 'localhost');
     const { id } = (await create(http({}, { base_url }))).body.data;
     const test = async () => (await admin.request('POST', `/api/connectors/${id}/test`)).body.data;
@@ -498,7 +492,7 @@ describe('/api/connectors', () => {
   });
 
   describe('the registry', () => {
-    it('takes the connector of the lowest priority, then the first by name', async () => {
+    it('selects the connector by lowest priority, then by name', async () => {
       await create(http({ name: 'b', priority: 7 }));
       await create(http({ name: 'a', priority: 7 }));
       await create(http({ name: 'c', priority: 9 }));
@@ -509,7 +503,7 @@ describe('/api/connectors', () => {
       expect(await provider('isolate_host')).toBeUndefined();
     });
 
-    it('lets the sandbox serve only while there is nothing else', async () => {
+    it('uses the sandbox only if there is no other connector', async () => {
       await create({ name: 'sandbox', type: 'sandbox', config: { fail: ['block_ip'] } });
       expect(await block()).toMatchObject({ kind: 'refused', simulated: true });
       expect((await provider('isolate_host'))!.identity.type).toBe('sandbox');
@@ -524,7 +518,7 @@ describe('/api/connectors', () => {
       expect((await provider('block_ip'))!.identity.type).toBe('sandbox');
     });
 
-    it('keeps an instance while its connector stays the same, and makes a new one after a change', async () => {
+    it('reuses an instance until its connector changes', async () => {
       const { id } = (await create(http())).body.data;
       const before = await provider('block_ip');
       expect(await provider('block_ip')).toBe(before);
@@ -533,11 +527,44 @@ describe('/api/connectors', () => {
     });
   });
 
-  it('sets up what its examples show beside the sandbox of a fresh service', async () => {
+  it('reports that the sandbox stands by, and that no connector provides actions', async () => {
+    await create({ name: 'sandbox', type: 'sandbox', config: {} });
+    const health = async () => {
+      const { data } = (await viewer.request('GET', '/api/connectors/health')).body;
+      return data.find(({ type }: { type: string }) => type === 'sandbox');
+    };
+    const component = async () =>
+      (await viewer.request('GET', '/health/detailed')).body.components.connectors;
+    const up = async () =>
+      samplesWith(await scrape(app), 'connector_up', { connector: 'sandbox' }).length === 1;
+    await app.nest.get(ConnectorChecks).checkAll();
+    expect(await health()).toMatchObject({ status: 'healthy' });
+    await eventually(component, ({ status }) => status === 'healthy');
+    await eventually(up, (is) => is);
+
+    const { id } = (await create(http())).body.data;
+    await admin.request('PUT', `/api/connectors/${id}`, { body: { enabled: false } });
+    await app.nest.get(ConnectorChecks).checkAll();
+    expect(await health()).toMatchObject({
+      status: 'disabled',
+      message: 'It stands by: it serves actions only while no connector of another type exists.',
+    });
+    await eventually(component, ({ status, message, total }) => {
+      const isSaid = String(message).startsWith(
+        'No enabled connector provides actions: the sandbox',
+      );
+      return status === 'disabled' && isSaid && total === 0;
+    });
+    await eventually(up, (is) => !is);
+  });
+
+  it('accepts its documented examples beside the sandbox of a new service', async () => {
     await app.nest.get(DataSource).query('delete from connectors');
     await admin.request('POST', '/api/connectors', { body: SANDBOX_OF_FIRST_START });
-    const shown = Object.values(CONNECTOR_EXAMPLES['createConnector']!);
-    for (const { body } of shown.filter(({ status }) => status === 201)) {
+    const { operations } = JSON.parse(
+      readFileSync('openapi/examples.json', 'utf8'),
+    ) as RecordedExamples;
+    for (const { body } of Object.values(operations['createConnector']!)) {
       const { status, text } = await admin.request('POST', '/api/connectors', { body });
       expect([status, text]).toEqual([201, expect.any(String)]);
     }

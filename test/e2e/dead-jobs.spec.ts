@@ -1,6 +1,4 @@
-import { DeadJobs } from '../../src/platform/jobs/dead-jobs.js';
-import { defineQueue } from '../../src/platform/jobs/job-queue.js';
-import { Jobs } from '../../src/platform/jobs/jobs.js';
+import { DeadJobs, Jobs, defineQueue } from '../../src/platform/jobs/jobs.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { Injectable, Module } from '@nestjs/common';
 import { eventually } from '../support/jobs/eventually.js';

@@ -1,5 +1,5 @@
 import { ROLES, type Role } from '../../src/platform/access/roles.js';
-import { docsPage } from '../../src/platform/docs/docs-page.js';
+import { docsPage } from '../../src/platform/docs/docs.controller.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const PASSWORD = 'correct horse battery staple';
@@ -26,7 +26,9 @@ describe('the page of Swagger UI', () => {
 
   const filesOfThePage = async () => {
     const page = await app.request('GET', '/docs', { headers });
-    return [...page.text.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map(([, file]) => file!);
+    return [...page.text.matchAll(/(?:src|href)="(\/docs\/(?!guides)[^"]+)"/g)].map(
+      ([, file]) => file!,
+    );
   };
 
   it('names its files by addresses that lead to them from wherever it is read', async () => {
@@ -36,6 +38,40 @@ describe('the page of Swagger UI', () => {
     ]);
     for (const file of files) {
       expect((await app.request('GET', file, { headers })).status).toBe(200);
+    }
+  });
+
+  it('shows the guides to people who have logged in, and leads others to the login', async () => {
+    const guide = await app.request('GET', '/docs/guides/api', { headers });
+    expect([guide.status, guide.headers['content-type']]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
+    expect(guide.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(guide.text).toContain('id="idempotency"');
+    const stranger = await app.request('GET', '/docs/guides/api');
+    expect([stranger.status, stranger.headers['location']]).toEqual([
+      303,
+      '/login?next=/docs/guides/api',
+    ]);
+    for (const name of ['none', '..%2FREADME', 'adr%2F0001-toolchain']) {
+      expect((await app.request('GET', `/docs/guides/${name}`, { headers })).status).toBe(404);
+    }
+  });
+
+  it('lists the guides, with and without a slash, and leads others to the login', async () => {
+    for (const path of ['/docs/guides', '/docs/guides/']) {
+      const index = await app.request('GET', path, { headers });
+      expect([index.status, index.headers['content-type']]).toEqual([
+        200,
+        'text/html; charset=utf-8',
+      ]);
+      expect(index.text).toContain('<a href="/docs/guides/playbooks">Playbooks</a>');
+      const stranger = await app.request('GET', path);
+      expect([stranger.status, stranger.headers['location']]).toEqual([
+        303,
+        '/login?next=/docs/guides',
+      ]);
     }
   });
 

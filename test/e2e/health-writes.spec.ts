@@ -76,7 +76,7 @@ describe('health of a database that answers reads and refuses writes', () => {
     await expectWell();
   });
 
-  it('leaves nothing behind, however often it looks', async () => {
+  it('leaves no rows behind, however often it checks', async () => {
     await admin.query('select probe_writes() from generate_series(1, 20)');
     const { rows } = await admin.query('select count(*)::int as rows from write_probe');
     expect(rows).toEqual([{ rows: 0 }]);

@@ -6,7 +6,7 @@ import {
   HealthComponents,
 } from '../../src/platform/health-components.js';
 import { Draining } from '../../src/platform/http/draining.js';
-import { version } from '../../src/platform/config/version.js';
+import { version } from '../../src/platform/config/process.js';
 import { HealthService } from '../../src/health/health.service.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -45,7 +45,7 @@ describe('health', () => {
   );
 
   it.each(['/health/detailed', '/api/health/detailed'])(
-    'tells every part at %s, to who may know',
+    'shows every component at %s to authorised callers',
     async (path) => {
       const stranger = await app.request('GET', path);
       expect([stranger.status, stranger.body.error.code]).toEqual([401, 'unauthorized']);
@@ -71,7 +71,7 @@ describe('health', () => {
     },
   );
 
-  it('is degraded and ready when another part than the database is down, and says nothing of the cause', async () => {
+  it('is degraded and ready if a component other than the database is down, and hides the cause', async () => {
     const components = app.nest.get(HealthComponents);
     const checks = (components as unknown as { checks: Map<string, unknown> }).checks;
     const before = checks.get('llm');
@@ -99,7 +99,7 @@ describe('health', () => {
     }
   });
 
-  it('knows which part makes the whole unhealthy', async () => {
+  it('distinguishes components that make the service unhealthy', async () => {
     const overall = async (change: Partial<Record<ComponentName, ComponentStatus>>) => {
       const statuses: typeof change = { llm: 'disabled', ...change };
       const components = new HealthComponents();
@@ -118,7 +118,7 @@ describe('health', () => {
     expect(await overall({ database: 'unhealthy' })).toBe('unhealthy');
   });
 
-  it('is not ready while it stops, and alive', async () => {
+  it('is alive but not ready while it stops', async () => {
     const stopping = await startTestApp({ database: app.database });
     stopping.nest.get(Draining).begin();
     try {

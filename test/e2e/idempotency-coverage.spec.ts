@@ -3,7 +3,7 @@ import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import { MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { ACCESS, type Access } from '../../src/platform/access/access.js';
 import { ROLES } from '../../src/platform/access/roles.js';
-import { isIdempotent } from '../../src/platform/idempotency/idempotent.js';
+import { isIdempotent } from '../../src/platform/idempotency/idempotency.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /** POST handlers that need no Once, and why. Adding one is a decision: they change nothing that a repetition could. */

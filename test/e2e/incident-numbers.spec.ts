@@ -21,7 +21,7 @@ describe('the number of an incident', () => {
   const ask = (method: string, path: string, body?: object) =>
     world.clients.admin.request(method, path, { body });
 
-  it('is taken wherever an address has the id', async () => {
+  it('is accepted in paths instead of the id', async () => {
     const { id, incident_number: number } = await create();
     const at = `/api/incidents/${number}`;
     const put = await ask('PUT', at, { severity: 'high' });
@@ -47,7 +47,7 @@ describe('the number of an incident', () => {
     expect((await ask('GET', `/api/incidents/${id}`)).status).toBe(404);
   });
 
-  it('is taken by filters and by runs of playbooks', async () => {
+  it('is accepted by filters and playbook runs', async () => {
     const { id, incident_number: number } = await create();
     const playbook = await world.playbook([step('look', 'lookup_ip')]);
     const dry = await world.run(playbook, { incident_id: number, dry_run: true });
@@ -61,7 +61,7 @@ describe('the number of an incident', () => {
     }
   });
 
-  it('is that of nothing when it is not whole or not given', async () => {
+  it('is not found if it is not an integer or unknown', async () => {
     const { incident_number: number } = await create();
     const [, year, sequence] = number.split('-') as [string, string, string];
     const wrong = [

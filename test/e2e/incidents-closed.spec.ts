@@ -9,7 +9,10 @@ describe('closing an incident', () => {
 
   beforeAll(async () => {
     world = await PlaybookWorld.start();
-    const isolate = step('isolate', 'isolate_host', { parameters: { host_id: 'laptop-9' } });
+    const isolate = step('isolate', 'isolate_host', {
+      parameters: { host_id: 'laptop-9' },
+      approval_level: 'manager',
+    });
     playbook = await world.playbook([isolate]);
   });
   afterAll(() => world?.close());
@@ -31,7 +34,7 @@ describe('closing an incident', () => {
   const actions = async () =>
     (await request('GET', `/api/actions?incident_id=${incident}`)).body.data;
 
-  it('leaves what waits, and says how many actions do', async () => {
+  it('leaves waiting actions, and reports their number', async () => {
     const { body } = await put({ status: 'resolved' });
     expect(body.data).toMatchObject({ status: 'resolved', pending_actions: 2 });
     expect(body.data).not.toHaveProperty('withdrawn');
@@ -40,7 +43,11 @@ describe('closing an incident', () => {
     expect((await put({ title: 'Another one' })).body.data).not.toHaveProperty('pending_actions');
   });
 
-  it('withdraws what waits when somebody asks for that, whatever level it needs', async () => {
+  it('lets an analyst withdraw actions that need a manager', async () => {
+    const levels = (await actions()).map(
+      (action: { approval_level: string }) => action.approval_level,
+    );
+    expect(levels).toContain('manager');
     const { status, body } = await put({ status: 'resolved', pending: 'withdraw' });
     expect(status).toBe(200);
     expect(body.data).toMatchObject({ withdrawn: { actions: 2, runs: 1 } });
@@ -58,7 +65,7 @@ describe('closing an incident', () => {
     expect(events).toContain('playbook_cancelled');
   });
 
-  it('is what withdrawing goes with', async () => {
+  it('is required for withdrawing', async () => {
     const refused = await put({ pending: 'withdraw', severity: 'low' });
     expect(refused.status).toBe(422);
     expect(refused.body.error.details.errors).toMatchObject([{ field: 'status' }]);

@@ -106,11 +106,11 @@ describe('GET /api/incidents', () => {
     ['?sort=status,-severity,source', [3, 5, 0, 1, 4, 2]],
     ['?sort=source&sort=-created_at', [3, 5, 4, 1, 2, 0]],
     ['?sort=-incident_type,severity,created_at', [0, 2, 4, 5, 1, 3]],
-  ])('answers the incidents that match %s, in their order', async (query, expected) => {
+  ])('returns the incidents that match %s, in order', async (query, expected) => {
     expect(await places(query)).toEqual(expected);
   });
 
-  it('takes the time of an incident as a bound, and leaves that incident out', async () => {
+  it('accepts the time of an incident as an exclusive bound', async () => {
     const third = made[2]!['created_at']!;
     expect(await places(`?created_after=${third}`)).toEqual([5, 4, 3]);
     expect(await places(`?created_before=${third}`)).toEqual([1, 0]);
@@ -159,7 +159,7 @@ describe('GET /api/incidents', () => {
     }
   });
 
-  it('takes a list as axios writes it', async () => {
+  it('accepts lists in the format of axios', async () => {
     const [plain, brackets, one] = await Promise.all([
       list('?status=open,triaged&sort=-severity,created_at'),
       list('?status[]=open&status[]=triaged&sort[]=-severity&sort%5B%5D=created_at'),
@@ -211,7 +211,7 @@ describe('GET /api/incidents', () => {
     expect(answer.body.error.details.errors[0].field).toBe(field);
   });
 
-  it('names the limit when there are too many words', async () => {
+  it('names the limit if there are too many words', async () => {
     const types = Array.from({ length: 21 }, (_, i) => `type_${i}`);
     const answer = await viewer.request('GET', `/api/incidents?type=${types.join(',')}`);
     expect([answer.status, answer.body.error.message]).toEqual([

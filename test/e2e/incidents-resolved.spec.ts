@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -10,12 +11,13 @@ describe('incidents that are resolved', () => {
   let alice: ApiClient;
   let aliceName: string;
   let bob: ApiClient;
+  let bobName: string;
 
   beforeAll(async () => {
     app = await startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } });
     viewer = await as(app, 'viewer');
     ({ client: alice, name: aliceName } = await makeKey(app, 'analyst'));
-    bob = await as(app, 'analyst');
+    ({ client: bob, name: bobName } = await makeKey(app, 'analyst'));
   });
   afterAll(() => app?.close());
 
@@ -30,7 +32,7 @@ describe('incidents that are resolved', () => {
   const timeline = async (id: string) =>
     (await viewer.request('GET', `/api/incidents/${id}/timeline`)).body.data;
 
-  it('show since when and by whom, until they are resolved no more', async () => {
+  it('show resolved_at and resolved_by until they are reopened', async () => {
     const { id } = await create();
     const resolved = (await put(id!, { status: 'resolved', resolution: 'Blocked.' })).body.data;
     expect(resolved).toMatchObject({
@@ -41,7 +43,7 @@ describe('incidents that are resolved', () => {
     expect(await read(id!)).toEqual(resolved);
 
     const kept = { resolution: 'Removed.', resolved_at: resolved.resolved_at };
-    const said = await put(id!, { status: 'resolved', resolution: 'Removed.' }, bob);
+    const said = await put(id!, { status: 'resolved', resolution: 'Removed.' });
     expect(said.body.data).toMatchObject({ ...kept, resolved_by: aliceName });
 
     const reopened = (await put(id!, { status: 'open', reopen: true }, bob)).body.data;
@@ -57,12 +59,14 @@ describe('incidents that are resolved', () => {
         details: { changes: [{ field: 'resolution', from: 'Blocked.', to: 'Removed.' }] },
       },
       {
-        event: 'updated',
-        summary: 'Changed status from resolved to open. It was resolved so: Removed.',
+        event: 'reopened',
+        actor: bobName,
+        summary: `Reopened, status open. It was resolved by ${aliceName} at ${resolved.resolved_at}: Removed.`,
         details: {
           changes: [
             { field: 'status', from: 'resolved', to: 'open' },
             { field: 'resolution', from: 'Removed.' },
+            { field: 'resolved_by', from: aliceName },
           ],
         },
       },
@@ -73,17 +77,73 @@ describe('incidents that are resolved', () => {
     expect(again.resolved_by).not.toBe(aliceName);
   });
 
+  it.each([
+    ['with the status resolved', { status: 'resolved', resolution: 'False alarm.' }],
+    ['alone', { resolution: 'False alarm.' }],
+  ])(
+    'name the colleague who changes the resolution %s, and keep the earlier one in the timeline',
+    async (_, body) => {
+      const { id } = await create();
+      const first = (await put(id!, { status: 'resolved', resolution: 'Blocked.' })).body.data;
+      const second = (await put(id!, body, bob)).body.data;
+      expect(second).toMatchObject({ resolution: 'False alarm.', resolved_by: bobName });
+      expect(second.resolved_at).toBe(second.updated_at);
+      expect((await timeline(id!)).at(-1)).toMatchObject({
+        event: 'resolved',
+        actor: bobName,
+        summary: `Replaced the resolution with "False alarm.". It was resolved by ${aliceName} at ${first.resolved_at}: Blocked.`,
+        details: {
+          resolution: 'False alarm.',
+          changes: [
+            { field: 'resolution', from: 'Blocked.', to: 'False alarm.' },
+            { field: 'resolved_by', from: aliceName, to: bobName },
+          ],
+        },
+      });
+    },
+  );
+
+  it.each([{ status: 'resolved' }, { resolution: 'Blocked.' }, { severity: 'low' }])(
+    'stay resolved by the first user if a colleague sends %j',
+    async (body) => {
+      const { id } = await create();
+      const first = (await put(id!, { status: 'resolved', resolution: 'Blocked.' })).body.data;
+      const { resolution, resolved_by, resolved_at } = first;
+      const after = (await put(id!, body, bob)).body.data;
+      expect(after).toMatchObject({ resolution, resolved_by, resolved_at });
+    },
+  );
+
+  it('have only digests and lengths of their texts in the audit trail', async () => {
+    const secret = 'Jane Doe of ward 7 was the target.';
+    const { id } = await create({ title: `About ${secret}`, raw_data: { subject: secret } });
+    const verdict = { classification: 'benign', reasoning: secret };
+    await put(id!, { title: `Again ${secret}`, verdict, status: 'resolved', resolution: secret });
+    const admin = await as(app, 'admin');
+    await admin.request('DELETE', `/api/incidents/${id}`);
+    const { body } = await admin.request('GET', `/api/audit?subject=incident:${id}&sort=at`);
+    expect(JSON.stringify(body)).not.toContain('Jane');
+    const updated = body.data.find(({ action }: Shown) => action === 'incident.updated');
+    const sha256 = createHash('sha256').update(secret).digest('hex');
+    const digest = { sha256, length: secret.length };
+    expect(updated.details).toMatchObject({
+      changed: ['title', 'status', 'verdict', 'resolution'],
+      resolution: { to: digest },
+      verdict: { classification: 'benign', decided_by: aliceName, reasoning: digest },
+    });
+  });
+
   it('lose their resolution by a verdict with the status open, which the timeline keeps', async () => {
     const { id } = await create();
     await put(id!, { status: 'resolved', resolution: 'Done.' });
     const body = { status: 'open', reopen: true, verdict: { classification: 'benign' } };
     expect((await put(id!, body)).body.data).not.toHaveProperty('resolution');
     const [reopened, triaged] = (await timeline(id!)).slice(-2);
-    expect(reopened.summary).toMatch(/^Changed status .* It was resolved so: Done\.$/);
+    expect(reopened.summary).toMatch(/^Reopened, status open\. It was resolved by .*: Done\.$/);
     expect(triaged.event).toBe('triaged');
   });
 
-  it('are opened again only by who says so, with who resolved them, when and how', async () => {
+  it('are reopened only with reopen or If-Match; otherwise 409 names the user, time and resolution', async () => {
     const { id } = await create();
     const { body } = await put(id!, { status: 'resolved', resolution: 'Blocked.' });
     for (const status of ['open', 'triaged']) {
@@ -112,7 +172,7 @@ describe('incidents that are resolved', () => {
     expect([known.status, known.body.data.status]).toEqual([200, 'open']);
   });
 
-  it('become what they were when reopen is all that is said, and keep whose verdict it is', async () => {
+  it('return to the earlier status with reopen alone, and keep the author of the verdict', async () => {
     const { id } = await create();
     await put(id!, { status: 'resolved' });
     expect((await put(id!, { reopen: true }, bob)).body.data.status).toBe('open');
@@ -121,12 +181,12 @@ describe('incidents that are resolved', () => {
     await put(id!, { status: 'resolved' });
     const reopened = (await put(id!, { reopen: true, status: 'triaged' }, bob)).body.data;
     expect(reopened).toMatchObject({ status: 'triaged', verdict: { decided_by: 'system' } });
-    expect((await timeline(id!)).at(-1)).toMatchObject({ event: 'updated' });
+    expect((await timeline(id!)).at(-1)).toMatchObject({ event: 'reopened' });
     await put(id!, { status: 'resolved' });
     expect((await put(id!, { reopen: true }, bob)).body.data.status).toBe('triaged');
   });
 
-  it('keep what the run found beside a verdict of a person, who says nothing of that', async () => {
+  it('keep the evidence of the run beside a verdict of a person without evidence', async () => {
     const raw_data = { sender: 'ceo@examp1e.com', subject: 'Urgent wire transfer' };
     const { id } = await create({ raw_data });
     await alice.request('POST', `/api/incidents/${id}/triage`, { body: {} });
@@ -145,7 +205,7 @@ describe('incidents that are resolved', () => {
     });
   });
 
-  it('is decided once when two open and resolve at the same time', async () => {
+  it('stay resolved when many requests set the status open at the same time', async () => {
     const { id } = await create();
     await put(id!, { status: 'resolved', resolution: 'Done.' });
     const answers = await Promise.all(
@@ -156,7 +216,7 @@ describe('incidents that are resolved', () => {
   });
 
   it.each(['', ' ', '\n\t\u3000', '\u202e\u200b\u2800'])(
-    'have no resolution when a blank one is given, %j',
+    'have no resolution if it is blank, %j',
     async (blank) => {
       const { id } = await create();
       const resolved = await put(id!, { status: 'resolved', resolution: blank });
@@ -176,19 +236,21 @@ describe('incidents that are resolved', () => {
     },
   );
 
-  it('tell both texts when another one is given with the status that reopens them', async () => {
+  it('show both resolutions if a reopening gives a new one', async () => {
     const { id } = await create();
     await put(id!, { status: 'resolved', resolution: 'Done.' });
     const body = { status: 'triaged', reopen: true, resolution: 'It came "again".' };
     const reopened = await put(id!, body);
     expect(reopened.body.data.resolution).toBe('It came "again".');
     expect((await timeline(id!)).at(-1)).toMatchObject({
-      event: 'updated',
-      summary: String.raw`Changed status from resolved to triaged, resolution from "Done." to "It came \"again\".".`,
+      event: 'reopened',
+      summary: expect.stringMatching(
+        /^Reopened, status triaged\. New resolution: "It came \\"again\\"\."\. It was resolved by .*: Done\.$/,
+      ),
     });
   });
 
-  it('keep their resolution when a run of triage is forced, which leaves them resolved', async () => {
+  it('keep their resolution and status after a forced triage', async () => {
     const { id } = await create();
     await put(id!, { status: 'resolved', resolution: 'Done.' });
     await alice.request('POST', `/api/incidents/${id}/triage`, { body: { force: true } });
@@ -198,7 +260,7 @@ describe('incidents that are resolved', () => {
     });
   });
 
-  it('tell attackers’ words as they are in details, and in summaries without what nobody sees', async () => {
+  it('show the words of attackers unchanged in details, and without invisible characters in summaries', async () => {
     const { id } = await create({ source: 'gate\u202eway\u2028' });
     const resolution = '<b>"\u202eDone\u0007\n{"a":1}';
     await put(id!, { status: 'resolved', resolution });
@@ -233,7 +295,7 @@ describe('incidents that are resolved', () => {
         .filter((place) => place >= 0);
     };
 
-    it('shows what an incident was judged as, since when it is resolved and by whom, while that is so', async () => {
+    it('shows classification, resolved_at and resolved_by in lists while they apply', async () => {
       const { id } = await create({ source: 'shown-in-lists' });
       const line = async (): Promise<Shown> =>
         (await viewer.request('GET', '/api/incidents?source=shown-in-lists')).body.data[0];
@@ -252,7 +314,7 @@ describe('incidents that are resolved', () => {
       }
     });
 
-    it('sorts by when an incident was resolved, with what is not resolved at the end', async () => {
+    it('sorts by the time of resolution, with unresolved incidents last', async () => {
       const resolved = await create({ source: 'f4' });
       await new Promise((resolve) => setTimeout(resolve, 3));
       await put(resolved['id']!, { status: 'resolved' });
@@ -264,7 +326,7 @@ describe('incidents that are resolved', () => {
       await put(resolved['id']!, { status: 'open', reopen: true });
     });
 
-    it('finds incidents by their numbers, which have to be whole', async () => {
+    it('finds incidents by their integer numbers', async () => {
       const [one, , three] = made.map(({ incident_number }) => incident_number!);
       expect(await places(`number=${one}`)).toEqual([0]);
       expect(await places(`number=${one},${three}`)).toEqual([2, 0]);
@@ -276,7 +338,7 @@ describe('incidents that are resolved', () => {
       expect(await places('number=INC-2026-999999999999999999')).toEqual([]);
     });
 
-    it('finds incidents by the classification of the verdict that they have now', async () => {
+    it('finds incidents by the classification of their current verdict', async () => {
       expect(await places('classification=malicious')).toEqual([1]);
       expect(await places('classification=malicious,benign&source=f1')).toEqual([0]);
       expect(await places('classification=benign&classification=malicious')).toEqual([1, 0]);
@@ -286,7 +348,7 @@ describe('incidents that are resolved', () => {
       expect(await places(all)).toEqual([1, 0]);
     });
 
-    it('finds what changed after a time, and leaves out what changed just then', async () => {
+    it('finds incidents changed after a time, exclusively', async () => {
       const [one, two, three] = made.map(({ updated_at }) => updated_at!);
       expect(await places(`updated_after=${one}`)).toEqual([1]);
       expect(await places(`updated_after=${three}&sort=-updated_at`)).toEqual([1, 0]);
@@ -296,7 +358,7 @@ describe('incidents that are resolved', () => {
       expect(await places('updated_after=9999-12-31T23:59:59.999-05:00')).toEqual([]);
     });
 
-    it('finds what was resolved within a time, strictly', async () => {
+    it('finds incidents resolved between two times, exclusively', async () => {
       const at = made[1]!['resolved_at']!;
       const time = (ms: number) => new Date(Date.parse(at) + ms).toISOString();
       expect(await places(`resolved_after=${time(-1)}&resolved_before=${time(1)}`)).toEqual([1]);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { KNOWN_INCIDENT_TYPES } from '../../src/incidents/incident.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
@@ -10,6 +11,12 @@ const MALWARE = {
   raw_data: { threat_name: 'Emotet', hostname: 'WS-7' },
 };
 const DERIVED = 'Malware: Emotet on WS-7';
+
+/** The audit trail shows which text it was, and not the text. */
+const digestOf = (text: string) => ({
+  sha256: createHash('sha256').update(text).digest('hex'),
+  length: text.length,
+});
 
 describe('titles of incidents', () => {
   let app: TestApp;
@@ -48,7 +55,7 @@ describe('titles of incidents', () => {
     return title;
   };
 
-  it('are made from type and raw data when none is given, alone or in a batch', async () => {
+  it('are generated from type and raw data by default, alone or in a batch', async () => {
     expect(await titleOf(await create())).toBe(DERIVED);
     expect(await titleOf(await create({}, { 'idempotency-key': 'titled-once' }))).toBe(DERIVED);
     const hosts = ['WS-1', 'WS-2', 'WS-3', 'WS-4'];
@@ -76,13 +83,13 @@ describe('titles of incidents', () => {
       expect(wrong).toEqual([]);
     };
 
-    it('are told apart when people or programs make them', async () => {
+    it('differ for different incidents created by people or programs', async () => {
       const source = `by-hand-${type}`;
       await Promise.all(EVENTS.map((raw_data) => post({ incident_type: type, source, raw_data })));
       areApart(await titlesOf(source));
     });
 
-    it('are told apart when a tool sends them with the same words', async () => {
+    it('differ for events of a tool with the same words', async () => {
       const source = type.replaceAll('_', '-');
       const secret = 'sixteen-characters';
       const mapping = { items: '/alerts', title: '/rule' };
@@ -102,7 +109,7 @@ describe('titles of incidents', () => {
     });
   });
 
-  it('stay as they are given', async () => {
+  it('keep the given text', async () => {
     for (const title of ['x', '😀'.repeat(200), 'Emotet again · "✓"']) {
       expect(await titleOf(await create({ title }))).toBe(title);
     }
@@ -113,7 +120,7 @@ describe('titles of incidents', () => {
     ['has control characters', 'a\u001b[31m\u009bred', 'a [31m red'],
     ['has several lines and spaces around', ' Emotet again\u2028\r\n"✓" ', 'Emotet again "✓"'],
     ['has characters without width', 'Emo\u200btet\u{e0041}', 'Emotet'],
-  ])('are one line of what is to be seen when a given one %s', async (_, title, shown) => {
+  ])('are one line of visible characters if a given title %s', async (_, title, shown) => {
     expect(await titleOf(await create({ title }))).toBe(shown);
     const id = await create();
     const { status, body } = await put(id, { title });
@@ -132,12 +139,11 @@ describe('titles of incidents', () => {
     ['of spaces alone', ' \t\n\u3000'],
     ['of characters that nobody sees', '\u202e\u200b\u2800\u00ad'],
     ['too long', 'x'.repeat(201)],
-    ['null', null],
     ['a number', 7],
     ['a list', ['x']],
     ['with half of a surrogate pair', '\ud83d'],
     ['with a NUL', 'a\u0000b'],
-  ])('are refused with 422 when they are %s', async (_, title) => {
+  ])('are rejected with 422 if they are %s', async (_, title) => {
     const id = await create();
     for (const answer of [await post({ title }), await put(id, { title })]) {
       expect(answer.status).toBe(422);
@@ -146,7 +152,15 @@ describe('titles of incidents', () => {
     expect(await titleOf(id)).toBe(DERIVED);
   });
 
-  it('change by PUT, which the timeline and the audit trail tell', async () => {
+  it('are rejected as null in a new incident, and stay if a change has null', async () => {
+    const refused = await post({ title: null });
+    expect([refused.status, refused.body.error.details.errors[0].field]).toEqual([422, 'title']);
+    const id = await create({ title: 'Kept' });
+    expect((await put(id, { title: null, severity: 'high' })).status).toBe(200);
+    expect(await titleOf(id)).toBe('Kept');
+  });
+
+  it('change by PUT, with entries in the timeline and the audit trail', async () => {
     const id = await create();
     const answer = await put(id, { title: 'Emotet, second wave' });
     expect([answer.status, answer.body.data.title]).toEqual([200, 'Emotet, second wave']);
@@ -162,11 +176,12 @@ describe('titles of incidents', () => {
     );
     expect(updated.details).toEqual({
       version: 2,
-      title: { from: DERIVED, to: 'Emotet, second wave' },
+      changed: ['title'],
+      title: { from: digestOf(DERIVED), to: digestOf('Emotet, second wave') },
     });
   });
 
-  it('stay when the type or anything else changes', async () => {
+  it('stay if the type or another field changes', async () => {
     const id = await create();
     const answer = await put(id, { incident_type: 'ransomware', severity: 'critical' });
     expect([answer.body.data.incident_type, answer.body.data.title]).toEqual([
@@ -176,7 +191,7 @@ describe('titles of incidents', () => {
     expect(await titleOf(id)).toBe(DERIVED);
   });
 
-  it('tell type and source of an incident that is older than titles, also after its type changes', async () => {
+  it('name type and source of an incident without title, also after its type changes', async () => {
     const id = await create();
     await database.query('update incidents set title = null where id = $1', [id]);
     expect(await titleOf(id)).toBe('Malware from edr');
@@ -186,7 +201,7 @@ describe('titles of incidents', () => {
     expect(await titleOf(id)).toBe('Malware from edr');
   });
 
-  it('show with the actions of the incident, also when it is older than titles', async () => {
+  it('are shown with the actions of the incident, also if it has no title', async () => {
     const id = await create();
     const shown = async (): Promise<string> => {
       const { data } = (await viewer.request('GET', `/api/actions?incident_id=${id}`)).body;

@@ -57,7 +57,7 @@ describe('incidents', () => {
       expect(parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(Date.parse(created_at));
     });
 
-    it('gives the documented defaults, and leaves out what is absent', async () => {
+    it('returns the documented defaults, and omits absent fields', async () => {
       const { id, created_at, incident_number } = await create();
       expect(await read(id)).toEqual({
         id,
@@ -90,11 +90,7 @@ describe('incidents', () => {
       ['text as raw_data', { ...MINIMAL, raw_data: '{}' }, ['raw_data']],
       ['null as raw_data', { ...MINIMAL, raw_data: null }, ['raw_data']],
       ['an id', { ...MINIMAL, id: newId() }, ['id']],
-      [
-        'a number of its own',
-        { ...MINIMAL, incident_number: 'INC-2026-0001' },
-        ['incident_number'],
-      ],
+      ['its own number', { ...MINIMAL, incident_number: 'INC-2026-0001' }, ['incident_number']],
       ['a creation time', { ...MINIMAL, created_at: '2026-01-01T00:00:00Z' }, ['created_at']],
       ['a status', { ...MINIMAL, status: 'resolved' }, ['status']],
       ['a verdict', { ...MINIMAL, verdict: { classification: 'benign' } }, ['verdict']],
@@ -111,7 +107,7 @@ describe('incidents', () => {
       expect([...new Set(wrong(answer).map(({ field }) => field))].sort()).toEqual(fields);
     });
 
-    it('says once of each missing field that it is required', async () => {
+    it('reports each missing field once', async () => {
       const answer = await analyst.request('POST', '/api/incidents', { body: {} });
       expect(answer.body.error.details.errors).toEqual([
         { field: 'incident_type', code: 'required', message: 'incident_type is required.' },
@@ -119,12 +115,12 @@ describe('incidents', () => {
       ]);
     });
 
-    it('takes any type of the documented shape', async () => {
+    it('accepts any type of the documented format', async () => {
       const { id } = await create({ incident_type: 'z'.repeat(64) });
       expect((await read(id)).incident_type).toBe('z'.repeat(64));
     });
 
-    it('checks the phishing keys that are there, for the type phishing alone', async () => {
+    it('checks present phishing keys, for the type phishing only', async () => {
       const raw_data = {
         message_id: 1,
         sender: null,
@@ -145,7 +141,7 @@ describe('incidents', () => {
       expect((await read(id)).raw_data).toEqual(raw_data);
     });
 
-    it('keeps raw_data as it was sent, its numbers digit by digit', async () => {
+    it('keeps raw_data unchanged, including all digits of numbers', async () => {
       const raw = `{"n":9007199254740991,"zero":0,"negative":-0,"f":0.1,"e":1e3,"constructor":[],"toString":null,"":"","\u2028":"é😀"}`;
       const body = `{"incident_type":"other","source":"x","raw_data":${raw}}`;
       const headers = { 'content-type': 'application/json' };
@@ -169,7 +165,7 @@ describe('incidents', () => {
       expect(answer.status).toBe(422);
     });
 
-    it('keeps keys such as __proto__ as data, which do no harm in a text', async () => {
+    it('keeps keys such as __proto__ as plain data', async () => {
       const raw = '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"a":-0}}}';
       const body = `{"incident_type":"phishing","source":"waf","raw_data":${raw}}`;
       const headers = { 'content-type': 'application/json' };
@@ -183,7 +179,7 @@ describe('incidents', () => {
       expect(wrong(refused)).toEqual([{ field: '__proto__', code: 'forbidden_key' }]);
     });
 
-    it('takes 256 KiB of raw_data and 32 levels, and no more', async () => {
+    it('accepts at most 256 KiB of raw_data and 32 levels', async () => {
       const deep = (levels: number): object => (levels === 1 ? {} : { a: deep(levels - 1) });
       const wide = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
       await create({ raw_data: deep(32) });
@@ -226,7 +222,7 @@ describe('incidents', () => {
       expect(await total()).toBe(before + 1);
     });
 
-    it('counts it in incidents_total, under `other` when its type is not a documented one', async () => {
+    it('counts it in incidents_total, as `other` if its type is not documented', async () => {
       const counted = async (type: string) => {
         const { text } = await app.request('GET', '/metrics');
         const line = text
@@ -242,7 +238,7 @@ describe('incidents', () => {
   });
 
   describe('read', () => {
-    it('answers the properties in the order of the contract', async () => {
+    it('returns the properties in the order of the contract', async () => {
       const { id } = await create({ raw_data: { a: 1 } });
       const verdict = { classification: 'benign' };
       await put(id, { verdict, status: 'resolved', resolution: 'Nothing.' });
@@ -288,7 +284,7 @@ describe('incidents', () => {
   });
 
   describe('update', () => {
-    it('changes what is given, keeps the rest and answers the whole incident', async () => {
+    it('changes the given fields, keeps the rest and returns the whole incident', async () => {
       const { id } = await create({ severity: 'low', raw_data: { a: 1 } });
       const before = await read(id);
       const answer = await put(id, { status: 'resolved', resolution: 'Blocked.' });
@@ -307,7 +303,7 @@ describe('incidents', () => {
       expect(await read(id)).toEqual(answer.body.data);
     });
 
-    it('lets any status follow any other', async () => {
+    it('allows every change of status', async () => {
       const { id } = await create();
       for (const status of [
         'resolved',
@@ -323,7 +319,7 @@ describe('incidents', () => {
       }
     });
 
-    it('triages by hand when a verdict is given', async () => {
+    it('counts as manual triage if a verdict is given', async () => {
       const { id } = await create();
       const verdict = {
         classification: 'malicious',
@@ -344,7 +340,7 @@ describe('incidents', () => {
       expect(await read(id)).toEqual(data);
     });
 
-    it('triages by hand when the status is set, and keeps a resolved incident resolved', async () => {
+    it('counts as manual triage if the status is set, and keeps a resolved incident resolved', async () => {
       const { id } = await create();
       const triaged = (await put(id, { status: 'triaged' })).body.data;
       expect(triaged.triaged_at).toBeDefined();
@@ -362,7 +358,7 @@ describe('incidents', () => {
       ['raw_data', { raw_data: {} }, 'raw_data'],
       ['a triage time', { triaged_at: '2026-01-01T00:00:00Z' }, 'triaged_at'],
       ['a bad status', { status: 'closed' }, 'status'],
-      ['null', { resolution: null }, 'resolution'],
+      ['null', { resolution: null }, ''],
       ['an empty verdict', { verdict: {} }, 'verdict.classification'],
       [
         'an inherited name',
@@ -414,6 +410,38 @@ describe('incidents', () => {
       expect((await put(newId(), {}, { 'if-match': '"1"' })).status).toBe(422);
     });
 
+    it('answers a stale If-Match with the changes since then and the current values', async () => {
+      const { id } = await create();
+      await put(id, { severity: 'critical' });
+      const resolved = (await put(id, { status: 'resolved', resolution: 'Blocked.' })).body.data;
+      await put(id, { recommended_actions: [] });
+      const stale = await put(id, { severity: 'low' }, { 'if-match': '"2"' });
+      expect(stale.body.error).toMatchObject({
+        code: 'precondition_failed',
+        details: {
+          changed_by: resolved.resolved_by,
+          fields: ['status', 'resolution'],
+          etag: '"4"',
+          current: { status: 'resolved', resolution: 'Blocked.' },
+        },
+      });
+      expect(stale.headers.etag).toBe('"4"');
+      expect(stale.body.error.details.changed_at).toBe((await read(id)).updated_at);
+      const removed = await admin.request('DELETE', `/api/incidents/${id}`, {
+        headers: { 'if-match': '"1"' },
+      });
+      expect(removed.body.error.details.fields).toEqual(['severity', 'status', 'resolution']);
+    });
+
+    it('answers an If-Match with an unknown tag with the last change', async () => {
+      const { id } = await create();
+      const first = await put(id, { severity: 'low' }, { 'if-match': '"abc"' });
+      expect(first.body.error.details).toMatchObject({ etag: '"1"', fields: [], current: {} });
+      await put(id, { severity: 'high' });
+      const second = await put(id, { severity: 'low' }, { 'if-match': '"99"' });
+      expect(second.body.error.details).toMatchObject({ current: { severity: 'high' } });
+    });
+
     it('lets one of two updates of the same version win', async () => {
       const { id } = await create();
       const answers = await Promise.all(
@@ -458,7 +486,7 @@ describe('incidents', () => {
       expect((await remove('"1"')).status).toBe(200);
     });
 
-    it('comes before or after an update of the same moment, never in between', async () => {
+    it('takes place before or after a concurrent update', async () => {
       for (let round = 0; round < 10; round += 1) {
         const { id } = await create();
         const [removed, updated] = await Promise.all([
@@ -473,7 +501,7 @@ describe('incidents', () => {
   });
 
   describe('timeline', () => {
-    it('lists what happened, oldest first, page by page', async () => {
+    it('lists entries, oldest first, page by page', async () => {
       const { id, created_at } = await create();
       await put(id, { severity: 'critical' });
       await put(id, { verdict: { classification: 'malicious', category: 'bec' } });

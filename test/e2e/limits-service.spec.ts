@@ -1,5 +1,5 @@
 import type { Answer, ApiClient } from '../support/api-client.js';
-import { makeKey } from '../support/principals.js';
+import { inSession, makeKey, makeUser } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const INCIDENT = { incident_type: 'phishing', source: 'test' };
@@ -13,7 +13,13 @@ describe('Rate limits of the service', () => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startTestApp({
-      settings: { RATE_LIMIT_READ: '4', RATE_LIMIT_WRITE: '6', RATE_LIMIT_TRIAGE: '2' },
+      settings: {
+        RATE_LIMIT_READ: '4',
+        RATE_LIMIT_WRITE: '6',
+        RATE_LIMIT_PERSON_READ: '9',
+        RATE_LIMIT_PERSON_WRITE: '7',
+        RATE_LIMIT_TRIAGE: '2',
+      },
     });
   });
   afterAll(() => app.close());
@@ -31,6 +37,15 @@ describe('Rate limits of the service', () => {
     expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect((await (await newClient('viewer')).request('GET', '/api/me')).status).toBe(200);
+  });
+
+  it('are those of people for a person with a session, over all sessions of the person', async () => {
+    const user = await makeUser(app, 'analyst');
+    const [one, other] = [await inSession(app, user), await inSession(app, user)];
+    expect(remaining(await one.request('GET', '/api/me'))).toBe(8);
+    expect(remaining(await other.request('GET', '/api/me'))).toBe(7);
+    expect(remaining(await one.request('POST', '/api/incidents', { body: {} }))).toBe(6);
+    expect(remaining(await one.request('POST', '/api/incidents/nothing/triage'))).toBe(1);
   });
 
   it('go before what is wrong with the request, and after who makes it', async () => {
@@ -95,5 +110,45 @@ describe('Rate limits of the service', () => {
     const admin = await newClient('admin');
     const { body } = await admin.request('GET', '/api/incidents');
     expect(body.meta.total).toBe(1);
+  });
+
+  describe('of a key that an admin made', () => {
+    const created = async (body: object) => {
+      const admin = await newClient('admin');
+      const answer = await admin.request('POST', '/api/api-keys', { body });
+      expect(answer.status).toBe(201);
+      const list = await admin.request('GET', '/api/api-keys?per_page=1');
+      const client = app.client.with({ authorization: `Bearer ${answer.body.data.key}` });
+      return { client, listed: list.body.data[0] };
+    };
+
+    it('are 600 reads and 300 writes per minute with the class integration, which the key shows', async () => {
+      const { client, listed } = await created({
+        ...{ name: 'soar', role: 'analyst', limit_class: 'integration' },
+      });
+      expect(listed).toMatchObject({ name: 'soar', limit_class: 'integration' });
+      const me = await client.request('GET', '/api/me');
+      expect(me.body.data).toMatchObject({ name: 'key:soar', limit_class: 'integration' });
+      expect(me.headers['x-ratelimit-limit']).toBe('600');
+      const write = await client.request('POST', '/api/incidents', { body: INCIDENT });
+      expect([write.status, write.headers['x-ratelimit-limit']]).toEqual([201, '300']);
+    });
+
+    it('are the configured ones without a class', async () => {
+      const { client } = await created({ name: 'plain', role: 'viewer' });
+      const me = await client.request('GET', '/api/me');
+      expect(me.body.data).toMatchObject({ limit_class: 'standard' });
+      expect(me.headers['x-ratelimit-limit']).toBe('4');
+    });
+
+    it('are its own where it has some, whatever its class', async () => {
+      const limits = { read: 7 };
+      const { client } = await created({
+        ...{ name: 'mixed', role: 'analyst', limit_class: 'integration', limits },
+      });
+      const me = await client.request('GET', '/api/me');
+      expect(me.body.data).toMatchObject({ limit_class: 'integration', limits });
+      expect(me.headers['x-ratelimit-limit']).toBe('7');
+    });
   });
 });

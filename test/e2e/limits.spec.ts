@@ -2,7 +2,7 @@ import { Body, Controller, Get, Head, Post } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import { Public, Requires } from '../../src/platform/access/access.js';
 import { AppError, NotFoundError } from '../../src/platform/errors/app-error.js';
-import { Limited } from '../../src/platform/limits/limited.js';
+import { Limited } from '../../src/platform/limits/request-limits.js';
 import { type BareApp, startBareApp } from '../support/bare-app.js';
 import type { Answer } from '../support/api-client.js';
 
@@ -153,6 +153,27 @@ describe('Rate limits', () => {
     expect(limitsOf(await few.request('POST', '/things/triage'))).toMatchObject({ limit: 1 });
     const unlimited = someone({ read: 0 });
     expect(limitsOf(await unlimited.request('GET', '/things')).limit).toBeUndefined();
+  });
+
+  it('raises reads and writes of a key of the class integration, and not its triage', async () => {
+    const soar = someone().with({ 'x-caller-class': 'integration' });
+    expect(limitsOf(await soar.request('GET', '/things'))).toMatchObject({ limit: 600 });
+    const write = await soar.request('POST', '/things', { body: { text: 'a' } });
+    expect(limitsOf(write)).toMatchObject({ limit: 300, remaining: 299 });
+    expect(limitsOf(await soar.request('POST', '/things/triage'))).toMatchObject({ limit: 1 });
+  });
+
+  it('never lowers with a class what the operator configured', async () => {
+    const settings = { RATE_LIMIT_READ: '0', RATE_LIMIT_WRITE: '5000' };
+    const other = await startBareApp({ controllers: [ThingsController], settings });
+    try {
+      const soar = other.as('soar').with({ 'x-caller-class': 'integration' });
+      expect(limitsOf(await soar.request('GET', '/things')).limit).toBeUndefined();
+      const write = await soar.request('POST', '/things', { body: { text: 'a' } });
+      expect(limitsOf(write)).toMatchObject({ limit: 5000 });
+    } finally {
+      await other.close();
+    }
   });
 
   it('counts a limit of its own apart from write', async () => {

@@ -164,9 +164,11 @@ describe('lists that are sorted by several fields', () => {
     await logIn(app, user);
     await logIn(app, user);
     const client = await inSession(app, user);
+    // The request refreshes the newest session, which is the client's own.
     await app.nest.get(DataSource).query(
-      `update sessions set created_at = date_trunc('day', created_at),
-         last_seen_at = last_seen_at - ('x' || substr(id::text, 36, 1))::bit(4)::int * interval '1 minute'
+      `update sessions session set created_at = date_trunc('day', created_at),
+         last_seen_at = last_seen_at - ('x1' || substr(id::text, 36, 1))::bit(8)::int * interval '1 minute'
+           * (select count(*) from sessions newer where newer.user_id = $1 and newer.id > session.id)
         where user_id = $1`,
       [user.id],
     );

@@ -35,6 +35,7 @@ const NAMES: readonly (readonly [string, string])[] = [
   ['playbook_runs', 'gauge'],
   ['playbook_runs_oldest_due_seconds', 'gauge'],
   ['playbook_steps_failed_total', 'counter'],
+  ['flow_oldest_waiting_seconds', 'gauge'],
   ['connector_up', 'gauge'],
   ['notification_attempts_total', 'counter'],
   ['notification_deliveries_dead_total', 'counter'],
@@ -199,7 +200,7 @@ describe('Metrics', () => {
       const { status, body } = await lonely.request('GET', '/health/detailed', { headers });
       expect([status, body.components.database.status]).toEqual([503, 'unhealthy']);
       expect(body.components.kill_switch).not.toHaveProperty('active');
-      expect(body.components.kill_switch.message).toMatch(/not known/);
+      expect(body.components.kill_switch.message).toMatch(/state is unknown/);
     } finally {
       await lonely.close();
     }

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { CHANNEL_SCHEMAS } from '../../src/notifications/channel-schemas.js';
+import { CHANNEL_SCHEMAS } from '../../src/notifications/channel-request.openapi.js';
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import type { ApiClient } from '../support/api-client.js';

@@ -149,6 +149,69 @@ describe('a playbook that runs by itself', () => {
     expect(await world.runsOf(playbook)).toEqual([]);
   });
 
+  describe('whose run was cancelled before it did anything', () => {
+    const close = (id: string) =>
+      put(id, { status: 'resolved', resolution: 'No.', pending: 'withdraw' });
+    const put = async (id: string, body: object): Promise<void> => {
+      const answer = await world.clients.analyst.request('PUT', `/api/incidents/${id}`, { body });
+      expect(answer.status).toBe(200);
+    };
+
+    it.each([
+      ['while it waited for the kill switch', block()],
+      ['while its first action waited for approval', block({ approval_level: 'manager' })],
+    ])('starts again after the incident was closed and reopened, %s', async (_, first) => {
+      const playbook = await world.playbook([first], AUTO);
+      const id = await world.incident();
+      const holds = first.approval_level === undefined;
+      if (holds) await world.actions.turnOn();
+      await triage(id);
+      const [run] = await runsOf(playbook);
+      if (!holds) await world.until(playbook, run!.run_id, 'waiting_approval');
+      await close(id);
+      expect(await world.get(playbook, run!.run_id)).toMatchObject({ status: 'cancelled' });
+      if (holds) await world.actions.turnOff();
+      await put(id, { status: 'open', reopen: true });
+      await triage(id);
+      const [again] = await runsOf(playbook, 2);
+      await world.untilEnded(playbook, again!.run_id);
+      await triage(id);
+      await quiet();
+      expect((await world.runsOf(playbook)).map(({ status }) => status)).toEqual([
+        'completed',
+        'cancelled',
+      ]);
+    });
+
+    it('does not start again with the same verdict if a person cancelled the run', async () => {
+      const playbook = await world.playbook([block({ approval_level: 'manager' })], AUTO);
+      const id = await world.incident();
+      await triage(id);
+      const [run] = await runsOf(playbook);
+      await world.until(playbook, run!.run_id, 'waiting_approval');
+      await world.cancel(playbook, run!.run_id);
+      await triage(id);
+      await quiet();
+      expect(await world.runsOf(playbook)).toHaveLength(1);
+    });
+
+    it('does not start again if an action of the run had begun', async () => {
+      const playbook = await world.playbook(
+        [block(), step('wait', 'lookup_ip', { approval_level: 'manager' })],
+        AUTO,
+      );
+      const id = await world.incident();
+      await triage(id);
+      const [run] = await runsOf(playbook);
+      await world.until(playbook, run!.run_id, 'waiting_approval');
+      await close(id);
+      await put(id, { status: 'open', reopen: true });
+      await triage(id);
+      await quiet();
+      expect(await world.runsOf(playbook)).toHaveLength(1);
+    });
+  });
+
   it('waits for the kill switch', async () => {
     const playbook = await world.playbook([block()], AUTO);
     await world.actions.turnOn();

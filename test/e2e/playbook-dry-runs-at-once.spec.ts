@@ -14,7 +14,7 @@ describe('dry runs of the dearest steps', () => {
   afterAll(() => world?.close());
 
   it('let other requests be answered in between, however many there are at once', async () => {
-    const steps = Array.from({ length: 5 }, (_, n) =>
+    const steps = Array.from({ length: 20 }, (_, n) =>
       step(`s${n}`, 'lookup_ip', { condition: ALL_WITH_ALL, on_error: 'continue' }),
     );
     const playbook = await world.playbook(steps);

@@ -34,6 +34,9 @@ describe('a dry run', () => {
     const playbook = await world.playbook([
       step('quarantine', 'quarantine_email'),
       step('isolate', 'isolate_host', { condition: 'steps.quarantine.result.success' }),
+      step('told', 'block_sender', {
+        parameters: { sender: '{{ steps.quarantine.result.message }}' },
+      }),
       step('block', 'block_ip', { approval_level: 'manager' }),
       step('skipped', 'lookup_ip', { condition: 'false' }),
       step('scan', 'scan_host', { on_error: 'continue' }),
@@ -48,16 +51,24 @@ describe('a dry run', () => {
     expect(run).not.toHaveProperty('status');
     expect(run.steps).toMatchObject([
       { decision: 'run', available: true, parameters: { message_id: '<1@mail.example.net>' } },
-      { decision: 'undecided', available: true, approval_level: 'senior' },
+      {
+        decision: 'undecided',
+        available: true,
+        approval_level: 'senior',
+        // The condition alone is unknown.
+        parameters: expect.any(Object),
+      },
+      { decision: 'undecided' },
       { decision: 'run', approval_level: 'manager' },
       { decision: 'skip' },
       { decision: 'run', available: false },
       {
         decision: 'error',
-        error: expect.stringMatching(/^steps\.5\.parameters\.sender at character/),
+        error: expect.stringMatching(/^steps\.6\.parameters\.sender at character/),
       },
       { decision: 'not_reached' },
     ]);
+    expect(run.steps[2]).not.toHaveProperty('parameters');
     expect(run.steps.filter((one) => 'automatic_approval_level' in one)).toEqual([]);
     expect(await world.runsOf(playbook)).toEqual([]);
     await sleep(50);

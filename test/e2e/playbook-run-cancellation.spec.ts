@@ -2,6 +2,7 @@ import {
   ConnectorPlaces,
   MOST_PER_CONNECTOR,
 } from '../../src/actions/execution/connector-places.js';
+import { inSession, makeUser } from '../support/principals.js';
 import { eventually } from '../support/jobs/eventually.js';
 import type { RequiredLevel } from '../../src/actions/action.js';
 import {
@@ -71,6 +72,27 @@ describe('cancelling a playbook run', () => {
       status: 'rejected',
       rejected_by: world.actions.names.analyst,
     });
+  });
+
+  it('lets a user cancel the runs of their keys at any level, and a key only its own runs', async () => {
+    const playbook = await world.playbook([
+      step('block', 'block_ip', { approval_level: 'manager' }),
+    ]);
+    const { app } = world.actions;
+    const admin = await inSession(app, await makeUser(app, 'admin'));
+    const keyNamed = async (name: string) => {
+      const body = { name, role: 'analyst' };
+      const { key } = (await admin.request('POST', '/api/api-keys', { body })).body.data;
+      return app.client.with({ authorization: `Bearer ${key}` });
+    };
+    const [soar, siem] = [await keyNamed('soar'), await keyNamed('siem')];
+    const begin = async () =>
+      ((await world.run(playbook, {}, { client: soar })).body.data as ShownRun).run_id;
+    const run = await begin();
+    const refused = await world.cancel(playbook, run, siem);
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_approval_level']);
+    expect((await world.cancel(playbook, run, soar)).status).toBe(200);
+    expect((await world.cancel(playbook, await begin(), admin)).status).toBe(200);
   });
 
   it('is for every analyst whose level reaches, and where nothing waits for approval', async () => {

@@ -54,7 +54,18 @@ describe('the claims of playbook runs', () => {
     const id = await due();
     const claims = await Promise.all([1, 2, 3, 4].map(() => writes().claimDue(8, LEASE_MS)));
     expect(claims.flat().map((run) => run.id)).toEqual([id]);
-    expect(await writes().isAnyDue()).toBe(false);
+    expect(await writes().claimDue(8, LEASE_MS)).toEqual([]);
+  });
+
+  it('are made of no run while the kill switch is on', async () => {
+    const id = await due();
+    const { database } = world.actions;
+    await database.query(
+      `update kill_switch set active = true, reason = 'a test', activated_by = 'test', activated_at = now()`,
+    );
+    expect(await writes().claimDue(8, LEASE_MS)).toEqual([]);
+    await database.query('update kill_switch set active = false');
+    expect(await writes().claimDue(8, LEASE_MS)).toMatchObject([{ id }]);
   });
 
   it('are over with their lease, and what the one before writes changes nothing', async () => {
@@ -76,7 +87,7 @@ describe('the claims of playbook runs', () => {
   it('leave a run that rests to whoever wakes it', async () => {
     const run = await claimed();
     await inTransaction((tx) => writes().move(tx, run, rest));
-    expect(await writes().isAnyDue()).toBe(false);
+    expect(await writes().claimDue(8, LEASE_MS)).toEqual([]);
   });
 
   it('lose no reason to wake that comes while a replica works on the run', async () => {
@@ -95,9 +106,9 @@ describe('the claims of playbook runs', () => {
     const hold: RunMove = { ...rest, begun, then: { kind: 'hold', leaseMs: LEASE_MS } };
     await inTransaction((tx) => writes().move(tx, run, hold));
     await inTransaction((tx) => writes().wakeFor(tx, [action!.id]));
-    expect(await writes().isAnyDue()).toBe(false);
+    expect(await writes().claimDue(8, LEASE_MS)).toEqual([]);
     await inTransaction((tx) => writes().move(tx, run, rest));
-    expect(await writes().isAnyDue()).toBe(true);
+    expect(await writes().claimDue(8, LEASE_MS)).toMatchObject([{ id: run.id }]);
   });
 
   it('count no attempt that the kill switch stopped', async () => {

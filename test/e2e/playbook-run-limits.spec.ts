@@ -1,3 +1,8 @@
+import { INCIDENT_EVENTS } from '../../src/incidents/change-records.js';
+import { eventOf } from '../../src/platform/jobs/events/domain-event.js';
+import { isLostRace } from '../../src/platform/database/sqlstate.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import { AutoRuns } from '../../src/playbooks/runs/auto-runs.js';
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { samplesWith, scrape } from '../support/metrics.js';
@@ -10,6 +15,17 @@ interface Run extends ShownRun {
 
 const LIMIT = 3;
 const HOUR_MS = 3_600_000;
+
+const chunks = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, n) =>
+    items.slice(n * size, (n + 1) * size),
+  );
+
+const triagedOf = (id: string) =>
+  eventOf(
+    { type: INCIDENT_EVENTS.triaged, subject: { type: 'incident', id }, payload: {} },
+    new Date(),
+  );
 
 describe('the automatic runs of a playbook within an hour', () => {
   let world: PlaybookWorld;
@@ -27,8 +43,8 @@ describe('the automatic runs of a playbook within an hour', () => {
       auto_run: true,
       triggers: { incident_types: [incident_type] },
     });
-  const triaged = async (incident_type: string): Promise<string> => {
-    const id = await world.incident({ incident_type });
+  const triaged = async (incident_type: string, severity = 'high'): Promise<string> => {
+    const id = await world.incident({ incident_type, severity });
     const body = { verdict: { classification: 'malicious' } };
     await world.clients.analyst.request('PUT', `/api/incidents/${id}`, { body });
     return id;
@@ -44,7 +60,8 @@ describe('the automatic runs of a playbook within an hour', () => {
   /** As if so much time had passed for the runs of the playbook. */
   const later = async (interval: string) => {
     await world.actions.database.query(
-      `update playbook_runs set starts_at = starts_at - $1::interval, due_at = due_at - $1::interval`,
+      `update playbook_runs set started_at = started_at - $1::interval,
+         starts_at = starts_at - $1::interval, due_at = due_at - $1::interval`,
       [interval],
     );
     for (const { nest } of world.actions.replicas) nest.get(RunQueue).wake();
@@ -74,11 +91,18 @@ describe('the automatic runs of a playbook within an hour', () => {
       await world.clients.viewer.request('GET', '/api/attention?kind=playbook_runs_rate_limited')
     ).body;
     expect(data.items).toMatchObject([
-      { name: playbook, reason: expect.stringMatching(/^5 automatic runs wait, the last until /) },
+      {
+        name: playbook,
+        role: 'analyst',
+        reason: expect.stringMatching(
+          /^5 automatic runs wait, 0 of them for critical incidents, the last until /,
+        ),
+      },
     ]);
     const path = `/api/incidents/${waiting[0]!.incident_id}/timeline?per_page=100`;
     const { body } = await world.clients.viewer.request('GET', path);
-    expect(body.data.at(-1).summary).toContain(`It begins at ${waiting[0]!.starts_at}: `);
+    expect(body.data.at(-1).summary).toMatch(/^Waits to run the playbook .*PLAYBOOK_RUNS_PER_HOUR/);
+    expect(body.data.at(-1).summary).toContain(`It begins at ${waiting[0]!.starts_at}, or later`);
 
     await later('1 hour');
     const after = await eventually(
@@ -91,6 +115,83 @@ describe('the automatic runs of a playbook within an hour', () => {
       () => list(playbook),
       (now) => now.every(({ status }) => status === 'completed'),
     );
+  });
+
+  it('begin by the severity of their incidents, then by age, also when a severity rises later', async () => {
+    const playbook = await forType('ransomware');
+    for (let n = 0; n < LIMIT; n += 1) await triaged('ransomware');
+    const ids: Record<string, string> = {};
+    for (const [name, severity] of [
+      ['low', 'low'],
+      ['high', 'high'],
+      ['later high', 'high'],
+      ['critical', 'critical'],
+      ['medium', 'medium'],
+    ] as const) {
+      ids[name] = await triaged('ransomware', severity);
+      await eventually(
+        () => list(playbook),
+        (all) => all.some(({ incident_id }) => incident_id === ids[name]),
+      );
+    }
+    const order = async () => {
+      const waiting = (await list(playbook)).filter(({ starts_at }) => starts_at);
+      const byTurn = waiting.toSorted((one, other) => (one.starts_at! < other.starts_at! ? -1 : 1));
+      return byTurn.map(({ incident_id }) =>
+        Object.keys(ids).find((name) => ids[name] === incident_id),
+      );
+    };
+    expect(await order()).toEqual(['critical', 'high', 'later high', 'medium', 'low']);
+    const path = `/api/incidents/${ids['critical']}/timeline?per_page=100`;
+    const timeline = (await world.clients.viewer.request('GET', path)).body.data;
+    const own = (await list(playbook)).find(({ incident_id }) => incident_id === ids['critical'])!;
+    expect(timeline.at(-1).summary).toContain(`It begins at ${own.starts_at}, or later`);
+
+    await world.clients.analyst.request('PUT', `/api/incidents/${ids['low']}`, {
+      body: { severity: 'critical' },
+    });
+    const after = await eventually(order, ([first]) => first === 'low');
+    expect(after).toEqual(['low', 'critical', 'high', 'later high', 'medium']);
+  });
+
+  it('lock their playbooks in one order, so that two replicas do not deadlock', async () => {
+    const playbooks = [await forType('spam'), await forType('malware')];
+    const ids = await Promise.all(
+      Array.from({ length: 80 }, (_, n) =>
+        // The replicas get pairs of incidents. The pairs of one replica have the opposite order.
+        world.incident({ incident_type: n % 4 === 0 || n % 4 === 3 ? 'spam' : 'malware' }),
+      ),
+    );
+    const lost: unknown[] = [];
+    for (const { nest } of world.actions.replicas) {
+      const transactions = nest.get(Transactions);
+      const run = transactions.run.bind(transactions);
+      jest.spyOn(transactions, 'run').mockImplementation((work, ...participants) =>
+        run(
+          (tx) =>
+            work(tx).catch((error: unknown) => {
+              if (isLostRace(error)) lost.push(error);
+              throw error;
+            }),
+          ...participants,
+        ),
+      );
+    }
+    const both = world.actions.replicas.map(({ nest }) => nest);
+    for (const part of chunks(ids, 20)) {
+      await Promise.all(
+        chunks(part, 2).map((pair, n) => {
+          const nest = both[n % 2]!;
+          return nest
+            .get(Transactions)
+            .run((tx) => nest.get(AutoRuns).startAll(tx, pair.map(triagedOf)));
+        }),
+      );
+    }
+    jest.restoreAllMocks();
+    const all = (await Promise.all(playbooks.map(list))).flat();
+    expect(all).toHaveLength(ids.length);
+    expect(lost).toEqual([]);
   });
 
   it('hold up no other playbook, and nobody who runs it by hand', async () => {
@@ -122,5 +223,37 @@ describe('the automatic runs of a playbook within an hour', () => {
       error: 'Its incident was resolved before it began.',
       steps: [{ name: 'look', status: 'pending' }],
     });
+  });
+
+  it('gives the turn of a run that was cancelled before it began to the next run', async () => {
+    const playbook = await forType('spam');
+    await Promise.all(Array.from({ length: LIMIT * 2 }, () => triaged('spam')));
+    const waiting = (await runs(playbook, LIMIT * 2)).filter(({ starts_at }) => starts_at);
+    expect(waiting).toHaveLength(LIMIT);
+    for (const { run_id } of waiting) {
+      const path = `/api/playbooks/${playbook}/runs/${run_id}/cancel`;
+      expect((await world.clients.admin.request('POST', path)).status).toBe(200);
+    }
+    await triaged('spam');
+    const next = (await runs(playbook, LIMIT * 2 + 1)).find(
+      ({ starts_at, completed_at }) => starts_at && !completed_at,
+    );
+    expect((Date.parse(next!.starts_at!) - Date.now()) / HOUR_MS).toBeLessThanOrEqual(1);
+  });
+
+  it('does not count or discard a run that waits for its turn as held by the kill switch', async () => {
+    const playbook = await forType('bec');
+    await Promise.all(Array.from({ length: LIMIT + 1 }, () => triaged('bec')));
+    await runs(playbook, LIMIT + 1);
+    const { manager } = world.clients;
+    const body = { reason: 'a drill' };
+    await manager.request('POST', '/api/kill-switch/activate', { body });
+    const { held } = (await manager.request('GET', '/api/kill-switch')).body.data;
+    await manager.request('POST', '/api/kill-switch/deactivate', {
+      body: { ...body, held: 'discard' },
+    });
+    expect(held.playbook_runs).toBe(0);
+    const statuses = (await list(playbook)).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([...Array(LIMIT).fill('completed'), 'running']);
   });
 });

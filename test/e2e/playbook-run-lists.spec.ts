@@ -1,4 +1,4 @@
-import { PlaybookRunCounts } from '../../src/playbooks/runs/listing/playbook-run-counts.js';
+import { PlaybookRunCounts } from '../../src/playbooks/runs/listing/run-list.repository.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
 
 describe('the list of the runs of all playbooks', () => {

@@ -70,7 +70,7 @@ describe('the signals of playbook runs', () => {
     const told = warnings();
     const steps = [looksAt(unreadable, 'continue'), step('look', 'lookup_ip')];
     const playbook = await world.playbook(steps, AUTO);
-    const before = [await total(true, 'partial'), await total(true, 'completed')];
+    const before = [await total(true, 'partial'), await total(true, 'succeeded')];
     const [run, incident] = await runAfterTriage(playbook);
     expect(run).toMatchObject({ status: 'completed', steps_failed: 1, steps_completed: 1 });
     expect(await lastOfTimeline(incident)).toBe(
@@ -79,7 +79,7 @@ describe('the signals of playbook runs', () => {
     expect(told().map(([, words]) => words)).toEqual([
       'An automatic playbook run completed, but 1 of 2 steps failed.',
     ]);
-    const after = [await total(true, 'partial'), await total(true, 'completed')];
+    const after = [await total(true, 'partial'), await total(true, 'succeeded')];
     expect(after).toEqual([before[0]! + 1, before[1]]);
   });
 

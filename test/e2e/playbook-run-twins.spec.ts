@@ -1,3 +1,4 @@
+import { eventually } from '../support/jobs/eventually.js';
 import {
   PlaybookWorld,
   type ShownRun,
@@ -68,6 +69,25 @@ describe('a playbook step whose action was requested before', () => {
     expect(high.steps[0]!.action_id).not.toBe(direct.body.data.action_id);
   });
 
+  it('asks for its own where the action was only simulated and a real connector exists now', async () => {
+    const sender = { sender: `simulated-${(targets += 1)}@example.net` };
+    const { admin } = world.actions.clients;
+    for (const { id } of (await admin.request('GET', '/api/connectors')).body.data) {
+      await admin.request('DELETE', `/api/connectors/${id}`);
+    }
+    const body = { name: 'sandbox', type: 'sandbox', config: {} };
+    await admin.request('POST', '/api/connectors', { body });
+    const simulated = await world.actions.execute('block_sender', { parameters: sender });
+    expect(simulated.body.data.result).toMatchObject({ success: true, simulated: true });
+    await world.actions.connect();
+    const run = await ran(
+      await world.playbook([step('block', 'block_sender', { parameters: sender })]),
+    );
+    expect(run.status).toBe('completed');
+    expect(run.steps[0]!.action_id).not.toBe(simulated.body.data.action_id);
+    expect(paths()).toEqual(['/block_sender']);
+  });
+
   it('asks for its own where what was done for a moment was done before its incident', async () => {
     const user = `mallory-${(targets += 1)}`;
     const revoke = await world.playbook([
@@ -86,18 +106,30 @@ describe('a playbook step whose action was requested before', () => {
 
   it('waits for the action when it waits, and goes on after its approval', async () => {
     const host = aHost();
-    const first = await request(host, await world.incident());
+    const other = await world.incident();
+    const first = await request(host, other);
     const playbook = await world.playbook([isolate(host)]);
     const incident_id = await world.incident();
     const run = await ran(playbook, { incident_id });
     expect(run.status).toBe('waiting_approval');
-    expect(run.steps[0]).toMatchObject({ status: 'waiting_approval', action_id: first });
+    const { incident_number } = (
+      await world.clients.viewer.request('GET', `/api/incidents/${other}`)
+    ).body.data;
+    expect(run.steps[0]).toMatchObject({
+      status: 'waiting_approval',
+      action_id: first,
+      shared_action: {
+        action_id: first,
+        incident_number,
+        requested_by: world.actions.names.analyst,
+      },
+    });
     const path = `/api/incidents/${incident_id}/timeline`;
     const { data } = (await world.clients.viewer.request('GET', path)).body;
     expect(data.at(-1)).toMatchObject({
       event: 'playbook_step_shared',
       summary: expect.stringMatching(
-        /^Step isolate of .* takes the isolate_host that .* requested for INC-.*: it waits for approval\.$/,
+        /^Step isolate of .* takes the isolate_host that .* requested for INC-\S+ \(act-\S+\): it waits for approval\.$/,
       ),
       subject: { type: 'action', id: first },
     });
@@ -105,6 +137,48 @@ describe('a playbook step whose action was requested before', () => {
     const ended = await world.until(playbook, run.run_id, 'completed');
     expect(statuses(ended)).toEqual(['completed']);
     expect(paths()).toEqual(['/isolate_host']);
+  });
+
+  it('is shown as undone in the timeline and the attention of its incident when another incident rolls it back', async () => {
+    const host = aHost();
+    const first = await request(host, await world.incident());
+    await world.approve(first);
+    const playbook = await world.playbook([isolate(host)]);
+    const incident_id = await world.incident();
+    expect((await ran(playbook, { incident_id })).status).toBe('completed');
+    const rollback = await world.clients.manager.request('POST', `/api/actions/${first}/rollback`, {
+      body: { reason: 'The host is clean.' },
+    });
+    expect(rollback.body.data.status).toBe('completed');
+    const { rollback_action_id } = rollback.body.data;
+    const timeline = async (): Promise<{ event: string }[]> => {
+      const path = `/api/incidents/${incident_id}/timeline`;
+      return (await world.clients.viewer.request('GET', path)).body.data;
+    };
+    const entries = await eventually(
+      timeline,
+      (all) => all.at(-1)?.event === 'playbook_step_undone',
+    );
+    expect(entries.at(-1)).toMatchObject({
+      actor: world.actions.names.manager,
+      summary: expect.stringMatching(
+        /^Step isolate of the playbook .* is undone: .* rolled back its isolate_host, .* Reason: The host is clean\.$/,
+      ),
+      subject: { type: 'action', id: rollback_action_id },
+    });
+    const attention = await world.clients.viewer.request(
+      'GET',
+      '/api/attention?kind=playbook_step_undone',
+    );
+    expect(attention.body.data.items).toMatchObject([
+      { name: `${playbook}: isolate`, incident: { id: incident_id }, role: 'analyst' },
+    ]);
+    await request(host, incident_id);
+    const after = await world.clients.viewer.request(
+      'GET',
+      '/api/attention?kind=playbook_step_undone',
+    );
+    expect(after.body.data.items).toEqual([]);
   });
 
   it('requests its own action when the one that it waited for was rejected for another incident', async () => {

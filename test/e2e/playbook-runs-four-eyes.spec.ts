@@ -122,6 +122,20 @@ describe('the rule of four eyes and playbooks', () => {
       expect([rollback.status, rollback.body.data.status]).toEqual([202, 'pending_approval']);
     });
 
+    it('knows the author of the version after the run was deleted', async () => {
+      const app = world.actions.app;
+      const author = await makeKey(app, 'manager');
+      const id = await waitingAfter(byNobody, changeBy(author.client, { description: 'Mine.' }));
+      expect((await world.approve(id, world.clients.admin)).status).toBe(200);
+      const { database } = world.actions;
+      await database.query('delete from playbook_run_steps');
+      await database.query('delete from playbook_runs');
+      const rollback = await author.client.request('POST', `/api/actions/${id}/rollback`, {
+        body: { reason: 'a false alarm' },
+      });
+      expect([rollback.status, rollback.body.data.status]).toEqual([202, 'pending_approval']);
+    });
+
     it('takes who let it run by itself, and trust the verdict, for who asked', async () => {
       const [runs, trusts] = [
         await makeKey(world.actions.app, 'manager'),
@@ -154,7 +168,7 @@ describe('the rule of four eyes and playbooks', () => {
 
   it('keeps who asked: the database refuses another name', async () => {
     const id = (await waitingFor(world.clients.senior)).replace('act-', '');
-    for (const change of [`on_behalf_of = 'other'`, `playbook_run_id = null`]) {
+    for (const change of [`on_behalf_of = 'other'`, `playbook_run_id = null`, `authors = '[]'`]) {
       await expect(
         world.actions.database.query(`update actions set ${change} where id = $1`, [id]),
       ).rejects.toThrow('What an action was requested as cannot change.');

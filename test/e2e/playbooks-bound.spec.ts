@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { MOST_PLAYBOOKS } from '../../src/playbooks/playbook-changes.js';
+import { MOST_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
 import { makeKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 

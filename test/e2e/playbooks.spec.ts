@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { PlaybooksService } from '../../src/playbooks/playbooks.service.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { makeKey, type TestKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -103,10 +104,10 @@ describe('/api/playbooks', () => {
 
   it('is tried with every field that a request may have', () => {
     const fieldsOf = (schema: string) => Object.keys(schemas[schema]!.properties).sort();
-    expect(Object.keys({ name: '', ...WHOLE }).sort()).toEqual(fieldsOf('NewPlaybook'));
-    expect(fieldsOf('PlaybookUpdate')).toEqual(fieldsOf('NewPlaybook'));
-    expect(Object.keys(QUARANTINE).sort()).toEqual(fieldsOf('NewPlaybookStep'));
-    expect(Object.keys(WHOLE.triggers).sort()).toEqual(fieldsOf('NewPlaybookTriggers'));
+    expect(Object.keys({ name: '', ...WHOLE }).sort()).toEqual(fieldsOf('PlaybookInput'));
+    expect(fieldsOf('PlaybookUpdate')).toEqual(fieldsOf('PlaybookInput'));
+    expect(Object.keys(QUARANTINE).sort()).toEqual(fieldsOf('PlaybookStepInput'));
+    expect(Object.keys(WHOLE.triggers).sort()).toEqual(fieldsOf('PlaybookTriggersInput'));
   });
 
   it('keeps parameters and variables in the order in which they were written', async () => {
@@ -477,7 +478,7 @@ describe('/api/playbooks', () => {
       const { id } = await created();
       expect(problemsOf(await put(id, {}))).toEqual([422, ': not_empty']);
       expect(problemsOf(await put(id, { version: 9 }))).toEqual([422, 'version: unknown_field']);
-      expect(problemsOf(await put(id, { steps: null }))).toEqual([422, 'steps: is_array']);
+      expect(problemsOf(await put(id, { steps: null }))).toEqual([422, ': not_empty']);
       expect((await put('not-there', { enabled: false })).status).toBe(404);
     });
 
@@ -510,6 +511,13 @@ describe('/api/playbooks', () => {
       const stale = await put(id, { enabled: true }, senior.client, { 'if-match': etag });
       expect([first.status, stale.status]).toEqual([200, 412]);
       expect(stale.headers.etag).toBe(`"${id}-2"`);
+      expect(stale.body.error.details).toMatchObject({
+        changed_by: senior.name,
+        changed_at: (await get(id)).updated_at,
+        fields: ['enabled'],
+        etag: `"${id}-2"`,
+        current: { enabled: false },
+      });
       expect((await remove(id, { 'if-match': etag })).status).toBe(412);
       expect((await remove(id, { 'if-match': `"${id}-2"` })).status).toBe(200);
     });
@@ -656,8 +664,9 @@ describe('/api/playbooks', () => {
     const gone = await created(WHOLE);
     await remove(gone.id);
     const playbooks = app.nest.get(PlaybooksService);
+    const transactions = app.nest.get(Transactions);
     const found = async (type: string, severity: 'low' | 'high', source: string) =>
-      (await playbooks.autoRunsFor({ type, severity, source }))
+      (await transactions.run((tx) => playbooks.autoRunsFor(tx, { type, severity, source })))
         .map(({ id }) => id)
         .filter((id) => [wanted.id, any.id, gone.id].includes(id));
     expect(await found('phishing', 'high', 'gw')).toEqual([wanted.id, any.id]);

@@ -28,6 +28,8 @@ const OPEN: Readonly<Record<string, Access>> = {
   'POST /login/password': 'public',
   'POST /logout': 'public',
   'GET /docs': 'public',
+  'GET /docs/guides': 'public',
+  'GET /docs/guides/:name': 'public',
   'GET /docs/': 'public',
   'GET /docs/:version/:asset': 'public',
   'GET /favicon.ico': 'public',
@@ -35,6 +37,8 @@ const OPEN: Readonly<Record<string, Access>> = {
   'GET /openapi.yaml': 'public',
   'GET /openapi-3.1.json': 'public',
   'POST /api/webhooks/:source': 'signature',
+  // With the header of Okta's verification alone.
+  'GET /api/webhooks/:source': 'public',
 };
 
 /** In place of every id: there is no such thing, and whoever may ask for it learns just that. */

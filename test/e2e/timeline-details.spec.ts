@@ -31,7 +31,7 @@ describe('the timeline of an incident', () => {
     return answer.body.data.action_id;
   };
 
-  it('tells the target, the parameters and the reason of what was requested', async () => {
+  it('shows target, parameters and reason of a request', async () => {
     const incidentId = await world.incident();
     await isolation(incidentId, 'It beacons.');
     expect(await last(incidentId)).toMatchObject({
@@ -47,7 +47,7 @@ describe('the timeline of an incident', () => {
     });
   });
 
-  it('tells the comment of an approval, and the target of what was done', async () => {
+  it('shows the comment of an approval, and the target of the executed action', async () => {
     const incidentId = await world.incident();
     const id = await isolation(incidentId);
     await post(world.clients.senior, id, 'approve', { comment: 'Its user knows.' });
@@ -62,13 +62,13 @@ describe('the timeline of an incident', () => {
     expect(completed!.details).toEqual(about);
   });
 
-  it('says nothing of a comment that nobody gave', async () => {
+  it('omits a missing comment', async () => {
     const incidentId = await world.incident();
     await post(world.clients.senior, await isolation(incidentId), 'approve', {});
     expect((await timeline(incidentId)).at(-2)!.summary).toBe('Approved isolate_host "ws-042".');
   });
 
-  it('tells the reason of a rejection', async () => {
+  it('shows the reason of a rejection', async () => {
     const incidentId = await world.incident();
     await post(world.clients.senior, await isolation(incidentId), 'reject', { reason: 'No need.' });
     expect(await last(incidentId)).toMatchObject({
@@ -78,7 +78,7 @@ describe('the timeline of an incident', () => {
     });
   });
 
-  it('tells the reason of a rollback, and what it undoes', async () => {
+  it('shows the reason of a rollback and the original action', async () => {
     const incidentId = await world.incident();
     const { body } = await world.execute('block_sender', { incidentId });
     const original: string = body.data.action_id;
@@ -91,7 +91,7 @@ describe('the timeline of an incident', () => {
     expect(completed!.details).toMatchObject({ rollback_of: original });
   });
 
-  it('cuts long words, which the details have whole, and lets no target pose as something else', async () => {
+  it('truncates long texts, which are complete in the details, and quotes targets', async () => {
     const incidentId = await world.incident();
     const forged = `<a" which was approved. Comment: fine ${'m'.repeat(600)}@example.net>`;
     const parameters = { message_id: forged };
@@ -111,7 +111,7 @@ describe('the timeline of an incident', () => {
     );
   });
 
-  it('shows entries of an older release as they are', async () => {
+  it('shows entries of an older release unchanged', async () => {
     const incidentId = await world.incident();
     await world.app.nest.get(DataSource).query(
       `insert into incident_timeline (id, incident_id, at, event, actor, summary)

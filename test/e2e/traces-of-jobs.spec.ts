@@ -28,7 +28,8 @@ describe('traces of what goes on beside requests', () => {
     });
     admin = await as(traced.app, 'admin');
     await registerSource(admin);
-    const sandbox = { name: 'sandbox', type: 'sandbox', config: {} };
+    // With a latency its actions are called like those of a vendor, instead of ending with their creation.
+    const sandbox = { name: 'sandbox', type: 'sandbox', config: { latency_ms: 1 } };
     await admin.request('POST', '/api/connectors', { body: sandbox });
   });
   afterAll(async () => {

@@ -90,7 +90,7 @@ describe('virustotal, slack, jira and smtp', () => {
     },
   );
 
-  it('keeps on an incident what VirusTotal knows', async () => {
+  it('stores the report of VirusTotal on an incident', async () => {
     virustotal.knows('ip_addresses/203.0.113.9', { malicious: 5, suspicious: 1 });
     expect(await execute('lookup_ip', { ip: '203.0.113.9' })).toMatchObject({
       incident_id: incidentId,
@@ -99,7 +99,7 @@ describe('virustotal, slack, jira and smtp', () => {
     });
   });
 
-  it('posts into a channel, and what is in a message stays text', async () => {
+  it('posts plain text into a channel', async () => {
     const posted = await execute('notify_channel', { channel: '#soc', message: HOSTILE });
     expect(posted).toMatchObject({ status: 'completed', result: { success: true } });
     expect(slack.messages).toEqual([
@@ -125,7 +125,7 @@ describe('virustotal, slack, jira and smtp', () => {
     expect(jira.issues[0]!.fields.labels).toEqual([opened.id]);
   });
 
-  it('does not claim to know of an issue that the search does not find', async () => {
+  it('leaves the outcome unknown if the search does not find the issue', async () => {
     jira.isIndexed = false;
     jira.play('drop-after');
     expect(await execute('create_ticket', { title: 'Phishing' })).toMatchObject({
@@ -135,7 +135,7 @@ describe('virustotal, slack, jira and smtp', () => {
     expect(jira.issues).toHaveLength(1);
   });
 
-  it('writes to a person of the domain, to nobody else, and no header of an attacker', async () => {
+  it('writes only to recipients of the domain, and without injected headers', async () => {
     const message = { recipient: 'ada@example.com', subject: HOSTILE, message: HOSTILE };
     const sent = await execute('notify_user', message);
     expect(sent).toMatchObject({ status: 'completed', result: { success: true } });
@@ -149,7 +149,7 @@ describe('virustotal, slack, jira and smtp', () => {
     expect(smtp.mails).toHaveLength(1);
   });
 
-  it('does not know whether a message was sent when the connection ends after it', async () => {
+  it('leaves the outcome unknown if the connection ends after the message', async () => {
     smtp.tricks.set('.', 'drop');
     const message = { recipient: 'ada@example.com', subject: 'x', message: 'y' };
     expect(await execute('notify_user', message)).toMatchObject({
@@ -163,7 +163,7 @@ describe('virustotal, slack, jira and smtp', () => {
     ['notify_user', { recipient: 'ada@example.com', subject: 'x', message: 'y' }],
     ['notify_channel', { channel: 'soc', message: 'x' }],
     ['create_ticket', { title: 'x' }],
-  ])('rolls no %s back: what people have read stays read', async (type, parameters) => {
+  ])('does not roll back %s, because people have read the message', async (type, parameters) => {
     const { id } = await execute(type, parameters);
     const request = { body: { reason: 'a false alarm' } };
     const { status, body } = await admin.request('POST', `/api/actions/${id}/rollback`, request);

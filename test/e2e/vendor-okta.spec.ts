@@ -28,7 +28,7 @@ describe('okta', () => {
     expect(await world.test()).toMatchObject({ success: true });
   });
 
-  it('is tested, checked and listed, whatever characters and however many it answers with', async () => {
+  it('is tested, checked and listed for answers with any characters and of any length', async () => {
     const login = `x\0\u202e\x1b${'y'.repeat(9_000)}`;
     const body = { id: '00u9', status: 'ACTIVE', profile: { login } };
     server.play({ status: 200, body }, { status: 200, body });
@@ -42,7 +42,7 @@ describe('okta', () => {
     expect(await world.test()).toMatchObject({ success: false });
   });
 
-  it('shows no more of what it says in a result than people can read', async () => {
+  it('shows only a readable part of an answer in a result', async () => {
     server.user(USER);
     server.play({
       status: 200,
@@ -52,7 +52,7 @@ describe('okta', () => {
     expect(result.data.user_id).toBe(`0\ufffd${'1'.repeat(998)}`);
   });
 
-  it('suspends a user, and a rollback lets it in again', async () => {
+  it('suspends a user, and a rollback ends the suspension', async () => {
     const user = server.user(USER);
     const { id, status } = await world.execute('disable_user', { user: USER });
     expect([status, user.status]).toEqual(['completed', 'SUSPENDED']);
@@ -60,14 +60,14 @@ describe('okta', () => {
     expect(user.status).toBe('ACTIVE');
   });
 
-  it('does nothing to a protected user that is named by its id, and all by its name', async () => {
+  it('protects a protected user that is named by its id', async () => {
     const { id: user } = server.user(CHIEF);
     for (const type of ['revoke_sessions', 'reset_password', 'disable_user'] as const) {
       expect(await world.execute(type, { user })).toMatchObject({
         status: 'failed',
         result: {
           code: 'refused',
-          message: `"${CHIEF}" is a protected target. Request the action by that name, for a manager to approve.`,
+          message: `"${CHIEF}" is a protected target. Request the action with that name, so that a manager can approve it.`,
         },
       });
     }
@@ -78,7 +78,7 @@ describe('okta', () => {
     expect(server.users[0]).toMatchObject({ status: 'ACTIVE' });
   });
 
-  it('undoes an action where it was done, or not at all, whichever connector comes first by now', async () => {
+  it('rolls back an action with the connector that executed it, or not at all', async () => {
     const user = server.user(USER);
     const { id } = await world.execute('disable_user', { user: USER });
     const other = await FakeVendor.start();

@@ -1,11 +1,11 @@
 import { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
 import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
-import { WebhookEventCounts } from '../../src/webhooks/events/webhook-event-counts.js';
+import { WebhookEventCounts } from '../../src/webhooks/events/webhook-events.service.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { type TestApp, startTestApp } from '../support/test-app.js';
 
 interface Item {
   readonly id: string;

@@ -1,11 +1,11 @@
 import { Logger } from '@nestjs/common';
+import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
 import type { Jobs } from '../../src/platform/jobs/jobs.js';
 import { PgBossJobs } from '../../src/platform/jobs/pg-boss/pg-boss-jobs.js';
 import { ReceiptBatchesRepository } from '../../src/webhooks/receipt/receipt-batches.repository.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
-import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import { WebhookSourcesRepository } from '../../src/webhooks/sources/webhook-sources.repository.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -164,6 +164,64 @@ describe('webhook receipts', () => {
     const again = await siem.send(event({ id: 'gone', severity: 'critical' }));
     expect(again.body).toEqual({ ...first.body, updated: true });
     expect((await viewer.request('GET', `/api/incidents/${id}`)).status).toBe(404);
+  });
+
+  it('answers 202 and makes nothing when a poller has nothing new', async () => {
+    await registerSource(admin, { source: 'poller', preset: 'proofpoint' });
+    const poller = new WebhookSender(app.client, 'poller');
+    const lists = { clicksPermitted: [], messagesDelivered: [], messagesBlocked: [] };
+    for (const body of [{ queryEndTime: '2026-06-05T10:11:12Z', ...lists }, []]) {
+      const answer = await poller.send(body);
+      expect([answer.status, answer.body.message]).toEqual([
+        202,
+        'The body is stored; its lists of events are empty.',
+      ]);
+      const kept = await eventById(answer.body.queue_id);
+      expect(kept).toMatchObject({ status: 'processed', body: JSON.stringify(body) });
+      expect(kept).not.toHaveProperty('incident_id');
+      // As releases before this one kept it.
+      await rows(`update webhook_events set status = 'failed' where id = $1`, [kept['id']]);
+      const path = `/api/webhook-events/${kept['id']}/replay`;
+      expect((await admin.request('POST', path)).body.data.status).toBe('processed');
+    }
+    expect(await events('&source=poller&status=failed')).toEqual([]);
+    expect((await poller.send({ ...lists, clicksBlocked: [{ other: 1 }] })).status).toBe(422);
+    expect((await poller.send({ queryEndTime: '2026-06-05T10:11:12Z' })).status).toBe(422);
+    const preview = await admin.request('POST', '/api/webhooks/poller/preview', { body: lists });
+    expect(preview.body.data).toEqual({ incidents: [] });
+  });
+
+  it('makes incidents of events whose own lists are empty', async () => {
+    const mapping = { items: '/alarms', title: '/text', severity: '/prio', event_id: '/no' };
+    await registerSource(admin, { source: 'doors', mapping });
+    const doors = new WebhookSender(app.client, 'doors');
+    const alarm = { no: 17, prio: 'critical', text: 'Vault door open', tags: [] };
+    expect((await doors.send({ alarms: [alarm] })).body).toMatchObject({ status: 'accepted' });
+    await registerSource(admin, { source: 'tenant', preset: 'okta', signature: 'timestamped' });
+    const tenant = new WebhookSender(app.client, 'tenant');
+    const body = JSON.parse(
+      readFileSync('test/fixtures/webhooks/presets/okta/two-events.json', 'utf8'),
+    );
+    for (const event of body.data.events) event.target = [];
+    expect((await tenant.send(body)).body.incidents).toHaveLength(2);
+  });
+
+  it('names the preset that a body looks like, to its sender and in the inbox', async () => {
+    await registerSource(admin, { source: 'unlike' });
+    const unlike = new WebhookSender(app.client, 'unlike');
+    const okta = readFileSync('test/fixtures/webhooks/presets/okta/two-events.json');
+    const { status, body } = await unlike.send(okta);
+    expect([status, body.error.details.hint]).toEqual([422, 'This looks like okta.']);
+    expect((await eventById(body.error.details.event_id))['error']).toBe(
+      'The body fits no known format. This looks like okta.',
+    );
+    const foreign = await unlike.send({ what: { is: 'that' } });
+    expect([foreign.status, foreign.body.error.details.hint]).toEqual([422, undefined]);
+    const preview = await admin.request('POST', '/api/webhooks/unlike/preview', { body: okta });
+    expect([preview.status, preview.text]).toEqual([
+      422,
+      expect.stringContaining('This looks like okta.'),
+    ]);
   });
 
   it('refuses what fits no format, keeps it once, and tries it again when asked to', async () => {
@@ -379,6 +437,57 @@ describe('webhook receipts when too many are under way', () => {
     });
   });
 
+  it('settles the queued bodies of a source in the order of their receipt, also after a crash', async () => {
+    const id = newId();
+    const state = (severity: string) => {
+      const { data, ...rest } = event();
+      return { ...rest, data: { ...data, alert_id: id, severity } };
+    };
+    const settlement = app.nest.get(Settlement);
+    const settle = settlement.settle.bind(settlement);
+    const quiet = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    let calls = 0;
+    const slow = jest.spyOn(settlement, 'settle').mockImplementation(async (tx, read) => {
+      calls += 1;
+      // Long enough for the other workers to begin with the later bodies; then the connection ends.
+      if (calls > 1) return await settle(tx, read);
+      await new Promise((done) => setTimeout(done, 500));
+      throw Object.assign(new Error('terminating connection'), { code: '57P01' });
+    });
+    const sent = ['low', 'high', 'medium', 'critical'];
+    const ids: string[] = [];
+    for (const severity of sent) ids.push((await siem.send(state(severity))).body.queue_id);
+    const [first, ...later] = await Promise.all(ids.map(settled));
+    slow.mockRestore();
+    quiet.mockRestore();
+    expect(first.status).toBe('processed');
+    expect(later.map(({ status }) => status)).toEqual(['updated', 'updated', 'updated']);
+    const at = `/api/incidents/${first.incident_id}`;
+    expect((await viewer.request('GET', at)).body.data.raw_data.data.severity).toBe('low');
+    const { body } = await viewer.request('GET', `${at}/reports`);
+    expect(body.data.map((one: { severity: string }) => one.severity)).toEqual(sent.slice(1));
+  });
+
+  it('lets a receipt wait behind the queued bodies of its source, which may have the same event', async () => {
+    const admin = await as(app, 'admin');
+    await registerSource(admin, { source: 'behind' });
+    const other = await startTestApp({ database: app.database });
+    try {
+      const [data, id] = [app.nest.get(DataSource), newId()];
+      const queue = `insert into webhook_events (id, source, status, body, body_hash, received_at)
+         values ($1, 'behind', 'queued', $2, sha256($2), now())`;
+      await data.query(queue, [id, Buffer.from(JSON.stringify(event()))]);
+      const sender = new WebhookSender(other.client, 'behind');
+      const answers = [await sender.send(event()), await sender.send([event(), event()])];
+      expect(answers.map(({ status }) => status)).toEqual([202, 202]);
+      await Promise.all(answers.map(({ body }) => settled(body.queue_id)));
+      expect((await settled(id)).status).toBe('processed');
+      expect((await sender.send(event())).status).toBe(200);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('queues two identical bodies once', async () => {
     const sent = event();
     const answers = await Promise.all(Array.from({ length: 10 }, () => siem.send(sent)));
@@ -390,16 +499,21 @@ describe('webhook receipts when too many are under way', () => {
 
   it('gives a job to what waited when the process started, and lets what has just come wait for its own', async () => {
     const data = app.nest.get(DataSource);
-    const queue = async (secondsAgo: number): Promise<string> => {
+    const queue = async (source: string, secondsAgo: number): Promise<string> => {
       const id = newId(Date.now() - secondsAgo * 1_000);
       await data.query(
         `insert into webhook_events (id, source, status, body, body_hash, received_at)
-         values ($1, 'siem', 'queued', $2, sha256($2), $3)`,
-        [id, Buffer.from(JSON.stringify(event())), new Date(Date.now() - secondsAgo * 1_000)],
+         values ($1, $4, 'queued', $2, sha256($2), $3)`,
+        [
+          id,
+          Buffer.from(JSON.stringify(event())),
+          new Date(Date.now() - secondsAgo * 1_000),
+          source,
+        ],
       );
       return id;
     };
-    const [restored, recent] = [await queue(120), await queue(1)];
+    const [restored, recent] = [await queue('siem', 120), await queue('another', 1)];
     const [, , sweep] = every.mock.calls.find(([name]) => name === 'webhook-events-forgotten')!;
     await sweep({}, { id: newId(), attempt: 1, signal: new AbortController().signal });
     expect(await settled(restored)).toMatchObject({ status: 'processed' });
@@ -441,10 +555,12 @@ describe('webhook receipts when too many are under way', () => {
     expect(await eventually(broken, (n) => n > before)).toBe(before + 1);
     settle.mockRestore();
 
-    const find = jest.spyOn(app.nest.get(SourceDirectory), 'find');
-    const known = await app.nest.get(SourceDirectory).find('siem');
-    // Once for the guard that admits it, and no more for the worker.
-    find.mockReset().mockResolvedValueOnce(known).mockResolvedValue(undefined);
+    const sources = app.nest.get(WebhookSourcesRepository);
+    const row = await sources.find('siem');
+    // The guard that admits it asks outside a transaction, the worker within its own.
+    const find = jest
+      .spyOn(sources, 'find')
+      .mockImplementation((_, tx) => Promise.resolve(tx ? undefined : row));
     const orphan = await siem.send(event());
     expect(await settled(orphan.body.queue_id)).toMatchObject({ status: 'failed' });
     expect(await eventually(orphans, (n) => n > without)).toBe(without + 1);

@@ -1,4 +1,5 @@
 import { DataSource } from 'typeorm';
+import { IncidentReports } from '../../src/incidents/reports/incident-reports.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -72,6 +73,25 @@ describe('later events about an incident', () => {
     expect((await analyst.request('GET', missing)).status).toBe(404);
   });
 
+  it('reads the incident and its newest report once for all events of a body', async () => {
+    const first = alertOf({ host: 'ws-1', text: 'x'.repeat(100_000) });
+    const id = await create(first);
+    const latest = jest.spyOn(app.nest.get(IncidentReports), 'latestIn');
+    const again = [1, 2, 2, 3].map((n) =>
+      alertOf({ host: 'ws-1', seen: `by sensor ${n}` }, 'medium', first.data.alert_id),
+    );
+    const { body } = await siem.send(again);
+    expect(latest).toHaveBeenCalledTimes(1);
+    latest.mockRestore();
+    expect(body.incidents.map((one: { updated?: boolean }) => one.updated)).toEqual([
+      true,
+      true,
+      undefined,
+      true,
+    ]);
+    expect((await read(id, '/reports')).meta.total).toBe(3);
+  });
+
   it('keeps as many as one answer may hold, the newest ones', async () => {
     const first = alertOf({ host: 'ws-1' });
     const id = await create(first);
@@ -84,6 +104,46 @@ describe('later events about an incident', () => {
     expect(answer.text.length).toBeLessThan(9 * 1024 * 1024);
     expect(answer.body.data.at(-1).raw_data.data.details.text).toMatch(/^11 x/);
     expect(answer.body.meta.total).toBe(9);
+  });
+
+  it('takes the title of a report that raises the severity, unless a person wrote the title', async () => {
+    const first = alertOf({ host: 'ws-1', rule: 'Unusual sign-in' });
+    const { alert_id } = first.data;
+    const worse = (severity: string, rule: string) =>
+      alertOf({ host: 'ws-1', rule }, severity, alert_id);
+    const id = await create(first);
+    const titleOf = async () => (await read(id)).data.title;
+    const harmless = await titleOf();
+    expect(harmless).toContain('Unusual sign-in');
+    await siem.send(worse('medium', 'Another word'));
+    expect(await titleOf()).toBe(harmless);
+    await siem.send(worse('high', 'Credential dump'));
+    const raised = await titleOf();
+    expect(raised).toContain('Credential dump');
+    expect(await timelineOf(id)).toContainEqual(
+      expect.objectContaining({
+        event: 'updated',
+        actor: 'webhook:siem',
+        summary: `Changed severity from medium to high, title from "${harmless}" to "${raised}".`,
+      }),
+    );
+    const body = { title: 'Mia tests her scripts' };
+    expect((await analyst.request('PUT', `/api/incidents/${id}`, { body })).status).toBe(200);
+    await siem.send(worse('critical', 'Backups deleted'));
+    expect((await read(id)).data).toMatchObject({ severity: 'critical', ...body });
+  });
+
+  it('reopens a resolved incident under the title of the worse report', async () => {
+    const first = alertOf({ host: 'ws-1', rule: 'Unusual sign-in' });
+    const id = await create(first);
+    await resolve(id);
+    await siem.send(
+      alertOf({ host: 'ws-1', rule: 'Credential dump' }, 'high', first.data.alert_id),
+    );
+    expect((await read(id)).data).toMatchObject({
+      severity: 'high',
+      title: expect.stringContaining('Credential dump'),
+    });
   });
 
   it('is told to channels that follow updates, also where no field changes', async () => {
@@ -104,7 +164,7 @@ describe('later events about an incident', () => {
       );
     expect(told.map(({ payload }) => payload)).toMatchObject([
       { updated_by: 'webhook:siem', changed: [] },
-      { updated_by: 'webhook:siem', changed: ['severity', 'fields'] },
+      { updated_by: 'webhook:siem', changed: ['title', 'severity', 'fields'] },
     ]);
   });
 
@@ -131,7 +191,7 @@ describe('later events about an incident', () => {
     expect((await read(id)).data).toMatchObject({ status: 'open', severity: 'medium' });
     const [said, reopened] = (await timelineOf(id)).slice(-2);
     expect(said).toMatchObject({ event: 'event_updated', actor: 'webhook:siem' });
-    expect(reopened).toMatchObject({ event: 'updated', actor: 'system' });
+    expect(reopened).toMatchObject({ event: 'reopened', actor: 'system' });
   });
 
   it.each([
@@ -165,28 +225,157 @@ describe('later events about an incident', () => {
     expect((await timelineOf(id)).map(({ event }) => event)).toContain('update_of_resolved');
   });
 
-  it('triages again, with the later event, where the source wants triage', async () => {
-    await registerSource(admin, { source: 'auto', auto_triage: true });
-    const auto = new WebhookSender(app.client, 'auto');
-    const runsOf = async (id: string): Promise<{ status: string }[]> =>
-      (await read(id, '/triage')).data;
+  describe('of a source that wants triage', () => {
+    let auto: WebhookSender;
+
+    beforeAll(async () => {
+      await registerSource(admin, { source: 'auto', auto_triage: true });
+      auto = new WebhookSender(app.client, 'auto');
+    });
+
     const completed = async (id: string, count: number) =>
       await eventually(
-        () => runsOf(id),
+        async (): Promise<{ status: string }[]> => (await read(id, '/triage')).data,
         (runs) => runs.length === count && runs.every(({ status }) => status === 'completed'),
       );
-    const first = alertOf({ host: 'ws-1', note: 'seen before' });
-    const id = await create(first, auto);
-    await completed(id, 1);
-    await auto.send(
-      alertOf({ host: 'ws-1', threat: 'ransomware' }, 'critical', first.data.alert_id),
-    );
-    await completed(id, 2);
-    const { verdict } = (await read(id)).data;
-    const pointers = verdict.evidence.map(({ pointer }: { pointer: string }) => pointer);
-    // The word of the first event is out of date.
-    expect(pointers).toContain('/latest_report/data/severity');
-    expect(pointers).not.toContain('/data/severity');
+
+    it('are triaged again, with the later event', async () => {
+      const first = alertOf({ host: 'ws-1', note: 'seen before' });
+      const id = await create(first, auto);
+      await completed(id, 1);
+      await auto.send(
+        alertOf({ host: 'ws-1', threat: 'ransomware' }, 'critical', first.data.alert_id),
+      );
+      await completed(id, 2);
+      const { verdict } = (await read(id)).data;
+      const [report] = (await read(id, '/reports')).data;
+      const severities = verdict.evidence.filter(
+        ({ pointer }: { pointer: string }) => pointer === '/data/severity',
+      );
+      // The word of the first event is out of date.
+      expect(severities).toEqual([
+        { source: `report/${report.id}`, pointer: '/data/severity', value: 'critical' },
+      ]);
+    });
+
+    it('are judged by the worst of them, whatever comes after it', async () => {
+      const first = alertOf({ host: 'ws-1', note: 'seen before' });
+      const { alert_id } = first.data;
+      const id = await create(first, auto);
+      await completed(id, 1);
+      const worse = { host: 'ws-1', cmd: 'vssadmin delete shadows' };
+      await auto.send([
+        alertOf(worse, 'critical', alert_id),
+        alertOf({ host: 'ws-1', cmd: 'ipconfig', note: 'nothing' }, 'low', alert_id),
+      ]);
+      await completed(id, 2);
+      const { verdict } = (await read(id)).data;
+      const [report] = (await read(id, '/reports')).data;
+      expect(verdict).toMatchObject({ classification: 'malicious', category: 'ransomware' });
+      expect(verdict.reasoning).toContain('critical ("severity: critical")');
+      const { source, pointer } = verdict.evidence[0];
+      expect([source, pointer]).toEqual([`report/${report.id}`, '/data/details/cmd']);
+    });
+
+    it('are judged by the first of them where that is the worst, and count together', async () => {
+      const first = alertOf({ host: 'ws-1', cmd: 'vssadmin delete shadows' }, 'critical');
+      const id = await create(first, auto);
+      await completed(id, 1);
+      const later = (details: object) => alertOf(details, 'low', first.data.alert_id);
+      await auto.send([
+        later({ cmd: 'ipconfig', threat: 'Trojan.Agent' }),
+        later({ cmd: 'ipconfig', note: 'nothing' }),
+      ]);
+      await completed(id, 2);
+      const { reasoning } = (await read(id)).data.verdict;
+      expect(reasoning).toContain('vssadmin delete');
+      expect(reasoning).toContain('trojan');
+    });
+  });
+
+  describe('after a person judged the incident benign', () => {
+    const outdated = async (id: string): Promise<object[]> => {
+      const path = '/api/attention?kind=verdict_outdated';
+      const { items } = (await analyst.request('GET', path)).body.data;
+      return items.filter((item: { id: string }) => item.id === `verdict_outdated.${id}`);
+    };
+    const judge = async (id: string, body: object) => {
+      const verdict = { classification: 'benign', reasoning: 'A test of ours.' };
+      const answer = await analyst.request('PUT', `/api/incidents/${id}`, {
+        body: { verdict, ...body },
+      });
+      expect(answer.status).toBe(200);
+    };
+
+    it('keeps that verdict, proposes the one of the later report and lists it under attention', async () => {
+      await registerSource(admin, { source: 'judged', auto_triage: true });
+      const judged = new WebhookSender(app.client, 'judged');
+      const first = alertOf({ host: 'ws-1', note: 'seen before' });
+      const id = await create(first, judged);
+      const triagedTimes = (count: number) =>
+        eventually(
+          () => read(id, '/triage'),
+          ({ data }) =>
+            data.length === count &&
+            data.every((run: { completed_at?: string }) => run.completed_at),
+        );
+      await triagedTimes(1);
+      await app.nest.get(DataSource).query(
+        `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
+         values (gen_random_uuid(), 'reopened', 'reopened', 'webhook', true, '{incident.reopened}', 'low', '{}', 'test')`,
+      );
+      await judge(id, { status: 'resolved', resolution: 'A test of ours.' });
+      expect(await outdated(id)).toEqual([]);
+
+      const threat = { host: 'ws-1', threat: 'RansomwareFileEncryption', verdict: 'malicious' };
+      await judged.send(alertOf(threat, 'critical', first.data.alert_id));
+      const { data: runs } = await triagedTimes(2);
+      const last = runs.find(({ not_applied }: { not_applied?: string }) => not_applied);
+      expect(last).toMatchObject({ status: 'completed', not_applied: 'verdict_by_person' });
+      const { data } = await read(id);
+      expect(data).toMatchObject({
+        status: 'triaged',
+        severity: 'critical',
+        verdict: { classification: 'benign', reasoning: 'A test of ours.' },
+      });
+      expect(data.verdict.proposed).toMatchObject({ triage_id: last.triage_id });
+      expect(data.verdict.proposed.classification).not.toBe('benign');
+      const timeline = (await read(id, '/timeline?per_page=100')).data;
+      const said = timeline.map(({ summary }: { summary: string }) => summary).join('\n');
+      expect(said).toContain(
+        'judged it benign. The verdict stays, and no playbook runs by itself, until a person judges again.',
+      );
+      const [message] = await app.nest
+        .get(DataSource)
+        .query<{ payload: { because: string } }[]>(
+          `select payload from notification_deliveries where subject_id = $1 and type = 'incident.reopened'`,
+          [id],
+        );
+      expect(message!.payload.because).toMatch(
+        /severity critical\. key:\S+ judged it benign\. The verdict stays, and no playbook runs/,
+      );
+      expect(said).toContain('before this report: it stays');
+      expect(said).not.toMatch(/Not triaged|the model/);
+      expect(await outdated(id)).toMatchObject([
+        { name: 'judged', role: 'analyst', incident: { id, severity: 'critical' } },
+      ]);
+
+      await judge(id, { verdict: { classification: 'malicious' } });
+      expect(await outdated(id)).toEqual([]);
+    });
+
+    it('lists it without automatic triage too, until the incident is resolved again', async () => {
+      const first = alertOf({ host: 'ws-1' });
+      const id = await create(first);
+      await judge(id, {});
+      await siem.send(alertOf({ host: 'ws-1', count: 9 }, 'medium', first.data.alert_id));
+      await siem.send(alertOf({ status: 'closed' }, 'medium', first.data.alert_id));
+      expect(await outdated(id)).toEqual([]);
+      await siem.send(alertOf({ stage: 'executed' }, 'medium', first.data.alert_id));
+      expect(await outdated(id)).toHaveLength(1);
+      await resolve(id);
+      expect(await outdated(id)).toEqual([]);
+    });
   });
 
   it('never joins events of different sources by an id that a stranger can choose', async () => {

@@ -42,6 +42,7 @@ const SOURCES: Readonly<Record<string, ReceivingSource>> = {
   body: sourceOf('body', 'body'),
   standard: sourceOf('standard', 'standard', `whsec_${KEY.toString('base64')}`),
   token: sourceOf('token', 'token'),
+  basic: sourceOf('basic', 'basic'),
   disabled: sourceOf('disabled', 'timestamped'),
 };
 
@@ -57,6 +58,9 @@ const standard = (body: Buffer, seconds = now()): Headers => ({
   'webhook-id': 'msg_1',
   'webhook-timestamp': String(seconds),
   'webhook-signature': `v1,${hmac(KEY, `msg_1.${seconds}.`, body).toString('base64')}`,
+});
+const pagerDuty = (body: Buffer): Headers => ({
+  'x-pagerduty-signature': `v1=${'0'.repeat(64)},v1=${hex(body)}`,
 });
 const forged = (): Headers => ({
   'x-webhook-timestamp': String(now()),
@@ -129,6 +133,8 @@ describe('A webhook receipt', () => {
       ['a bearer token', 'token', () => ({ authorization: `Bearer ${SECRET}` })],
       ['a token of its own header', 'token', () => ({ 'x-webhook-token': SECRET })],
       ['a token in the header of Cloudflare', 'token', () => ({ 'cf-webhook-auth': SECRET })],
+      ['a password', 'basic', () => ({ authorization: `Basic ${btoa(`basic:${SECRET}`)}` })],
+      ['two signatures of PagerDuty', 'body', () => pagerDuty(body)],
     ])('signed with %s, and its bytes are as they were', async (_, scheme, headers) => {
       const answer = await send(scheme, body, headers());
       expect([answer.status, answer.body.source]).toEqual([200, scheme]);
@@ -396,7 +402,7 @@ describe('A webhook receipt', () => {
   });
 
   it('lets nobody use up the limit of a source with a message that they caught', async () => {
-    const limited = await start({ RATE_LIMIT_WEBHOOK: '3' });
+    const limited = await start({ RATE_LIMIT_WEBHOOK: '60' });
     try {
       jest.spyOn(limited.nest.get(SourceDirectory), 'find').mockImplementation(find);
       const caught = Buffer.from('{"caught":true}');

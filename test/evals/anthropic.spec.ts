@@ -57,7 +57,7 @@ describe('an evaluation of the provider anthropic', () => {
 
   it('does not begin without a key', async () => {
     await withEnvironment({ ANTHROPIC_API_KEY: '' }, async () =>
-      expect(() => modelOf('anthropic')).toThrow(/^ANTHROPIC_API_KEY is needed/),
+      expect(() => modelOf('anthropic')).toThrow(/requires ANTHROPIC_API_KEY/),
     );
   });
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
+import { RECEIPT_REFUSALS } from '../../src/webhooks/webhook.errors.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
 import { startTestApp } from '../support/test-app.js';
 
@@ -28,6 +29,12 @@ describe('docs/operations.md', () => {
     } finally {
       await app.close();
     }
+  });
+
+  it('has a row for every code of webhook_errors_total', () => {
+    const [, table] = /Codes of `webhook_errors_total`:\n([\s\S]*?)\n\n`/.exec(PAGE)!;
+    const named = [...table!.matchAll(/`(\w+)`/g)].map(([, code]) => code);
+    expect(named).toEqual(expect.arrayContaining([...RECEIPT_REFUSALS, 'internal_error']));
   });
 
   it('lets runs of playbooks go as the operator is told, and their actions stay', async () => {

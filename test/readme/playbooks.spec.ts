@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { sameAnswer, shellBlocks } from '../../scripts/readme/blocks.js';
 import { answersOf } from '../../scripts/readme/shell.js';
 import { actionType } from '../../src/action-catalogue/action-types.js';
-import { higherLevel, levelByDefault } from '../../src/actions/policy/approval-policy.js';
-import { DefaultSandbox } from '../../src/connectors/default-sandbox.js';
+import { higherLevel, levelByDefault } from '../../src/actions/policy/required-levels.js';
+import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
 import { ROOTS } from '../../src/playbooks/language/expression-tree.js';
 import {
   LONGEST_DEFINITION,
@@ -11,7 +11,7 @@ import {
   LONGEST_TEMPLATE,
   MOST_EXPRESSIONS,
   MOST_STEPS,
-} from '../../src/playbooks/language/limits.js';
+} from '../../src/playbooks/language/playbook-definition.js';
 import type { PlaybookStep } from '../../src/playbooks/playbook.js';
 import { PLAYBOOK_RUN_STATUSES } from '../../src/playbooks/runs/playbook-run.js';
 import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/shipped/shipped-playbooks.js';
@@ -38,7 +38,7 @@ describe('docs/playbooks.md', () => {
     const { key } = await makeKey(app, 'admin', { name: 'bootstrap-admin' });
     const place = { cwd: process.cwd(), port: String(app.port), before: `KEY='${key}'` };
     answers = await answersOf(blocks, place);
-  }, 120_000);
+  });
   afterAll(() => app?.close());
 
   it('shows the answers that the service gives', () => {
@@ -66,7 +66,7 @@ describe('docs/playbooks.md', () => {
 
   it('has a row for each field, each name of expressions, and each status of a run', () => {
     const { schemas } = readContract().components;
-    const fields = ['NewPlaybook', 'NewPlaybookStep'].flatMap((name) =>
+    const fields = ['PlaybookInput', 'PlaybookStepInput'].flatMap((name) =>
       Object.keys(schemas[name]!.properties!),
     );
     const rows = [...fields, ...ROOTS, ...PLAYBOOK_RUN_STATUSES];
@@ -74,7 +74,7 @@ describe('docs/playbooks.md', () => {
   });
 
   it('says the bounds that there are', () => {
-    const { description, instructions } = readContract().components.schemas['NewPlaybook']!
+    const { description, instructions } = readContract().components.schemas['PlaybookInput']!
       .properties! as Record<string, { maxLength?: number }>;
     const bounds = [
       `${spaced(description!.maxLength!)} characters`,

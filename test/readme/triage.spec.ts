@@ -24,7 +24,7 @@ describe('docs/triage.md', () => {
     ({ key } = await makeKey(app, 'admin', { name: 'bootstrap-admin' }));
     const place = { cwd: process.cwd(), port: String(app.port), before: `KEY='${key}'` };
     answers = await answersOf(blocks, place);
-  }, 90_000);
+  });
   afterAll(() => app?.close());
 
   it('shows the answers that the service gives', () => {

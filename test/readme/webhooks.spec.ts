@@ -21,7 +21,7 @@ describe('docs/webhooks.md', () => {
     ({ key } = await makeKey(app, 'admin', { name: 'bootstrap-admin' }));
     const place = { cwd: process.cwd(), port: String(app.port), before: `KEY='${key}'` };
     answers = await answersOf(blocks, place);
-  }, 60_000);
+  });
   afterAll(() => app?.close());
 
   it('shows the answers that the service gives', () => {

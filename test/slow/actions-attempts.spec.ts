@@ -5,7 +5,7 @@ import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { ClaimLostError } from '../../src/actions/execution/execution.errors.js';
 import { UnreachableError } from '../../src/platform/net/net.errors.js';
-import { PermitLapsed, PERMIT_MS } from '../../src/kill-switch/permit.js';
+import { PermitLapsed, PERMIT_MS } from '../../src/kill-switch/kill-switch.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { SCRIPTED, ScriptedVendor } from '../support/actions/scripted-vendor.js';

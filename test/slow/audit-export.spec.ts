@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { EntryLine, ExportLine } from '../../src/audit/export/audit-export-lines.js';
-import { AuditKeys } from '../../src/audit/chain/audit-keys.js';
+import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
 import { AuditWitness } from '../../src/audit/anchor/audit-witness.js';
 import { ExportCheck, type ExportFindings } from '../../src/audit/export/export-check.js';
 import type { ApiClient } from '../support/api-client.js';
@@ -16,7 +16,7 @@ import { startTestApp, TEST_SETTINGS, type TestApp } from '../support/test-app.j
 const KEYS = 12;
 const SAID = ',"attestation":{"key_id":"ab","mac":"00"}}';
 const AS_WRITTEN = (line?: number) =>
-  new RegExp(`line ${line ?? '\\d+'}: is not as the service writes such a line`);
+  new RegExp(`line ${line ?? '\\d+'}: differs from what the service writes`);
 const inCapitals = (line: string) =>
   line.replace(/"mac":"(\w+)"/, (_, mac: string) => `"mac":"${mac.toUpperCase()}"`);
 
@@ -82,7 +82,7 @@ describe('an export of the audit trail', () => {
   const entriesOf = (all: readonly string[]) =>
     all.map(parsed).filter((line): line is EntryLine => line.type === 'entry');
 
-  it('is refused to everybody but admins', async () => {
+  it('is refused for everybody except admins', async () => {
     const manager = await as(app, 'manager');
     expect((await app.request('GET', '/api/audit/export')).status).toBe(401);
     expect((await manager.request('GET', '/api/audit/export')).status).toBe(403);
@@ -92,11 +92,11 @@ describe('an export of the audit trail', () => {
     }
   });
 
-  it('leaves out members without a value', () => {
+  it('omits fields without a value', () => {
     expect(lines.filter((line) => Object.values(parsed(line)).includes(null))).toEqual([]);
   });
 
-  it('records no export when nothing was handed out', async () => {
+  it('records no export if nothing was sent', async () => {
     const recorded = async (): Promise<number> =>
       (await admin.request('GET', '/api/audit?action=audit.exported')).body.meta.total;
     const before = await recorded();
@@ -108,13 +108,13 @@ describe('an export of the audit trail', () => {
     expect(await recorded()).toBe(before + 1);
   });
 
-  it('holds no entries when the range ends before it begins', async () => {
+  it('has no entries if the range ends before it begins', async () => {
     const all = await exported('?from=2999-01-02T00:00:00Z&to=2999-01-01T00:00:00Z');
     expect(all.map((line) => parsed(line).type)).toEqual(['export', 'end']);
     expect(check(all).valid).toBe(true);
   });
 
-  it('holds every entry with its seal, is valid, and becomes an entry itself', async () => {
+  it('contains every entry with its seal, is valid, and is recorded itself', async () => {
     const findings = check(lines);
     expect(findings).toMatchObject({ valid: true, faults: [] });
     // The record of the export had no time to be sealed; how the first start and the keys are recorded is not for here.
@@ -129,7 +129,7 @@ describe('an export of the audit trail', () => {
     expect(listed.body.meta.total).toBeGreaterThanOrEqual(1);
   });
 
-  it('holds the entries of a range, verifies and is bound to its place in the chain', async () => {
+  it('contains the entries of a range, is valid and bound to its place in the chain', async () => {
     const [first, last] = [entriesOf(lines)[4]!, entriesOf(lines)[8]!];
     const range = await exported(`?from=${first.at}&to=${last.at}`);
     expect(check(range)).toMatchObject({ valid: true });
@@ -185,8 +185,8 @@ describe('an export of the audit trail', () => {
     ['a whole half', (all) => all.slice(0, 6), /it was cut/],
     ['no header', (all) => all.slice(1), /has no header/],
     ['the end of another export', (all) => all.with(-1, ended(all)), /the end was changed/],
-    ['something else', (all) => all.toSpliced(3, 0, '{"a":1}'), /is no line of an export/],
-    ['what is no JSON', (all) => all.toSpliced(3, 0, '{'), /is no line of an export/],
+    ['something else', (all) => all.toSpliced(3, 0, '{"a":1}'), /is not a line of an export/],
+    ['what is no JSON', (all) => all.toSpliced(3, 0, '{'), /is not a line of an export/],
     [
       'members that are there twice',
       (all) =>
@@ -269,7 +269,7 @@ describe('an export of the audit trail', () => {
     expect(findings.faults).toEqual([expect.stringContaining(`entry ${id} was removed`)]);
   });
 
-  it('holds every entry of a trail of several pages', async () => {
+  it('contains every entry of a trail of several pages', async () => {
     for (let number = 0; number < 150; number += 1) {
       const body = { incident_type: 'phishing', severity: 'low', source: 'test', raw_data: {} };
       expect((await admin.request('POST', '/api/incidents', { body })).status).toBe(201);
@@ -297,11 +297,11 @@ describe('an export of the audit trail', () => {
       return { status, output: stdout + stderr };
     };
 
-    it('verifies with the key and nothing else, and says what it cannot know', () => {
+    it('verifies with the key only, and reports what the file does not show', () => {
       const { status, output } = verify(lines, TEST_SETTINGS['SECRETS_KEY']);
       expect(output).toContain('is as the service wrote it');
       expect(lines.join('')).toContain('\u2028');
-      expect(output).toContain('What the file alone cannot tell');
+      expect(output).toContain('The file alone does not show:');
       expect(status).toBe(0);
     });
 
@@ -314,7 +314,7 @@ describe('an export of the audit trail', () => {
       expect(verify(lines, Buffer.alloc(32, 8).toString('base64')).status).toBe(1);
       expect(verify(lines)).toMatchObject({
         status: 1,
-        output: expect.stringContaining('SECRETS_KEY is needed'),
+        output: expect.stringContaining('SECRETS_KEY is required'),
       });
     });
   });

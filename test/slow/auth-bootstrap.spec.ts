@@ -61,6 +61,7 @@ describe('the first start', () => {
       kind: 'key',
       role: 'admin',
       approval_level: 'manager',
+      limit_class: 'standard',
     });
     const written = existsSync(dataDir) ? readdirSync(dataDir) : [];
     // While the anchor is written anew, it has a file of another name beside it.
@@ -137,11 +138,11 @@ describe('the first start', () => {
     const weak = start({ BOOTSTRAP_ADMIN_PASSWORD: 'Password123!' });
     await expect(weak).rejects.toThrow(/^BOOTSTRAP_ADMIN_PASSWORD is too easy to guess: [^\n]+$/);
     const own = start({ BOOTSTRAP_ADMIN_PASSWORD: 'admin-admin-2026' });
-    await expect(own).rejects.toThrow(/^BOOTSTRAP_ADMIN_PASSWORD is made of the user name[^\n]+$/);
+    await expect(own).rejects.toThrow(/^BOOTSTRAP_ADMIN_PASSWORD consists of the user name[^\n]+$/);
     expect(await query('select 1 from users')).toEqual([]);
   });
 
-  it('accepts a common BOOTSTRAP_ADMIN_PASSWORD when the admin exists and the setting has no effect', async () => {
+  it('accepts a common BOOTSTRAP_ADMIN_PASSWORD if the admin exists and the setting has no effect', async () => {
     await start({ BOOTSTRAP_ADMIN_PASSWORD: PASSWORD });
     const later = await start({ BOOTSTRAP_ADMIN_PASSWORD: 'Password123!' });
     expect(await login(later, PASSWORD)).toBe(200);

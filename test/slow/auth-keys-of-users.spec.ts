@@ -82,7 +82,7 @@ describe('the API keys of a user', () => {
     },
   );
 
-  it('stay valid, with the keys that they make, when the deletion asks to keep them', async () => {
+  it('stay valid, with the keys that they create, if the deletion keeps them', async () => {
     const { user, keys } = await userWithKeys();
     expect((await remove(user, '?keys=keep')).status).toBe(200);
     await sleep(PROMISED_MS);
@@ -94,7 +94,7 @@ describe('the API keys of a user', () => {
     ]);
   });
 
-  it('stay valid when the deletion of the user is refused', async () => {
+  it('stay valid if the deletion of the user is refused', async () => {
     const { user, keys } = await userWithKeys();
     for (const query of ['?keys=', '?keys=delete', '?keys=keep&keys=revoke', '?key=keep'])
       expect((await remove(user, query)).status).toBe(422);
@@ -122,7 +122,7 @@ describe('the API keys of a user', () => {
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
   });
 
-  it('may do no more than the present role of the user allows', async () => {
+  it('have at most the current role of the user', async () => {
     const { user, keys } = await userWithKeys();
     const become = async (role: string) => {
       const answer = await admin.request('PUT', `/api/users/${user.id}`, { body: { role } });
@@ -146,7 +146,7 @@ describe('the API keys of a user', () => {
     expect(await statuses(keys)).toEqual([403, 403, 403, 403]);
   });
 
-  it('are not created by a user who is being deleted: the request waits for the deletion and is refused', async () => {
+  it('are not created during the deletion of their user', async () => {
     const { user, keys } = await userWithKeys();
     const database = app.nest.get(DataSource);
     const deletion = database.createQueryRunner();

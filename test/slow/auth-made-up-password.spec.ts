@@ -1,4 +1,4 @@
-import { WhoCanLogIn } from '../../src/auth/bootstrap/who-can-log-in.js';
+import { WhoCanLogIn } from '../../src/auth/bootstrap/bootstrap.service.js';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const STRONG = 'seven herons over the lake';
-const REMINDER = 'The password that the first start made up for admin is still in use';
+const REMINDER = 'The generated password of admin from the first start is still in use';
 
 describe('the password that the first start generated', () => {
   let database: TestDatabase;
@@ -59,7 +59,7 @@ describe('the password that the first start generated', () => {
     return { status: body.status, ...body.components.access };
   };
 
-  it('leads each login to the page that changes it, which the user may leave', async () => {
+  it('redirects each login to the page that changes it, which the user may leave', async () => {
     const app = await start();
     const { password } = credentials();
     for (let login = 0; login < 2; login += 1) {
@@ -74,7 +74,7 @@ describe('the password that the first start generated', () => {
       ]);
       expect(page.headers['content-security-policy']).toContain("form-action 'self'");
       expect(page.text).not.toMatch(/<script|onclick|javascript:/i);
-      expect(page.text).toContain('the password that the first start made up');
+      expect(page.text).toContain('the password that was generated at the first start');
       expect(page.text).toContain('<a href="/docs?a=b">Not now</a>');
       for (const name of ['current_password', 'new_password']) {
         expect(page.text).toContain(`<label for="${name}">`);
@@ -90,7 +90,7 @@ describe('the password that the first start generated', () => {
     expect(json.status).toBe(200);
   });
 
-  it('is told by every start and by the health until the form changes it', async () => {
+  it('is reported by every start and by health until the form changes it', async () => {
     const first = await start();
     const inUse = { made_up_password: true, message: expect.stringContaining(REMINDER) };
     expect(await access(first)).toMatchObject(inUse);
@@ -147,7 +147,7 @@ describe('the password that the first start generated', () => {
     expect((await logInByForm(app, STRONG)).headers.location).toBe('/docs?a=b');
   });
 
-  it('is not one that an operator gave', async () => {
+  it('is not a password from an operator', async () => {
     const app = await start({ BOOTSTRAP_ADMIN_PASSWORD: STRONG });
     expect((await logInByForm(app, STRONG)).headers.location).toBe('/docs?a=b');
     expect(await whoCanLogIn(app)).toBe('one user');
@@ -163,7 +163,7 @@ describe('the page that changes the own password', () => {
 
   afterAll(() => app.close());
 
-  it('leads a visitor without a session to the login, and back', async () => {
+  it('redirects a visitor without a session to the login, and back', async () => {
     const page = await app.request('GET', '/login/password');
     expect([page.status, page.headers.location]).toEqual([303, '/login?next=/login/password']);
     const form = await app.request('POST', '/login/password', {
@@ -178,7 +178,7 @@ describe('the page that changes the own password', () => {
     expect([json.status, json.body.error.code]).toEqual([401, 'unauthorized']);
   });
 
-  it('serves every user, and leads to no other host', async () => {
+  it('serves every user, and redirects to no other host', async () => {
     const user = await makeUser(app, 'viewer');
     const session = await inSession(app, user);
     const page = await session.request('GET', '/login/password?next=//evil.example');
@@ -203,7 +203,7 @@ describe('the page that changes the own password', () => {
   it('counts as a write', async () => {
     const limited = await startTestApp({
       database: app.database,
-      settings: { RATE_LIMIT_WRITE: '1' },
+      settings: { RATE_LIMIT_PERSON_WRITE: '1' },
     });
     try {
       const user = await makeUser(limited, 'viewer');

@@ -46,7 +46,7 @@ describe('The audit trail of refusals', () => {
       headers: { authorization: `Bearer ${createKey().key}`, 'x-forwarded-for': address },
     });
 
-  it('has the refusals of known callers, whatever strangers send from however many addresses', async () => {
+  it('has the refusals of known callers, whatever strangers send from many addresses', async () => {
     const addresses = Array.from({ length: 1_400 }, (_, n) => `10.0.${n >> 8}.${n & 255}`);
     for (let sent = 0; sent < addresses.length; sent += 50) {
       await Promise.all(addresses.slice(sent, sent + 50).map(badKey));
@@ -77,7 +77,7 @@ describe('The audit trail of refusals', () => {
     expect(left.reduce((sum, { details }) => sum + details.left_out, written)).toBe(1_400);
   });
 
-  it('counts the addresses of one network of IPv6 as one', async () => {
+  it('counts addresses of one IPv6 network as one', async () => {
     for (let index = 1; index <= 20; index += 1) await badKey(`2001:db8:1:2::${index}`);
     await badKey('2001:db8:1:3::1');
     const networks = await eventually(

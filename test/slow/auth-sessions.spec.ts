@@ -75,7 +75,7 @@ describe('the sessions', () => {
     expect(after).toEqual([401]);
   });
 
-  it('end at once on the replica that disables or deletes the user or sets another password', async () => {
+  it('end at once on the replica that disables or deletes the user or changes the password', async () => {
     const ends: ((user: TestUser) => Promise<unknown>)[] = [
       (user) => change(user, { enabled: false })(),
       (user) => change(user, { password: 'another password' })(),
@@ -167,7 +167,7 @@ describe('the sessions', () => {
     expect((await me(app, cookies[2]!)).status).toBe(200);
   });
 
-  it('are prolonged by use, which is written at most once a minute', async () => {
+  it('are extended by use, which is stored at most once a minute', async () => {
     const user = await makeUser(app, 'viewer');
     const cookie = await logIn(app, user);
     const query = (text: string) => app.nest.get(DataSource).query(text, [user.id]);
@@ -218,7 +218,7 @@ describe('the sessions', () => {
     expect(read.status).toBe(200);
   });
 
-  it('are ignored when the request also brings a key, valid or not', async () => {
+  it('are ignored if the request also has a key, valid or not', async () => {
     const user = await makeUser(app, 'viewer');
     const cookie = await logIn(app, user);
     const both = await admin.request('GET', '/api/me', { headers: { cookie } });
@@ -239,11 +239,11 @@ describe('the sessions', () => {
     ['no value', 'its_session'],
     ['a very long token', `its_session=${'A'.repeat(5000)}`],
     ['separators alone', '=;;;its_session==;'],
-  ])('are not found for a cookie with %s, which is answered with 401', async (_, cookie) => {
+  ])('are not found for a cookie with %s, and the answer is 401', async (_, cookie) => {
     expect((await me(app, cookie.slice(0, 5000))).status).toBe(401);
   });
 
-  it('end, except the present one, when the user changes the own password', async () => {
+  it('end, except the current one, when the user changes the own password', async () => {
     const user = await makeUser(app, 'viewer');
     const other = await logIn(replica, user);
     const mine = await inSession(app, user);
@@ -267,7 +267,7 @@ describe('the sessions', () => {
     await logIn(app, { ...user, password: 'zwo\u0308lf zeichen fin' });
   });
 
-  it('are needed to change a password: a key has none and is refused', async () => {
+  it('are required to change a password, so a key is refused', async () => {
     const answer = await admin.request('PUT', '/api/me/password', {
       body: { current_password: 'whatever it is', new_password: 'whatever it was' },
     });
@@ -283,7 +283,7 @@ describe('the sessions', () => {
     for (const cookie of cookies) expect((await me(app, cookie)).status).toBe(200);
   });
 
-  it('are listed to their user with where each login came from, and to nobody else', async () => {
+  it('are listed with the origin of each login, only for their user', async () => {
     const user = await makeUser(app, 'viewer');
     const agent = `Browser/1.0 ${'x'.repeat(300)}`;
     const first = await app.request('POST', '/login', {
@@ -357,7 +357,7 @@ describe('the sessions', () => {
     expect((await mine.request('GET', '/api/me')).status).toBe(401);
   });
 
-  it('are found by an id in upper case, and answer, audit record and next request see the same session', async () => {
+  it('are found by an id in upper case, consistently in answer, audit record and next request', async () => {
     const user = await makeUser(app, 'viewer');
     const lost = await logIn(app, user);
     const mine = await inSession(app, user);
@@ -373,7 +373,7 @@ describe('the sessions', () => {
     );
   });
 
-  it('never outlive the user being disabled while a login is under way', async () => {
+  it('end when the user is disabled during a login', async () => {
     for (let round = 0; round < 5; round += 1) {
       const user = await makeUser(app, 'viewer');
       const logins = [app, replica, app].map((where) => logIn(where, user).catch(() => undefined));

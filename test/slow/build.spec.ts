@@ -34,7 +34,6 @@ function build(root: string): Promise<Outcome> {
 }
 
 // Each builds with the real compiler, several at once.
-jest.setTimeout(120_000);
 
 describe('a build at the start', () => {
   let root: string;

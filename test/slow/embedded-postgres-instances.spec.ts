@@ -1,9 +1,7 @@
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  EmbeddedPostgresError,
-  startEmbeddedPostgres,
-} from '../../src/platform/database/embedded/embedded-postgres.js';
+import { EmbeddedPostgresError } from '../../src/platform/database/embedded/file-system.js';
+import { startEmbeddedPostgres } from '../../src/platform/database/embedded/embedded-postgres.js';
 import {
   isAlive,
   readPostmasterFile,

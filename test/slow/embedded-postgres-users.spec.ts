@@ -12,7 +12,7 @@ import {
 } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
-import { linkLibraries } from '../../src/platform/database/embedded/native-package.js';
+import { linkLibraries } from '../../src/platform/database/embedded/binaries.js';
 import { AppProcess, type OsUser } from '../support/embedded/app-process.js';
 import { buildLauncher, installedNative, openTempDir } from '../support/embedded/launcher-build.js';
 import { query } from '../support/embedded/query.js';
@@ -126,7 +126,9 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
 
       // Whoever could write there could swap the cluster, which root then would act upon.
       await chmod(home, 0o777);
-      expect((await started(program, dataDir)).message).toMatch(/can be changed by other users/);
+      expect((await started(program, dataDir)).message).toMatch(
+        /must not be writable by other users/,
+      );
       await chmod(home, 0o711);
     },
   );
@@ -167,7 +169,9 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
     const { event, name, message } = await started(program, join(root, 'no-data'));
 
     expect({ event, name }).toEqual({ event: 'failed', name: 'EmbeddedPostgresError' });
-    expect(message).toMatch(/^There is no embedded PostgreSQL for [^\n]*: set DATABASE_URL[^\n]*$/);
+    expect(message).toMatch(
+      /^There is no embedded PostgreSQL for [^\n]*\. Set DATABASE_URL[^\n]*$/,
+    );
   });
 
   itAsRoot('is told in one line that it may not write to DATA_DIR', async () => {
@@ -176,7 +180,7 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
     const { event, message } = await started(app, dataDir, nobody);
 
     expect(event).toBe('failed');
-    expect(message).toMatch(/^[^\n]*DATA_DIR must be writable[^\n]*$/);
+    expect(message).toMatch(/^[^\n]*must be able to write to DATA_DIR[^\n]*$/);
   });
 
   it('gets one line for a DATA_DIR that cannot be made', async () => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { EmbeddedPostgresError } from '../../src/platform/database/embedded/file-system.js';
 import {
   appendFileSync,
   existsSync,
@@ -15,7 +16,6 @@ import { join } from 'node:path';
 import { Pool } from 'pg';
 import {
   type EmbeddedPostgres,
-  EmbeddedPostgresError,
   startEmbeddedPostgres,
 } from '../../src/platform/database/embedded/embedded-postgres.js';
 import { isAlive } from '../../src/platform/database/embedded/postmaster-file.js';

@@ -1,44 +1,32 @@
-import { examples } from '../../src/app.examples.js';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { format } from 'prettier';
+import type { RecordedExamples } from '../../src/platform/openapi/examples.js';
 import { Player } from '../support/examples/player.js';
-import type { Scene } from '../support/examples/scene.js';
 import { SCENES } from '../support/examples/story.js';
 
-/** Nothing makes a service fail that was just started, or jobs die in it, and nobody is there who could be told. */
-const NOT_PLAYED = [
-  'getDetailedHealth unhealthy',
-  'getDetailedHealthUnderApi unhealthy',
-  'getHealth unhealthy',
-  'getHealthUnderApi unhealthy',
-  'getReadiness not_ready',
-  'getReadinessUnderApi not_ready',
-  'listDeadJobs of_a_queue',
-  'listNotificationDeliveries dead',
-  'redeliverDeadNotifications day',
-  'redeliverNotification again',
-  'requeueDeadJob not_found',
-  'requeueDeadJob requeued',
-  'testNotificationChannel delivered',
-];
+const FILE = 'openapi/examples.json';
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
-const nameOf = ({ operation, named }: Scene): string => `${operation} ${named}`;
+/** A machine under load may take a little longer for a step, so that the next scene begins before it ends. */
+const withoutTimes = (text: string): unknown => JSON.parse(text.replace(TIME, '*'));
 
 describe('the examples of the contract', () => {
-  it('are all part of the story, but those that a service just started cannot show', () => {
-    const played = new Set(SCENES.map(nameOf));
-    const all = Object.entries(examples).flatMap(([operation, cases]) =>
-      Object.keys(cases).map((named) => nameOf({ operation, named, by: 'nobody' })),
-    );
-    expect(all.filter((name) => !played.has(name)).toSorted()).toEqual(NOT_PLAYED);
-  });
-
-  it('happen just as they are shown when the story is played', async () => {
+  it('are what a service answers now; RECORD_EXAMPLES=1 records them anew', async () => {
     const player = await Player.start();
-    const found: string[] = [];
+    const problems: string[] = [];
     for (const scene of SCENES) {
-      const problems = await player.play(scene);
-      found.push(...problems.map((problem) => `${nameOf(scene)} ${problem}`));
+      const found = await player.play(scene);
+      problems.push(...found.map((problem) => `${scene.operation} ${scene.named}: ${problem}`));
     }
+    const recorded: RecordedExamples = player.recorded();
     await player.close();
-    expect(found).toEqual([]);
-  }, 120_000);
+    expect(problems).toEqual([]);
+    const text = await format(JSON.stringify(recorded), { parser: 'json', printWidth: 100 });
+    const before = readFileSync(FILE, 'utf8');
+    if (process.env['RECORD_EXAMPLES'] !== '1') {
+      expect(withoutTimes(text)).toEqual(withoutTimes(before));
+    } else if (JSON.stringify(withoutTimes(text)) !== JSON.stringify(withoutTimes(before))) {
+      writeFileSync(FILE, text);
+    }
+  }, 240_000);
 });

@@ -412,10 +412,10 @@ describe('request bodies', () => {
       await until(201, large(3));
       await until(200, byStranger);
 
-      // Half for all strangers together.
+      // Large bodies of all strangers share a quarter, and leave room for small ones.
       await Promise.all(Array.from({ length: 4 }, () => hold()));
-      await until(503, byStranger);
-      expect([await small(3)(), await large(3)()]).toEqual([201, 201]);
+      await until(503, () => statusOf(bounded.client, '/test-only/echo', 'x'.repeat(LIMIT - 100)));
+      expect([await byStranger(), await small(3)(), await large(3)()]).toEqual([200, 201, 201]);
     } finally {
       for (const connection of held) connection.reset();
       await bounded.close();

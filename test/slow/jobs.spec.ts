@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineQueue } from '../../src/platform/jobs/job-queue.js';
+import { defineQueue } from '../../src/platform/jobs/jobs.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -101,7 +101,6 @@ describe('the job queue', () => {
     const [dead] = await eventually(
       async () => (await replica.dead.list({ queue: 'failing', page: 1, per_page: 20 })).items,
       (list) => list.length === 1,
-      20_000,
     );
 
     const [first, second, third] = attempts;
@@ -191,8 +190,10 @@ describe('the job queue', () => {
     await expect(inTransaction((tx) => replica.jobs.enqueue(tx, plain, large))).rejects.toThrow(
       /bytes of JSON/,
     );
-    expect(() => replica.jobs.work(single, async () => undefined)).toThrow(/works on single/);
-    expect(() => defineQueue('Not A Name')).toThrow(/no name for a queue/);
+    expect(() => replica.jobs.work(single, async () => undefined)).toThrow(
+      /queue single already has a handler/,
+    );
+    expect(() => defineQueue('Not A Name')).toThrow(/not a valid queue name/);
   });
 
   it('leaves no rows of jobs that are done', async () => {

@@ -34,7 +34,7 @@ describe('/api/kill-switch', () => {
 
   afterAll(() => app.close());
 
-  it('is off at first, and leaves out what does not apply', async () => {
+  it('is off at first, and omits fields that do not apply', async () => {
     const { body } = await viewer.request('GET', '/api/kill-switch');
     expect(body.data).toEqual({
       active: false,
@@ -61,12 +61,12 @@ describe('/api/kill-switch', () => {
     });
   });
 
-  it('refuses to be turned on by a viewer', async () => {
+  it('cannot be turned on by a viewer', async () => {
     const answer = await viewer.request('POST', '/api/kill-switch/activate', { body: REASON });
     expect(answer.status).toBe(403);
   });
 
-  it('answers with its state when it is turned on or off and was so already', async () => {
+  it('answers with its state if it is turned on or off again', async () => {
     expect((await deactivate()).body.data).toMatchObject({ active: false });
     const first = await activate();
     const second = await activate({ reason: 'another' });
@@ -82,7 +82,7 @@ describe('/api/kill-switch', () => {
     },
   );
 
-  it('answers a repeated request as the first time, to the letter', async () => {
+  it('repeats its answer exactly for a repeated request', async () => {
     const headers = { 'idempotency-key': 'stop-once' };
     const first = await activate(REASON, headers);
     await deactivate();
@@ -92,7 +92,7 @@ describe('/api/kill-switch', () => {
     expect((await viewer.request('GET', '/api/kill-switch')).body.data.active).toBe(false);
   });
 
-  it('limits activations on their own, to 60 per minute', async () => {
+  it('limits activations separately, to 60 per minute', async () => {
     const { headers } = await activate();
     expect(headers['x-ratelimit-limit']).toBe('60');
   });
@@ -110,7 +110,7 @@ describe('/api/kill-switch', () => {
     told.mockRestore();
   });
 
-  it('shows in health and metrics as degraded, and leaves the service ready', async () => {
+  it('is shown as degraded in health and metrics, while the service stays ready', async () => {
     await activate();
     // The look of a moment ago is shared for half a second.
     await sleep(600);
@@ -124,19 +124,19 @@ describe('/api/kill-switch', () => {
     expect((await app.request('GET', '/metrics')).text).toContain('kill_switch_active 0');
   });
 
-  it('refuses permits while it is on, and says why', async () => {
+  it('refuses permits with a reason while it is on', async () => {
     const killSwitch = app.nest.get(KillSwitch);
     const permit = await killSwitch.renewPermit();
     permit.assertFresh();
     await activate();
-    expect(() => permit.assertFresh()).toThrow('lapsed');
+    expect(() => permit.assertFresh()).toThrow('expired');
     await expect(killSwitch.renewPermit()).rejects.toMatchObject({
       code: 'kill_switch_active',
       extras: { details: { reason: 'a drill' } },
     });
   });
 
-  it('counts as active when it cannot be read', async () => {
+  it('counts as active if it cannot be read', async () => {
     const dataSource = app.nest.get(DataSource);
     const killSwitch = app.nest.get(KillSwitch);
     await dataSource.query('alter table kill_switch rename to mislaid');
@@ -153,7 +153,7 @@ describe('/api/kill-switch', () => {
     }
   });
 
-  it('is turned on while claims hold every shared connection and do not end', async () => {
+  it('is turned on while claims hold every shared connection', async () => {
     const transactions = app.nest.get(Transactions);
     const killSwitch = app.nest.get(KillSwitch);
     // The keys have been used before, as those of people who work with the service all the time.

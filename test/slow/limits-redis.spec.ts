@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Requires } from '../../src/platform/access/access.js';
 import type { LimitRecord } from '../../src/platform/limits/limit-storage.js';
 import { MemoryLimitStorage } from '../../src/platform/limits/memory-limit-storage.js';
-import { RedisCounter } from '../../src/platform/limits/redis-counter.js';
-import { SharedLimitStorage } from '../../src/platform/limits/shared-limit-storage.js';
+import {
+  RedisCounter,
+  SharedLimitStorage,
+} from '../../src/platform/limits/shared-limit-storage.js';
 import { startBareApp } from '../support/bare-app.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { installedRedis, type RedisServer, startRedis } from '../support/redis-server.js';
@@ -119,7 +121,7 @@ const MINUTE = 60_000;
     };
     try {
       let turn = 0;
-      await eventually(() => compared(`same-${(turn += 1)}`), Boolean, 20_000);
+      await eventually(() => compared(`same-${(turn += 1)}`), Boolean);
     } finally {
       counter.close();
     }

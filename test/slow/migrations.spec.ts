@@ -5,8 +5,6 @@ import { migrate } from '../../src/platform/database/open-database.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { createTestDatabase } from '../support/test-database.js';
 
-jest.setTimeout(90_000);
-
 async function withEmptyDatabase(work: (url: string) => Promise<void>): Promise<void> {
   const database = await createTestDatabase({ empty: true });
   try {

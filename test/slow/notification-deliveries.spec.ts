@@ -49,9 +49,8 @@ describe('deliveries of notifications', () => {
   };
   const ended = (id: string, n: number) =>
     eventually(
-      async () => (await deliveries(id, '?status=delivered,dead')).data,
+      async () => (await deliveries(id, '?status=delivered,dead&per_page=100')).data,
       (rows) => rows.length === n,
-      20_000,
     );
 
   beforeAll(async () => {
@@ -193,7 +192,9 @@ describe('deliveries of notifications', () => {
       await put(`/api/incidents/${id}`, { status: 'resolved' });
     }
     await ended(chosen.id, 2);
-    const severities = receiver.events.map(({ data }) => data.incident.severity);
+    // A channel of an earlier test may still deliver that the kill switch is off.
+    const ofChosen = receiver.events.filter(({ type }) => type === 'incident.created');
+    const severities = ofChosen.map(({ data }) => data.incident.severity);
     expect(severities.toSorted()).toEqual(['critical', 'high']);
     expect((await deliveries(disabled.id)).meta.total).toBe(0);
   });
@@ -387,7 +388,7 @@ describe('deliveries of notifications', () => {
 
   it('are kept when the address may not be called, which the channel says', async () => {
     const { id } = await channel({ events: ['incident.created'] });
-    const refused = new TargetRefusedError('127.0.0.1 is not on a public network.');
+    const refused = new TargetRefusedError('127.0.0.1 is not in a public network.');
     const pin = jest.spyOn(app.nest.get(Targets), 'pin').mockRejectedValue(refused);
     try {
       for (let n = 0; n < 5; n += 1) await incident();
@@ -397,11 +398,14 @@ describe('deliveries of notifications', () => {
       );
       expect(await shown(id)).toMatchObject({
         status: 'degraded',
-        last_error: '127.0.0.1 is not on a public network.',
+        last_error: '127.0.0.1 is not in a public network.',
       });
       expect((await deliveries(id, '?status=pending')).meta.total).toBe(5);
       const { body } = await admin.request('GET', '/health/detailed');
-      expect(body.components.notifications.failing).toEqual([expect.stringMatching(/^hook /)]);
+      expect(body.components.notifications).toMatchObject({
+        status: 'degraded',
+        failing: [expect.stringMatching(/^hook /)],
+      });
     } finally {
       pin.mockRestore();
     }
@@ -483,9 +487,11 @@ describe('deliveries of notifications', () => {
     await app.nest.get(DeliveryEndings).tellOfLongFailures();
     await eventually(
       () => typesOf(other),
-      (types) => types.length === 1,
+      (types) => types.length > 0,
     );
     expect(other.events[0]!.data).toMatchObject({ channel: { id: waiting.id } });
+    // A busy machine may answer too late, and the same event comes again.
+    expect(new Set(other.events.map(({ id }) => id)).size).toBe(1);
     expect(receiver.events.slice(tries).map(({ type }) => type)).not.toContain('incident.created');
     expect((await shown(waiting.id)).status).toBe('unhealthy');
   });
@@ -610,11 +616,11 @@ describe('deliveries of notifications', () => {
     const hanging = await channel({ events: ['incident.created'] }, other.url);
     other.vendor.behave('hang');
     const { id } = await channel({ events: ['incident.created'] });
-    for (let n = 0; n < 12; n += 1) await incident();
-    await ended(id, 12);
-    expect((await deliveries(hanging.id, '?status=pending')).meta.total).toBe(12);
+    for (let n = 0; n < 40; n += 1) await incident();
+    await ended(id, 40);
+    expect((await deliveries(hanging.id, '?status=pending')).meta.total).toBe(40);
     // Of the hanging one, no more are under way than it has places.
-    expect(other.requests.length).toBeLessThanOrEqual(4);
+    expect(other.requests.length).toBeLessThanOrEqual(32);
   });
 
   it('are delivered again when somebody asks for it, with the same event id', async () => {
@@ -734,8 +740,10 @@ describe('deliveries of notifications', () => {
       unhealthy: [expect.stringContaining('failing')],
     });
     expect((await admin.request('GET', '/ready')).status).toBe(200);
-    const { text } = await admin.request('GET', '/metrics');
-    expect(text).toMatch(/notification_channel_up\{channel="failing \d+"\} 0/);
+    await eventually(
+      async () => (await admin.request('GET', '/metrics')).text,
+      (text) => /notification_channel_up\{channel="failing \d+"\} 0/.test(text),
+    );
 
     receiver.vendor.behave('apply');
     await eventually(hurry, () => receiver.vendor.allEffects.size > 0);
@@ -785,8 +793,14 @@ describe('deliveries of notifications', () => {
     expect(await told()).toEqual(['notification_channel.unhealthy']);
     await put(`${PATH}/${failing.id}`, { config: { url: `${receiver.url}/third` } });
     receiver.vendor.behave('apply');
-    await hurry();
-    await ended(failing.id, 2);
+    // Again and again: an attempt that is under way while the configuration changes fails and waits once more.
+    await eventually(
+      async () => {
+        await hurry();
+        return (await deliveries(failing.id, '?status=delivered')).data;
+      },
+      (rows) => rows.length === 2,
+    );
     expect((await post(`${PATH}/${failing.id}/test`)).body.data.success).toBe(true);
     expect(await told()).toEqual([
       'notification_channel.recovered',

@@ -3,6 +3,7 @@ import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { registerSource, WebhookSender } from '../support/webhook-sender.js';
 import { SlackHookServer } from '../support/vendors/slack-hook-server.js';
 
 const PATH = '/api/notification-channels';
@@ -20,13 +21,16 @@ describe('a flood of new incidents', () => {
   const deliveries = async (query = '') =>
     (await admin.request('GET', `${PATH}/${channel}/deliveries${query}`)).body;
   /** What is held waits no longer. */
+  /** Touches nothing that a message has: its end locks the rows in another order. */
   const hurry = () =>
-    app.nest.get(DataSource).query(`update notification_deliveries set held_until = now()`);
+    app.nest.get(DataSource).query(
+      `update notification_deliveries set held_until = now()
+        where held_until > now() and carried_by is null and lease_until is null`,
+    );
   const delivered = (n: number) =>
     eventually(
       async () => (await deliveries('?status=delivered')).meta.total as number,
       (total) => total === n,
-      20_000,
     );
 
   beforeAll(async () => {
@@ -53,7 +57,7 @@ describe('a flood of new incidents', () => {
     await slack.stop();
   });
 
-  it('sends a critical message before a queue of low ones, where Slack takes one message a second', async () => {
+  it('holds up a critical one for less than 5 seconds, where Slack takes one message a second', async () => {
     slack.shortestMs = 1_000;
     const low = Array.from({ length: 200 }, (_, n) =>
       incident({ severity: 'low', source: `s-${n}` }),
@@ -62,36 +66,37 @@ describe('a flood of new incidents', () => {
     await eventually(
       () => slack.messages.length,
       (count) => count > 1,
-      10_000,
     );
+    const begun = Date.now();
     await incident({ severity: 'critical', title: 'Ransomware' });
     await eventually(
       () => slack.messages.map(({ text }) => text),
       (texts) => texts.some((text) => /^.critical. New incident: .* Ransomware$/.test(text)),
-      50_000,
+      5_000,
     );
-    const sentBefore = slack.messages.findIndex(({ text }) => text.includes('Ransomware'));
-    expect(sentBefore).toBeLessThan(20);
-  }, 60_000);
+    expect(Date.now() - begun).toBeLessThan(5_000);
+    expect((await deliveries('?status=pending')).meta.total).toBeGreaterThan(150);
+  });
 
   it('of alerts that are alike is two messages at most, and each of them is delivered', async () => {
     for (let n = 0; n < 40; n += 1) await incident({ title: `Brute force on WS-${n}` });
     await eventually(
       () => slack.messages.length,
       (count) => count > 0,
-      10_000,
     );
     await hurry();
     await delivered(40);
-    expect(slack.messages.length).toBeLessThanOrEqual(2);
-    const told = slack.messages.map(({ text }) =>
+    // A message of the test before may still arrive.
+    const ofTheFlood = slack.messages.filter(({ text }) => text.includes('Brute force on WS-'));
+    expect(ofTheFlood.length).toBeLessThanOrEqual(2);
+    const told = ofTheFlood.map(({ text }) =>
       Number(/(\d+) new incidents from/.exec(text)?.[1] ?? 1),
     );
     expect(told.reduce((sum, n) => sum + n)).toBe(40);
     const { data } = await deliveries('?per_page=100');
     const carriers = data.filter((one: { carried_by?: string }) => one.carried_by === undefined);
-    expect(carriers).toHaveLength(slack.messages.length);
-  }, 60_000);
+    expect(carriers).toHaveLength(ofTheFlood.length);
+  });
 
   it('of one source is one message, with the most severe one first', async () => {
     const severities = ['medium', 'high', 'low', 'medium', 'low', 'medium'];
@@ -103,5 +108,83 @@ describe('a flood of new incidents', () => {
     expect(slack.messages[0]!.text).toMatch(
       /^.high. 6 new incidents from edr: INC-\d+-\d+ - It is high$/,
     );
-  }, 60_000);
+  });
+
+  it('asks for no approval that was decided while its message waited', async () => {
+    const sandbox = { name: 'sandbox', type: 'sandbox', config: {} };
+    await admin.request('POST', '/api/connectors', { body: sandbox });
+    await admin.request('PUT', `${PATH}/${channel}`, {
+      body: { events: ['action.pending_approval'] },
+    });
+    slack.play(503);
+    const asked = await admin.request('POST', '/api/actions/execute', {
+      body: { action: 'isolate_host', parameters: { host_id: 'WS-042', reason: 'It beacons.' } },
+    });
+    const { action_id: action } = asked.body.data;
+    await eventually(
+      async () => (await deliveries()).data[0]?.last_error,
+      (error) => error !== undefined,
+    );
+    await admin.request('POST', `/api/actions/${action}/reject`, { body: { reason: 'A test.' } });
+    await delivered(1);
+    expect(slack.messages).toEqual([]);
+    expect((await deliveries()).data[0]).toMatchObject({
+      status: 'delivered',
+      last_error: 'Not sent: all approvals that it asks for were decided before.',
+    });
+  });
+
+  describe('a report that reopens an incident and raises its severity', () => {
+    const NOT_SENT = 'Not sent: the message about the reopening tells the severity.';
+    let siem: WebhookSender;
+
+    beforeAll(async () => {
+      await registerSource(admin);
+      siem = new WebhookSender(app.client);
+    });
+
+    const reopenWithWorse = async (id: string) => {
+      const alert = (severity: string) => ({
+        event_type: 'malware',
+        timestamp: '2026-01-31T09:30:00Z',
+        source: 'siem-a',
+        data: { alert_id: id, severity, details: { host: 'ws-1' } },
+      });
+      const { incident_id } = (await siem.send(alert('medium'))).body;
+      const body = { status: 'resolved' };
+      await admin.request('PUT', `/api/incidents/${incident_id}`, { body });
+      await siem.send(alert('high'));
+    };
+    const endings = async () =>
+      (await deliveries()).data.map(({ event, last_error }: Record<string, string>) => [
+        event,
+        last_error,
+      ]);
+
+    it('is one message to people who are told of both', async () => {
+      const events = ['incident.reopened', 'incident.severity_changed'];
+      await admin.request('PUT', `${PATH}/${channel}`, { body: { events } });
+      await reopenWithWorse('both');
+      await delivered(2);
+      expect(slack.messages.map(({ text }) => text)).toEqual([
+        expect.stringMatching(/^\[high\] Reopened and raised from medium to high: INC-/),
+      ]);
+      expect(await endings()).toEqual(
+        expect.arrayContaining([
+          ['incident.reopened', undefined],
+          ['incident.severity_changed', NOT_SENT],
+        ]),
+      );
+    });
+
+    it('is told to people who are told of the severity alone', async () => {
+      const events = ['incident.severity_changed'];
+      await admin.request('PUT', `${PATH}/${channel}`, { body: { events } });
+      await reopenWithWorse('severity');
+      await delivered(1);
+      expect(slack.messages.map(({ text }) => text)).toEqual([
+        expect.stringMatching(/^\[high\] Severity raised from medium to high: INC-/),
+      ]);
+    });
+  });
 });

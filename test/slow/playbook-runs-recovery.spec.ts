@@ -1,8 +1,7 @@
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
-import { PlaybookRunner } from '../../src/playbooks/runs/playbook-runner.js';
-import { RUN_FAILPOINT } from '../../src/playbooks/runs/run-failpoints.js';
+import { PlaybookRunner, RUN_FAILPOINT } from '../../src/playbooks/runs/playbook-runner.js';
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
 import { crashAt, revive } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';

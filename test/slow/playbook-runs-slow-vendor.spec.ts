@@ -57,14 +57,12 @@ describe('a vendor that takes its time', () => {
     await eventually(
       () => completed(quick),
       (n) => n === 2,
-      20_000,
     );
     expect(await completed(slow)).toBeLessThan(1 + SLOW_RUNS / 2);
 
     await eventually(
       () => completed(slow),
       (n) => n === 1 + SLOW_RUNS,
-      60_000,
     );
     const begun = vendor.requests.filter(({ path }) => path === '/lookup_ip').map(({ at }) => at);
     expect(begun).toHaveLength(SLOW_RUNS);
@@ -72,5 +70,5 @@ describe('a vendor that takes its time', () => {
       (at) => begun.filter((other) => other <= at && other > at - SLOW_MS * 0.9).length,
     );
     expect(Math.max(...atOnce)).toBeLessThanOrEqual(MOST_PER_CONNECTOR);
-  }, 90_000);
+  });
 });

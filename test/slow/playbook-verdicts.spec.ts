@@ -97,5 +97,5 @@ describe('a step that the verdict decides, in an automatic run', () => {
       }
     }
     expect(differing).toBeGreaterThan(0);
-  }, 120_000);
+  });
 });

@@ -12,11 +12,9 @@ import { ServiceProcess } from '../support/service-process.js';
 import { asServiceRole, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { TEST_SETTINGS } from '../support/test-app.js';
 
-jest.setTimeout(120_000);
-
 const NOT_ALLOWED = '42501';
 const LEAD_ELSEWHERE =
-  /^MIGRATION_DATABASE_URL leads to \S+\/test_\w+ and DATABASE_URL to [^\n@]+ another database: [^\n]+\n$/;
+  /^MIGRATION_DATABASE_URL leads to \S+\/test_\w+ but DATABASE_URL to [^\n@]+ must name the same database\.\n$/;
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
@@ -182,7 +180,7 @@ describe('a service whose role owns nothing', () => {
     [
       'the owner twice',
       () => database.url,
-      /may do what "incidents" of MIGRATION_DATABASE_URL may/,
+      /has the rights of "incidents" of MIGRATION_DATABASE_URL/,
     ],
     ['a role that is not there', () => url.replace(/\/\/\w+:/, '//nobody_here:'), /does not exist/],
   ])('is refused in one line for %s', async (_, runtime, message) => {

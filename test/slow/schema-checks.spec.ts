@@ -4,8 +4,6 @@ import { migrate } from '../../src/platform/database/open-database.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { asServiceRole, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-jest.setTimeout(60_000);
-
 describe('a start on a database that it cannot work with', () => {
   let database: TestDatabase;
   let client: Client;

@@ -2,7 +2,10 @@ import { Logger } from '@nestjs/common';
 import { ClaimLostError } from '../../src/actions/execution/execution.errors.js';
 import { TRIAGE_EVENTS } from '../../src/triage/triage-run.js';
 import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import { RunClaims } from '../../src/triage/runs/run-claims.js';
+import { RunEndings } from '../../src/triage/runs/run-endings.js';
+import { RunQueue } from '../../src/triage/runs/run-queue.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
 import { eventually } from '../support/jobs/eventually.js';
 import {
@@ -376,6 +379,50 @@ describe('a triage run whose replica ends', () => {
     const run = await world.until(id, 'failed');
     await fresh.close();
     expect(run.error.reason).toBe('interrupted');
+  });
+
+  it('again and again is failed after its incident is locked, as it is completed', async () => {
+    const id = await world.incident();
+    await world.stopQueueOf(other);
+    await world.later(id);
+    await world.database.query(
+      `update triage_runs set status = 'running', fence = 4, lapses = 3, lease_until = now() - interval '1 s'`,
+    );
+    const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    let settled: Promise<void> | undefined;
+    await world.app.nest.get(Transactions).run(async (tx) => {
+      await tx.query('select from incidents where id = $1 for update', [id]);
+      settled = world.app.nest.get(RunEndings).settleLapsed();
+      await eventually(
+        () => world.database.query(waiting),
+        (rows: unknown[]) => rows.length > 0,
+      );
+      // Whoever completes the run has the incident, and must not wait for the run.
+      await tx.query('select from triage_runs where incident_id = $1 for update nowait', [id]);
+    });
+    await settled;
+    expect((await world.until(id, 'failed')).error.reason).toBe('interrupted');
+  });
+
+  it('is begun again alone among the interrupted runs, beside runs that were not interrupted', async () => {
+    await world.stopQueueOf(other);
+    const ids = [await world.incident(), await world.incident(), await world.incident()];
+    for (const id of ids) await world.later(id);
+    await world.database.query(
+      `update triage_runs set lapses = 1, fence = 1 where incident_id = any($1::uuid[])`,
+      [ids.slice(0, 2)],
+    );
+    const held = heldModel();
+    const asked = script(other, held.judge);
+    other.nest.get(RunQueue).onApplicationBootstrap();
+    await eventually(
+      async () => asked.mock.calls.length,
+      (calls) => calls === 2,
+    );
+    await pause(300);
+    expect(asked).toHaveBeenCalledTimes(2);
+    held.answer.resolve(judgement());
+    for (const id of ids) await world.until(id, 'completed');
   });
 
   it('in order is left to the others, and who waits is told so', async () => {

@@ -20,7 +20,7 @@ function nodeOptions(): string {
   return env.find(({ name }) => name === 'NODE_OPTIONS')!.value;
 }
 
-describe('A process with the memory that the manifests give it', () => {
+describe('A process with the memory limit of the manifests', () => {
   let vendor: FakeVendor;
   let service: ServiceProcess;
 
@@ -42,7 +42,7 @@ describe('A process with the memory that the manifests give it', () => {
     await vendor?.stop();
   });
 
-  it('survives look-ups whose answers come byte by byte', async () => {
+  it('survives look-ups whose answers arrive byte by byte', async () => {
     const admin = service.client.with({ authorization: `Bearer ${ADMIN_KEY}` });
     const actions = { lookup_ip: { path: '/{{ parameters.ip }}' } };
     const body = { name: 'byte', type: 'http', config: { base_url: vendor.url, actions } };

@@ -105,7 +105,7 @@ describe('docs/examples/webhooks', () => {
   });
 
   describe.each(runnable)('$file', (example) => {
-    beforeAll(() => void example.command(), 180_000);
+    beforeAll(() => void example.command());
 
     it('signs what the service accepts, byte for byte, and is told of a repetition', async () => {
       const first = await run(example, url, event(example.file));

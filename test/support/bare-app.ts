@@ -12,42 +12,45 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyRequest } from 'fastify';
 import type { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
-import { PlatformModule } from '../../src/platform/platform.module.js';
-import { installBodyReader } from '../../src/platform/http/body-reader.js';
+import {
+  PlatformModule,
+  ConfigModule,
+  DatabaseModule,
+  LimitsModule,
+  MetricsModule,
+} from '../../src/platform/platform.module.js';
+import { installBodyReader, BodyGuard } from '../../src/platform/http/body.guard.js';
 import { BodyMemory } from '../../src/platform/http/body-memory.js';
-import { BodyGuard } from '../../src/platform/http/body.guard.js';
 import { AnsweringAdapter } from '../../src/platform/http/answering-adapter.js';
 import { ErrorFilter } from '../../src/platform/http/error.filter.js';
-import { HeaderGuard } from '../../src/platform/http/header.guard.js';
+import { HeaderGuard } from '../../src/platform/http/input.guard.js';
 import { requestIdOf } from '../../src/platform/http/incoming-request.js';
 import { installSecurityHeaders } from '../../src/platform/http/security-headers.js';
 import { createValidationPipe } from '../../src/platform/validation/validation.pipe.js';
-import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import type { Settings } from '../../src/platform/config/settings.js';
 import { connectionOptions } from '../../src/platform/database/connection.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
-import { DatabaseModule } from '../../src/platform/database/database.module.js';
-import { LimitsModule } from '../../src/platform/limits/limits.module.js';
 import { RateLimitGuard } from '../../src/platform/limits/rate-limit.guard.js';
 import { HttpMetrics } from '../../src/platform/metrics/http-metrics.js';
-import { MetricsModule } from '../../src/platform/metrics/metrics.module.js';
 import { ApiClient } from './api-client.js';
 import { TEST_SETTINGS } from './test-app.js';
 import { createTestDatabase } from './test-database.js';
 
-/** Whoever the test says, without keys or sessions: `x-caller: ana`, `x-caller-limits: {"read": 3}`. */
+/** Whoever the test says, without keys or sessions: `x-caller: ana`, `x-caller-limits: {"read": 3}`, `x-caller-class: integration`. */
 @Injectable()
 class NamedCaller implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const name = request.headers['x-caller'];
     const limits = request.headers['x-caller-limits'];
+    const limitClass = request.headers['x-caller-class'];
     if (typeof name === 'string') {
       request.caller = {
         name,
         role: 'admin',
         begin: () => Promise.resolve(),
+        ...(limitClass === 'integration' && { limitClass }),
         ...(typeof limits === 'string' && { limits: JSON.parse(limits) as object }),
       };
     }

@@ -22,10 +22,12 @@ export interface ContractDocument {
   };
 }
 
+const PATH = resolve(__dirname, '../../openapi/openapi.json');
+let contract: ContractDocument | undefined;
+
 /** The committed document is what clients have: the answers are held against it, not against the code. */
 export function readContract(): ContractDocument {
-  const path = resolve(__dirname, '../../openapi/openapi.json');
-  return withPartsInPlace(JSON.parse(readFileSync(path, 'utf8')) as ContractDocument);
+  return (contract ??= withPartsInPlace(JSON.parse(readFileSync(PATH, 'utf8'))));
 }
 
 export interface DocumentedPath {

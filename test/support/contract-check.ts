@@ -1,7 +1,7 @@
 import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js';
 import addFormats from 'ajv-formats';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../src/platform/errors/error-catalogue.js';
-import { FIELD_ERROR_CODES } from '../../src/platform/errors/field-error-codes.js';
+import { fieldErrorCodes } from './field-error-codes.js';
 import {
   type ContractDocument,
   type DocumentedPath,
@@ -52,21 +52,47 @@ const OUTSIDE_ROUTING = [400, 404, 408, 414, 431];
 const TOLD_FIRST = [401, 403, 429, 503];
 const STATUS_OF_BAD_REQUEST = [400, 408, 414, 431];
 
+const ERROR_ENVELOPE: OpenApiSchema = { $ref: '#/components/schemas/ErrorEnvelope' };
+
+/** Compiled once for each document: several hundred apps of a run are held against the same one. */
+class Validators {
+  private static readonly known = new WeakMap<ContractDocument, Validators>();
+  private readonly ajv = new Ajv2019({ allErrors: true, strict: false, verbose: true });
+  private readonly compiled = new Map<OpenApiSchema, ValidateFunction>();
+
+  static of(document: ContractDocument): Validators {
+    const validators = this.known.get(document) ?? new Validators(document);
+    this.known.set(document, validators);
+    return validators;
+  }
+
+  private constructor(document: ContractDocument) {
+    addFormats.default(this.ajv);
+    // Times are answered in UTC and milliseconds, so that a shown value works as a filter.
+    this.ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    this.ajv.addSchema(componentSchemas(document.components.schemas));
+  }
+
+  for(schema: OpenApiSchema): ValidateFunction {
+    const known = this.compiled.get(schema);
+    if (known) return known;
+    const validate = this.ajv.compile(toJsonSchema(schema));
+    this.compiled.set(schema, validate);
+    return validate;
+  }
+}
+
 /** Holds answers against the contract. `undocumented` are paths that a test mounts itself. */
 export class ContractCheck {
   private readonly paths: DocumentedPaths;
-  private readonly ajv = new Ajv2019({ allErrors: true, strict: false, verbose: true });
-  private readonly validators = new Map<OpenApiSchema, ValidateFunction>();
+  private readonly validators: Validators;
 
   constructor(
     document: ContractDocument,
     private readonly undocumented?: RegExp,
   ) {
-    addFormats.default(this.ajv);
-    // Times are answered in UTC and milliseconds, so that a shown value works as a filter.
-    this.ajv.addFormat('date-time', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     this.paths = new DocumentedPaths(document);
-    this.ajv.addSchema(componentSchemas(document.components.schemas));
+    this.validators = Validators.of(document);
   }
 
   /** What is wrong with the answer, in words; empty when nothing is. */
@@ -126,7 +152,7 @@ export class ContractCheck {
     if (!content || Object.keys(content).length === 0) {
       return answer.body === '' ? [] : ['has a body where the document has none'];
     }
-    const documented = content[type];
+    const documented = content[withParameters(answer)] ?? content[type];
     if (!documented) {
       return [`is ${type || 'of no type'}; the document has ${Object.keys(content).join(', ')}`];
     }
@@ -147,10 +173,7 @@ export class ContractCheck {
     // Health answers 503 with its own body, and login shows its page again: the document says so where it is allowed.
     if (type === 'text/html' || (!enveloped && answer.status === 503)) return [];
     if (type !== 'application/json') return [`is an error of type ${type || 'none'}`];
-    const problems = this.problemsOfJson(
-      { $ref: '#/components/schemas/ErrorEnvelope' },
-      answer.body,
-    );
+    const problems = this.problemsOfJson(ERROR_ENVELOPE, answer.body);
     return problems.length > 0 ? problems : problemsOfEnvelope(answer);
   }
 
@@ -165,11 +188,7 @@ export class ContractCheck {
   }
 
   private problemsOfValue(schema: OpenApiSchema, value: unknown, what: string): string[] {
-    let validate = this.validators.get(schema);
-    if (!validate) {
-      validate = this.ajv.compile(toJsonSchema(schema));
-      this.validators.set(schema, validate);
-    }
+    const validate = this.validators.for(schema);
     if (validate(value)) return [];
     return (validate.errors ?? []).map(
       ({ instancePath, message, params, data }) =>
@@ -198,6 +217,8 @@ interface ShownError {
   readonly details?: { readonly errors?: readonly { field: string; code: string }[] };
 }
 
+const FIELD_ERROR_CODES = new Set(fieldErrorCodes());
+
 function problemsOfEnvelope(answer: ObservedAnswer): string[] {
   const { error } = JSON.parse(answer.body) as { error: ShownError };
   const { status } = ERROR_CATALOGUE[error.code];
@@ -206,7 +227,7 @@ function problemsOfEnvelope(answer: ObservedAnswer): string[] {
     (error.code === 'bad_request' && STATUS_OF_BAD_REQUEST.includes(answer.status));
   return [
     ...(error.details?.errors ?? [])
-      .filter(({ code }) => !Object.hasOwn(FIELD_ERROR_CODES, code))
+      .filter(({ code }) => !FIELD_ERROR_CODES.has(code))
       .map(({ field, code }) => `says ${code} of ${field}, which the document does not list`),
     ...(fits ? [] : [`is ${error.code} with status ${answer.status} instead of ${status}`]),
     ...(error.request_id === answer.headers['x-request-id']
@@ -215,6 +236,11 @@ function problemsOfEnvelope(answer: ObservedAnswer): string[] {
           `names request ${error.request_id} beside X-Request-Id ${String(answer.headers['x-request-id'])}`,
         ]),
   ];
+}
+
+/** A media type that the document has with a parameter, without the charset. */
+function withParameters({ headers }: ObservedAnswer): string {
+  return String(headers['content-type'] ?? '').replace(/; *charset=utf-8/i, '');
 }
 
 function mediaType({ headers }: ObservedAnswer): string {

@@ -41,6 +41,108 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'references of a template': (bytes) => `"${'{{ parameters.ip }}'.repeat((bytes - 2) / 19)}"`,
 };
 
+/** A `generic` event whose details are the members, with the id and the severity that it needs. */
+const event = (members: string): string =>
+  `{"event_type":"phishing","data":{"alert_id":"costly","severity":"high","details":{${members}}}}`;
+const ROOM_OF_AN_EVENT = event('').length;
+
+function eventOf(open: string, item: (index: number) => string, close: string): Shape {
+  const members = repeated(open, item, close);
+  return (bytes) => event(members(bytes - ROOM_OF_AN_EVENT));
+}
+
+/** As `eventOf`, with members that stand where only the tool writes. */
+function ofTool(item: (index: number) => string): Shape {
+  const members = repeated('', item, '', MOST_FACTS / 2);
+  return (bytes) =>
+    event('').replace('"details"', () => `${members(bytes - ROOM_OF_AN_EVENT)},"details"`);
+}
+
+/** So many values of an event are held against the rules. */
+const MOST_FACTS = 10_000;
+
+const HOSTS_BY_NAME = [
+  ['from', '@a '],
+  ['to', '@b '],
+  ['reply_to', '@c '],
+  ['recipients', '@d '],
+  ['url', 'http://a '],
+] as const;
+const NESTED = Array.from({ length: 8 }, (_, at) => `p${at}=https%3A%2F%2Fb${at}.example%2F`);
+const urlOf = (index: number): string =>
+  `https://a${numbered(index)}.example.com/?${NESTED.join('&')}`;
+
+/** Events of a signed receipt that cost most to judge by rules and to compare with earlier reports. */
+export const EVENT_SHAPES: Readonly<Record<string, Shape>> = {
+  'headers with results': eventOf('"authentication-results":[', () => '"mx; spf=pass"', ']'),
+  'long headers with results': eventOf(
+    '"authentication-results":[',
+    () => '"mx; spf=pass smtp.mailfrom=a@b.example; dkim=pass header.d=b.example; dmarc=fail"',
+    ']',
+  ),
+  'a list of SPF results': eventOf('"spf":[', () => '"pass"', ']'),
+  'a list of truth values for SPF': eventOf('"spf":[', () => 'true', ']'),
+  'a list of DKIM results': eventOf('"dkim":[', () => '{"result":"pass"}', ']'),
+  'DKIM results in objects of their own': eventOf(
+    '',
+    (index) => `"${numbered(index)}":{"dkim":"fail"}`,
+    '',
+  ),
+  'summaries that are JSON': eventOf('"authentication":[', () => '"{\\"spf\\":\\"pass\\"}"', ']'),
+  'headers as pairs': eventOf('"headers":[', () => '["Authentication-Results","spf=pass"]', ']'),
+  'URLs in URLs': eventOf('"urls":[', (index) => `"${urlOf(index)}"`, ']'),
+  'URLs in URLs in one text': eventOf('"body":"', (index) => urlOf(index), '"'),
+  'many parts in each word': eventOf(
+    '"body":"',
+    (index) => `${'a.com:'.repeat(300)}${index} `,
+    '"',
+  ),
+  'many keys': eventOf('', (index) => `"k${numbered(index)}":"v"`, ''),
+};
+
+const FIRST_LINE = '{"event_type":"phishing","data":{"alert_id":"costly"}}\n';
+
+function linesOf(line: string): Shape {
+  return (bytes) =>
+    FIRST_LINE + `${line}\n`.repeat((bytes - FIRST_LINE.length) / (line.length + 1));
+}
+
+/** Lines of JSON, and others, that cost most to be read one by one. */
+export const LINE_SHAPES: Readonly<Record<string, Shape>> = {
+  'lines of one letter': linesOf('a'),
+  'lines that only look like JSON': linesOf('{}}'),
+  'lines of one digit': linesOf('1'),
+  'lines with lists': linesOf('[1]'),
+  'lines with pages of events': linesOf('{"alerts":[]}'),
+};
+
+/** As `EVENT_SHAPES`, of those that cost most to hold against the rules, and little to read. */
+export const JUDGED_SHAPES: Readonly<Record<string, Shape>> = {
+  'hosts in many texts': eventOf('"from":[', () => `"${'@a '.repeat(30)}"`, ']'),
+  'hosts of senders, recipients, replies and links': eventOf(
+    '"items":[',
+    () => `{${HOSTS_BY_NAME.map(([name, host]) => `"${name}":"${host.repeat(30)}"`).join(',')}}`,
+    ']',
+  ),
+  'hosts in one text': eventOf('"from":"', (index) => `@${numbered(index)}.example`, '"'),
+  'links to many hosts': eventOf(
+    '"from":"a@b.example","urls":[',
+    (index) => `"http://${numbered(index)}.example ${'http://a '.repeat(10)}"`,
+    ']',
+  ),
+  'names that nearly are known ones': eventOf(
+    '',
+    (index) =>
+      `"${index}":{"known_domain":"bcdefghijklmnopqrst${numbered(index)}.test",` +
+      `"from":"a@bcdefghijklmnopqrst${numbered(index + 1)}.example"}`,
+    '',
+  ),
+  'counts beside usual counts': ofTool(
+    (index) => `"usual_${numbered(index)}":1,"n${numbered(index)}":1`,
+  ),
+  'tags of forms': eventOf('"content":[', () => `"${'<form'.repeat(400)}"`, ']'),
+};
+
 interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
@@ -130,7 +232,7 @@ function bodiesOf(contract: Contract, reference: Schema | undefined): Map<string
 /** Of a body that has a schema for each type the one that takes most: what an http connector does is free. */
 function variantOf(contract: Contract, schema: Schema): Schema {
   const variants = schema.oneOf ?? [schema];
-  const free = variants.find(({ $ref }) => $ref?.endsWith('/NewHttpConnector'));
+  const free = variants.find(({ $ref }) => $ref?.endsWith('/HttpConnectorInput'));
   return resolved(contract, free ?? variants[0]!);
 }
 

@@ -1,5 +1,5 @@
 import type { Settings } from '../../src/platform/config/settings.js';
-import type { Departure, Gate } from '../../src/platform/net/gate.js';
+import type { Departure, Gate } from '../../src/platform/net/outbound-request.js';
 import { OutboundHttp } from '../../src/platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../src/platform/net/targets.js';
 import { AnthropicModel } from '../../src/triage/model/anthropic/anthropic-model.js';

@@ -32,6 +32,10 @@ export const samplesWith = (
     .filter((sample) => sample.name === name)
     .filter(({ labels: has }) => Object.entries(labels).every(([key, one]) => has[key] === one));
 
-export async function scrape(app: Pick<TestApp, 'request'>): Promise<Sample[]> {
-  return samplesOf((await app.request('GET', '/metrics')).text);
+/** The token is that of `METRICS_TOKEN`, if the app has one. */
+export async function scrape(app: Pick<TestApp, 'request'>, token?: string): Promise<Sample[]> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const { status, text } = await app.request('GET', '/metrics', { headers });
+  if (status !== 200) throw new Error(`GET /metrics answered ${status}: ${text}`);
+  return samplesOf(text);
 }

@@ -9,11 +9,10 @@ import {
   Transactions,
   type Tx,
 } from '../../src/platform/database/transactions.js';
-import { Idempotent } from '../../src/platform/idempotency/idempotent.js';
+import { Idempotent, type Idempotency } from '../../src/platform/idempotency/idempotency.js';
 import { IdempotencyRepository } from '../../src/platform/idempotency/idempotency.repository.js';
-import type { Idempotency } from '../../src/platform/idempotency/idempotency.js';
 import { IdempotencyGuard } from '../../src/platform/idempotency/idempotency.guard.js';
-import { SecretsModule } from '../../src/platform/secrets/secrets.module.js';
+import { SecretsModule } from '../../src/platform/platform.module.js';
 import { type BareApp, startBareApp } from './bare-app.js';
 
 class NoteDto {

@@ -46,7 +46,7 @@ export class RawConnection {
   }
 
   /** The next answer, interim ones (100 Continue) included. */
-  async answer(patienceMs = 5_000): Promise<RawAnswer> {
+  async answer(patienceMs = 30_000): Promise<RawAnswer> {
     const end = Date.now() + patienceMs;
     for (;;) {
       const parsed = this.take();

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { schema } from '../../src/app.schema.js';
 import { createApp } from '../../src/app.setup.js';
-import { createRootLogger } from '../../src/platform/logging/logger-options.js';
+import { createRootLogger } from '../../src/platform/logging/logger.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { connectionOptions } from '../../src/platform/database/connection.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
-import { followDatabaseTime } from '../../src/platform/database/database-time.js';
+import { followDatabaseTime } from '../../src/platform/database/open-database.js';
 import { type Answer, ApiClient, type RequestOptions } from './api-client.js';
 import { ContractCheck } from './contract-check.js';
 import { readContract } from './contract-check-document.js';
@@ -52,6 +52,8 @@ export const TEST_SETTINGS: Readonly<Record<string, string>> = {
   SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
   RATE_LIMIT_READ: MANY,
   RATE_LIMIT_WRITE: MANY,
+  RATE_LIMIT_PERSON_READ: MANY,
+  RATE_LIMIT_PERSON_WRITE: MANY,
   RATE_LIMIT_TRIAGE: MANY,
   RATE_LIMIT_WEBHOOK: '0',
   // Most tests do the same to the same targets again and again.

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Allow } from '../../src/platform/access/access.js';
 import { RawAnswer } from '../../src/platform/http/answering-adapter.js';
 import { AnyQuery, Consumes } from '../../src/platform/http/handler-options.js';
-import { Limited } from '../../src/platform/limits/limited.js';
+import { Limited } from '../../src/platform/limits/request-limits.js';
 import { readEventJson } from '../../src/webhooks/reading/event-json.js';
-import { Verified, type VerifiedReceipt } from '../../src/webhooks/signatures/verified-receipt.js';
+import { Verified, type VerifiedReceipt } from '../../src/webhooks/signatures/hmac.guard.js';
 
 /** What a receipt goes through before anything is made of it, shown by a route that does nothing else. */
 @Controller('api/webhooks-probe')

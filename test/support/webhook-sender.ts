@@ -21,14 +21,14 @@ export class WebhookSender {
   ) {}
 
   /** Each time under another timestamp, as a sender does that tries again. */
-  async send(event: unknown): Promise<Answer> {
+  async send(event: unknown, type = 'application/json'): Promise<Answer> {
     this.ticks = (this.ticks + 1) % 200;
     const body =
       Buffer.isBuffer(event) || typeof event === 'string' ? event : JSON.stringify(event);
     return await this.client.request('POST', `/api/webhooks/${this.source}`, {
       body,
       headers: {
-        'content-type': 'application/json',
+        'content-type': type,
         ...signed({ body, source: this.source, offset: -this.ticks }),
       },
     });

@@ -3,7 +3,7 @@ package main
 import "scenario/api"
 
 func incidents(analyst *api.ClientWithResponses) api.Incident {
-	report := api.NewIncident{
+	report := api.IncidentInput{
 		IncidentType: "phishing", Source: run, Severity: ptr(api.Severity("high")),
 		RawData: &map[string]any{"message_id": "<1@mail.example.net>", "sender": "ceo@example.net"},
 	}

@@ -53,7 +53,7 @@ func ptr[T any](value T) *T {
 }
 
 func newKey(admin *api.ClientWithResponses, role api.Role, limits *api.ApiKeyLimits) *api.ClientWithResponses {
-	answer := must(admin.CreateApiKeyWithResponse(ctx, nil, api.NewApiKey{
+	answer := must(admin.CreateApiKeyWithResponse(ctx, nil, api.ApiKeyInput{
 		Name: string(role) + "-" + run, Role: role, Limits: limits,
 	}))
 	check(answer.JSON201 != nil, "no key: %s", answer.Body)
@@ -72,7 +72,7 @@ func main() {
 	playbook(analyst, senior, incident)
 	receipt(admin, analyst)
 
-	invalid := must(analyst.CreateIncidentWithResponse(ctx, nil, api.NewIncident{
+	invalid := must(analyst.CreateIncidentWithResponse(ctx, nil, api.IncidentInput{
 		IncidentType: "phishing", Source: run, RawData: &map[string]any{"received_at": "yesterday"},
 	}))
 	check(invalid.JSON422 != nil, "not 422: %s", invalid.Body)

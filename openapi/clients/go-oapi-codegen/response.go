@@ -65,9 +65,9 @@ func triage(analyst *api.ClientWithResponses, incident api.Incident) {
 }
 
 func playbook(analyst, senior *api.ClientWithResponses, incident api.Incident) {
-	made := must(senior.CreatePlaybookWithResponse(ctx, nil, api.NewPlaybook{
+	made := must(senior.CreatePlaybookWithResponse(ctx, nil, api.PlaybookInput{
 		Name: "playbook-" + run,
-		Steps: &[]api.NewPlaybookStep{{
+		Steps: &[]api.PlaybookStepInput{{
 			Name: "ticket", Action: "create_ticket",
 			Parameters: &map[string]any{"title": "{{ incident.incident_number }}"},
 		}},
@@ -90,12 +90,19 @@ func playbook(analyst, senior *api.ClientWithResponses, incident api.Incident) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	ok("read the run")
+
+	edited := must(senior.UpdatePlaybookWithResponse(ctx, id, nil,
+		api.PlaybookUpdate{Description: ptr("Opens a ticket.")}))
+	check(edited.JSON200 != nil, "not edited: %s", edited.Body)
+	check(*edited.JSON200.Data.Description == "Opens a ticket.", "description %s", edited.Body)
+	check(len(edited.JSON200.Data.Steps) == 1, "steps %s", edited.Body)
+	ok("edit")
 }
 
 func receipt(admin, analyst *api.ClientWithResponses) {
 	const secret = "v7Zq-1mC4tXs9bLw2RkE8yHd"
 	source := must(admin.CreateWebhookSourceWithResponse(ctx, nil,
-		api.NewWebhookSource{Source: run, Secret: secret}))
+		api.WebhookSourceInput{Source: run, Secret: secret}))
 	check(source.JSON201 != nil, "no source: %s", source.Body)
 	body := must(json.Marshal(map[string]any{
 		"event_type": "malware",

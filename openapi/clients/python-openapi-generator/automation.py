@@ -7,15 +7,16 @@ from incident_triage.api import IncidentsApi, PlaybooksApi, TriageApi, WebhooksA
 from incident_triage.models import (
     AcceptedReceipt,
     KnownActionType,
-    NewPlaybook,
-    NewPlaybookStep,
-    NewWebhookSource,
+    PlaybookInput,
     PlaybookRun,
     PlaybookRunRequest,
     PlaybookRunStatus,
+    PlaybookStepInput,
+    PlaybookUpdate,
     StartedPlaybookRun,
     TriageRequest,
     TriageStatus,
+    WebhookSourceInput,
 )
 from parties import RUN, Parties, check, given, ok, refused
 
@@ -35,12 +36,12 @@ def triage(party: Parties, incident: str) -> None:
 
 
 def run(party: Parties, incident: str) -> None:
-    step = NewPlaybookStep(
+    step = PlaybookStepInput(
         name="ticket",
         action=KnownActionType.CREATE_TICKET,
         parameters={"title": "{{ incident.title }}"},
     )
-    body = NewPlaybook(name=f"playbook-{RUN}", steps=[step])
+    body = PlaybookInput(name=f"playbook-{RUN}", steps=[step])
     playbook = str(PlaybooksApi(party.senior).create_playbook(body).data.id)
     api = PlaybooksApi(party.analyst)
     request = PlaybookRunRequest(incident_id=incident)
@@ -53,6 +54,11 @@ def run(party: Parties, incident: str) -> None:
     check(ended.status is PlaybookRunStatus.COMPLETED, "the run is completed")
     check([bool(one.result) for one in ended.steps] == [True], "its step has a result")
     ok("read the run")
+    change = PlaybookUpdate(description="Opens a ticket.")
+    edited = PlaybooksApi(party.senior).update_playbook(playbook, change).data
+    check(edited.description == "Opens a ticket.", "the playbook is described")
+    check(len(edited.steps) == 1, "it keeps its step")
+    ok("edit")
 
 
 def end_of(api: PlaybooksApi, playbook: str, started: StartedPlaybookRun) -> PlaybookRun:
@@ -65,7 +71,7 @@ def end_of(api: PlaybooksApi, playbook: str, started: StartedPlaybookRun) -> Pla
 
 def deliver(party: Parties) -> None:
     secret = f"{RUN}-is-no-word-of-a-list"
-    source = NewWebhookSource(source=RUN, secret=secret)
+    source = WebhookSourceInput(source=RUN, secret=secret)
     made = WebhooksApi(party.admin).create_webhook_source(source).data
     check(made.source == RUN, "the source is registered")
     event = {"event_type": "malware", "data": {"alert_id": "alert-4711", "severity": "high"}}

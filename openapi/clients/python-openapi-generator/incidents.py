@@ -2,18 +2,18 @@ from uuid import UUID
 
 from incident_triage.api import IncidentsApi
 from incident_triage.models import (
+    IncidentInput,
     IncidentSort,
     IncidentStatus,
     IncidentSummaryList,
     IncidentUpdate,
-    NewIncident,
     Severity,
 )
 from parties import RUN, Parties, check, given, ok, refused
 
 
-def phishing(raw_data: dict[str, object]) -> NewIncident:
-    return NewIncident(
+def phishing(raw_data: dict[str, object]) -> IncidentInput:
+    return IncidentInput(
         incident_type="phishing", source=RUN, severity=Severity.HIGH, raw_data=raw_data
     )
 

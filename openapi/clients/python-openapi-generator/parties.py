@@ -8,7 +8,7 @@ from typing import TypeVar
 from incident_triage import ApiClient, Configuration
 from incident_triage.api import AccessApi
 from incident_triage.exceptions import ApiException
-from incident_triage.models import ApiKeyLimits, ErrorEnvelope, ErrorObject, NewApiKey, Role
+from incident_triage.models import ApiKeyInput, ApiKeyLimits, ErrorEnvelope, ErrorObject, Role
 
 RUN = environ["RUN"]
 
@@ -61,7 +61,7 @@ def parties() -> Parties:
     admin = connect(environ["ADMIN_KEY"])
 
     def party(role: Role, limits: ApiKeyLimits | None = None) -> ApiClient:
-        body = NewApiKey(name=f"{role.value}-{RUN}", role=role, limits=limits)
+        body = ApiKeyInput(name=f"{role.value}-{RUN}", role=role, limits=limits)
         return connect(AccessApi(admin).create_api_key(body).data.key)
 
     analyst = party(Role.ANALYST, ApiKeyLimits(triage=1))

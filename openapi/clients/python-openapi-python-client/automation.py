@@ -1,28 +1,34 @@
 import time
 
 from incident_triage.api.incidents import get_incident
-from incident_triage.api.playbooks import create_playbook, get_playbook_run, run_playbook
+from incident_triage.api.playbooks import (
+    create_playbook,
+    get_playbook_run,
+    run_playbook,
+    update_playbook,
+)
 from incident_triage.api.triage import triage_incident
 from incident_triage.api.webhooks import create_webhook_source, receive_webhook
 from incident_triage.models import (
     AcceptedReceipt,
-    KnownActionType,
     IncidentEnvelope,
-    NewPlaybook,
-    NewPlaybookStep,
-    NewPlaybookStepParameters,
-    NewWebhookSource,
+    KnownActionType,
     PlaybookEnvelope,
+    PlaybookInput,
     PlaybookRun,
-    PlaybookRunOutcomeEnvelope,
     PlaybookRunEnvelope,
+    PlaybookRunOutcomeEnvelope,
     PlaybookRunRequest,
     PlaybookRunStatus,
+    PlaybookStepInput,
+    PlaybookStepInputParameters,
+    PlaybookUpdate,
     StartedPlaybookRun,
     TriageRequest,
     TriageRunEnvelope,
     TriageStatus,
     WebhookSourceEnvelope,
+    WebhookSourceInput,
 )
 from parties import RUN, Parties, answered, check, given, ok, refused, sender
 
@@ -46,12 +52,12 @@ def triage(party: Parties, incident: str) -> None:
 
 
 def run(party: Parties, incident: str) -> None:
-    step = NewPlaybookStep(
+    step = PlaybookStepInput(
         name="ticket",
         action=KnownActionType.CREATE_TICKET,
-        parameters=NewPlaybookStepParameters.from_dict({"title": "{{ incident.title }}"}),
+        parameters=PlaybookStepInputParameters.from_dict({"title": "{{ incident.title }}"}),
     )
-    body = NewPlaybook(name=f"playbook-{RUN}", steps=[step])
+    body = PlaybookInput(name=f"playbook-{RUN}", steps=[step])
     made = create_playbook.sync_detailed(client=party.senior, body=body)
     playbook = str(answered(made, PlaybookEnvelope).data.id)
     request = PlaybookRunRequest(incident_id=incident)
@@ -64,6 +70,12 @@ def run(party: Parties, incident: str) -> None:
     check(ended.status is PlaybookRunStatus.COMPLETED, "the run is completed")
     check([bool(step.result) for step in ended.steps] == [True], "its step has a result")
     ok("read the run")
+    change = PlaybookUpdate(description="Opens a ticket.")
+    changed = update_playbook.sync_detailed(playbook, client=party.senior, body=change)
+    edited = answered(changed, PlaybookEnvelope).data
+    check(edited.description == "Opens a ticket.", "the playbook is described")
+    check(len(edited.steps) == 1, "it keeps its step")
+    ok("edit")
 
 
 def end_of(party: Parties, playbook: str, started: StartedPlaybookRun) -> PlaybookRun:
@@ -79,7 +91,7 @@ def end_of(party: Parties, playbook: str, started: StartedPlaybookRun) -> Playbo
 
 def deliver(party: Parties) -> None:
     secret = f"{RUN}-is-no-word-of-a-list"
-    source = NewWebhookSource(source=RUN, secret=secret)
+    source = WebhookSourceInput(source=RUN, secret=secret)
     made = create_webhook_source.sync_detailed(client=party.admin, body=source)
     check(answered(made, WebhookSourceEnvelope).data.source == RUN, "the source is registered")
     event = {"event_type": "malware", "data": {"alert_id": "alert-4711", "severity": "high"}}

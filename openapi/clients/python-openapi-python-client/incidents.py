@@ -9,23 +9,23 @@ from incident_triage.api.incidents import (
 from incident_triage.models import (
     CreatedIncidentEnvelope,
     IncidentEnvelope,
+    IncidentInput,
+    IncidentInputRawData,
     IncidentSort,
     IncidentStatus,
     IncidentSummaryList,
     IncidentUpdate,
-    NewIncident,
-    NewIncidentRawData,
     Severity,
 )
 from parties import RUN, Parties, answered, check, given, ok, refused
 
 
-def phishing(raw_data: dict[str, object]) -> NewIncident:
-    return NewIncident(
+def phishing(raw_data: dict[str, object]) -> IncidentInput:
+    return IncidentInput(
         incident_type="phishing",
         source=RUN,
         severity=Severity.HIGH,
-        raw_data=NewIncidentRawData.from_dict(raw_data),
+        raw_data=IncidentInputRawData.from_dict(raw_data),
     )
 
 

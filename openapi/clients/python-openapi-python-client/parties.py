@@ -11,11 +11,11 @@ import httpx
 from incident_triage import AuthenticatedClient, Client
 from incident_triage.api.access import create_api_key
 from incident_triage.models import (
+    ApiKeyInput,
     ApiKeyLimits,
     CreatedApiKeyEnvelope,
     ErrorEnvelope,
     ErrorObject,
-    NewApiKey,
     Role,
 )
 from incident_triage.types import UNSET, Response, Unset
@@ -86,7 +86,7 @@ def parties() -> Parties:
     admin = connect(environ["ADMIN_KEY"])
 
     def party(role: Role, limits: ApiKeyLimits | Unset = UNSET) -> AuthenticatedClient:
-        body = NewApiKey(name=f"{role.value}-{RUN}", role=role, limits=limits)
+        body = ApiKeyInput(name=f"{role.value}-{RUN}", role=role, limits=limits)
         made = create_api_key.sync_detailed(client=admin, body=body)
         return connect(answered(made, CreatedApiKeyEnvelope).data.key)
 

@@ -154,6 +154,15 @@ async function playbook(client: Client, senior: Client, incident: api.Incident):
   assert.deepEqual([run.status, run.steps[0]?.status], ['completed', 'completed']);
   assert.ok(run.steps[0]?.result);
   ok('read the run');
+
+  const edited = await api.updatePlaybook({
+    client: senior,
+    path: { id },
+    body: { description: 'Opens a ticket.' },
+  });
+  const { description, steps } = dataOf(edited).data;
+  assert.deepEqual([description, steps.length], ['Opens a ticket.', 1]);
+  ok('edit');
 }
 
 async function receipt(admin: Client, analyst: Client): Promise<void> {

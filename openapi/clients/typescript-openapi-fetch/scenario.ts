@@ -179,6 +179,14 @@ async function playbook(
   assert.deepEqual([run.status, run.steps[0]?.status], ['completed', 'completed']);
   assert.ok(run.steps[0]?.result);
   ok('read the run');
+
+  const edited = await senior.PUT('/api/playbooks/{id}', {
+    params: { path: { id } },
+    body: { description: 'Opens a ticket.' },
+  });
+  const { description, steps } = dataOf(edited).data;
+  assert.deepEqual([description, steps.length], ['Opens a ticket.', 1]);
+  ok('edit');
 }
 
 async function receipt(admin: Client, analyst: Client): Promise<void> {

@@ -36,29 +36,29 @@ async function refusalOf(call: Promise<unknown>, status: number, code: string) {
 }
 
 async function newKey(admin: Client, role: api.Role, limits?: api.ApiKeyLimits): Promise<Client> {
-  const newApiKey = { name: `${role}-${RUN}`, role, limits };
-  return clientOf((await admin.access.createApiKey({ newApiKey })).data.key);
+  const apiKeyInput = { name: `${role}-${RUN}`, role, limits };
+  return clientOf((await admin.access.createApiKey({ apiKeyInput })).data.key);
 }
 
 async function incidents({ incidents }: Client): Promise<api.Incident> {
-  const newIncident: api.NewIncident = {
+  const incidentInput: api.IncidentInput = {
     incidentType: 'phishing',
     source: RUN,
     severity: 'high',
     rawData: { message_id: '<1@mail.example.net>', sender: 'ceo@example.net' },
   };
-  const report = { newIncident, idempotencyKey: `report-${RUN}` };
+  const report = { incidentInput, idempotencyKey: `report-${RUN}` };
   const { data: first } = await incidents.createIncident(report);
   const { data: again } = await incidents.createIncident(report);
   assert.equal(again.id, first.id);
-  const { data: second } = await incidents.createIncident({ newIncident });
+  const { data: second } = await incidents.createIncident({ incidentInput });
   ok('create');
 
   const filter: api.ListIncidentsRequest = {
     status: ['open', 'triaged'],
     severity: ['high', 'critical'],
     source: RUN,
-    sort: ['-created_at'],
+    sort: new Set(['-created_at'] as const),
     perPage: 1,
   };
   const newest = await incidents.listIncidents(filter);
@@ -137,7 +137,7 @@ async function triage({ triage }: Client, { id }: api.Incident): Promise<void> {
 
 async function playbook(analyst: Client, senior: Client, incident: api.Incident): Promise<void> {
   const { data: made } = await senior.playbooks.createPlaybook({
-    newPlaybook: {
+    playbookInput: {
       name: `playbook-${RUN}`,
       steps: [
         {
@@ -164,10 +164,17 @@ async function playbook(analyst: Client, senior: Client, incident: api.Incident)
   assert.deepEqual([run.status, run.steps[0]?.status], ['completed', 'completed']);
   assert.ok(run.steps[0]?.result);
   ok('read the run');
+
+  const { data: edited } = await senior.playbooks.updatePlaybook({
+    id: made.id,
+    playbookUpdate: { description: 'Opens a ticket.' },
+  });
+  assert.deepEqual([edited.description, edited.steps.length], ['Opens a ticket.', 1]);
+  ok('edit');
 }
 
 async function receipt(admin: Client, analyst: Client): Promise<void> {
-  await admin.webhooks.createWebhookSource({ newWebhookSource: { source: RUN, secret: SECRET } });
+  await admin.webhooks.createWebhookSource({ webhookSourceInput: { source: RUN, secret: SECRET } });
   const body = { event_type: 'malware', data: { alert_id: 'alert-4711', severity: 'high' } };
   const headers = signed(JSON.stringify(body), SECRET);
   const accepted = await clientOf().webhooks.receiveWebhook({
@@ -194,8 +201,8 @@ async function main(): Promise<void> {
   await receipt(admin, analyst);
 
   const rawData = { received_at: 'yesterday' };
-  const newIncident = { incidentType: 'phishing', source: RUN, rawData };
-  const invalid = analyst.incidents.createIncident({ newIncident });
+  const incidentInput = { incidentType: 'phishing', source: RUN, rawData };
+  const invalid = analyst.incidents.createIncident({ incidentInput });
   const { details } = await refusalOf(invalid, 422, 'validation_error');
   assert.equal(details?.errors?.[0]?.field, 'raw_data.received_at');
   ok('invalid');

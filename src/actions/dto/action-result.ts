@@ -1,17 +1,17 @@
 import { Choice, Flag, JsonObject, Text } from '../../platform/validation/fields.js';
 import { type ActionResult, FAILURE_CODES, type FailureCode } from '../action.js';
 
-const CODES = `\`refused\`: the vendor said no. \`unreachable\`: it could not be reached, or gave a look-up no answer that tells anything.
-\`timeout\`: no answer tells what came of it, and it may be asked for again. \`no_connector\`: no enabled connector provides the type.
-\`outcome_unknown\`: something was sent that may not be repeated, and nobody knows what became of it. \`interrupted\`: the service
-stopped before anything was sent.`;
+const CODES = `\`refused\`: the vendor refused the action. \`unreachable\`: the vendor could not be reached, or did not answer a look-up.
+\`timeout\`: the outcome is not known, and the action can be requested again. \`no_connector\`: no enabled connector provides the type.
+\`outcome_unknown\`: a call was sent that must not be repeated, and its outcome is not known. \`interrupted\`: the service
+stopped before it sent a call.`;
 
 /** What became of an action; shown by this module and by approvals. */
 export class ActionResultDto {
   @Flag({ example: true })
   readonly success: boolean;
 
-  @Text({ description: 'In words.', example: 'The email was moved.' })
+  @Text({ description: 'Result in words.', example: 'The email was moved.' })
   readonly message: string;
 
   @Choice('ActionFailureCode', FAILURE_CODES, {
@@ -29,7 +29,7 @@ export class ActionResultDto {
 
   @JsonObject({
     optional: true,
-    description: 'What a look-up found, or what else the vendor said.',
+    description: 'What a look-up found, or further details from the vendor.',
   })
   readonly data?: Readonly<Record<string, unknown>>;
 

@@ -7,24 +7,32 @@ import {
 } from '../../incidents/incident.js';
 import {
   type Action,
-  type ActionIncident,
   ACTION_STATUSES,
+  ActionId,
+  type ActionIncident,
+  type ActionPreview,
   type ActionStatus,
+  lastChangeOf,
   REQUIRED_LEVELS,
   type RequiredLevel,
+  shownActionId,
 } from '../action.js';
-import { ActionId, shownActionId } from '../action-id.js';
 import {
   Choice,
+  Flag,
   Id,
   Instant,
   JsonObject,
   Nested,
+  NestedList,
   OpenChoice,
   Text,
+  WholeNumber,
 } from '../../platform/validation/fields.js';
 import { ActionResultDto } from './action-result.js';
-import { PARAMETERS_EXAMPLE } from './execute-action.dto.js';
+import { PARAMETERS_EXAMPLE } from './action-requests.dto.js';
+import type { FeedEntry, FeedPage } from '../../audit/changes/change-feed.js';
+import { ACTION_FEED_EVENTS } from '../actions.service.js';
 
 const TIME = '2026-01-31T09:30:00.000Z';
 
@@ -33,7 +41,28 @@ const Who = (description?: string) => Text({ optional: true, description, exampl
 const OtherAction = (description: string) =>
   ActionId({ optional: true, description, example: undefined });
 
-export class ActionIncidentDto {
+class ActionPreviewDto {
+  @WholeNumber({
+    min: 0,
+    optional: true,
+    description:
+      'Number of mails that the action would change. Absent if the connector could not find out.',
+    example: 2,
+  })
+  readonly count?: number;
+
+  @Text({
+    description: 'What the action would change, or why this is not known.',
+    example: 'Moves 2 mails to quarantine in alice@corp.example.',
+  })
+  readonly message: string;
+
+  static from(this: void, { count, message }: ActionPreview): ActionPreviewDto {
+    return { count, message };
+  }
+}
+
+class ActionIncidentDto {
   @Text({ example: 'INC-2026-0042' })
   readonly incident_number: string;
 
@@ -88,7 +117,7 @@ export class ActionSummaryDto {
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
     description:
-      'When it has, or had, to be approved. While it waits: as judged when it was requested; an approval is judged again.',
+      'Level that has, or had, to approve the action. The level is judged when the action is requested, and again when it is approved.',
   })
   readonly approval_level?: RequiredLevel;
 
@@ -101,22 +130,37 @@ export class ActionSummaryDto {
   @Instant({ example: TIME })
   readonly requested_at: string;
 
+  @Instant({
+    description: 'Latest of the times at which the action was requested, decided on or executed.',
+    example: TIME,
+  })
+  readonly updated_at: string;
+
   @Id('PlaybookRunId', {
     optional: true,
-    description: 'The playbook run that it is a step of.',
+    description: 'Playbook run that requested the action.',
     example: undefined,
   })
   readonly playbook_run_id?: string;
 
   @Who(
-    'Who started that run; where it started by itself, whoever gave the verdict or asked for the triage, if that was a person or a key.',
+    'Principal who started the playbook run. For an automatic run: the person or key that gave the verdict or requested the triage.',
   )
   readonly on_behalf_of?: string;
 
-  @When('While it waits for approval: it can be approved before this time.')
+  @When('While the action waits for approval: last time at which it can be approved.')
   readonly expires_at?: string;
 
-  @Who('Who approved it or else asked for it; `system` when no person did.')
+  @Nested(() => ActionPreviewDto, {
+    optional: true,
+    description:
+      'What the action would change outside, looked up once when it began to wait for approval. Present for `quarantine_email` and `delete_email` at Microsoft Graph, a moment after the request.',
+  })
+  readonly preview?: ActionPreviewDto;
+
+  @Who(
+    'Principal who approved the action or, without approval, requested it. `system` if no person did.',
+  )
   readonly executed_by?: string;
 
   @When('When its execution ended.')
@@ -128,10 +172,10 @@ export class ActionSummaryDto {
   @When()
   readonly approved_at?: string;
 
-  @Text({ optional: true, description: 'What the approver said.' })
+  @Text({ optional: true, description: 'Comment of the approver.' })
   readonly comment?: string;
 
-  @Who('`system` when it waited too long.')
+  @Who('`system` if nobody decided in time.')
   readonly rejected_by?: string;
 
   @When()
@@ -140,17 +184,20 @@ export class ActionSummaryDto {
   @Text({ optional: true })
   readonly rejection_reason?: string;
 
-  @Nested(() => ActionResultDto, { optional: true, description: 'Once it has ended.' })
+  @Nested(() => ActionResultDto, {
+    optional: true,
+    description: 'Present after the action has ended.',
+  })
   readonly result?: ActionResultDto;
 
-  @OtherAction('Of a rollback: the action that it undoes.')
+  @OtherAction('For a rollback: the action that it rolls back.')
   readonly rollback_of?: string;
 
-  @OtherAction('The action that undid, or undoes, this one.')
+  @OtherAction('The rollback of this action.')
   readonly rolled_back_by?: string;
 
   static from(this: void, action: Action): ActionSummaryDto {
-    const { incident, result, rollbackOf, rolledBackBy } = action;
+    const { incident, preview, result, rollbackOf, rolledBackBy } = action;
     return {
       id: shownActionId(action.id),
       incident_id: action.incidentId,
@@ -161,9 +208,11 @@ export class ActionSummaryDto {
       parameters: action.parameters,
       requested_by: action.requestedBy,
       requested_at: action.requestedAt.toISOString(),
+      updated_at: lastChangeOf(action).toISOString(),
       playbook_run_id: action.playbookRunId,
       on_behalf_of: action.onBehalfOf,
       expires_at: action.expiresAt?.toISOString(),
+      preview: preview && ActionPreviewDto.from(preview),
       executed_by: action.executedBy,
       executed_at: action.executedAt?.toISOString(),
       approved_by: action.approvedBy,
@@ -181,3 +230,78 @@ export class ActionSummaryDto {
 
 /** The contract has one name for an action in a list and one for a single action, and generated clients use both. */
 export class ActionDto extends ActionSummaryDto {}
+
+const LISTED = 'action.listed';
+
+class ActionChangeDto {
+  @OpenChoice('ActionChangeEvent', [LISTED, ...ACTION_FEED_EVENTS], {
+    description: 'What happened. `action.listed`: nothing, the action existed when the feed began.',
+    example: 'action.completed',
+  })
+  readonly event: string;
+
+  @Id('ActionChangeId', {
+    optional: true,
+    description:
+      'Id of the change, also of its entry in the audit trail. Absent for `action.listed`.',
+  })
+  readonly change_id?: string;
+
+  @ActionId()
+  readonly action_id: string;
+
+  @Instant({
+    description:
+      'Time of the change; for `action.listed`, of the last change. Changes are in the order in which they became visible, which is not exactly the order of their times.',
+    example: '2026-01-31T09:30:00.000Z',
+  })
+  readonly at: string;
+
+  @Text({
+    optional: true,
+    description: 'Principal that made the change. Absent for `action.listed`.',
+    example: 'alice',
+  })
+  readonly by?: string;
+
+  @Nested(() => ActionSummaryDto, {
+    optional: true,
+    description: 'The action as it is now, which may be later than the change.',
+  })
+  readonly action?: ActionSummaryDto;
+
+  static from(this: void, { change, item }: FeedEntry<Action>): ActionChangeDto {
+    const action = item && ActionSummaryDto.from(item);
+    if (!change) {
+      const { id, updated_at } = action!;
+      return { event: LISTED, action_id: id, at: updated_at, action };
+    }
+    return {
+      event: change.action,
+      change_id: change.id,
+      action_id: change.subjectId,
+      at: change.at.toISOString(),
+      by: change.actor,
+      action,
+    };
+  }
+}
+
+export class ActionChangesDto {
+  @NestedList(() => ActionChangeDto, { description: 'At most `limit`; may be empty.' })
+  readonly changes: readonly ActionChangeDto[];
+
+  @Text({
+    description: 'Position after these changes, for the next request. Present in each answer.',
+    example: undefined,
+  })
+  readonly cursor: string;
+
+  @Flag({ description: 'There may be more changes now: ask again without a wait.', example: false })
+  readonly has_more: boolean;
+
+  static from(this: void, page: FeedPage<Action>): ActionChangesDto {
+    const { entries, cursor, hasMore } = page;
+    return { changes: entries.map(ActionChangeDto.from), cursor, has_more: hasMore };
+  }
+}

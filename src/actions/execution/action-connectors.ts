@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import { ConnectorRegistry } from '../../connectors/connector-registry.js';
-import type { Connector } from '../../connectors/connector.port.js';
+import { ConnectorRegistry, type Connector } from '../../connectors/connector.port.js';
 import type { Action } from '../action.js';
 import { ActionsRepository } from '../records/actions.repository.js';
 

@@ -2,10 +2,8 @@ import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/comm
 import { Settings } from '../../platform/config/settings.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import type { Connector } from '../../connectors/connector.port.js';
-import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
-import { PermitGate } from '../../kill-switch/permit-gate.js';
-import { type Action, hasEnded } from '../action.js';
-import { shownActionId } from '../action-id.js';
+import { isKillSwitchActive, KillSwitch, PermitGate } from '../../kill-switch/kill-switch.js';
+import { type Action, hasEnded, shownActionId } from '../action.js';
 import { RequiredLevels } from '../policy/required-levels.js';
 import { ActionConnectors } from './action-connectors.js';
 import { type Claimed, Claims } from './claims.js';
@@ -119,7 +117,8 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     await this.failpoints.hit(FAILPOINT.claimed);
     const lease = this.tools.hold(action, this.settings.actionDeadlineMs);
     const gate = new PermitGate(this.killSwitch, permit, lease.signal, {
-      noteSending: () => this.claims.noteSending(action),
+      // Where nothing leaves the service, nothing has to be remembered about it.
+      noteSending: connector.simulates ? undefined : () => this.claims.noteSending(action),
       reclaim: (tx) => this.claims.confirm(tx, action),
     });
     try {

@@ -1,7 +1,6 @@
 // SQL: a temporary table, and an update that sets many columns from one row.
 import type { Tx } from '../../platform/database/transactions.js';
-import { TABLE_COLUMNS } from '../records/action-rows.js';
-import type { ActionEntity } from '../records/action.entity.js';
+import { type ActionEntity, TABLE_COLUMNS } from '../records/action.entity.js';
 
 /** What a request says, and what nothing changes afterwards. */
 const REQUESTED: readonly string[] = [
@@ -13,6 +12,7 @@ const REQUESTED: readonly string[] = [
   'requested_at',
   'playbook_run_id',
   'on_behalf_of',
+  'authors',
   'rollback_of',
   'reason',
 ] satisfies (keyof ActionEntity)[];

@@ -10,13 +10,11 @@ import {
   type Tx,
 } from '../../platform/database/transactions.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
-import { KillSwitch } from '../../kill-switch/kill-switch.js';
-import type { Permit } from '../../kill-switch/permit.js';
-import { type Action, type ActionResult, isPerson, SYSTEM } from '../action.js';
+import { KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
+import { type Action, type ActionResult, executedBy, SYSTEM } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
 import { ActionsRepository } from '../records/actions.repository.js';
 import { ActionEndings } from './action-endings.js';
-import type { Ending } from './action-endings.repository.js';
 import { ClaimRepository } from './claim.repository.js';
 import { ClaimLostError } from './execution.errors.js';
 import { FAILPOINT, Failpoints } from './failpoints.js';
@@ -128,9 +126,17 @@ export class Claims {
     idempotency: Participant<Action> = {},
   ): Promise<Action> {
     const ending = { action, result, by: executedBy(action), at: this.clock.now() };
-    const finished = await this.persistently(() =>
-      takesPart(idempotency) ? this.endAlone(ending, idempotency) : this.endings.end(ending),
-    );
+    // An answer that is kept with the end needs a transaction. Any other end shares its statement with other ends.
+    const end = () =>
+      takesPart(idempotency)
+        ? this.transactions.run<Action>(async (tx) => {
+            const ended = await this.endings.endIn(tx, ending);
+            if (!ended) throw new ClaimLostError();
+            await this.failpoints.hit(FAILPOINT.finishing);
+            return ended;
+          }, idempotency)
+        : this.endings.end(ending);
+    const finished = await this.persistently(end);
     if (!finished) throw new ClaimLostError();
     await this.failpoints.hit(FAILPOINT.finished);
     return finished;
@@ -139,16 +145,6 @@ export class Claims {
   /** The action as another run has left it. */
   async present(action: Action): Promise<Action> {
     return (await this.actions.findById(action.id)) ?? action;
-  }
-
-  /** Where an answer is kept with the end, that is a transaction of its own. */
-  private async endAlone(ending: Ending, idempotency: Participant<Action>): Promise<Action> {
-    return await this.transactions.run<Action>(async (tx) => {
-      const ended = await this.endings.endIn(tx, ending);
-      if (!ended) throw new ClaimLostError();
-      await this.failpoints.hit(FAILPOINT.finishing);
-      return ended;
-    }, idempotency);
   }
 
   /** Ends an action that could not be claimed because its incident was deleted meanwhile. */
@@ -180,9 +176,4 @@ export class Claims {
       }
     }
   }
-}
-
-/** Whoever approved it; else who requested it, where that is a person; else the system. */
-function executedBy({ approvedBy, requestedBy }: Action): string {
-  return approvedBy ?? (isPerson(requestedBy) ? requestedBy : SYSTEM);
 }

@@ -1,13 +1,14 @@
 import { actionType } from '../../action-catalogue/action-types.js';
-import { shownActionId } from '../action-id.js';
+import { type Action, reportedSender, shownActionId } from '../action.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { Participant } from '../../platform/database/transactions.js';
 import type { ActionCall, Connector, Outcome } from '../../connectors/connector.port.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
-import { isKillSwitchActive } from '../../kill-switch/kill-switch.js';
-import { PermitLapsed } from '../../kill-switch/permit.js';
-import type { PermitGate } from '../../kill-switch/permit-gate.js';
-import type { Action } from '../action.js';
+import {
+  isKillSwitchActive,
+  type PermitGate,
+  PermitLapsed,
+} from '../../kill-switch/kill-switch.js';
 import type { Claims } from './claims.js';
 import { ClaimLostError } from './execution.errors.js';
 import { FAILPOINT, type Failpoints } from './failpoints.js';
@@ -176,20 +177,4 @@ function mayGoOnLater(error: unknown, gate: PermitGate): boolean {
 function lossKind(error: unknown): Loss['kind'] {
   if (error instanceof OutcomeUnknownError) return error.reason;
   return error instanceof UnreachableError ? 'unreachable' : 'stopped';
-}
-
-/** A stranger chooses the id of a mail, and may choose that of another one. */
-function reportedSender({ parameters, incident }: Action): string | undefined {
-  const wanted = parameters['message_id'];
-  const { messageId, sender } = incident?.mail ?? {};
-  if (typeof wanted !== 'string' || messageId === undefined) return undefined;
-  return bareId(wanted) === bareId(messageId) ? sender : undefined;
-}
-
-/** Some tools report it without its angle brackets. */
-function bareId(messageId: string): string {
-  return messageId
-    .trim()
-    .replace(/^<(.*)>$/s, '$1')
-    .toLowerCase();
 }

@@ -1,3 +1,4 @@
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { shownData, shownMessage } from '../../connectors/vendor-text.js';
 import type { Connector, Outcome } from '../../connectors/connector.port.js';
 import type { Action, ActionResult, FailureCode } from '../action.js';
@@ -12,6 +13,20 @@ export function resultOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): Actio
     ...simulated,
     data: shownData(outcome.data),
   };
+}
+
+/** The result of an action that the connector only computes; undefined where the connector has to be called. */
+export function simulatedResult(
+  connector: Connector | undefined,
+  type: ActionTypeName,
+): ActionResult | undefined {
+  const outcome = connector?.simulate?.(type);
+  return outcome && resultOf(outcome);
+}
+
+/** The status that an action ends with. */
+export function endOf({ success }: ActionResult): 'completed' | 'failed' {
+  return success ? 'completed' : 'failed';
 }
 
 export function failed(code: FailureCode, message: string): ActionResult {

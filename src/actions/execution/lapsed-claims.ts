@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
 import { Semaphore } from '../../platform/concurrency/semaphore.js';
-import { ConnectorRegistry } from '../../connectors/connector-registry.js';
-import type { Connector } from '../../connectors/connector.port.js';
+import { ConnectorRegistry, type Connector } from '../../connectors/connector.port.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import type { Action } from '../action.js';
 import { ActionExecutor } from './action-executor.js';

@@ -1,3 +1,4 @@
+/** @jest-environment-options {"ownModules": true} */
 import type { Action } from '../action.js';
 import { CallDeadlineError, ClaimLostError } from './execution.errors.js';
 import { LeaseKeeper } from './lease-keeper.js';

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../platform/concurrency/unless-aborted.js';
+import { unlessAborted } from '../../platform/concurrency/within.js';
 import { CallDeadlineError, ClaimLostError } from './execution.errors.js';
 
 const RENEWALS_PER_LEASE = 3;

@@ -1,5 +1,5 @@
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import type { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import type { ConnectorRegistry } from '../../connectors/connector.port.js';
 import type { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Action } from '../action.js';
 import type { ActionExecutor } from './action-executor.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import { ConnectorRegistry } from '../../connectors/connector.port.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { type Action, hasEnded } from '../action.js';

@@ -1,16 +1,64 @@
-import { Injectable } from '@nestjs/common';
-import { actionType } from '../../action-catalogue/action-types.js';
 import { type ApprovalLevel, levelReaches } from '../../platform/access/roles.js';
-import { ProtectedTargets } from '../../action-catalogue/protected-targets/protected-targets.js';
+import { ProtectedTargets, type Target } from '../../action-catalogue/protected-targets.js';
+import {
+  type ActionType,
+  actionType,
+  type ActionTypeName,
+} from '../../action-catalogue/action-types.js';
+import { Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
 import type { Severity } from '../../incidents/incident.js';
 import type { Action } from '../action.js';
-import {
-  higherLevel,
-  type PolicyQuestion,
-  requiredLevel,
-  type SitePolicy,
-} from './approval-policy.js';
+
+/** What a site decides in its settings, on top of the catalogue. */
+export interface SitePolicy {
+  readonly levels: Readonly<Partial<Record<ActionTypeName, ApprovalLevel>>>;
+  readonly raiseOnCritical: boolean;
+  readonly protectedTargets: ProtectedTargets;
+}
+
+interface PolicyQuestion {
+  readonly type: ActionTypeName;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly incidentSeverity?: string;
+  /** Minimum level of the playbook step. It can raise the level, and never lowers it. */
+  readonly askedLevel?: ApprovalLevel;
+}
+
+const RAISED: Readonly<Record<ApprovalLevel, ApprovalLevel>> = {
+  none: 'none',
+  analyst: 'senior',
+  senior: 'manager',
+  manager: 'manager',
+};
+
+export function higherLevel(a: ApprovalLevel, b: ApprovalLevel): ApprovalLevel {
+  return levelReaches(a, b) ? a : b;
+}
+
+/** The level that the type needs on this site where neither the incident nor the target asks for more. */
+export function levelByDefault(levels: SitePolicy['levels'], type: ActionType): ApprovalLevel {
+  return levels[type.name] ?? type.defaultLevel ?? 'none';
+}
+
+/** The level that must approve the action before it runs; `none` when it runs at once. */
+export function requiredLevel(site: SitePolicy, question: PolicyQuestion): ApprovalLevel {
+  const type = actionType(question.type);
+  let level = levelByDefault(site.levels, type);
+  if (site.raiseOnCritical && question.incidentSeverity === 'critical') level = RAISED[level];
+  const target = targetOf(type, question.parameters);
+  if (target && site.protectedTargets.protects(target)) level = 'manager';
+  return higherLevel(level, question.askedLevel ?? 'none');
+}
+
+function targetOf(
+  type: ActionType,
+  parameters: Readonly<Record<string, unknown>>,
+): Target | undefined {
+  if (!type.target) return undefined;
+  const value = parameters[type.target.parameter];
+  return typeof value === 'string' ? { kind: type.target.kind, value } : undefined;
+}
 
 /** The level at which an action has to be approved on this site: the approval policy with the settings of the site. */
 @Injectable()
@@ -28,6 +76,19 @@ export class RequiredLevels {
   /** The level that an action needs when it is requested; `none` when it runs at once. */
   forRequest(question: PolicyQuestion): ApprovalLevel {
     return requiredLevel(this.policy, question);
+  }
+
+  /** Why an action needs more than its type does; undefined when it does not. */
+  reasonFor({ type, parameters, incident }: Action): string | undefined {
+    const target = targetOf(actionType(type), parameters);
+    if (target && this.policy.protectedTargets.protects(target)) {
+      return `${target.value} is a protected target`;
+    }
+    const isRaised =
+      this.policy.raiseOnCritical &&
+      incident?.severity === 'critical' &&
+      levelByDefault(this.policy.levels, actionType(type)) !== 'none';
+    return isRaised ? 'the incident is critical' : undefined;
   }
 
   /**

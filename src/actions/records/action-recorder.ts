@@ -4,25 +4,26 @@ import { Counter } from 'prom-client';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
-import { beginAtZero } from '../../platform/metrics/known-series.js';
+import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
-import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.js';
+import type { NewTimelineEntry, TimelineDetails } from '../../incidents/timeline/timeline-entry.js';
 import { eventOf, type NewEvent } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Severity } from '../../incidents/incident.js';
-import { type Action, FAILURE_CODES, type FailureCode, type RequiredLevel } from '../action.js';
-import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
-import { shownActionId } from '../action-id.js';
 import {
-  type ActionChange,
-  changeInWords,
-  messageOf,
-  shownReason,
-  targetOf,
-  timelineDetails,
-} from './action-words.js';
+  type Action,
+  FAILURE_CODES,
+  type FailureCode,
+  hasEnded,
+  type RequiredLevel,
+  shownActionId,
+} from '../action.js';
+import { ACTION_TYPES, actionType } from '../../action-catalogue/action-types.js';
+import { RequiredLevels } from '../policy/required-levels.js';
 import { ActionRecordsRepository, type ChangeRecords } from './action-records.repository.js';
+import { shortened, titleLine } from '../../incidents/raw-data-text.js';
+import { shownStart, storable } from '../../platform/text.js';
 
 /** The domain events of this module, by their names. */
 export const ACTION_EVENTS = {
@@ -54,13 +55,17 @@ export interface ActionEventPayload {
   readonly incident_title?: string;
   readonly severity?: Severity;
   readonly approval_level?: RequiredLevel;
+  /** While it waits for approval: why it needs a higher level than its type. */
+  readonly level_reason?: string;
   readonly rollback_of?: string;
   readonly playbook_run_id?: string;
   readonly message?: string;
   /** Why it failed. */
   readonly code?: FailureCode;
-  /** Nothing happened outside: a sandbox answered. */
+  /** A sandbox answered, and nothing happened outside the service. */
   readonly simulated?: true;
+  /** It ended in the transaction that created it, so nobody waits for its end. Channels are not told. */
+  readonly at_once?: true;
 }
 
 /** One change of one action, and who made it. */
@@ -69,6 +74,8 @@ export interface ActionChanged {
   readonly actor: string;
   /** As it is after the change. */
   readonly action: Action;
+  /** The action ends in the transaction that creates it. */
+  readonly atOnce?: true;
 }
 
 /**
@@ -87,6 +94,7 @@ export class ActionRecorder implements OnModuleInit {
     private readonly failures: Counter<'action_type' | 'code'>,
     private readonly records: ActionRecordsRepository,
     private readonly clock: Clock,
+    private readonly levels: RequiredLevels,
   ) {}
 
   onModuleInit(): void {
@@ -109,7 +117,10 @@ export class ActionRecorder implements OnModuleInit {
   /** Tells that they expire soon. Nobody changed them, so there is nothing else to record. */
   async remind(tx: Tx, actions: readonly Action[]): Promise<void> {
     for (const action of actions) {
-      await this.events.record(tx, actionEvent(ACTION_EVENTS.expiring, action));
+      await this.events.record(
+        tx,
+        this.withReason(actionEvent(ACTION_EVENTS.expiring, action), action),
+      );
     }
   }
 
@@ -127,7 +138,7 @@ export class ActionRecorder implements OnModuleInit {
     return {
       audit: this.audit.valuesOfAll(changes.map(auditEntryOf)),
       timeline: this.timeline.valuesOf(changes.flatMap(timelineOf)),
-      events: changes.flatMap(eventsOf).map((event) => eventOf(event, now)),
+      events: changes.flatMap((one) => this.toldOf(one)).map((event) => eventOf(event, now)),
     };
   }
 
@@ -136,6 +147,20 @@ export class ActionRecorder implements OnModuleInit {
     this.audit.count(audit, changes.length);
     if (events.length > 0) this.events.wake();
     for (const changed of changes) this.count(changed);
+  }
+
+  private toldOf(changed: ActionChanged): NewEvent<ActionEventPayload>[] {
+    return eventsOf(changed).map((event) =>
+      event.type === ACTION_EVENTS.pendingApproval ? this.withReason(event, changed.action) : event,
+    );
+  }
+
+  private withReason(
+    event: NewEvent<ActionEventPayload>,
+    action: Action,
+  ): NewEvent<ActionEventPayload> {
+    const level_reason = this.levels.reasonFor(action);
+    return level_reason ? { ...event, payload: { ...event.payload, level_reason } } : event;
   }
 
   private count({ change, action: { type, status, result } }: ActionChanged): void {
@@ -166,9 +191,11 @@ function timelineOf({ change, actor, action }: ActionChanged): NewTimelineEntry[
   ];
 }
 
-function eventsOf({ change, action }: ActionChanged) {
+function eventsOf({ change, action, atOnce }: ActionChanged) {
   const type = eventTypeOf(change, action);
-  return type ? [actionEvent(type, action, messageOf(change, action))] : [];
+  if (!type) return [];
+  const event = actionEvent(type, action, messageOf(change, action));
+  return [atOnce ? { ...event, payload: { ...event.payload, at_once: atOnce } } : event];
 }
 
 function actionEvent(type: string, action: Action, message?: string): NewEvent<ActionEventPayload> {
@@ -231,4 +258,88 @@ function auditDetails(change: ActionChange, action: Action): Record<string, unkn
     case 'failed':
       return { ...about, result, connector: action.connectorId };
   }
+}
+
+export type ActionChange = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
+
+const LONGEST_MESSAGE = 1_000;
+const LONGEST_TARGET = 500;
+const LONGEST_REASON = 500;
+/** In the words of the timeline; its details have more of it. */
+const LONGEST_TARGET_TOLD = 120;
+
+/** What happened to the action, for the timeline. What others wrote is in quotes, or comes last. */
+export function changeInWords(change: ActionChange, action: Action): string {
+  const { status, approvalLevel } = action;
+  const what = `${action.type} ${targetInWords(action)}`;
+  const message = messageOf(change, action);
+  switch (change) {
+    case 'requested': {
+      const why = action.rollbackOf ? ` to roll back ${shownActionId(action.rollbackOf)}` : '';
+      const waits =
+        status === 'pending_approval' ? `, which waits for approval at level ${approvalLevel}` : '';
+      return `Requested ${what}${why}${waits}.${said('Reason', reasonOf(action))}`;
+    }
+    case 'approved':
+      return `Approved ${what}.${said('Comment', action.comment)}`;
+    case 'rejected':
+      return `Rejected ${what}: ${message}`;
+    case 'completed':
+      return `Completed ${what}: ${message}`;
+    case 'failed':
+      return `Could not complete ${what}: ${message}`;
+  }
+}
+
+/** The same for programs, and whole. */
+function timelineDetails(change: ActionChange, action: Action): TimelineDetails {
+  const { type, parameters, rollbackOf, comment, rejectionReason } = action;
+  const about = {
+    action_type: type,
+    target: targetOf(action),
+    rollback_of: rollbackOf && shownActionId(rollbackOf),
+  };
+  switch (change) {
+    case 'requested':
+      return { ...about, parameters, reason: reasonOf(action) };
+    case 'approved':
+      return { ...about, comment };
+    case 'rejected':
+      return { ...about, reason: rejectionReason };
+    case 'completed':
+    case 'failed':
+      return about;
+  }
+}
+
+/** How it ended, in words; cut when it is long. */
+export function messageOf(change: ActionChange, action: Action): string | undefined {
+  const text = change === 'rejected' ? action.rejectionReason : action.result?.message;
+  return hasEnded(action) && text !== undefined ? shownStart(text, LONGEST_MESSAGE) : undefined;
+}
+
+/** The value of its first parameter, cut when it is long. */
+export function targetOf({ type, parameters }: Action): string {
+  const { name } = actionType(type).parameters[0]!;
+  return shownStart(String(parameters[name]), LONGEST_TARGET);
+}
+
+function targetInWords(action: Action): string {
+  return JSON.stringify(titleLine(targetOf(action), LONGEST_TARGET_TOLD) ?? '');
+}
+
+/** The beginning of why it was asked for; undefined where nobody said. */
+function shownReason(action: Action): string | undefined {
+  const reason = reasonOf(action);
+  return reason ? shownStart(reason, LONGEST_REASON) : undefined;
+}
+
+/** Of a rollback why it is rolled back, else what was given as the parameter of that name. */
+function reasonOf({ reason, parameters }: Action): string | undefined {
+  const given = reason ?? parameters['reason'];
+  return typeof given === 'string' ? given : undefined;
+}
+
+function said(what: string, words: string | undefined): string {
+  return words ? ` ${what}: ${shortened(storable(words), LONGEST_MESSAGE)}` : '';
 }

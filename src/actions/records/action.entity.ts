@@ -1,9 +1,32 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import type { ActionResult, ActionStatus, Parameters, Phase, RequiredLevel } from '../action.js';
+import {
+  Check,
+  Column,
+  Entity,
+  ForeignKey,
+  getMetadataArgsStorage,
+  Index,
+  PrimaryColumn,
+} from 'typeorm';
+import type {
+  Action,
+  ActionIncident,
+  ActionPreview,
+  ActionResult,
+  ActionStatus,
+  Parameters,
+  Phase,
+  RequiredLevel,
+} from '../action.js';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import {
+  incidentNumber,
+  type IncidentStatus,
+  reportedMail,
+  type Severity,
+} from '../../incidents/incident.js';
+import { titleWithoutDetails } from '../../incidents/titles.js';
 
-/** The one definition of a row of actions: how it is read and made an Action follows from it (action-rows.ts). */
-
+/** The one definition of a row of actions. The columns that statements read, and the fields of an Action, follow from it. */
 @Entity('actions')
 @Check(
   'ck_actions_status',
@@ -44,6 +67,7 @@ import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 @Index('ix_actions_requested_by', ['requested_by', 'id'])
 @Index('ix_actions_approved_by', ['approved_by', 'id'], { where: 'approved_by is not null' })
 @Index('ix_actions_executed_at', ['executed_at', 'id'])
+@Index('ix_actions_updated_at', ['updated_at', 'id'])
 // Descending, with nulls last, which TypeORM cannot say.
 @Index('ix_actions_executed_last', { synchronize: false })
 export class ActionEntity {
@@ -79,6 +103,12 @@ export class ActionEntity {
   @Column({ type: 'text', nullable: true })
   readonly on_behalf_of: string | null;
 
+  @Column({ type: 'json', nullable: true })
+  readonly authors: readonly string[] | null;
+
+  @Column({ type: 'json', nullable: true })
+  readonly preview: ActionPreview | null;
+
   @Column({ type: 'uuid', nullable: true })
   @ForeignKey(() => ActionEntity, { name: 'fk_actions_rollback_of' })
   readonly rollback_of: string | null;
@@ -86,7 +116,7 @@ export class ActionEntity {
   @Column({ type: 'text', nullable: true })
   readonly reason: string | null;
 
-  /** When its approvers were last told that it expires soon. */
+  /** Time of the last reminder that the approval expires soon. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly reminded_at: Date | null;
 
@@ -113,6 +143,10 @@ export class ActionEntity {
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly executed_at: Date | null;
+
+  /** When anything that callers see of it changed last; a trigger writes it. */
+  @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
+  readonly updated_at: Date;
 
   @Column({ type: 'json', nullable: true })
   readonly result: ActionResult | null;
@@ -141,4 +175,131 @@ export class ActionEntity {
   /** Of the normal form of the target, where the type is not to be repeated. */
   @Column({ type: 'bytea', nullable: true })
   readonly target_hash: Buffer | null;
+}
+
+type Column = keyof ActionEntity;
+
+/** Every column of the table. */
+export const TABLE_COLUMNS = getMetadataArgsStorage()
+  .columns.filter(({ target }) => target === ActionEntity)
+  .map(({ propertyName }) => propertyName as Column);
+
+/** Fields of an action that are not called as their column is, in camel case. */
+const OTHER_NAMES = { action_type: 'type', approval_comment: 'comment' } as const;
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Rest}`
+  ? `${Head}${Capitalize<CamelCase<Rest>>}`
+  : Name;
+type FieldOf<Name extends string> = Name extends keyof typeof OTHER_NAMES
+  ? (typeof OTHER_NAMES)[Name]
+  : CamelCase<Name>;
+
+function fieldOf(column: string): string {
+  const other: Readonly<Record<string, string>> = OTHER_NAMES;
+  return other[column] ?? column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Only statements look at a lease, which they compare with the clock of the database, at what finds twins, and at what lists are ordered by. */
+const INNER_COLUMNS = ['lease_until', 'target_hash', 'updated_at'] as const;
+type InnerColumn = (typeof INNER_COLUMNS)[number];
+type OwnColumns = Omit<ActionEntity, InnerColumn>;
+
+interface LinkedColumns {
+  readonly rolled_back_by: string | null;
+}
+
+/** What a statement that reads ACTION_COLUMNS yields. */
+export type ActionRow = OwnColumns &
+  LinkedColumns & {
+    readonly incident: {
+      readonly number: string;
+      readonly created_at: string;
+      readonly type: string;
+      readonly source: string;
+      readonly title: string | null;
+      readonly severity: Severity;
+      readonly status: IncidentStatus;
+      readonly message_id: unknown;
+      readonly sender: unknown;
+    } | null;
+  };
+
+const OWN_COLUMNS = TABLE_COLUMNS.filter(
+  (column): column is keyof OwnColumns => !INNER_COLUMNS.includes(column as InnerColumn),
+);
+const FIELDS = [...OWN_COLUMNS, 'rolled_back_by' as const].map(
+  (column) => [column, fieldOf(column)] as const,
+);
+
+/**
+ * An action is linked to its rollback by the rollback alone, so that the two cannot differ. What is said of its incident
+ * comes with it, so that nothing that is said about an action costs another round trip.
+ */
+export const ACTION_COLUMNS = `${OWN_COLUMNS.map((column) => `actions.${column}`).join(', ')},
+  (select back.id from actions back
+    where back.rollback_of = actions.id and back.status not in ('failed', 'rejected')) as rolled_back_by,
+  (select json_build_object('number', incidents.number::text, 'created_at', incidents.created_at,
+                            'type', incidents.incident_type, 'source', incidents.source,
+                            'title', incidents.title, 'severity', incidents.severity,
+                            'status', incidents.status,
+                            'message_id', incidents.fields->'message_id', 'sender', incidents.fields->'sender')
+     from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
+
+type Nullable<Row> = { [C in keyof Row]: null extends Row[C] ? C : never }[keyof Row];
+
+/** The fields that columns say: what is null in a row is absent from the action. */
+type FieldsOf<Row> = {
+  [C in Exclude<keyof Row, Nullable<Row>> & string as FieldOf<C>]: Row[C];
+} & {
+  [C in Nullable<Row> & string as FieldOf<C>]?: NonNullable<Row[C]>;
+};
+
+export function actionOf(row: ActionRow): Action {
+  const action: Record<string, unknown> = {};
+  for (const [column, field] of FIELDS) {
+    const value = row[column];
+    if (value !== null) action[field] = value;
+  }
+  if (row.incident) action.incident = incidentOf(row.incident);
+  return action as FieldsOf<OwnColumns & LinkedColumns> & { readonly incident?: ActionIncident };
+}
+
+function incidentOf(incident: NonNullable<ActionRow['incident']>): ActionIncident {
+  const { number, created_at, type, source, title, severity, status } = incident;
+  return {
+    incidentNumber: incidentNumber(number, new Date(created_at)),
+    incidentType: type,
+    title: title ?? titleWithoutDetails(type, source),
+    severity,
+    status,
+    mail: reportedMail(incident.message_id, incident.sender),
+  };
+}
+
+/** A sum of the fold: one for each combination. */
+@Entity('action_counts')
+export class ActionCountEntity {
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_action_counts',
+  })
+  readonly status: string;
+
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_action_counts',
+  })
+  readonly action_type: string;
+
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_action_counts',
+  })
+  readonly approval_level: string;
+
+  @Column({ type: 'bigint' })
+  readonly n: string;
 }

@@ -1,6 +1,7 @@
 // SQL to read and lock an action: every action pays for that, and it comes with what is said of its incident.
 import { Injectable } from '@nestjs/common';
 import {
+  Any,
   DataSource,
   type FindOptionsWhere,
   In,
@@ -9,14 +10,28 @@ import {
   type QueryDeepPartialEntity,
   Raw,
 } from 'typeorm';
+import type { Principal } from '../../auth/principal.js';
+import {
+  credentialsStillValid,
+  credentialsStillValidValues,
+} from '../../auth/principals/credentials-still-valid.js';
+import type { LockedIncident } from '../../incidents/incident.js';
+import {
+  LOCKED_COLUMNS,
+  lockedIncidentOf,
+  type LockedRow,
+} from '../../incidents/records/incident.sql.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { type Action, type ActionResult, SYSTEM } from '../action.js';
-import { INSERT_ACTIONS, type NewAction, newActionValues } from './action-insert.sql.js';
-import type { ChangeRecords } from './action-records.repository.js';
-import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
-import { ActionEntity } from './action.entity.js';
+import { type Action, type ActionPreview, type ActionResult, SYSTEM } from '../action.js';
+import {
+  type ChangeRecords,
+  INSERT_ACTIONS,
+  type NewAction,
+  newActionValues,
+} from './action-records.repository.js';
+import { ACTION_COLUMNS, ActionEntity, actionOf, type ActionRow } from './action.entity.js';
 
 export interface Approval {
   readonly by: string;
@@ -37,6 +52,27 @@ export interface Rejection {
   readonly at: Date;
   readonly reason: string;
 }
+
+/** An incident that another transaction is changing is skipped, so that one request waits for that change and not the batch. */
+const ENTER: Statement = {
+  name: 'actions_enter_together',
+  text: `
+    with incident as materialized (
+      select ${LOCKED_COLUMNS} from incidents
+       where id = any($1::uuid[]) and deleted_at is null order by id for share skip locked)
+    select caller.valid, incident.*
+      from (select ${credentialsStillValid(2)} as valid) as caller left join incident on true`,
+};
+
+type EnteredRow = { readonly valid: boolean } & (LockedRow | { readonly id: null });
+
+/** The fields of an action that never change. */
+export type ActionRoute = Pick<Action, 'id' | 'type' | 'incidentId' | 'rollbackOf'>;
+
+const FIND_ROUTE: Statement = {
+  name: 'actions_find_route',
+  text: `select id, action_type, incident_id, rollback_of from actions where id = $1`,
+};
 
 const FIND: Statement = {
   name: 'actions_find',
@@ -83,6 +119,33 @@ export class ActionsRepository {
   /** With what is recorded of that. */
   async insertAll(tx: Tx, actions: readonly NewAction[], records: ChangeRecords): Promise<void> {
     await this.statements.rowsIn(tx, INSERT_ACTIONS, newActionValues(actions, records));
+  }
+
+  /**
+   * Locks those of the incidents that are there, and that nobody is changing, until the transaction ends. Undefined when the
+   * credential of one of the callers is not valid any more.
+   */
+  async enter(
+    tx: Tx,
+    callers: readonly Principal[],
+    incidentIds: readonly string[],
+  ): Promise<ReadonlyMap<string, LockedIncident> | undefined> {
+    const rows = await this.statements.rowsIn<EnteredRow>(tx, ENTER, [
+      incidentIds,
+      ...credentialsStillValidValues(callers),
+    ]);
+    if (!rows.every(({ valid }) => valid)) return undefined;
+    return new Map(
+      rows.flatMap((row) => (row.id === null ? [] : [[row.id, lockedIncidentOf(row)]])),
+    );
+  }
+
+  async findRoute(id: string): Promise<ActionRoute | undefined> {
+    type Row = Pick<ActionEntity, 'id' | 'action_type' | 'incident_id' | 'rollback_of'>;
+    const [row] = await this.statements.rows<Row>(FIND_ROUTE, [id]);
+    if (!row) return undefined;
+    const { action_type: type, incident_id, rollback_of } = row;
+    return { id, type, incidentId: incident_id ?? undefined, rollbackOf: rollback_of ?? undefined };
   }
 
   async findById(id: string): Promise<Action | undefined> {
@@ -132,7 +195,7 @@ export class ActionsRepository {
     return (await changedBy(update))[0];
   }
 
-  /** Undefined when it did not wait for approval any more. */
+  /** Undefined if the action no longer waits for approval. */
   async reject(tx: Tx, id: string, rejection: Rejection): Promise<Action | undefined> {
     return (await this.rejectAll(tx, { id, status: 'pending_approval' }, rejection))[0];
   }
@@ -147,6 +210,16 @@ export class ActionsRepository {
     const status = In(['pending', 'pending_approval']);
     const where = { incident_id: incidentId, status, phase: IsNull(), sent: false } as const;
     return await this.rejectAll(tx, where, rejection);
+  }
+
+  async waitingAmong(
+    tx: Tx,
+    ids: readonly string[],
+  ): Promise<Pick<ActionEntity, 'id' | 'preview'>[]> {
+    return await tx.getRepository(ActionEntity).find({
+      select: { id: true, preview: true },
+      where: { id: Any([...ids]), status: 'pending_approval' },
+    });
   }
 
   async countPendingOf(tx: Tx, incidentId: string): Promise<number> {
@@ -189,6 +262,12 @@ export class ActionsRepository {
     const ids = due.map(({ id }) => id);
     const update = updateOf(tx).set({ reminded_at: () => 'clock_timestamp()' });
     return await changedBy(update.where({ id: In(ids) }));
+  }
+
+  /** Keeps what the connector found, if nobody has decided on the action yet. */
+  async keepPreview(tx: Tx, id: string, preview: ActionPreview): Promise<void> {
+    const waiting = { id, status: 'pending_approval' } as const;
+    await tx.getRepository(ActionEntity).update(waiting, { preview });
   }
 
   /** All that the kill switch holds and nothing of which was sent. */

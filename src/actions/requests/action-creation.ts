@@ -8,13 +8,15 @@ import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { LockedIncident } from '../../incidents/incident.js';
 import {
   type Action,
+  type ActionResult,
   type ActionStatus,
+  executedBy,
   type Parameters,
   type RequiredLevel,
   withExpiry,
 } from '../action.js';
 import { AwaitedRuns } from '../execution/awaited-runs.js';
-import { noConnector } from '../execution/execution-rules.js';
+import { endOf, noConnector } from '../execution/execution-rules.js';
 import { RequiredLevels } from '../policy/required-levels.js';
 import { type ActionChanged, ActionRecorder } from '../records/action-recorder.js';
 import { ActionsRepository } from '../records/actions.repository.js';
@@ -22,23 +24,26 @@ import { ActionsRepository } from '../records/actions.repository.js';
 export interface ActionToCreate {
   readonly type: ActionTypeName;
   readonly parameters: Parameters;
-  /** Locked by the transaction that creates the action. */
+  /** Incident, locked by the transaction that creates the action. */
   readonly incident?: LockedIncident;
   readonly requestedBy: string;
-  /** Of a step of a playbook run: the run, and who started it. */
+  /** For a step of a playbook run: the run, and who started it. */
   readonly playbookRunId?: string;
   readonly onBehalfOf?: string;
-  /** A level that a playbook step asks for: it can raise, never lower. */
+  readonly authors?: readonly string[];
+  /** Minimum level of the playbook step. It can raise the level, and never lowers it. */
   readonly askedLevel?: ApprovalLevel;
-  /** Whether a connector provides the type, asked before the transaction. */
+  /** Whether a connector provides the type. Read before the transaction. */
   readonly available: boolean;
-  /** The connector to claim it for, where it may run at once; the transaction needs a permit then. */
+  /** Connector that claims the action if it may run at once. The transaction needs a permit then. */
   readonly claimFor?: string;
-  /** Nobody begins it now: recovery does, as soon as its connector has a place. */
+  /** The result that its connector only computes: where it needs no approval, the action ends with its creation. */
+  readonly simulated?: ActionResult;
+  /** The recovery begins the action as soon as its connector has a place. */
   readonly forRecovery?: boolean;
 }
 
-/** An action whose level is decided. */
+/** An action whose level is judged. */
 export interface ActionToRecord extends Pick<
   Action,
   | 'type'
@@ -46,19 +51,22 @@ export interface ActionToRecord extends Pick<
   | 'requestedBy'
   | 'playbookRunId'
   | 'onBehalfOf'
+  | 'authors'
   | 'rollbackOf'
   | 'reason'
   | 'approvalLevel'
 > {
   readonly incident?: LockedIncident;
-  /** Whether an enabled connector provides it: what none does has failed at once. */
+  /** Whether an enabled connector provides the type. Without one the action fails at once. */
   readonly available: boolean;
-  /** The connector that it is claimed for. */
+  /** The connector that it is claimed for, or that has ended it. */
   readonly connectorId?: string;
+  /** The result of an action that ends with its creation. */
+  readonly simulated?: ActionResult;
   readonly forRecovery?: boolean;
 }
 
-/** Decides on the level of new actions, and inserts them with their records. */
+/** Judges the level of new actions, and inserts them with their records. */
 @Injectable()
 export class ActionCreation {
   constructor(
@@ -70,7 +78,7 @@ export class ActionCreation {
     private readonly settings: Settings,
   ) {}
 
-  /** Answers them in the order in which they were given. */
+  /** Returns the actions in the order of `wanted`. */
   async createAll(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
     return await this.recordAll(
       tx,
@@ -78,7 +86,7 @@ export class ActionCreation {
     );
   }
 
-  /** Each waits for approval where it has a level, else it may run. */
+  /** Inserts the actions. An action with a level waits for approval; any other action may run. */
   async recordAll(tx: Tx, wanted: readonly ActionToRecord[]): Promise<Action[]> {
     if (wanted.length === 0) return [];
     const ttl = this.settings.approvalTtlMinutes;
@@ -98,17 +106,24 @@ export class ActionCreation {
     return this.levels.forRequest({ type, parameters, incidentSeverity, askedLevel });
   }
 
-  private judged({ askedLevel, claimFor, ...wanted }: ActionToCreate): ActionToRecord {
+  /** Whether the action ends with its creation: its connector only computes the result, and nobody has to approve it. */
+  endsAtOnce(wanted: ActionToCreate): boolean {
+    return this.judged(wanted).simulated !== undefined;
+  }
+
+  private judged({ askedLevel, claimFor, simulated, ...wanted }: ActionToCreate): ActionToRecord {
     const { available } = wanted;
     const level = this.levelFor({ ...wanted, askedLevel });
+    const mayRun = available && level === 'none';
     return {
       ...wanted,
       approvalLevel: level === 'none' ? undefined : level,
-      connectorId: available && level === 'none' ? claimFor : undefined,
+      connectorId: mayRun ? claimFor : undefined,
+      simulated: mayRun && claimFor !== undefined ? simulated : undefined,
     };
   }
 
-  private actionOf({ available, forRecovery: _, ...wanted }: ActionToRecord): Action {
+  private actionOf({ available, forRecovery: _, simulated, ...wanted }: ActionToRecord): Action {
     const requestedAt = this.clock.now();
     const isClaimed = wanted.connectorId !== undefined;
     return {
@@ -116,11 +131,12 @@ export class ActionCreation {
       id: newId(requestedAt.getTime()),
       incidentId: wanted.incident?.id,
       requestedAt,
-      status: statusOf(wanted.approvalLevel, available),
-      result: available ? undefined : noConnector(wanted),
-      phase: isClaimed ? 'claimed' : undefined,
+      status: simulated ? endOf(simulated) : statusOf(wanted.approvalLevel, available),
+      result: available ? simulated : noConnector(wanted),
+      phase: isClaimed && !simulated ? 'claimed' : undefined,
       fence: isClaimed ? 1 : 0,
       sent: false,
+      ...(simulated && { executedBy: executedBy(wanted), executedAt: requestedAt }),
     };
   }
 
@@ -135,9 +151,12 @@ function statusOf(approvalLevel: RequiredLevel | undefined, available: boolean):
   return approvalLevel ? 'pending_approval' : 'pending';
 }
 
-/** What is recorded of a new action: one that no connector provides has failed at once. */
+/** An action that no connector provides has failed at once, and an action that is only simulated has ended. */
 function changesOf(action: Action): ActionChanged[] {
-  const by = { actor: action.requestedBy, action };
-  const requested = { change: 'requested', ...by } as const;
-  return action.status === 'failed' ? [requested, { change: 'failed', ...by }] : [requested];
+  const { status, requestedBy, executedAt, executedBy: by = requestedBy } = action;
+  // A simulated action was requested before it ended, as any other action was.
+  const asRequested = executedAt ? { ...action, status: 'pending' as const } : action;
+  const requested = { change: 'requested', actor: requestedBy, action: asRequested } as const;
+  if (status !== 'failed' && status !== 'completed') return [requested];
+  return [requested, { change: status, actor: by, action, atOnce: true }];
 }

@@ -1,23 +1,31 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import { NotFoundError } from '../../platform/errors/app-error.js';
 import type { LockedIncident } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { IncidentsService, IncidentEndings } from '../../incidents/incidents.service.js';
 import { type Action, SYSTEM, UNDECIDED, withExpiry } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
-import { ActionsRepository, type Approval } from '../records/actions.repository.js';
+import {
+  type ActionRoute,
+  ActionsRepository,
+  type Approval,
+} from '../records/actions.repository.js';
 import { AwaitedRuns } from '../execution/awaited-runs.js';
+import type { Caller } from '../../platform/http/caller.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import { resultOfLoss } from '../execution/execution-rules.js';
 
-export interface LockedAction {
+interface LockedAction {
   readonly action: Action;
-  /** Absent for direct actions, and when it was deleted. */
+  /** Absent for direct actions, and if the incident was deleted. */
   readonly incident?: LockedIncident;
 }
 
-export type ApprovalToGive = Pick<Approval, 'by' | 'level' | 'comment' | 'connectorId'>;
+type ApprovalToGive = Pick<Approval, 'by' | 'level' | 'comment' | 'connectorId'>;
 
-/** Every way out of `pending_approval`: approved, rejected, or waited too long. Who may decide is for the caller to judge. */
+/** Approves, rejects and expires actions that wait for approval. The caller judges who may decide. */
 @Injectable()
 export class ActionDecisions {
   constructor(
@@ -29,20 +37,28 @@ export class ActionDecisions {
     private readonly settings: Settings,
   ) {}
 
-  /**
-   * Locks the incident and then the action until the transaction ends: a deletion locks them in the same order, so that
-   * the two never wait for each other. Undefined when there is no such action.
-   */
-  async lock(tx: Tx, { id, incidentId }: Action): Promise<LockedAction | undefined> {
-    const incident =
-      incidentId === undefined ? undefined : await this.incidents.lockForShare(tx, incidentId);
-    const action = await this.actions.lockById(tx, id);
-    return action && { action, incident };
+  /** What has to be known of an action before the transaction that locks it. Throws NotFoundError. */
+  async routeTo(id: string): Promise<ActionRoute> {
+    const route = await this.actions.findRoute(id);
+    if (!route) throw new NotFoundError('Action');
+    return route;
   }
 
   /**
-   * Undefined when it does not wait for approval, or has waited too long. It is claimed for the connector, where one
-   * provides it: the transaction needs a permit then. Whoever calls it runs the action.
+   * Locks the incident and then the action until the transaction ends. A deletion locks them in the same order, so that the
+   * two never wait for each other. Throws NotFoundError.
+   */
+  async lock(tx: Tx, { id, incidentId }: ActionRoute): Promise<LockedAction> {
+    const incident =
+      incidentId === undefined ? undefined : await this.incidents.lockForShare(tx, incidentId);
+    const action = await this.actions.lockById(tx, id);
+    if (!action) throw new NotFoundError('Action');
+    return { action, incident };
+  }
+
+  /**
+   * Approves the action and claims it for its connector, for which the transaction needs a permit. The caller runs the action.
+   * Undefined if the action does not wait for approval, or waited too long.
    */
   async approve(tx: Tx, id: string, approval: ApprovalToGive): Promise<Action | undefined> {
     const approved = await this.actions.approve(tx, id, {
@@ -55,20 +71,20 @@ export class ActionDecisions {
     return approved;
   }
 
-  /** Undefined when it did not wait for approval any more. */
+  /** Undefined if the action no longer waits for approval. */
   async reject(tx: Tx, id: string, by: string, reason: string): Promise<Action | undefined> {
     const rejected = await this.actions.reject(tx, id, { by, at: this.clock.now(), reason });
     if (rejected) await this.recorder.record(tx, 'rejected', by, [rejected]);
     return rejected;
   }
 
-  /** Why an action that nobody decided on in time is rejected. */
+  /** Reason for the rejection of an action that nobody decided on in time. */
   get expiredReason(): string {
     const { approvalTtlMinutes: minutes } = this.settings;
     return `${UNDECIDED} ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
   }
 
-  /** Tells of at most `limit` actions that they expire soon; returns how many those were. */
+  /** Reminds of at most `limit` actions that expire soon. Returns their number. */
   async remindOfExpiry(tx: Tx, limit: number): Promise<number> {
     const ttl = this.settings.approvalTtlMinutes;
     const expiring = await this.actions.remind(tx, ttl, limit);
@@ -79,12 +95,83 @@ export class ActionDecisions {
     return expiring.length;
   }
 
-  /** Rejects at most `limit` of those that nobody decided on in time; answers how many those were. */
+  /** Rejects at most `limit` actions that nobody decided on in time. Returns their number. */
   async rejectExpired(tx: Tx, limit: number): Promise<number> {
     const rejection = { by: SYSTEM, at: this.clock.now(), reason: this.expiredReason };
     const ttl = this.settings.approvalTtlMinutes;
     const rejected = await this.actions.rejectExpired(tx, ttl, rejection, limit);
     await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
+    return rejected.length;
+  }
+}
+
+/**
+ * Ends actions that have not begun: when a held action is discarded, when an incident is deleted or closed with
+ * `pending: withdraw`, and when a playbook run is cancelled. It also counts held actions and calls under way for the kill
+ * switch.
+ */
+@Injectable()
+export class ActionWithdrawal implements OnModuleInit {
+  constructor(
+    private readonly killSwitch: KillSwitch,
+    private readonly endings: IncidentEndings,
+    private readonly actions: ActionsRepository,
+    private readonly recorder: ActionRecorder,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.killSwitch.registerUnderWay({
+      countClaims: async () => ({ inFlight: await this.actions.countUnderWay() }),
+    });
+    this.killSwitch.registerHeld('actions', {
+      count: () => this.actions.countUnclaimed(),
+      discard: (tx, caller) => this.discard(tx, caller),
+    });
+    this.endings.register({
+      onDeleted: async (tx, incidentId) => {
+        await this.rejectOfIncident(tx, incidentId, SYSTEM, 'Its incident was deleted.');
+      },
+      pending: {
+        name: 'actions',
+        count: (tx, incidentId) => this.actions.countPendingOf(tx, incidentId),
+        withdraw: (...ending) => this.rejectOfIncident(...ending),
+      },
+    });
+  }
+
+  /** Rejects the action if it has not begun. Does nothing if it has begun or waits for approval. */
+  async withdraw(tx: Tx, id: string, by: string, reason: string): Promise<void> {
+    const rejection = { by, at: this.clock.now(), reason };
+    const rejected = await this.actions.rejectUnclaimed(tx, id, rejection);
+    if (rejected) await this.recorder.record(tx, 'rejected', by, [rejected]);
+  }
+
+  private async discard(tx: Tx, caller: Caller): Promise<number> {
+    const at = this.clock.now();
+    const reason = `Discarded by ${caller.name}, who turned the kill switch off.`;
+    const rejected = await this.actions.rejectHeld(tx, { by: SYSTEM, at, reason });
+    await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
+    const unknown = resultOfLoss({
+      kind: 'stopped',
+      message: reason,
+      sent: true,
+      idempotent: false,
+    });
+    const failed = await this.actions.failHeld(tx, unknown, at);
+    await this.recorder.record(tx, 'failed', SYSTEM, failed);
+    return rejected.length + failed.length;
+  }
+
+  private async rejectOfIncident(
+    tx: Tx,
+    incidentId: string,
+    by: string,
+    reason: string,
+  ): Promise<number> {
+    const rejection = { by, at: this.clock.now(), reason };
+    const rejected = await this.actions.rejectOfIncident(tx, incidentId, rejection);
+    await this.recorder.record(tx, 'rejected', by, rejected);
     return rejected.length;
   }
 }

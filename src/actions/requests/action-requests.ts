@@ -1,43 +1,59 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../auth/principal.js';
+import { Batcher } from '../../platform/concurrency/batcher.js';
 import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
-import { timeOfId } from '../../platform/ids.js';
-import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import { isUuid, timeOfId } from '../../platform/ids.js';
+import { type Connector, ConnectorRegistry } from '../../connectors/connector.port.js';
 import {
   type Participant,
   takesPart,
   Transactions,
   type Tx,
 } from '../../platform/database/transactions.js';
+import { SetOf } from '../../platform/concurrency/joint-transactions.js';
 import type { LockedIncident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
-import { KillSwitch } from '../../kill-switch/kill-switch.js';
-import type { Permit } from '../../kill-switch/permit.js';
+import { KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
 import { levelReaches } from '../../platform/access/roles.js';
 import { type Action, isPerson, type Parameters } from '../action.js';
-import { type DecidedAction, decidedAction } from '../execution/decided-action.js';
+import { claimPermitLate, type DecidedAction, decidedAction } from '../execution/decided-action.js';
+import { simulatedResult } from '../execution/execution-rules.js';
 import { ActionCreation, type ActionToCreate, type ActionToRecord } from './action-creation.js';
-import {
-  type ActionRequest,
-  JointRequests,
-  toCreate,
-  type WantedAction,
-} from './joint-requests.js';
 import { parameterErrors } from './parameter-rules.js';
 import { ActionsRepository } from '../records/actions.repository.js';
-import { DuplicateActionError } from './requests.errors.js';
-import { type Twin, Twins } from './twins.js';
+import { DuplicateActionError, EARLIER, type Twin, Twins } from './twins.js';
+
+export interface WantedAction {
+  readonly type: ActionTypeName;
+  readonly parameters: Parameters;
+  readonly incidentId?: string;
+  /** Requests the action also if it was requested or done a short time ago. */
+  readonly repeat?: boolean;
+}
+
+interface ActionRequest {
+  readonly caller: Principal;
+  readonly wanted: WantedAction;
+  /** Absent if no enabled connector provides the type. */
+  readonly connector?: Connector;
+}
 
 /** Creates actions, waiting for approval or ready to run. It runs none. */
 @Injectable()
 export class ActionRequests {
+  private readonly batches = new Batcher<ActionRequest, Requested | undefined>((requests) =>
+    this.requestTogether(requests),
+  );
+  private readonly borrowings = new SetOf<readonly ActionToCreate[], Action[]>((tx, wanted) =>
+    this.createOrBorrowAll(tx, wanted),
+  );
+
   constructor(
     private readonly transactions: Transactions,
     private readonly incidents: IncidentsService,
     private readonly killSwitch: KillSwitch,
     private readonly registry: ConnectorRegistry,
-    private readonly joint: JointRequests,
     private readonly creation: ActionCreation,
     private readonly twins: Twins,
     private readonly actions: ActionsRepository,
@@ -48,35 +64,70 @@ export class ActionRequests {
     if (errors.length > 0) throw new ValidationError(errors);
   }
 
-  /** What may run at once is claimed by the transaction that creates it, which has read the kill switch anyway. */
+  /**
+   * Creates an action. An action that may run at once is claimed by the transaction that creates it, which has read the kill
+   * switch anyway. Requests that arrive together share one transaction.
+   */
   async request(
     caller: Principal,
     wanted: WantedAction,
     idempotency: Participant<Action>,
   ): Promise<DecidedAction> {
     this.requireValid(wanted.type, wanted.parameters);
-    if (!takesPart(idempotency)) {
-      const connector = await this.registry.providerOf(wanted.type);
-      const requested = await this.joint.submit({ caller, wanted, connector });
-      if (requested) return requested;
-    }
-    // The 404 comes before the kill switch's 409; inside the transaction its lock has to come first.
-    if (wanted.incidentId !== undefined) await this.incidents.get(wanted.incidentId);
     const connector = await this.registry.providerOf(wanted.type);
-    return await this.requestAlone({ caller, wanted, connector }, idempotency);
+    const request = { caller, wanted, connector };
+    const requested = takesPart(idempotency) ? undefined : await this.batches.submit(request);
+    return outcomeOf(requested ?? (await this.requestAlone(request, idempotency)));
   }
 
   /**
    * For modules that create actions in transactions of their own; whoever calls it then runs what is `pending`. An action of
    * others that does the same is answered instead: it is locked, so that it ends after the transaction.
+   *
+   * @param wanted the actions of successive steps. Returns those of the first steps: each but the last has ended with its creation.
    */
-  async createOrBorrow(tx: Tx, wanted: ActionToCreate): Promise<Action> {
-    for (;;) {
-      const twin = await this.twins.of(tx, wanted);
-      if (!twin || !this.isEnough(twin, wanted)) return await this.createIn(tx, wanted);
-      const action = await this.actions.lockById(tx, twin.id);
-      if (action?.status === twin.status) return action;
+  async createOrBorrow(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
+    return await this.borrowings.submit(tx, wanted);
+  }
+
+  private async createOrBorrowAll(
+    tx: Tx,
+    all: readonly (readonly ActionToCreate[])[],
+  ): Promise<Action[][]> {
+    const answers = new Map<ActionToCreate, Action>();
+    let open = all;
+    while (open.length > 0) {
+      const wanted = open.flat();
+      const twins = await this.twins.of(tx, wanted);
+      const twinOf = new Map(wanted.map((one, at) => [one, twins[at]]));
+      const isNew = (one: ActionToCreate): boolean => {
+        const twin = twinOf.get(one);
+        return twin === undefined || (twin !== EARLIER && !this.isEnough(twin, one));
+      };
+      const fresh = open.flatMap((steps) => this.creatable(steps, isNew));
+      const created = await this.creation.createAll(tx, fresh);
+      fresh.forEach((one, at) => answers.set(one, created[at]!));
+      for (const [first] of open) {
+        const twin = twinOf.get(first!);
+        if (twin === undefined || twin === EARLIER || answers.has(first!)) continue;
+        const action = await this.actions.lockById(tx, twin.id);
+        if (action?.status === twin.status) answers.set(first!, action);
+      }
+      // What repeats a request of this set finds its action the next time.
+      open = open.filter(([first]) => !answers.has(first!));
     }
+    return all.map((steps) => steps.flatMap((one) => answers.get(one) ?? []));
+  }
+
+  /** The first steps whose actions are new. Each but the last ends with its creation. */
+  private creatable(
+    steps: readonly ActionToCreate[],
+    isNew: (one: ActionToCreate) => boolean,
+  ): readonly ActionToCreate[] {
+    const borrowed = steps.findIndex((one) => !isNew(one));
+    const first = borrowed < 0 ? steps : steps.slice(0, borrowed);
+    const lasting = first.findIndex((one) => !this.creation.endsAtOnce(one));
+    return lasting < 0 ? first : first.slice(0, lasting + 1);
   }
 
   /**
@@ -95,42 +146,99 @@ export class ActionRequests {
     return levelReaches(level, this.creation.levelFor(wanted));
   }
 
-  /** The same for an action whose level is decided. */
+  /** Records an action whose level is judged. */
   async record(tx: Tx, wanted: ActionToRecord): Promise<Action> {
     return (await this.creation.recordAll(tx, [wanted]))[0]!;
   }
 
-  private async createIn(tx: Tx, wanted: ActionToCreate): Promise<Action> {
-    return (await this.creation.createAll(tx, [wanted]))[0]!;
+  /** Undefined for a request that needs a transaction of its own: see ActionsRepository.enter. */
+  private async requestTogether(
+    requests: readonly ActionRequest[],
+  ): Promise<(Requested | undefined)[]> {
+    return await this.transactions.run(async (tx) => {
+      const claimedPermit = await claimPermitLate(this.killSwitch, tx);
+      const incidents = await this.actions.enter(
+        tx,
+        requests.map(({ caller }) => caller),
+        requests.flatMap(({ wanted }) => wanted.incidentId ?? []).filter(isUuid),
+      );
+      if (!incidents) return requests.map(() => undefined);
+      return await this.requestIn(tx, requests, incidents, claimedPermit);
+    });
   }
 
+  /** A batch of one, with an Idempotency-Key, or for an incident that another transaction is changing. */
   private async requestAlone(
     request: ActionRequest,
     idempotency: Participant<Action>,
-  ): Promise<DecidedAction> {
-    const { caller, wanted } = request;
-    let permit: Permit | undefined;
-    const action = await this.transactions.run<Action>(
+  ): Promise<Requested> {
+    const { incidentId } = request.wanted;
+    let requested: Requested | undefined;
+    await this.transactions.run<Action>(
       async (tx) => {
-        permit = await this.killSwitch.claimPermit(tx);
-        const incident = await this.lockIncident(tx, wanted);
-        const twin = await this.twins.of(tx, wanted);
-        if (twin) throw new DuplicateActionError(twin);
-        return await this.createIn(tx, toCreate(request, incident));
+        const claimedPermit = await claimPermitLate(this.killSwitch, tx);
+        const incident = incidentId && (await this.incidents.lockForShare(tx, incidentId));
+        const incidents = new Map(incident ? [[incident.id, incident]] : []);
+        [requested] = await this.requestIn(tx, [request], incidents, claimedPermit);
+        if (!requested) throw new NotFoundError('Incident');
+        return outcomeOf(requested).action;
       },
-      caller,
+      request.caller,
       idempotency,
     );
-    return decidedAction(action, permit, request.connector);
+    return requested!;
   }
 
-  private async lockIncident(
+  /** Undefined for a request whose incident is not locked, or that repeats an earlier request of the batch. */
+  private async requestIn(
     tx: Tx,
-    { incidentId }: WantedAction,
-  ): Promise<LockedIncident | undefined> {
-    if (incidentId === undefined) return undefined;
-    const incident = await this.incidents.lockForShare(tx, incidentId);
-    if (!incident) throw new NotFoundError('Incident');
-    return incident;
+    requests: readonly ActionRequest[],
+    incidents: ReadonlyMap<string, LockedIncident>,
+    claimedPermit: () => Permit,
+  ): Promise<(Requested | undefined)[]> {
+    const incidentOf = ({ wanted: { incidentId } }: ActionRequest) =>
+      incidentId === undefined ? undefined : incidents.get(incidentId.toLowerCase());
+    const there = requests.filter(
+      (request) => request.wanted.incidentId === undefined || incidentOf(request),
+    );
+    if (there.length === 0) return requests.map(() => undefined);
+    const permit = claimedPermit();
+    const twins = await this.twins.of(
+      tx,
+      there.map((request) => ({ ...request.wanted, incident: incidentOf(request) })),
+    );
+    const fresh = there.filter((_, at) => twins[at] === undefined);
+    const actions = await this.creation.createAll(
+      tx,
+      fresh.map((request) => toCreate(request, incidentOf(request))),
+    );
+    return requests.map((request) => {
+      const action = actions[fresh.indexOf(request)];
+      if (action) return decidedAction(action, permit, request.connector);
+      const twin = twins[there.indexOf(request)];
+      return twin && twin !== EARLIER ? new DuplicateActionError(twin) : undefined;
+    });
   }
+}
+
+type Requested = DecidedAction | DuplicateActionError;
+
+function outcomeOf(requested: Requested): DecidedAction {
+  if (requested instanceof DuplicateActionError) throw requested;
+  return requested;
+}
+
+function toCreate(
+  { caller, wanted: { type, parameters }, connector }: ActionRequest,
+  incident: LockedIncident | undefined,
+): ActionToCreate {
+  return {
+    type,
+    parameters,
+    requestedBy: caller.name,
+    available: connector !== undefined,
+    incident,
+    claimFor: connector?.identity.id,
+    simulated: simulatedResult(connector, type),
+  };
 }

@@ -35,11 +35,7 @@ describe('parameterErrors', () => {
     ['quarantine_email', { message_id: 7 }, ['parameters.message_id is_string']],
     ['quarantine_email', { message_id: 'm', evil: 1 }, ['parameters.evil unknown_field']],
     ['scan_host', { host_id: 'h', scan_type: 'deep' }, ['parameters.scan_type is_in']],
-    [
-      'block_ip',
-      { ip: '1.2.3.4', duration_minutes: 1.5 },
-      ['parameters.duration_minutes is_integer'],
-    ],
+    ['block_ip', { ip: '1.2.3.4', duration_minutes: 1.5 }, ['parameters.duration_minutes is_int']],
     ['block_ip', { ip: '1.2.3.4', duration_minutes: 60 }, []],
     ['lookup_url', { url: ' ' }, ['parameters.url is_not_empty']],
     ['isolate_host', { host_id: 'dc\u200b-01' }, ['parameters.host_id format_character']],

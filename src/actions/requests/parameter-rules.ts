@@ -1,8 +1,12 @@
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
-import { FORMATS_IN_WORDS, hasFormat } from '../../action-catalogue/parameter-formats.js';
-import { hasFormatCharacter } from '../../action-catalogue/protected-targets/normal-form.js';
-import { LARGEST_NUMBER, LONGEST_TEXT } from '../../action-catalogue/parameter-limits.js';
+import {
+  FORMATS_IN_WORDS,
+  hasFormat,
+  LARGEST_NUMBER,
+  LONGEST_TEXT,
+} from '../../action-catalogue/parameter-formats.js';
+import { hasFormatCharacter } from '../../action-catalogue/target-forms.js';
 import type { ActionParameter, ActionType } from '../../action-catalogue/action-types.js';
 
 /** What is wrong with the parameters for an action of this type; nothing when they are right. */
@@ -45,7 +49,7 @@ function valueErrors(
       typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= LARGEST_NUMBER;
     return fits
       ? []
-      : [error(name, 'is_integer', `must be a whole number from 1 to ${LARGEST_NUMBER}`)];
+      : [error(name, 'is_int', `must be a whole number from 1 to ${LARGEST_NUMBER}`)];
   }
   if (typeof value !== 'string') return [error(name, 'is_string', 'must be a string')];
   if (value.trim() === '') return [error(name, 'is_not_empty', 'must not be empty')];

@@ -1,33 +1,29 @@
 import { Injectable } from '@nestjs/common';
-import { requireApprovalLevel } from '../../auth/authorisation.js';
+import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
-import { SamePerson } from '../../auth/principals/same-person.js';
-import { type ActionTypeName, actionType } from '../../action-catalogue/action-types.js';
+import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { mapConstraints } from '../../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
-import type { LockedIncident, Severity } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
-import { KillSwitch } from '../../kill-switch/kill-switch.js';
-import type { Permit } from '../../kill-switch/permit.js';
-import { type Action, type Parameters, type RequiredLevel } from '../action.js';
-import { RequiredLevels } from '../policy/required-levels.js';
-import { higherLevel } from '../policy/approval-policy.js';
+import type { Severity } from '../../incidents/incident.js';
+import { KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
+import { type Action, askersOf, type Parameters, type RequiredLevel } from '../action.js';
+import { higherLevel, RequiredLevels } from '../policy/required-levels.js';
 import { ActionsRepository } from '../records/actions.repository.js';
+import { ActionDecisions } from './action-decisions.js';
 import { ActionRequests } from './action-requests.js';
 import { ActionConnectors } from '../execution/action-connectors.js';
 import { AwaitedRuns } from '../execution/awaited-runs.js';
-import { Askers } from './askers.js';
-import { decidedAction } from '../execution/decided-action.js';
+import { claimPermitLate, decidedAction } from '../execution/decided-action.js';
 
-/** Undoes an action with a new one of the inverse type, which runs at once unless another person has to approve it. */
+/** Rolls back an action with a new action of the inverse type. It runs at once unless another person has to approve it. */
 @Injectable()
 export class RollbackService {
   constructor(
     private readonly transactions: Transactions,
-    private readonly incidents: IncidentsService,
+    private readonly decisions: ActionDecisions,
     private readonly killSwitch: KillSwitch,
     private readonly connectors: ActionConnectors,
     private readonly requests: ActionRequests,
@@ -35,7 +31,6 @@ export class RollbackService {
     private readonly actions: ActionsRepository,
     private readonly runs: AwaitedRuns,
     private readonly persons: SamePerson,
-    private readonly askers: Askers,
     private readonly settings: Settings,
   ) {}
 
@@ -48,12 +43,7 @@ export class RollbackService {
     const original = await this.actions.findById(id);
     if (!original) throw new NotFoundError('Action');
     const { inverse } = actionType(original.type);
-    requireApprovalLevel(caller, this.levelFor(original, inverse, original.incident?.severity));
-    if (!inverse) {
-      throw new AppError('rollback_not_supported', `${original.type} cannot be rolled back.`);
-    }
-    refuseFor(rollbackObstacle(original));
-    const connector = await this.connectors.ofRollback(original, inverse);
+    const connector = inverse && (await this.connectors.ofRollback(original, inverse));
     let permit: Permit | undefined;
     const rollback = await mapConstraints(
       {
@@ -63,21 +53,24 @@ export class RollbackService {
       () =>
         this.transactions.run<Action>(
           async (tx) => {
-            permit = await this.killSwitch.claimPermit(tx);
-            const incident = await this.lockIncident(tx, original);
-            const locked = await this.actions.lockById(tx, id);
-            if (!locked) throw new NotFoundError('Action');
-            const level = this.levelFor(locked, inverse, incident?.severity);
+            const claimedPermit = await claimPermitLate(this.killSwitch, tx);
+            const { action, incident } = await this.decisions.lock(tx, original);
+            const level = this.levelFor(action, inverse, incident?.severity);
             requireApprovalLevel(caller, level);
-            refuseFor(rollbackObstacle(locked));
-            const approvalLevel = await this.levelToWaitFor(tx, caller, locked, level);
+            if (!inverse) {
+              throw new AppError('rollback_not_supported', `${action.type} cannot be rolled back.`);
+            }
+            const obstacle = rollbackObstacle(action);
+            if (obstacle !== undefined) throw notInState(obstacle);
+            permit = claimedPermit();
+            const approvalLevel = await this.levelToWaitFor(tx, caller, action, level);
             return await this.requests.record(tx, {
               type: inverse,
-              parameters: inverseParameters(inverse, original.parameters, reason),
+              parameters: inverseParameters(inverse, action.parameters, reason),
               requestedBy: caller.name,
               available: connector !== undefined,
               connectorId: approvalLevel ? undefined : connector?.identity.id,
-              rollbackOf: original.id,
+              rollbackOf: action.id,
               reason,
               incident,
               approvalLevel,
@@ -91,7 +84,7 @@ export class RollbackService {
     return await this.runs.runAndWait(decided, idempotency);
   }
 
-  /** The higher of what the original needed and what its inverse needs. */
+  /** The higher of the levels of the original and of its inverse. */
   private levelFor(
     original: Action,
     inverse: ActionTypeName | undefined,
@@ -106,7 +99,7 @@ export class RollbackService {
     );
   }
 
-  /** Where four eyes are wanted, nobody undoes alone what they requested themselves: another person has to approve it. */
+  /** Under the rule of four eyes, another person has to approve the rollback of one's own action. */
   private async levelToWaitFor(
     tx: Tx,
     caller: Principal,
@@ -114,26 +107,16 @@ export class RollbackService {
     level: ApprovalLevel,
   ): Promise<RequiredLevel | undefined> {
     if (!this.settings.approvalFourEyes) return undefined;
-    if (!(await this.persons.isAmong(tx, caller, await this.askers.of(tx, original))))
-      return undefined;
+    if (!(await this.persons.isAmong(tx, caller, askersOf(original)))) return undefined;
     return level === 'none' ? 'analyst' : level;
   }
-
-  /** What was done about an incident that is deleted by now can be undone all the same, as a direct action. */
-  private async lockIncident(tx: Tx, { incidentId }: Action): Promise<LockedIncident | undefined> {
-    return incidentId === undefined ? undefined : await this.incidents.lockForShare(tx, incidentId);
-  }
-}
-
-function refuseFor(obstacle: string | undefined): void {
-  if (obstacle !== undefined) throw notInState(obstacle);
 }
 
 function notInState(message: string): AppError {
   return new AppError('invalid_state', message);
 }
 
-/** Why the action cannot be rolled back as it is; nothing when it can. */
+/** Why the action cannot be rolled back. Undefined if it can. */
 export function rollbackObstacle(action: Action): string | undefined {
   if (action.rolledBackBy !== undefined)
     return 'The action has been rolled back, or its rollback is under way.';
@@ -143,7 +126,7 @@ export function rollbackObstacle(action: Action): string | undefined {
   return mayHaveHappened ? undefined : `The action is ${action.status}, and not completed.`;
 }
 
-/** The parameters that the inverse takes, as the original had them; `reason` says why it is rolled back now. */
+/** Parameters of the inverse: the same values as the original, with the reason of the rollback. */
 export function inverseParameters(
   inverse: ActionTypeName,
   original: Parameters,

@@ -6,7 +6,15 @@ import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { Action, Parameters, RequiredLevel } from '../action.js';
+import { AppError } from '../../platform/errors/app-error.js';
+import type { LockedIncident } from '../../incidents/incident.js';
+import {
+  type Action,
+  type Parameters,
+  reportedSender,
+  type RequiredLevel,
+  shownActionId,
+} from '../action.js';
 
 /** An action of the same type on the same target as a requested one, recent enough that the request repeats it. */
 export type Twin = Pick<Action, 'id' | 'type' | 'requestedBy' | 'requestedAt'> & {
@@ -15,12 +23,40 @@ export type Twin = Pick<Action, 'id' | 'type' | 'requestedBy' | 'requestedAt'> &
   readonly executedAt?: Date;
 };
 
-export interface PossibleRepeat {
+/** An earlier request of the same batch is the twin. */
+export const EARLIER = 'earlier';
+
+const IN_WORDS: Readonly<Record<Twin['status'], string>> = {
+  pending: 'is under way',
+  pending_approval: 'waits for approval',
+  completed: 'was done',
+};
+
+export class DuplicateActionError extends AppError {
+  constructor({ id, type, status, requestedBy, requestedAt, executedAt }: Twin) {
+    super(
+      'duplicate_action',
+      `${type} on this target was requested by ${requestedBy} and ${IN_WORDS[status]}. Send repeat: true to request it again.`,
+      {
+        details: {
+          action_id: shownActionId(id),
+          status,
+          requested_by: requestedBy,
+          requested_at: requestedAt.toISOString(),
+          executed_at: executedAt?.toISOString(),
+        },
+      },
+    );
+  }
+}
+
+interface PossibleRepeat {
   readonly type: ActionTypeName;
   readonly parameters: Parameters;
-  /** The caller wants the action all the same. */
+  readonly incident?: Pick<LockedIncident, 'mail'>;
+  /** The caller requests the action in spite of a twin. */
   readonly repeat?: boolean;
-  /** A run may do the same in several of its steps. */
+  /** A run may repeat an action in several of its steps. */
   readonly playbookRunId?: string;
 }
 
@@ -29,23 +65,37 @@ const LOCK: Statement = {
   text: `select pg_advisory_xact_lock(target) from unnest($1::bigint[]) as target`,
 };
 
-/** An action whose effect was undone since, by a rollback or by hand, is no twin, nor is one that waited too long. */
+/**
+ * No twin is an action that reaches less far (a shorter block, a quick scan for a full one), whose effect was undone since or is
+ * over, that waited too long, or that was only simulated where a real connector exists now. A release that is bound to no sender
+ * undoes the quarantines of all mails with the id.
+ */
 const FIND: Statement = {
   name: 'actions_find_twins',
   text: `
     select wanted.n::integer, twin.*
-      from unnest($1::bytea[], $2::text[], $3::text[], $4::uuid[]) with ordinality
-             as wanted (target_hash, action_type, opposite, run_id, n)
+      from unnest($1::bytea[], $2::text[], $3::text[], $4::uuid[], $7::float8[], $8::boolean[], $9::bytea[])
+             with ordinality
+             as wanted (target_hash, action_type, opposite, run_id, minutes, is_full_scan, unbound_hash, n)
      cross join lateral (
-       select id, status, approval_level, requested_by, requested_at, executed_at from actions
+       select id, status, approval_level, requested_by, requested_at, executed_at
+         from actions
+        cross join lateral (select coalesce((parameters ->> 'duration_minutes')::float8, 'infinity')) as lasts (minutes)
         where target_hash = wanted.target_hash and action_type = wanted.action_type
+          and lasts.minutes >= wanted.minutes
+          and (not wanted.is_full_scan or parameters ->> 'scan_type' = 'full')
           and (wanted.run_id is null or playbook_run_id is distinct from wanted.run_id)
           and (status = 'pending'
                or status = 'pending_approval'
                   and ($6 = 0 or requested_at + $6 * interval '1 minute' > clock_timestamp())
-               or status = 'completed' and executed_at > $5::timestamptz and not exists (
+               or status = 'completed' and executed_at > $5::timestamptz
+                  and extract(epoch from clock_timestamp() - executed_at) < lasts.minutes * 60
+                  and (result ->> 'simulated' is null or not exists (
+                       select from connectors where type <> 'sandbox' and deleted_at is null))
+                  and not exists (
                     select from actions undo
-                     where undo.target_hash = actions.target_hash and undo.action_type = wanted.opposite
+                     where undo.target_hash in (wanted.target_hash, wanted.unbound_hash)
+                       and undo.action_type = wanted.opposite
                        and undo.status = 'completed' and undo.executed_at >= actions.executed_at))
         order by id desc limit 1) as twin`,
 };
@@ -64,12 +114,17 @@ interface Judged {
   readonly at: number;
   readonly type: ActionTypeName;
   readonly hash: Buffer;
+  /** Hash of the target for an action that is bound to no sender. */
+  readonly unboundHash: Buffer;
   readonly runId: string | undefined;
+  /** Infinite for a permanent effect. */
+  readonly minutes: number;
+  readonly isFullScan: boolean;
 }
 
 const MINUTE = 60_000;
 
-/** Finds out whether a request repeats what was requested before, anywhere in the service. */
+/** Finds earlier actions that a request would repeat, anywhere in the service. */
 @Injectable()
 export class Twins {
   constructor(
@@ -78,32 +133,17 @@ export class Twins {
     private readonly settings: Settings,
   ) {}
 
-  async of(tx: Tx, wanted: PossibleRepeat): Promise<Twin | undefined> {
-    return (await this.ofAll(tx, [wanted])).get(0);
-  }
-
-  /** Whether each request repeats neither an action nor an earlier request of the same list. */
-  async areNew(tx: Tx, wanted: readonly PossibleRepeat[]): Promise<boolean[]> {
-    const twins = await this.ofAll(tx, wanted);
-    const seen = new Set<string>();
-    for (const { at, type, hash } of this.judged(wanted)) {
-      const same = `${type} ${hash.toString('hex')}`;
-      if (seen.has(same)) twins.set(at, undefined);
-      seen.add(same);
-    }
-    return wanted.map((_, at) => !twins.has(at));
-  }
-
   /**
-   * The twins by the positions of the requests. The targets stay locked until the transaction ends, so that of two equal
-   * requests the second one sees the action of the first. Incidents are locked before targets, by every transaction.
+   * The twin of each request, by its position; `EARLIER` if an earlier request of the same list is the twin. The targets stay
+   * locked until the transaction ends, so that of two equal requests the second one sees the action of the first. Every
+   * transaction locks incidents before targets.
    */
-  private async ofAll(
+  async of(
     tx: Tx,
     wanted: readonly PossibleRepeat[],
-  ): Promise<Map<number, Twin | undefined>> {
+  ): Promise<readonly (Twin | typeof EARLIER | undefined)[]> {
     const judged = this.judged(wanted);
-    if (judged.length === 0) return new Map();
+    if (judged.length === 0) return wanted.map(() => undefined);
     await this.statements.rowsIn(tx, LOCK, [locksOf(judged)]);
     const { actionRepeatMinutes, approvalTtlMinutes } = this.settings;
     const rows = await this.statements.rowsIn<TwinRow>(tx, FIND, [
@@ -113,25 +153,38 @@ export class Twins {
       judged.map(({ runId }) => runId ?? null),
       new Date(this.clock.now().getTime() - actionRepeatMinutes * MINUTE),
       approvalTtlMinutes,
+      judged.map(({ minutes }) => minutes),
+      judged.map(({ isFullScan }) => isFullScan),
+      judged.map(({ unboundHash }) => unboundHash),
     ]);
-    return new Map(
-      rows.map(({ n, ...row }) => {
-        const { at, type } = judged[n - 1]!;
-        return [at, twinOf(type, row)];
-      }),
-    );
+    const found = new Map(rows.map(({ n, ...row }) => [n - 1, row]));
+    const twins = wanted.map((): Twin | typeof EARLIER | undefined => undefined);
+    const seen = new Set<string>();
+    for (const [n, { at, type, hash }] of judged.entries()) {
+      const same = `${type} ${hash.toString('hex')}`;
+      const row = found.get(n);
+      twins[at] = row ? twinOf(type, row) : seen.has(same) ? EARLIER : undefined;
+      seen.add(same);
+    }
+    return twins;
   }
 
   private judged(wanted: readonly PossibleRepeat[]): Judged[] {
     if (this.settings.actionRepeatMinutes === 0) return [];
-    return wanted.flatMap(({ type, parameters, repeat, playbookRunId: runId }, at) => {
-      const hash = repeat ? undefined : targetHash(type, parameters);
-      return hash ? [{ at, type, hash, runId }] : [];
+    return wanted.flatMap((one, at) => {
+      const { type, parameters, repeat, playbookRunId: runId } = one;
+      const unboundHash = repeat ? undefined : targetHash(type, parameters);
+      if (!unboundHash) return [];
+      const sender = reportedSender(one);
+      const hash = (sender && targetHash(type, parameters, sender)) || unboundHash;
+      const minutes = Number(parameters['duration_minutes'] ?? Infinity);
+      const isFullScan = parameters['scan_type'] === 'full';
+      return [{ at, type, hash, unboundHash, runId, minutes, isFullScan }];
     });
   }
 }
 
-/** In one order, so that transactions with several targets never wait for each other. */
+/** Sorted, so that transactions with several targets do not deadlock. */
 function locksOf(judged: readonly Judged[]): string[] {
   return [...new Set(judged.map(({ hash }) => hash.readBigInt64BE()))]
     .sort((a, b) => (a < b ? -1 : 1))

@@ -1,11 +1,86 @@
-import { readFile, stat } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
-import { anchorFileOf, fieldsOf, parseAnchor, writeAnchor } from './anchor-file.js';
-import { AuditKeys } from '../chain/audit-keys.js';
-import { AuditWitness } from './audit-witness.js';
+import { writeWhole } from '../../platform/database/embedded/file-system.js';
+import { sameBytes, statementMac, AuditKeys } from '../chain/audit-chain.js';
+import { type Testimony, AuditWitness } from './audit-witness.js';
 
-/** Keeps what the witness knows in a file, for the next start and for other processes that use the same file. */
+const OWNER_ONLY = 0o600;
+const FILE_NAME = 'audit-anchor.json';
+
+interface AnchorContent {
+  readonly about: string;
+  readonly seq: string;
+  readonly hash: string;
+  readonly at: string;
+  readonly writers: readonly { readonly writer: string; readonly written: number }[];
+  readonly key_id: string;
+  readonly mac: string;
+}
+
+const ABOUT =
+  'The end of the audit trail, stored outside its database. Do not delete this file: it reveals if the trail is set back.';
+
+export function anchorFileOf({
+  auditAnchorFile,
+  dataDir,
+}: Pick<Settings, 'auditAnchorFile' | 'dataDir'>): string {
+  return auditAnchorFile ?? join(dataDir, FILE_NAME);
+}
+
+async function writeAnchor(path: string, testimony: Testimony, keys: AuditKeys): Promise<void> {
+  const { id, key } = keys.chain.first;
+  const { head, writers } = testimony;
+  const content: AnchorContent = {
+    about: ABOUT,
+    seq: String(head.seq),
+    hash: head.hash.toString('hex'),
+    at: head.at.toISOString(),
+    writers,
+    key_id: id,
+    mac: statementMac(key, 'anchor', fieldsOf(testimony)).toString('hex'),
+  };
+  await mkdir(dirname(path), { recursive: true });
+  await writeWhole(path, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);
+}
+
+/** `undefined` if the file is damaged, altered or signed with a key that SECRETS_KEY does not hold. */
+function parseAnchor(text: string, keys: AuditKeys): Testimony | undefined {
+  try {
+    const { seq, hash, at, writers, key_id, mac } = JSON.parse(text) as AnchorContent;
+    const head = { seq: BigInt(seq), hash: Buffer.from(hash, 'hex'), at: new Date(at) };
+    const testimony = { head, writers };
+    const named = keys.chain.find(key_id);
+    if (!named) return undefined;
+    const expected = statementMac(named.key, 'anchor', fieldsOf(testimony));
+    return sameBytes(Buffer.from(mac, 'hex'), expected) ? testimony : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Signs the file with the first key instead of an older one. The content stays the same. A file that is damaged, or
+ * signed with an unknown key, is not changed.
+ */
+export async function signAnchorAnew(path: string, keys: AuditKeys): Promise<void> {
+  const testimony = parseAnchor(await readFile(path, 'utf8').catch(absent), keys);
+  if (testimony) await writeAnchor(path, testimony, keys);
+}
+
+function absent(error: NodeJS.ErrnoException): string {
+  if (error.code !== 'ENOENT') throw error;
+  return '';
+}
+
+/** Fields that the signature covers. */
+export function fieldsOf({ head, writers }: Testimony): string[] {
+  const counts = writers.flatMap(({ writer, written }) => [writer, String(written)]);
+  return [String(head.seq), head.hash.toString('hex'), head.at.toISOString(), ...counts];
+}
+
+/** Stores the knowledge of the witness in a file, for the next start and for other processes that use the same file. */
 @Injectable()
 export class AuditAnchor {
   private readonly logger = new Logger(AuditAnchor.name);
@@ -21,17 +96,17 @@ export class AuditAnchor {
     this.path = anchorFileOf(settings);
   }
 
-  /** In words, why the file does not hold what it should. */
+  /** Message if the file is not up to date. */
   get fault(): string | undefined {
     return this.trouble;
   }
 
-  /** Lets the witness learn what the file holds. A fault of the file is reported by `write`, which knows of acceptances. */
+  /** Passes the content of the file to the witness. `write` reports faults of the file. */
   async tellWitness(): Promise<void> {
     await this.readForWitness();
   }
 
-  /** Writes the file when there is something new. */
+  /** Writes the file if the knowledge has changed. */
   async write(): Promise<void> {
     if (this.trouble === undefined && this.written === this.present()) return;
     const refusal = await this.readForWitness();
@@ -47,23 +122,23 @@ export class AuditAnchor {
     }
   }
 
-  /** Answers in words why the file must not be written over; undefined when it may be. */
+  /** Returns why the file must not be overwritten; `undefined` if it may be. */
   private async readForWitness(): Promise<string | undefined> {
     try {
       const testimony = parseAnchor(await readFile(this.path, 'utf8'), this.keys);
       if (testimony) this.witness.learn(testimony);
       if (testimony || (await this.isOlderThanAcceptance())) return undefined;
-      return `${this.path} is damaged or not signed with a key of SECRETS_KEY, and is not written over: find out why, then move it away.`;
+      return `${this.path} is damaged or not signed with a key of SECRETS_KEY, and is not overwritten. Find out why, then move it away.`;
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') {
-        return `${this.path} cannot be read (${codeOf(error)}), and is not written over.`;
+        return `${this.path} cannot be read (${codeOf(error)}) and is not overwritten.`;
       }
-      if (this.written !== '') this.report(`${this.path} was removed; it is written again.`);
+      if (this.written !== '') this.report(`${this.path} was removed and is written again.`);
       return undefined;
     }
   }
 
-  /** Somebody with the key has accepted the trail since the file was written, so the file speaks of what was before. */
+  /** An operator has accepted the trail since the file was written, so the file describes an earlier trail. */
   private async isOlderThanAcceptance(): Promise<boolean> {
     return (await stat(this.path)).mtimeMs < this.witness.acceptedAt;
   }
@@ -72,7 +147,7 @@ export class AuditAnchor {
     return fieldsOf(this.witness.testimony()).join(' ');
   }
 
-  /** Logs a fault once, and not every second for as long as it lasts. */
+  /** Logs a fault once, not every second. */
   private report(trouble: string): void {
     if (trouble !== this.trouble) this.logger.error(`The anchor of the audit trail: ${trouble}`);
     this.trouble = trouble;

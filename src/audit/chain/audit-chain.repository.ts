@@ -1,16 +1,21 @@
-// SQL: snapshots and transaction ids of PostgreSQL, which rows are new by them, and a thousand seals at once.
+// SQL: snapshots and transaction ids of PostgreSQL, and a thousand seals per statement.
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
-import { HEAD_ACCEPTED } from '../audit-actions.js';
-import type { AuditRow } from '../audit-entry.js';
-import { GENESIS, HASH_BYTES, sameBytes, type SealedPoint } from './audit-chain.js';
-import { AuditChainEntity } from './audit-chain.entity.js';
-import { AuditSealEntity } from './audit-seal.entity.js';
-import type { ChainEnd, ChainHead, Cursor } from './chain-head.js';
-import type { SealingRound } from './sealing-round.js';
+import { HEAD_ACCEPTED, type AuditRow } from '../audit-entry.js';
+import {
+  GENESIS,
+  HASH_BYTES,
+  sameBytes,
+  type SealedPoint,
+  type ChainEnd,
+  type ChainHead,
+  type Cursor,
+  type SealingRound,
+} from './audit-chain.js';
+import { AuditChainEntity, AuditSealEntity } from '../audit.entity.js';
 
-/** Rows in one transaction of the sealer: some 20 ms of work, and few to do again when the sealer is killed. */
+/** Rows per transaction of the sealer: about 20 ms of work, and little to repeat after a crash. */
 export const PAGE_ROWS = 1_000;
 
 export interface PageRow extends Cursor {
@@ -18,12 +23,12 @@ export interface PageRow extends Cursor {
   readonly sealed: boolean;
 }
 
-export interface Backlog {
+interface Backlog {
   readonly unsealed: number;
   readonly oldest: Date | undefined;
 }
 
-export interface Holder {
+interface Holder {
   readonly pid: number;
   readonly role: string | null;
   readonly application: string | null;
@@ -35,19 +40,19 @@ export interface Seal {
   readonly hash: Buffer;
 }
 
-/** The statements are planned again each time, for the sizes that the tables have by then; they run once a second. */
+/** The statements have no names, so that they are planned for the current table sizes. They run once per second. */
 @Injectable()
 export class AuditChainRepository {
   /**
-   * Makes sure that one sealer works in a database, whichever replica it runs in: it holds the row of the head, which only
-   * roles that may change the row can lock. False when another sealer holds it, or when there is no head yet.
+   * Locks the row of the head, so that one sealer works per database. Only roles that may change the row can lock it.
+   * `false` if another sealer holds it, or if there is no head yet.
    */
   async lockHead(tx: Tx): Promise<boolean> {
     const rows = await tx.query<object[]>('select 1 from audit_chain for update skip locked');
     return rows.length > 0;
   }
 
-  /** The first head of a database, held until the transaction ends; false when another sealer was faster. */
+  /** Creates the first head and locks it until the transaction ends; `false` if another sealer was faster. */
   async beginHead(tx: Tx, head: ChainHead): Promise<boolean> {
     const result = await tx
       .getRepository(AuditChainEntity)
@@ -65,14 +70,14 @@ export class AuditChainRepository {
     return (await manager.getRepository(AuditSealEntity).findOneBy({ seq }))?.hash;
   }
 
-  /** Whether the chain has the seal that was seen; a chain that was put back or made again has not. */
+  /** Whether the chain contains the seal. After the chain was set back or made again it does not. */
   async leadsThrough(manager: EntityManager, { seq, hash }: SealedPoint): Promise<boolean> {
     if (seq === GENESIS.seq) return true;
     const present = await this.hashAt(manager, seq);
     return present !== undefined && sameBytes(present, hash);
   }
 
-  /** The last entry that says that somebody accepted the chain as it is; the caller checks whether it is genuine. */
+  /** The last acceptance of the chain. The caller checks whether it is genuine. */
   async lastAcceptance(manager: EntityManager): Promise<AuditRow | undefined> {
     const [row] = await manager.query<AuditRow[]>(
       `select ${AUDIT_ROW} from audit_log a where action = '${HEAD_ACCEPTED}' order by id desc limit 1`,
@@ -82,7 +87,7 @@ export class AuditChainRepository {
 
   async readEnd(manager: EntityManager): Promise<ChainEnd> {
     const [row] = await manager.query<EndRow[]>(END);
-    if (!row) throw new Error('The statement yields one row, whatever the tables hold.');
+    if (!row) throw new Error('The statement returned no row.');
     return {
       head: row.seq === null ? undefined : headOf(row),
       lastSeal:
@@ -108,7 +113,7 @@ export class AuditChainRepository {
     );
   }
 
-  /** The hashes go as one string of bytes, which costs the client a third of what an array of them does. */
+  /** The hashes are sent as one byte string, which costs a third of an array. */
   async insertSeals(tx: Tx, after: bigint, seals: readonly Seal[], keyId: string): Promise<void> {
     await tx.query(
       `insert into audit_seals (seq, audit_id, hash, key_id)
@@ -127,7 +132,17 @@ export class AuditChainRepository {
     await tx.getRepository(AuditChainEntity).update({ only_row: true }, headColumns(head));
   }
 
-  /** The rows that committed and are not sealed. */
+  /** What a verification found, for all replicas and after a restart. */
+  async keepFinding(tx: Tx, found_invalid_at: Date | null): Promise<void> {
+    await tx.getRepository(AuditChainEntity).update({ only_row: true }, { found_invalid_at });
+  }
+
+  async foundInvalidAt(manager: EntityManager): Promise<Date | null> {
+    const head = await manager.getRepository(AuditChainEntity).findOneBy({ only_row: true });
+    return head?.found_invalid_at ?? null;
+  }
+
+  /** Committed rows without a seal. */
   async backlog(manager: EntityManager): Promise<Backlog> {
     const head = await manager.getRepository(AuditChainEntity).findOneBy({ only_row: true });
     const sealedTo = head?.sealed_to ?? null;
@@ -139,7 +154,7 @@ export class AuditChainRepository {
     return { unsealed: Number(row?.unsealed ?? 0), oldest: row?.oldest ?? undefined };
   }
 
-  /** The session whose transaction holds the head; what PostgreSQL does not show to this role is null. */
+  /** Session that holds the head. Columns that PostgreSQL hides from this role are null. */
   async holderOfHead(manager: EntityManager): Promise<Holder | undefined> {
     const [row] = await manager.query<Holder[]>(
       `select s.pid, s.usename as role, s.application_name as application, s.client_addr::text as address
@@ -152,11 +167,11 @@ export class AuditChainRepository {
   }
 }
 
-/** The columns of an AuditRow: the details as the text that their MAC covers. */
+/** Columns of an AuditRow, with the details as text. */
 export const AUDIT_ROW = `a.id, a.at, a.actor, a.action, a.subject_type, a.subject_id, a.details::text as details,
   a.writer, a.written::text as written, a.key_id, a.mac`;
 
-function headColumns(head: ChainHead): Omit<AuditChainEntity, 'only_row'> {
+function headColumns(head: ChainHead): Omit<AuditChainEntity, 'only_row' | 'found_invalid_at'> {
   const { seq, hash, cluster, sealedTo, sealingTo, after, keyId, mac } = head;
   return {
     seq,
@@ -171,20 +186,17 @@ function headColumns(head: ChainHead): Omit<AuditChainEntity, 'only_row'> {
   };
 }
 
-/**
- * The rows that the snapshot of the first parameter does not see: those of transactions from its end on, and those of the
- * transactions that it lists as running.
- */
+/** Rows that the snapshot `$1` does not see: of later transactions, and of transactions that were running. */
 export const BEYOND_SNAPSHOT = `(a.xid >= pg_snapshot_xmax($1::pg_snapshot) or a.xid = any (array(select pg_snapshot_xip($1::pg_snapshot))))`;
 
-/** Not EXISTS, which the planner may turn into a pass over all seals; this is one probe of the index for each row. */
+/** A subquery, because the planner may turn EXISTS into a scan of all seals. This is one index probe per row. */
 const SEAL_OF_ROW = '(select true from audit_seals s where s.audit_id = a.id)';
 export const NOT_SEALED = `${SEAL_OF_ROW} is null`;
 const SEALED = `${SEAL_OF_ROW} is not null as sealed`;
 
 /**
- * A snapshot does not see the transactions from its xmax on and those that it lists as running. The first are the end
- * of the index, the second a few points in it: a transaction that stays open for hours costs nothing.
+ * A snapshot does not see transactions from its xmax on, nor those that were running. The first are the end of the
+ * index, the second a few points in it, so a transaction that stays open for hours costs nothing.
  */
 const NEWLY_VISIBLE = `
   with page as (
@@ -214,8 +226,8 @@ const END = `
   left join audit_chain c on true
   left join (select seq, hash from audit_seals order by seq desc limit 1) last on true`;
 
-/** The columns of the head are null where there is none yet. */
-interface EndRow extends Omit<AuditChainEntity, 'only_row' | 'seq'> {
+/** The columns of the head are null if there is none yet. */
+interface EndRow extends Omit<AuditChainEntity, 'only_row' | 'seq' | 'found_invalid_at'> {
   readonly now_snapshot: string;
   readonly now_cluster: string;
   readonly restored: boolean;

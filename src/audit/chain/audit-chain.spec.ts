@@ -17,7 +17,7 @@ const row = {
 const hex = (bytes: Buffer): string => bytes.toString('hex');
 
 describe('the hashes of the audit chain', () => {
-  it('are what they were: a stored chain must verify for ever', () => {
+  it('are the same in every release, so that stored chains stay verifiable', () => {
     const mac = rowMac(key, row);
     const seal = nextSeal(key, GENESIS, { id: row.id, mac });
     expect(seal.seq).toBe(1n);
@@ -47,7 +47,7 @@ describe('the hashes of the audit chain', () => {
     expect(hex(rowMac(key, { ...row, ...change }))).not.toBe(hex(rowMac(key, row)));
   });
 
-  it('depend on the key, the place and all before', () => {
+  it('depend on the key, the position and all previous hashes', () => {
     const sealed = { id: row.id, mac: rowMac(key, row) };
     const first = nextSeal(key, GENESIS, sealed);
     const hashes = [

@@ -1,11 +1,11 @@
-import type { KeyRing, NamedKey } from '../../platform/secrets/secret-keys.js';
+import type { KeyRing, NamedKey } from '../../platform/secrets/secret-box.js';
 import type { SealAttestation } from '../verification/audit-attestation.js';
 import { type SealedPoint, sameBytes, statementMac } from '../chain/audit-chain.js';
 import type { AuditRow } from '../audit-entry.js';
 
 /*
- * The lines of an export, one JSON object each: a header, the entries in the order of their seals, the entries without a
- * seal in the order of their ids, an end. Header and end are signed, so that cutting the file at either end is found.
+ * Lines of an export, one JSON object each: a header, the sealed entries in the order of their seals, the unsealed
+ * entries in the order of their ids, an end. Header and end are signed, so that a cut file is detected.
  */
 
 export interface HeaderLine {
@@ -13,9 +13,9 @@ export interface HeaderLine {
   readonly at: string;
   readonly from?: string;
   readonly to?: string;
-  /** The seal before the first one of the file. */
+  /** Seal before the first seal of the file. */
   readonly previous: PointOnPaper;
-  /** The end of the whole chain at that time. */
+  /** End of the whole chain at that time. */
   readonly head: PointOnPaper;
   readonly last_seq: string;
   readonly key_id: string;
@@ -36,18 +36,18 @@ export interface EntryLine {
   readonly written?: string;
   readonly key_id: string;
   readonly mac: string;
-  /** Absent when the entry was not sealed yet. */
+  /** Absent if the entry is not sealed yet. */
   readonly seal?: SealOnPaper;
-  /** Made with a later key, so that the keys of entry and seal are not needed any more. */
+  /** Signed with a later key, so that the keys of entry and seal are not needed. */
   readonly attestation?: AttestationOnPaper;
 }
 
-export interface AttestationOnPaper {
+interface AttestationOnPaper {
   readonly key_id: string;
   readonly mac: string;
 }
 
-/** The seal of an entry that was removed from the database. */
+/** Seal of an entry that was removed from the database. */
 export interface RemovedLine {
   readonly type: 'removed';
   readonly id: string;
@@ -64,7 +64,7 @@ export interface EndLine {
 
 export type ExportLine = HeaderLine | EntryLine | RemovedLine | EndLine;
 
-export interface PointOnPaper {
+interface PointOnPaper {
   readonly seq: string;
   readonly hash: string;
 }
@@ -106,8 +106,8 @@ export function rowOfLine(line: EntryLine): AuditRow {
 }
 
 /**
- * The text that the service writes for a line with this content. A line that was read has to be equal to it: signatures
- * cover the known fields, and a member that is there twice, or an unknown one, would not be noticed otherwise.
+ * Text that the service writes for this content. A line that was read must equal it: signatures cover only known
+ * fields, so a duplicate or unknown member would not be noticed otherwise.
  */
 export function textOf(line: ExportLine): string {
   return JSON.stringify(rewritten(line));
@@ -165,7 +165,7 @@ export function signedHeader({ id, key }: NamedKey, line: Unsigned<HeaderLine>):
   return { ...line, key_id: id, mac };
 }
 
-/** Covers the header as well, so that the end of one export does not fit another one. */
+/** Also covers the header, so that the end of another export does not fit. */
 export function signedEnd(
   { id, key }: NamedKey,
   header: HeaderLine,

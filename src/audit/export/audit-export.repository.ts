@@ -1,10 +1,10 @@
-// SQL: details as the text that MACs cover, PostgreSQL's snapshots, and a scan in parts.
+// SQL: details as the text that MACs cover, PostgreSQL snapshots, and a scan in parts.
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { AUDIT_ROW } from '../chain/audit-chain.repository.js';
 import type { AuditRow } from '../audit-entry.js';
 
-/** Rows may hold some kilobytes each; two pages of them are in memory. */
+/** A row may have some kilobytes, and two pages are in memory. */
 export const PAGE_ROWS = 100;
 const SCANNED_AT_ONCE = 20_000;
 
@@ -14,17 +14,17 @@ export interface IdRange {
   readonly before: string;
 }
 
-export interface SeqRange {
+interface SeqRange {
   readonly first: bigint;
   readonly last: bigint;
 }
 
-/** Rows and seals never change. So each page can be read in a statement of its own, however slowly the reader takes them. */
+/** Rows and seals never change, so each page can be read in its own statement, even for a slow reader. */
 @Injectable()
 export class AuditExportRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The first and the last seal of the rows with such ids. Seals in between may belong to rows of other times. */
+  /** First and last seal of the rows in the range. Seals in between may belong to rows of other times. */
   async sealsOf({ from, before }: IdRange, upTo: bigint): Promise<SeqRange | undefined> {
     const firsts: bigint[] = [];
     const lasts: bigint[] = [];
@@ -39,7 +39,7 @@ export class AuditExportRepository {
     return first === undefined || last === undefined ? undefined : { first, last };
   }
 
-  /** The rows that the snapshot sees and that had no seal by then. */
+  /** Rows that the snapshot sees and that had no seal then. */
   async unsealedPage(
     afterId: string,
     before: string,
@@ -56,7 +56,7 @@ export class AuditExportRepository {
   }
 }
 
-/** One part of the range at a time, because the time of a statement is limited. */
+/** Scans part of the range, because statements have a time limit. */
 const SCAN = `
   with part as (
     select id from audit_log where id >= $1 and id < $2 order by id limit ${SCANNED_AT_ONCE})

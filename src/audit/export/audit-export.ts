@@ -5,9 +5,9 @@ import type { Caller } from '../../platform/http/caller.js';
 import { Clock } from '../../platform/clock.js';
 import { firstIdAt } from '../../platform/ids.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import type { AuditAttestationEntity } from '../verification/audit-attestation.entity.js';
+import type { AuditAttestationEntity } from '../audit.entity.js';
 import { attestationOf } from '../verification/audit-attestation.js';
-import { GENESIS } from '../chain/audit-chain.js';
+import { GENESIS, AuditKeys } from '../chain/audit-chain.js';
 import { AuditChainRepository } from '../chain/audit-chain.repository.js';
 import {
   entryLine,
@@ -19,11 +19,10 @@ import {
   textOf,
 } from './audit-export-lines.js';
 import { AuditExportRepository, type IdRange, PAGE_ROWS } from './audit-export.repository.js';
-import { AuditKeys } from '../chain/audit-keys.js';
 import { AuditLog } from '../audit-log.js';
 import { AuditVerifyRepository, type SealedRow } from '../verification/audit-verify.repository.js';
 
-export interface ExportRange {
+interface ExportRange {
   readonly from?: Date;
   readonly to?: Date;
 }
@@ -37,7 +36,7 @@ interface Moment {
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const BEYOND_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Hands out a part of the trail that can be verified without the service. */
+/** Exports a part of the trail that can be verified without the service. */
 @Injectable()
 export class AuditExport {
   constructor(
@@ -51,7 +50,7 @@ export class AuditExport {
     private readonly clock: Clock,
   ) {}
 
-  /** One line of JSON for each entry; pages are read from the database only as fast as the caller takes them. */
+  /** One line of JSON per entry. Pages are read as fast as the caller takes them. */
   async open(caller: Caller, range: ExportRange): Promise<Readable> {
     const details = { from: range.from, to: range.to };
     await this.transactions.run(
@@ -83,7 +82,7 @@ export class AuditExport {
       at: this.clock.now().toISOString(),
       from: from && from.toISOString(),
       to: to && to.toISOString(),
-      // Empty when the seal was removed: the verification of the file then finds a fault there.
+      // Empty if the seal was removed: the verification of the file reports a fault there.
       previous: onPaper({ seq: before, hash: hash ?? Buffer.alloc(0) }),
       head: onPaper(lastSeal),
       last_seq: String(seals?.last ?? before),
@@ -107,7 +106,7 @@ export class AuditExport {
     }
     let unsealed = 0;
     const headSeq = BigInt(header.head.seq);
-    // No row has the least id of a millisecond itself, because that is no valid UUID of any version.
+    // The least id of a millisecond is not a valid UUID, so no row has it.
     for (let afterId = ids.from; ;) {
       const page = await this.records.unsealedPage(afterId, ids.before, headSeq, snapshot);
       if (page.length === 0) break;

@@ -1,5 +1,11 @@
 import { attestedAs } from '../verification/audit-attestation.js';
-import { HASH_BYTES, isGenuine, nextSeal, type SealedPoint } from '../chain/audit-chain.js';
+import {
+  HASH_BYTES,
+  isGenuine,
+  nextSeal,
+  type SealedPoint,
+  type AuditKeys,
+} from '../chain/audit-chain.js';
 import {
   type EndLine,
   type EntryLine,
@@ -13,7 +19,6 @@ import {
   type SealOnPaper,
   textOf,
 } from './audit-export-lines.js';
-import type { AuditKeys } from '../chain/audit-keys.js';
 
 const MOST_FAULTS = 20;
 
@@ -21,12 +26,12 @@ export interface ExportFindings {
   readonly valid: boolean;
   readonly sealed: number;
   readonly unsealed: number;
-  /** In words, each with the number of its line; at most twenty. */
+  /** Messages with line numbers; at most 20. */
   readonly faults: readonly string[];
   readonly header: HeaderLine | undefined;
 }
 
-/** Checks an export line by line. It needs the key and nothing else. */
+/** Checks an export line by line. It needs only the key. */
 export class ExportCheck {
   private readonly faults: string[] = [];
   private header: HeaderLine | undefined;
@@ -43,16 +48,16 @@ export class ExportCheck {
     this.line += 1;
     try {
       const line = JSON.parse(text) as ExportLine;
-      if (textOf(line) !== text) this.fault('is not as the service writes such a line');
+      if (textOf(line) !== text) this.fault('differs from what the service writes');
       this.judge(line);
     } catch {
-      this.fault('is no line of an export');
+      this.fault('is not a line of an export');
     }
   }
 
   finish(): ExportFindings {
     if (!this.header) this.fault('the file has no header');
-    else if (!this.end) this.fault('the file ends before the export does: it was cut');
+    else if (!this.end) this.fault('the file ends too early: it was cut');
     const { faults, sealed, unsealed, header } = this;
     return { valid: faults.length === 0, sealed, unsealed, faults, header };
   }
@@ -63,7 +68,7 @@ export class ExportCheck {
     if (!this.header || !this.point) return this.fault('comes before the header');
     if (line.type === 'end') return this.close(line, this.header);
     if (line.type === 'removed') return this.follow(line, line.seal, this.point);
-    if (line.type !== 'entry') return this.fault('is no line of an export');
+    if (line.type !== 'entry') return this.fault('is not a line of an export');
     if (line.seal) this.follow(line, line.seal, this.point);
     else this.judgeUnsealed(line);
   }
@@ -75,40 +80,43 @@ export class ExportCheck {
     }
     this.header = line;
     this.point = pointOf(line.previous);
-    if (this.point.hash.length !== HASH_BYTES) this.fault('the seal before the first is gone');
+    if (this.point.hash.length !== HASH_BYTES) this.fault('the seal before the first is missing');
   }
 
   private follow(line: EntryLine | RemovedLine, seal: SealOnPaper, previous: SealedPoint): void {
-    if (this.unsealed > 0) this.fault('is sealed and comes after entries that are not', line.id);
+    if (this.unsealed > 0) this.fault('is sealed but comes after unsealed entries', line.id);
     this.sealed += 1;
-    // The next line is compared with this seal as it is written, so that one fault is reported once.
+    // The next line is compared with this seal as written, so that one fault is reported once.
     this.point = pointOf(seal);
-    if (line.type === 'removed') return this.fault('was removed, its seal is left', line.id);
+    if (line.type === 'removed') return this.fault('was removed: only its seal is left', line.id);
     const row = rowOfLine(line);
     const { attestation } = line;
     const attestedBy = attestation && this.keys.attestations.find(attestation.key_id);
     if (attestation && !attestedBy) this.fault(`needs the key ${attestation.key_id}`, line.id);
     if (!attestedBy && !isGenuine(row, this.keys.rows)) return this.fault('was changed', line.id);
     if (this.point.seq !== previous.seq + 1n) {
-      return this.fault(`entries are missing or moved: seal ${previous.seq} comes before`, line.id);
+      return this.fault(
+        `entries are missing or moved: the previous seal is ${previous.seq}`,
+        line.id,
+      );
     }
     if (attestedBy) {
       const said = { keyId: attestedBy.id, mac: Buffer.from(attestation.mac, 'hex') };
       const sealed = { ...this.point, keyId: seal.key_id };
       if (attestedAs(said, this.keys.attestations, previous, sealed, row)) return;
-      return this.fault('is not what a later key vouched for', line.id);
+      return this.fault('differs from its attestation by a later key', line.id);
     }
     const named = this.keys.chain.find(seal.key_id);
     const expected = named && nextSeal(named.key, previous, row);
     if (expected?.hash.toString('hex') !== seal.hash) {
-      this.fault('its seal does not follow from the one before', line.id);
+      this.fault('its seal does not follow from the previous seal', line.id);
     }
   }
 
   private judgeUnsealed(line: EntryLine): void {
     this.unsealed += 1;
     if (!isGenuine(rowOfLine(line), this.keys.rows)) this.fault('was changed', line.id);
-    if (line.id <= this.lastId) this.fault('is there twice, or moved', line.id);
+    if (line.id <= this.lastId) this.fault('is duplicated or moved', line.id);
     this.lastId = line.id;
   }
 
@@ -118,7 +126,7 @@ export class ExportCheck {
     const { sealed, unsealed } = this;
     if (sealed !== line.sealed || unsealed !== line.unsealed) {
       this.fault(
-        `${sealed} sealed and ${unsealed} other entries are there instead of ${line.sealed} and ${line.unsealed}`,
+        `the file has ${sealed} sealed and ${unsealed} other entries instead of ${line.sealed} and ${line.unsealed}`,
       );
     }
     if (String(this.point!.seq) !== header.last_seq) {

@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import type { KeyRing } from '../../platform/secrets/secret-keys.js';
+import type { KeyRing } from '../../platform/secrets/secret-box.js';
 import {
   hex,
   HASH_BYTES,
@@ -8,31 +8,28 @@ import {
   sameBytes,
   type SealedPoint,
 } from '../chain/audit-chain.js';
-import type { AuditAttestationEntity } from './audit-attestation.entity.js';
+import type { AuditAttestationEntity } from '../audit.entity.js';
 import type { AuditRow } from '../audit-entry.js';
 
 /** `genuine`: verified with its own keys. `taken_over`: accepted as it was found, because its key was lost. */
-export type Attested = 'genuine' | 'taken_over';
+type Attested = 'genuine' | 'taken_over';
 
-/** Stands in the place of a seal that is not attested. */
+/** Placeholder for a seal that is not attested. */
 export const NOT_ATTESTED = Buffer.alloc(HASH_BYTES);
 
-export interface AttestedSeal {
+interface AttestedSeal {
   readonly seq: bigint;
   readonly hash: Buffer;
   readonly keyId: string;
 }
 
-/** The attestation of one seal, and the key that signed it. */
+/** Attestation of one seal, and the key that signed it. */
 export interface SealAttestation {
   readonly keyId: string;
   readonly mac: Buffer;
 }
 
-/**
- * Signs a seal, its row and the seal before as they are now. Neither the key of the row nor the key of the seal is needed
- * after that.
- */
+/** Signs a seal, its row and the previous seal as they are now. The keys of row and seal are not needed after that. */
 export function attestationMac(
   key: KeyObject,
   how: Attested,
@@ -59,7 +56,7 @@ function macFor({ first_seq, macs }: AuditAttestationEntity, seq: bigint): Buffe
   return mac.length < HASH_BYTES || mac.equals(NOT_ATTESTED) ? undefined : mac;
 }
 
-/** The attestation of the seal by a key that SECRETS_KEY holds. */
+/** Attestation of the seal by a key of SECRETS_KEY. */
 export function attestationOf(
   attestations: readonly AuditAttestationEntity[],
   seq: bigint,
@@ -72,7 +69,7 @@ export function attestationOf(
   return undefined;
 }
 
-/** How seal and row were attested; undefined when one of them has changed since. */
+/** How seal and row were attested; `undefined` if one of them has changed since. */
 export function attestedAs(
   { keyId, mac }: SealAttestation,
   keys: KeyRing,

@@ -2,35 +2,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { type Tx, Transactions } from '../../platform/database/transactions.js';
-import type { KeyRing } from '../../platform/secrets/secret-keys.js';
-import { acceptHead } from '../anchor/accept-head.js';
+import type { KeyRing } from '../../platform/secrets/secret-box.js';
+import { acceptHead, AuditWitness } from '../anchor/audit-witness.js';
 import { attestationMac, NOT_ATTESTED } from './audit-attestation.js';
 import { AuditChainRepository } from '../chain/audit-chain.repository.js';
-import type { AuditKeys } from '../chain/audit-keys.js';
-import { AuditSealer } from '../chain/audit-sealer.js';
-import { AuditVerifier } from './audit-verifier.js';
+import { type AuditKeys, type ChainEnd, faultOfEnd, signHead } from '../chain/audit-chain.js';
+import { AuditSealer } from '../chain/audit-sealing.js';
+import { AuditVerifier, type JudgedSeal, SealWalk } from './audit-verifier.js';
 import { AuditVerifyRepository } from './audit-verify.repository.js';
-import { AuditWitness } from '../anchor/audit-witness.js';
-import { AuditWriter } from '../writing/audit-writer.js';
-import { type ChainEnd, faultOfEnd, signHead } from '../chain/chain-head.js';
-import { type JudgedSeal, SealWalk } from './seal-walk.js';
+import { AuditWriter } from '../audit-log.js';
 
 const RETRY_MS = 50;
 
-export interface Resealed {
-  /** Seals that an older key had made, or whose row one had. */
+interface Resealed {
+  /** Seals of an older key, or with a row of an older key. */
   readonly attested: number;
-  /** Seals that nobody can verify any more. */
+  /** Seals that can no longer be verified. */
   readonly takenOver: number;
 }
 
-/** Somebody changed the trail, and the first key must not sign that change. */
-export class AlteredTrailError extends Error {}
+/** The trail was altered, so the first key must not sign it. */
+class AlteredTrailError extends Error {}
 
 /**
- * Makes the trail verifiable with the first key alone: everything is verified with the keys of its time, and whatever needs
- * an older key is attested with the first one. Rows and seals stay as they are. Each page is a transaction, and pages that
- * are done already are recognised, so a run that was killed is simply run again. The service may seal in the meantime.
+ * Makes the trail verifiable with the first key only. Verifies everything with its own keys and attests with the first
+ * key whatever needs an older one. Rows and seals do not change. Each page is a transaction, and finished pages are
+ * recognised, so an interrupted run can be repeated. The service may seal meanwhile.
  */
 export class AuditResealing {
   private readonly transactions: Transactions;
@@ -41,8 +38,8 @@ export class AuditResealing {
   private readonly verifier: AuditVerifier;
 
   /**
-   * @param lost the ids of keys that are not there any more; what they sealed is accepted as it is found. The first is the
-   * one that is given up; those that were retired before may follow, for whose seals it vouched.
+   * @param lost ids of lost keys; seals by them are accepted as they are. The first is the key to give up. Keys that
+   * were retired before may follow: the first has attested their seals.
    */
   constructor(
     private readonly dataSource: DataSource,
@@ -64,7 +61,7 @@ export class AuditResealing {
     );
   }
 
-  /** Whether a run would be refused, before anything is written: throws then, as the run would. */
+  /** Throws the error that `run` would throw, before anything is written. */
   async check(): Promise<void> {
     const { manager } = this.dataSource;
     const end = await this.chain.readEnd(manager);
@@ -89,14 +86,14 @@ export class AuditResealing {
     const { manager } = this.dataSource;
     if (await this.records.hasUnsealedOf(manager, this.lost, this.keys.rows.first.id)) {
       throw new AlteredTrailError(
-        'Entries of an older key still wait to be sealed: run this again.',
+        'Entries of an older key still wait to be sealed. Run this command again.',
       );
     }
     await this.renewAcceptance();
     return { attested, takenOver };
   }
 
-  /** An acceptance of the trail is an entry with a key of its own, which may be given up: it is repeated with the first key. */
+  /** Repeats the last acceptance of the trail with the first key, because the key of its entry may be given up. */
   private async renewAcceptance(): Promise<void> {
     if (this.lost.length > 0) {
       await acceptHead(this.dataSource, this.keys, `the key ${this.lost[0]} was lost`);
@@ -107,7 +104,7 @@ export class AuditResealing {
     const { valid } = await this.verifier.verify();
     if (!valid) {
       throw new AlteredTrailError(
-        'The audit trail was altered after it was accepted: GET /api/audit/verify says more, and the older keys have to stay.',
+        'The audit trail was altered after it was accepted: see GET /api/audit/verify. Keep the older keys.',
       );
     }
     await acceptHead(this.dataSource, this.keys, 'accepted before, under an older key');
@@ -124,7 +121,7 @@ export class AuditResealing {
     const [first, last] = [page[0]!.seal.seq, page.at(-1)!.seal.seq];
     const macs: Buffer[] = Array.from({ length: Number(last - first) + 1 }, () => NOT_ATTESTED);
     for (const { seal, previous, verdict } of page) {
-      // What was altered is not attested, so it is found altered for ever.
+      // An altered seal is not attested, so later verifications find it.
       if (verdict === 'altered' || !seal.row) continue;
       const how = verdict === 'genuine' ? 'genuine' : 'taken_over';
       macs[Number(seal.seq - first)] = attestationMac(key, how, previous, seal, seal.row);
@@ -142,19 +139,17 @@ export class AuditResealing {
     for (const { seal, verdict } of page) {
       if (verdict === 'altered' && this.lost.length === 0) {
         throw new AlteredTrailError(
-          `The audit trail was altered at ${seal.auditId}: no other key can vouch for it, and the older keys have to stay.`,
+          `The audit trail was altered at ${seal.auditId}, so no other key can attest it. Keep the older keys.`,
         );
       }
       const missing = this.missingFor(seal);
       if (verdict === 'unknown' && missing !== undefined) {
-        throw new AlteredTrailError(
-          `The audit trail needs the key ${missing}, which is not there.`,
-        );
+        throw new AlteredTrailError(`The audit trail needs the key ${missing}, which is missing.`);
       }
     }
   }
 
-  /** The key that is neither there nor given up as lost. */
+  /** A key that is missing and not given up as lost. */
   private missingFor({ keyId, row }: JudgedSeal['seal']): string | undefined {
     const isMissing = (ring: KeyRing, id: string) => !ring.find(id) && !this.lost.includes(id);
     if (isMissing(this.keys.chain, keyId)) return keyId;
@@ -165,7 +160,7 @@ export class AuditResealing {
     while (!(await this.transactions.run((tx) => this.signHeadIn(tx)))) await sleep(RETRY_MS);
   }
 
-  /** False while another seals. */
+  /** `false` while another sealer holds the head. */
   private async signHeadIn(tx: Tx): Promise<boolean> {
     const locked = await this.chain.lockHead(tx);
     const end = await this.chain.readEnd(tx);
@@ -174,7 +169,7 @@ export class AuditResealing {
     if (!locked) return false;
     this.refuseHead(end);
     const isLost = this.lost.includes(head.keyId);
-    // Nobody can check what the lost key signed, so the last seal counts as the end.
+    // The signature of a lost key cannot be checked, so the last seal counts as the end.
     const point = isLost ? lastSeal : head;
     await this.chain.writeHead(tx, signHead(this.keys.chain.first, point, head));
     return true;

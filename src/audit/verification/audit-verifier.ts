@@ -1,30 +1,133 @@
-import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { Injectable, Logger } from '@nestjs/common';
+import { attestationOf, attestedAs } from './audit-attestation.js';
+import {
+  GENESIS,
+  isGenuine,
+  nextSeal,
+  sameBytes,
+  type SealedPoint,
+  AuditKeys,
+  faultOfEnd,
+  BEFORE_ALL,
+} from '../chain/audit-chain.js';
+import type { AuditAttestationEntity } from '../audit.entity.js';
+import type { AuditRow } from '../audit-entry.js';
+import { AuditVerifyRepository, type SealedRow } from './audit-verify.repository.js';
+import { timeOfId } from '../../platform/ids.js';
+import type { WriterCount } from '../audit-log.js';
 import { Clock } from '../../platform/clock.js';
 import { Transactions } from '../../platform/database/transactions.js';
-import { isGenuine } from '../chain/audit-chain.js';
 import { AuditChainRepository } from '../chain/audit-chain.repository.js';
-import { AuditKeys } from '../chain/audit-keys.js';
-import { WriterTally } from './writer-tally.js';
-import { AuditVerifyRepository } from './audit-verify.repository.js';
-import { lastAcceptedAt } from '../anchor/accept-head.js';
-import { AuditWitness, type Testimony } from '../anchor/audit-witness.js';
-import { faultOfEnd } from '../chain/chain-head.js';
-import { SealWalk } from './seal-walk.js';
-import { BEFORE_ALL } from '../chain/sealing-round.js';
+import { lastAcceptedAt, AuditWitness, type Testimony } from '../anchor/audit-witness.js';
+
+/** `unknown`: the key of the seal is missing. `taken_over`: the key was lost, see AuditResealing. */
+export type Verdict = 'genuine' | 'taken_over' | 'unknown' | 'altered';
+
+export interface JudgedSeal {
+  readonly seal: SealedRow;
+  readonly previous: SealedPoint;
+  readonly verdict: Verdict;
+  /** Later key that attested the seal. */
+  readonly attestedBy?: string;
+}
+
+/** Walks the chain from its beginning and judges each seal and its row, with their keys or by an attestation. */
+export class SealWalk {
+  constructor(
+    private readonly records: AuditVerifyRepository,
+    private readonly keys: AuditKeys,
+  ) {}
+
+  async *pages(manager: EntityManager): AsyncGenerator<JudgedSeal[]> {
+    let previous = GENESIS;
+    for (;;) {
+      const page = await this.records.sealsAfter(manager, previous.seq);
+      const last = page.at(-1);
+      if (!last) return;
+      const attestations = await this.records.attestationsBetween(manager, page[0]!.seq, last.seq);
+      yield page.map((seal) => {
+        const judged = this.judge(previous, seal, attestations);
+        previous = { seq: seal.seq, hash: seal.hash };
+        return judged;
+      });
+    }
+  }
+
+  private judge(
+    previous: SealedPoint,
+    seal: SealedRow,
+    attestations: readonly AuditAttestationEntity[],
+  ): JudgedSeal {
+    const { row, seq } = seal;
+    if (!row || seq !== previous.seq + 1n) return { seal, previous, verdict: 'altered' };
+    const attestation = attestationOf(attestations, seq, this.keys.attestations);
+    if (attestation) {
+      const how = attestedAs(attestation, this.keys.attestations, previous, seal, row);
+      return { seal, previous, verdict: how ?? 'altered', attestedBy: attestation.keyId };
+    }
+    return { seal, previous, verdict: this.judgeByKeys(previous, seal, row) };
+  }
+
+  private judgeByKeys(previous: SealedPoint, { hash, keyId }: SealedRow, row: AuditRow): Verdict {
+    const chain = this.keys.chain.find(keyId);
+    if (!chain || !this.keys.rows.find(row.key_id)) return 'unknown';
+    const genuine =
+      isGenuine(row, this.keys.rows) && sameBytes(hash, nextSeal(chain.key, previous, row).hash);
+    return genuine ? 'genuine' : 'altered';
+  }
+}
+
+/**
+ * Counts missing rows. Each row carries the number of rows that its writer had committed before (`written`). That many
+ * rows with a lower count must exist.
+ */
+class WriterTally {
+  private readonly writers = new Map<
+    string,
+    { rows: number; most: number; rowsWithMost: number }
+  >();
+
+  add({ writer, written }: Pick<AuditRow, 'writer' | 'written'>): void {
+    if (writer === null || written === null) return;
+    const count = this.writers.get(writer) ?? { rows: 0, most: 0, rowsWithMost: 0 };
+    this.writers.set(writer, count);
+    count.rows += 1;
+    const said = Number(written);
+    if (said > count.most) Object.assign(count, { most: said, rowsWithMost: 0 });
+    if (said === count.most) count.rowsWithMost += 1;
+  }
+
+  /** `known`: counts from outside the database, for rows that no later row counts. */
+  missing(known: readonly WriterCount[], acceptedAt: number): number {
+    const missed = new Map<string, number>();
+    const miss = (writer: string, rows: number): void => {
+      // The acceptance of the trail covers rows that were missing then.
+      if (timeOfId(writer) <= acceptedAt) return;
+      missed.set(writer, Math.max(missed.get(writer) ?? 0, rows));
+    };
+    for (const [writer, { rows, most, rowsWithMost }] of this.writers) {
+      miss(writer, most - (rows - rowsWithMost));
+    }
+    for (const { writer, written } of known) {
+      miss(writer, written - (this.writers.get(writer)?.rows ?? 0));
+    }
+    return [...missed.values()].reduce((sum, rows) => sum + Math.max(0, rows), 0);
+  }
+}
 
 export interface Verification {
   readonly valid: boolean;
-  /** Sealed rows that were found in order, up to the first one that was not. */
+  /** Unchanged sealed rows, up to the first changed one. */
   readonly checked: number;
-  /** Rows that wait for the sealer. More rows than a few seconds bring mean that it does not run. */
+  /** Rows that wait for the sealer. Many of them mean that it does not run. */
   readonly unsealed: number;
-  /** Checked rows whose key was lost. They are as they were when the key was given up; nobody knows of the time before. */
+  /** Checked rows whose key was lost. They are unchanged since the key was given up. */
   readonly taken_over?: number;
   readonly first_invalid_id?: string;
-  /** The chain does not lead through a head that was seen before. */
+  /** The chain does not contain a head that was seen before. */
   readonly head_rewound?: true;
-  /** Rows that had been committed and were removed before they had a seal. */
+  /** Committed rows that were removed before they were sealed. */
   readonly missing?: number;
 }
 
@@ -37,11 +140,11 @@ interface SealedWalk extends Walk {
   readonly takenOver: number;
 }
 
-/** Checks the whole trail, page by page, so that it needs the memory of one page. */
+/** Verifies the whole trail page by page, so that it needs the memory of one page. */
 @Injectable()
 export class AuditVerifier {
   private readonly seals: SealWalk;
-  private foundInvalidAt = 0;
+  private readonly log = new Logger(AuditVerifier.name);
 
   constructor(
     private readonly transactions: Transactions,
@@ -54,17 +157,27 @@ export class AuditVerifier {
     this.seals = new SealWalk(records, keys);
   }
 
-  /** The last verification of this process found something wrong, and nobody has accepted the trail since. */
-  get foundInvalid(): boolean {
-    return this.foundInvalidAt > this.witness.acceptedAt;
+  /** Whether the last verification of any replica found a fault that was not accepted since. */
+  async foundInvalid(manager: EntityManager): Promise<boolean> {
+    const at = await this.chain.foundInvalidAt(manager);
+    return at !== null && at.getTime() > this.witness.acceptedAt;
   }
 
   async verify(): Promise<Verification> {
-    // Taken before the snapshot: what was seen by now has to be in it.
+    // Taken before the snapshot, which must contain everything that was seen by now.
     const testimony = this.witness.testimony();
     const found = await this.transactions.snapshot((manager) => this.look(manager, testimony));
-    this.foundInvalidAt = found.valid ? 0 : this.clock.now().getTime();
+    await this.keep(found.valid ? null : this.clock.now());
     return found;
+  }
+
+  /** A read-only database can be verified as well, so the caller gets its answer in any case. */
+  private async keep(foundInvalidAt: Date | null): Promise<void> {
+    try {
+      await this.transactions.run((tx) => this.chain.keepFinding(tx, foundInvalidAt));
+    } catch (error) {
+      this.log.warn(error, 'The result of a verification of the audit trail was not stored');
+    }
   }
 
   private async look(manager: EntityManager, { head, writers }: Testimony): Promise<Verification> {
@@ -78,7 +191,7 @@ export class AuditVerifier {
     const invalidId = seals.invalidId ?? rest.invalidId;
     const rewound =
       head.at.getTime() > acceptedAt && !(await this.chain.leadsThrough(manager, head));
-    // After a fault nothing is counted: a changed row is not missing, and a walk that stopped has not seen all rows.
+    // After a fault nothing is counted: a changed row is not missing, and the walk has not seen all rows.
     const missing = invalidId === undefined ? tally.missing(writers, acceptedAt) : 0;
     return {
       valid: fault === undefined && invalidId === undefined && !rewound && missing === 0,

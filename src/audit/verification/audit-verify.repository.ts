@@ -1,17 +1,17 @@
-// SQL: details as the text that MACs cover, seals joined to rows page by page, and PostgreSQL's snapshots.
+// SQL: details as the text that MACs cover, seals joined to rows page by page, and PostgreSQL snapshots.
 import { Injectable } from '@nestjs/common';
 import { type EntityManager, LessThanOrEqual, MoreThanOrEqual } from 'typeorm';
-import { AuditAttestationEntity } from './audit-attestation.entity.js';
+import { AuditAttestationEntity } from '../audit.entity.js';
 import { AUDIT_ROW, NOT_SEALED } from '../chain/audit-chain.repository.js';
 import type { AuditRow } from '../audit-entry.js';
 
-/** Each seal takes two hashes, so that judging a page holds the event loop for a few milliseconds. */
+/** Two hashes per seal, so a page blocks the event loop for a few milliseconds. */
 const PAGE_SEALS = 500;
 
-/** The largest number that a seal can have. */
+/** Largest number of a seal. */
 const LAST_SEQ = 2n ** 63n - 1n;
 
-/** Keeps the planner from reading a whole table for a page of it, however large it takes the tables for. */
+/** Prevents the planner from reading the whole table for one page. */
 const BY_INDEX = 'offset 0';
 
 export interface SealedRow {
@@ -19,18 +19,18 @@ export interface SealedRow {
   readonly auditId: string;
   readonly hash: Buffer;
   readonly keyId: string;
-  /** Absent: removed. */
+  /** Absent if the row was removed. */
   readonly row: AuditRow | undefined;
 }
 
-export interface UnsealedRow extends AuditRow {
-  /** The sealer has gone past it: it should have a seal. */
+interface UnsealedRow extends AuditRow {
+  /** The sealer has passed the row without sealing it. */
   readonly overdue: boolean;
 }
 
 @Injectable()
 export class AuditVerifyRepository {
-  /** The seals that follow the given number, each with its row. */
+  /** Seals after the given number, each with its row. */
   async sealsAfter(
     manager: EntityManager,
     seq: bigint,
@@ -62,7 +62,7 @@ export class AuditVerifyRepository {
       .findBy({ first_seq: LessThanOrEqual(last), last_seq: MoreThanOrEqual(first) });
   }
 
-  /** Replaces what was said about the same seals before. */
+  /** Replaces an earlier attestation of the same seals. */
   async writeAttestation(
     manager: EntityManager,
     attestation: AuditAttestationEntity,
@@ -70,7 +70,7 @@ export class AuditVerifyRepository {
     await manager.getRepository(AuditAttestationEntity).upsert(attestation, ['first_seq']);
   }
 
-  /** Those of the given rows that have no seal. */
+  /** Those of the rows that have no seal. */
   async unsealedAmong(
     manager: EntityManager,
     ids: readonly string[],
@@ -86,7 +86,9 @@ export class AuditVerifyRepository {
     );
   }
 
-  /** Whether a row that is not sealed was signed with one of the keys; without keys: with any other than the present. */
+  /**
+   * Whether an unsealed row was signed with one of the keys or, without keys, with any key other than the current one.
+   */
   async hasUnsealedOf(
     manager: EntityManager,
     keyIds: readonly string[],

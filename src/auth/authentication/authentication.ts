@@ -1,5 +1,8 @@
+import type { FastifyRequest, FastifyReply } from 'fastify';
 import { Injectable } from '@nestjs/common';
-import type { FastifyRequest } from 'fastify';
+import { timingSafeEqual } from 'node:crypto';
+import { Settings } from '../../platform/config/settings.js';
+import { hashOf } from '../keys/key-format.js';
 import type { Role } from '../../platform/access/roles.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import {
@@ -8,14 +11,74 @@ import {
   UnauthorizedError,
   UnknownKeyError,
 } from '../auth.errors.js';
-import { isUnsafeMethod, originOf } from '../guards/same-origin-rules.js';
-import { AuthenticatedPrincipal } from '../principals/authenticated-principal.js';
+import { isUnsafeMethod, originOf } from '../guards/same-origin.guard.js';
+import { AuthenticatedPrincipal } from '../authorisation.js';
 import { PrincipalsRepository } from '../principals/principals.repository.js';
-import type { VerifiedCredential } from '../principals/verified-credential.js';
+import type { VerifiedCredential } from '../principal.js';
 import { CredentialVerification } from './credential-verification.js';
-import { type Credential, credentialOf, sessionCredentialOf } from './credentials.js';
+import '@fastify/cookie';
 
-/** Finds out who makes a request. */
+export type Credential =
+  | { readonly kind: 'bearer'; readonly token: string }
+  | { readonly kind: 'session'; readonly token: string }
+  /** An Authorization header that says something else. */
+  | { readonly kind: 'malformed' };
+
+const BEARER = /^bearer +([\x21-\x7e]{1,256})$/i;
+const HEADER = 'authorization';
+
+/** The session cookie is ignored if there is an Authorization header, whatever the header contains. */
+export function credentialOf(request: FastifyRequest): Credential | undefined {
+  const header = request.headers.authorization;
+  if (header === undefined) return sessionCredentialOf(request);
+  const token = BEARER.exec(header)?.[1];
+  return token === undefined || isRepeated(request.raw.rawHeaders)
+    ? { kind: 'malformed' }
+    : { kind: 'bearer', token };
+}
+
+function sessionCredentialOf(request: FastifyRequest): Credential | undefined {
+  const token = sessionTokenOf(request);
+  return token === undefined || token === '' ? undefined : { kind: 'session', token };
+}
+
+/**
+ * Node.js reads the first of several Authorization headers. A proxy in front of the service may have checked another
+ * one.
+ */
+function isRepeated(rawHeaders: readonly string[]): boolean {
+  let seen = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    if (name.length === HEADER.length && name.toLowerCase() === HEADER) seen += 1;
+  }
+  return seen > 1;
+}
+
+/** METRICS_TOKEN gives access to metrics and health even while the database is down. */
+@Injectable()
+export class MetricsToken {
+  private readonly hash: Buffer | undefined;
+
+  constructor(settings: Settings) {
+    this.hash = settings.metricsToken === undefined ? undefined : hashOf(settings.metricsToken);
+  }
+
+  get isSet(): boolean {
+    return this.hash !== undefined;
+  }
+
+  /** Compares hashes in constant time, so that the response time reveals neither content nor length of the token. */
+  matches(credential: Credential | undefined): boolean {
+    return (
+      this.hash !== undefined &&
+      credential?.kind === 'bearer' &&
+      timingSafeEqual(this.hash, hashOf(credential.token))
+    );
+  }
+}
+
+/** Authenticates requests. */
 @Injectable()
 export class Authentication {
   constructor(
@@ -24,7 +87,7 @@ export class Authentication {
     private readonly failures: FailureLimits,
   ) {}
 
-  /** Whoever makes a request that nobody may make unknown. */
+  /** Returns the principal of a request that requires one. */
   async requirePrincipal(
     request: FastifyRequest,
     required: Role | undefined,
@@ -33,23 +96,23 @@ export class Authentication {
     if (!credential) throw new UnauthorizedError();
     const verified = await this.verify(credential);
     if (!verified) return await this.refuse(request, credential);
-    // A browser sends the cookie with what a page of another site asks for, too.
+    // A browser also sends the cookie with requests of pages of other sites.
     const mayBeForged = credential.kind === 'session' && isUnsafeMethod(request);
     if (mayBeForged && originOf(request) !== 'same') {
       throw new CrossOriginSessionError(verified.name);
     }
-    return this.principalOf(verified, required);
+    return this.principalOf(credential, verified, required);
   }
 
-  /** The user of the session, where anybody may call. A session that cannot be verified counts as none. */
+  /** Returns the user of the session for public handlers. A session that cannot be verified counts as no session. */
   async findSessionUser(request: FastifyRequest): Promise<AuthenticatedPrincipal | undefined> {
     const credential = sessionCredentialOf(request);
     if (!credential) return undefined;
     const verified = await this.verify(credential).catch(() => undefined);
-    return verified && this.principalOf(verified, undefined);
+    return verified && this.principalOf(credential, verified, undefined);
   }
 
-  /** For who has not brought METRICS_TOKEN. Who brings it never gets here: it works whatever others have tried. */
+  /** Rejects a request without METRICS_TOKEN. Requests with the token do not get here and are never limited. */
   async refuseMetrics(request: FastifyRequest): Promise<never> {
     const wait = await this.failures.record('metrics_token', request.ip);
     const error =
@@ -68,15 +131,19 @@ export class Authentication {
   }
 
   private principalOf(
+    credential: Credential,
     verified: VerifiedCredential,
     required: Role | undefined,
   ): AuthenticatedPrincipal {
-    return new AuthenticatedPrincipal(verified, required, (tx, credential) =>
-      this.repository.findRole(tx, credential),
+    return new AuthenticatedPrincipal(
+      verified,
+      required,
+      (tx, of) => this.repository.findRole(tx, of),
+      async () => (await this.verify(credential)) !== undefined,
     );
   }
 
-  /** A session that has ended was not guessed: it does not count as a failure. */
+  /** An expired session was not guessed, so it does not count as a failed attempt. */
   private async refuse(request: FastifyRequest, credential: Credential): Promise<never> {
     if (credential.kind === 'session') throw new UnauthorizedError();
     const wait = await this.failures.record('key', request.ip);
@@ -84,4 +151,41 @@ export class Authentication {
       wait === undefined ? new UnauthorizedError() : new TooManyFailuresError('failed keys', wait),
     );
   }
+}
+
+const SESSION_COOKIE = 'its_session';
+/**
+ * Browsers accept a cookie with this prefix only over https and only from this host, so no other host can plant one.
+ */
+const SECURE_SESSION_COOKIE = `__Host-${SESSION_COOKIE}`;
+
+/** Session token of the request. The name of the cookie depends on https. */
+export function sessionTokenOf(request: FastifyRequest): string | undefined {
+  return request.cookies[cookieName(request)];
+}
+
+/** The cookie has no expiry: the browser deletes it when it closes. The server ends the session independently. */
+export function setSessionCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string,
+): void {
+  void reply.setCookie(cookieName(request), token, options(request));
+}
+
+export function clearSessionCookie(request: FastifyRequest, reply: FastifyReply): void {
+  void reply.clearCookie(cookieName(request), options(request));
+}
+
+function cookieName(request: FastifyRequest): string {
+  return isSecure(request) ? SECURE_SESSION_COOKIE : SESSION_COOKIE;
+}
+
+function options(request: FastifyRequest) {
+  return { httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure(request) } as const;
+}
+
+/** A trusted proxy reports the protocol: see TRUST_PROXY. */
+function isSecure(request: FastifyRequest): boolean {
+  return request.protocol === 'https';
 }

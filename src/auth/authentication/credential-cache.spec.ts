@@ -1,7 +1,8 @@
+/** @jest-environment-options {"ownModules": true} */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CredentialCache, VALID_MS } from './credential-cache.js';
 
-/** A database with one table, which tells what was read of it. */
+/** A database with one table that counts reads. */
 class Table {
   readonly rows = new Map<string, string>();
   readonly reads: (readonly string[])[] = [];
@@ -31,7 +32,7 @@ describe('CredentialCache', () => {
     cache = new CredentialCache(table.read);
   });
 
-  it('reads once what many ask for at once', async () => {
+  it('reads a key once for concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => cache.get('a')));
     expect(new Set(answers)).toEqual(new Set(['A']));
     expect(table.reads).toEqual([['a']]);
@@ -39,13 +40,13 @@ describe('CredentialCache', () => {
     expect(table.reads).toHaveLength(1);
   });
 
-  it('reads in a few statements whatever many strangers ask for', async () => {
+  it('reads many unknown keys in few statements', async () => {
     table.delayMs = 5;
     await Promise.all(Array.from({ length: 1_000 }, (_, index) => cache.get(`stranger ${index}`)));
     expect(table.reads.length).toBeLessThan(12);
   });
 
-  it('reads what does not exist no second time at once, and finds it soon after it was added', async () => {
+  it('caches a missing key for a short time, and finds it soon after it was added', async () => {
     expect(await cache.get('new')).toBeUndefined();
     expect(await cache.get('new')).toBeUndefined();
     expect(table.reads).toHaveLength(1);
@@ -54,7 +55,7 @@ describe('CredentialCache', () => {
     expect(await cache.get('new')).toBe('N');
   });
 
-  it('forgets in time what is gone, also while it is in constant use', async () => {
+  it('drops a revoked key in time, even in constant use', async () => {
     const until = performance.now() + 300;
     while (performance.now() < until) {
       expect(await cache.get('a')).toBe('A');
@@ -72,16 +73,16 @@ describe('CredentialCache', () => {
 
   describe.each<[string, (reads: CredentialCache<string>) => void]>([
     ['one key', (reads) => reads.forget('a')],
-    ['all that match', (reads) => reads.forgetWhere((value) => value === 'A')],
-  ])('when it is told to forget %s', (_, forget) => {
-    it('reads it again at the next use', async () => {
+    ['all matching entries', (reads) => reads.forgetWhere((value) => value === 'A')],
+  ])('after forgetting %s', (_, forget) => {
+    it('reads the credential again at the next use', async () => {
       await cache.get('a');
       table.rows.delete('a');
       forget(cache);
       expect(await cache.get('a')).toBeUndefined();
     });
 
-    it('does not answer from a read that was under way', async () => {
+    it('does not use the result of a read in progress', async () => {
       table.delayMs = 100;
       const before = cache.get('a');
       await sleep(20);
@@ -93,14 +94,14 @@ describe('CredentialCache', () => {
     });
   });
 
-  it('goes on remembering what it was not told to forget', async () => {
+  it('keeps other entries', async () => {
     await Promise.all([cache.get('a'), cache.get('b')]);
     cache.forgetWhere((value) => value === 'A');
     await cache.get('b');
     expect(table.reads).toHaveLength(1);
   });
 
-  it('reads again what is in use, and makes no one wait for it', async () => {
+  it('refreshes a used entry in the background', async () => {
     let now = performance.now();
     const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
     await cache.get('a');
@@ -115,11 +116,11 @@ describe('CredentialCache', () => {
     clock.mockRestore();
   });
 
-  it('does not answer from a read that began long before the question', async () => {
+  it('does not use a read that began long before the request', async () => {
     table.delayMs = VALID_MS + 300;
     const first = cache.get('a');
     await sleep(VALID_MS + 100);
-    // Revoked after that read had seen it; asked for while that read is still under way.
+    // The credential is revoked after the read, and requested while that read is still running.
     table.rows.delete('a');
     table.delayMs = 0;
     const second = cache.get('a');
@@ -127,7 +128,7 @@ describe('CredentialCache', () => {
     expect(await second).toBeUndefined();
   });
 
-  it('counts the age of an answer from the start of its read', async () => {
+  it('counts the age of a result from the start of its read', async () => {
     table.delayMs = 600;
     await cache.get('a');
     table.rows.delete('a');
@@ -136,7 +137,7 @@ describe('CredentialCache', () => {
     expect(await cache.get('a')).toBeUndefined();
   });
 
-  it('gives a failure to all who wait, and tries again for the next', async () => {
+  it('fails all waiting requests together, and retries for the next one', async () => {
     table.failure = new Error('gone');
     const all = await Promise.allSettled(['a', 'b', 'c'].map((key) => cache.get(key)));
     expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
@@ -145,7 +146,7 @@ describe('CredentialCache', () => {
     expect(await cache.get('a')).toBe('A');
   });
 
-  it('gives up waiting for a database that hangs, for all at once', async () => {
+  it('times out all waiting requests together when the database hangs', async () => {
     table.delayMs = 60_000;
     const all = await Promise.allSettled(['a', 'b', 'c'].map((key) => cache.get(key)));
     expect(all.every(({ status }) => status === 'rejected')).toBe(true);
@@ -153,7 +154,7 @@ describe('CredentialCache', () => {
   });
 
   describe('with many keys', () => {
-    // Nothing grows old meanwhile, however slow the machine is.
+    // The clock stands still, so entries do not expire on a slow machine.
     beforeEach(() => jest.spyOn(performance, 'now').mockReturnValue(performance.now()));
     afterEach(() => jest.restoreAllMocks());
 
@@ -166,19 +167,19 @@ describe('CredentialCache', () => {
       return table.reads.slice(before).flat();
     };
 
-    it('goes on remembering what exists however many invented keys are asked for', async () => {
+    it('keeps existing keys, however many invented keys are requested', async () => {
       await cache.get('a');
       await askFor(keysOf('stranger', 5_000));
       expect(await readAgain('a')).toEqual([]);
     });
 
-    it('remembers the latest two thousand of the keys that do not exist', async () => {
+    it('keeps the latest 2000 missing keys', async () => {
       await askFor(keysOf('stranger', 5_000));
       expect(await readAgain('stranger 3000', 'stranger 4999')).toEqual([]);
       expect(await readAgain('stranger 2999')).toEqual(['stranger 2999']);
     });
 
-    it('remembers more of the keys that exist', async () => {
+    it('keeps more existing keys than missing keys', async () => {
       for (const key of keysOf('real', 5_000)) table.rows.set(key, key);
       await askFor(keysOf('real', 5_000));
       expect(await readAgain('real 0', 'real 4999')).toEqual([]);

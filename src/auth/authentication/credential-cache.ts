@@ -3,13 +3,16 @@ import { Batcher } from '../../platform/concurrency/batcher.js';
 import { within } from '../../platform/concurrency/within.js';
 
 /**
- * How old a read may be to answer a request, from the start of the read to the arrival of the request. A revocation has
- * to count within a second; the rest of that second is margin.
+ * Maximum age of a cached read, from its start to the arrival of the request. A revocation must take effect within 1 s;
+ * the rest of that second is margin.
  */
 export const VALID_MS = 800;
-/** An entry of this age is still used, and read again meanwhile: a key in constant use never makes a request wait. */
+/**
+ * An older entry is still used but refreshed in the background, so that a key in constant use never makes a request
+ * wait.
+ */
 const REFRESH_MS = 400;
-/** Shorter than a statement may take: a database that hangs must not hold every request for that long. */
+/** Shorter than the statement timeout, so that a hanging database does not block requests for that long. */
 const READ_TIMEOUT_MS = 3_000;
 
 const MOST_KNOWN = 20_000;
@@ -18,16 +21,16 @@ const BATCH = 200;
 
 interface CachedRead<V> {
   readonly value: V | undefined;
-  /** When the read began, by the monotonic clock. */
+  /** Start of the read, by the monotonic clock. */
   readonly readAt: number;
 }
 
 type Outcome<V> = CachedRead<V> | { readonly failure: unknown };
 
 /**
- * Remembers for less than a second what the database said of a credential, so that not every request reads it. Requests
- * that arrive together share one statement, and at most two statements run at a time, however many keys strangers
- * invent. Credentials that do not exist are remembered in a map of their own: invented keys push out no real one.
+ * Caches credentials for less than 1 s, so that not every request reads the database. Concurrent requests share one
+ * statement, and at most two statements run at a time. Missing credentials have their own map, so that invented keys do
+ * not displace real keys.
  */
 export class CredentialCache<V> {
   private readonly found = new Map<string, CachedRead<V>>();
@@ -42,7 +45,7 @@ export class CredentialCache<V> {
         const values = await within(READ_TIMEOUT_MS, readAll(keys), failLate);
         return keys.map((key) => ({ value: values.get(key), readAt }));
       } catch (failure) {
-        // A result and no exception: after an exception the batcher would try the keys one by one, and each would wait
+        // A result instead of an exception: after an exception the batcher would retry key by key, and each would wait
         // for the same database.
         return keys.map(() => ({ failure }));
       }
@@ -57,18 +60,18 @@ export class CredentialCache<V> {
       return known.value;
     }
     let confirmed = await this.read(key);
-    // The read may have been under way already, and have begun too long ago for this request.
+    // The read may have been in progress already and may be too old for this request.
     while (confirmed.readAt <= oldest) confirmed = await this.read(key);
     return confirmed.value;
   }
 
-  /** The next use reads the credential again, and what a read under way finds is not remembered. */
+  /** The next use reads the credential again. The result of a read in progress is not cached. */
   forget(key: string): void {
     this.found.delete(key);
     this.underWay.delete(key);
   }
 
-  /** Forgets all credentials that match, and what any read under way finds, since it might match, too. */
+  /** Forgets all matching credentials. Results of reads in progress are not cached, because they might match. */
   forgetWhere(matches: (value: V) => boolean): void {
     for (const [key, { value }] of this.found) {
       if (value !== undefined && matches(value)) this.found.delete(key);
@@ -77,7 +80,7 @@ export class CredentialCache<V> {
   }
 
   private refresh(key: string): void {
-    // After a failure the entry grows too old, and the next request that reads it gets the error.
+    // After a failure the entry expires, and the next request reads again and gets the error.
     if (!this.underWay.has(key)) this.read(key).catch(() => undefined);
   }
 
@@ -108,7 +111,7 @@ export class CredentialCache<V> {
   }
 }
 
-/** Entries are in the order of their reads. Each new one removes up to two that are too old, or one too many. */
+/** Entries are in the order of their reads. Each new entry removes up to two that are expired or exceed the limit. */
 function dropOldest(entries: Map<string, CachedRead<unknown>>, most: number): void {
   const oldest = performance.now() - VALID_MS;
   let looked = 0;

@@ -1,14 +1,57 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { timingSafeEqual } from 'node:crypto';
 import { Clock } from '../../platform/clock.js';
-import { readKey } from '../keys/key-format.js';
-import { sessionHashOf } from '../sessions/session.js';
-import { CredentialCache } from './credential-cache.js';
-import { LastUseWriter } from './last-use.js';
 import { PrincipalsRepository } from '../principals/principals.repository.js';
-import type { VerifiedKey, VerifiedSession } from '../principals/verified-credential.js';
+import type { VerifiedCredential, VerifiedKey, VerifiedSession } from '../principal.js';
+import { readKey } from '../keys/key-format.js';
+import { sessionHashOf } from '../sessions/session.entity.js';
+import { CredentialCache } from './credential-cache.js';
 
-/** Finds the principal of a credential, without a read of the database for each request: see docs/adr/0007. */
+const MINUTE = 60_000;
+/** Uses within this time are written in one statement. */
+const GATHER_MS = 1_000;
+
+/** Stores the last use of keys and sessions at most once per minute each, without delaying requests. */
+@Injectable()
+export class LastUseWriter implements OnApplicationShutdown {
+  private readonly logger = new Logger(LastUseWriter.name);
+  private readonly keys = new Set<string>();
+  private readonly sessions = new Set<string>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly repository: PrincipalsRepository,
+    private readonly clock: Clock,
+  ) {}
+
+  note(credential: VerifiedCredential): void {
+    if (this.clock.now().getTime() - credential.usedAt < MINUTE) return;
+    if (credential.kind === 'key') this.keys.add(credential.id);
+    else this.sessions.add(credential.sessionId);
+    this.timer ??= setTimeout(() => void this.write(), GATHER_MS).unref();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.write();
+  }
+
+  private async write(): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const [keys, sessions] = [[...this.keys], [...this.sessions]];
+    this.keys.clear();
+    this.sessions.clear();
+    try {
+      if (keys.length > 0) await this.repository.noteKeysUsed(keys);
+      if (sessions.length > 0) await this.repository.noteSessionsUsed(sessions);
+    } catch (error) {
+      // The times are only shown to people. The next use is stored again.
+      this.logger.warn({ err: error }, 'The last use of keys and sessions could not be written.');
+    }
+  }
+}
+
+/** Verifies credentials without a database read per request: see docs/adr/0007. */
 @Injectable()
 export class CredentialVerification {
   private readonly keys: CredentialCache<VerifiedKey>;
@@ -38,7 +81,7 @@ export class CredentialVerification {
     return known && this.inTime(known);
   }
 
-  /** On this replica the key ends at once; the others notice within a second. */
+  /** Takes effect at once on this replica, and within 1 s on the others. */
   forgetKey(prefix: string): void {
     this.keys.forget(prefix);
   }
@@ -52,7 +95,7 @@ export class CredentialVerification {
     this.sessions.forgetWhere((session) => session.sessionId === id);
   }
 
-  /** The sessions of the user, and the keys that the user owns. */
+  /** Forgets the sessions of the user and the keys that the user owns. */
   forgetUser(id: string): void {
     this.sessions.forgetWhere((session) => session.id === id);
     this.keys.forgetWhere((key) => key.personId === id);

@@ -1,25 +1,55 @@
-import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+// SQL: an advisory lock.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  writeFileSync,
+  existsSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
+import { Statements } from '../../platform/database/statements.js';
+import { type Tx, Transactions } from '../../platform/database/transactions.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { newId } from '../../platform/ids.js';
 import { SettingError } from '../../platform/config/load-settings.js';
 import { Settings } from '../../platform/config/settings.js';
-import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import { ApiKeysRepository } from '../keys/api-keys.repository.js';
 import { createKey, readKey } from '../keys/key-format.js';
 import { weaknessOf } from '../passwords/password-requirements.js';
-import { Passwords } from '../passwords/passwords.js';
+import { Passwords, hashPassword } from '../passwords/passwords.js';
 import { UsersRepository } from '../users/users.repository.js';
-import { BootstrapRepository } from './bootstrap.repository.js';
+import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
+import type { DataSource } from 'typeorm';
+import { WeakPasswordError } from '../auth.errors.js';
+import { SessionsRepository } from '../sessions/sessions.repository.js';
 
-export const BOOTSTRAP_USER = 'admin';
-export const BOOTSTRAP_KEY = 'bootstrap-admin';
+@Injectable()
+export class BootstrapRepository {
+  constructor(private readonly statements: Statements) {}
+
+  /**
+   * Replicas that start at the same time wait for each other here. The later ones find the user and key of the first.
+   */
+  async lock(tx: Tx): Promise<void> {
+    const statement = {
+      name: 'bootstrap_lock',
+      text: `select pg_advisory_xact_lock(${AdvisoryLock.Bootstrap})`,
+    };
+    await this.statements.rowsIn(tx, statement);
+  }
+}
+
+const BOOTSTRAP_USER = 'admin';
+const BOOTSTRAP_KEY = 'bootstrap-admin';
 
 const PASSWORD_BYTES = 18;
 
-/** Makes the first user and the first API key. A user or key that exists already is never changed. */
+/** Creates the first user and the first API key. Existing users and keys are never changed. */
 @Injectable()
 export class Bootstrap implements OnModuleInit {
   private readonly embedded: boolean;
@@ -41,7 +71,8 @@ export class Bootstrap implements OnModuleInit {
     if (!this.embedded && !bootstrapAdminApiKey && !bootstrapAdminPassword) return;
     await this.transactions.run(async (tx) => {
       const credentials = await this.make(tx);
-      // Before the commit: when the file cannot be written, nobody would know the credentials, so they must not exist.
+      // Before the commit: if the file cannot be written, the credentials must not exist, because nobody would know
+      // them.
       if (credentials && this.embedded) writeCredentials(this.settings.dataDir, credentials);
     });
   }
@@ -104,7 +135,7 @@ export class Bootstrap implements OnModuleInit {
   }
 }
 
-/** Only called when the user is about to be made: later the setting is not used, so a weak one does no harm. */
+/** Called only before the user is created. Later the setting is unused, so a weak password in it does no harm. */
 async function requireStrong(password: string): Promise<void> {
   const weakness = await weaknessOf(password, BOOTSTRAP_USER);
   if (weakness !== undefined) throw new SettingError(`BOOTSTRAP_ADMIN_PASSWORD ${weakness}.`);
@@ -118,11 +149,10 @@ export interface Credentials {
 
 const OWNER_ONLY = 0o600;
 
-export const credentialsFileIn = (dataDir: string): string =>
-  join(dataDir, 'bootstrap-credentials.json');
+const credentialsFileIn = (dataDir: string): string => join(dataDir, 'bootstrap-credentials.json');
 
-/** Writes a whole file or none, which nobody but the owner can read at any moment. Answers its path. */
-export function writeCredentials(dataDir: string, credentials: Credentials): string {
+/** Writes the whole file or nothing, readable for the owner only. Returns its path. */
+function writeCredentials(dataDir: string, credentials: Credentials): string {
   mkdirSync(dataDir, { recursive: true });
   const path = credentialsFileIn(dataDir);
   const draft = `${path}.${randomBytes(4).toString('hex')}`;
@@ -135,4 +165,95 @@ export function writeCredentials(dataDir: string, credentials: Credentials): str
   }
   renameSync(draft, path);
   return path;
+}
+
+/**
+ * Reminds people to change the generated password of the first start, because it is stored in a file. `/health` shows
+ * it and stays healthy.
+ */
+@Injectable()
+export class MadeUpPassword implements OnModuleInit {
+  constructor(
+    private readonly users: UsersRepository,
+    private readonly components: HealthComponents,
+  ) {}
+
+  onModuleInit(): void {
+    this.components.register('access', () => this.health());
+  }
+
+  async isStillUsedBy(username: string): Promise<boolean> {
+    return (await this.users.namesWithMadeUpPassword()).includes(username);
+  }
+
+  private async health(): Promise<ComponentHealth> {
+    const holders = await this.users.namesWithMadeUpPassword();
+    const inUse = { status: 'healthy', made_up_password: holders.length > 0 } as const;
+    if (holders.length === 0) return inUse;
+    const message = `The generated password of ${holders.join(', ')} from the first start is still in use. Change it at /login/password.`;
+    return { ...inUse, message };
+  }
+}
+
+/** Start message: existing users, and the location of the first password. */
+@Injectable()
+export class WhoCanLogIn {
+  constructor(
+    private readonly users: UsersRepository,
+    private readonly settings: Settings,
+  ) {}
+
+  async inWords(): Promise<string> {
+    const holders = await this.users.namesWithMadeUpPassword();
+    const path = credentialsFileIn(this.settings.dataDir);
+    if (holders.length > 0) {
+      const where = existsSync(path) ? `in ${path}` : 'that was generated at the first start';
+      return `${holders.join(', ')}, with the password ${where}; change it at /login/password`;
+    }
+    const users = await this.users.countEnabled();
+    if (users === 0) return 'nobody yet: npm run create-admin -- <name> creates an admin';
+    return users === 1 ? 'one user' : `${users} users`;
+  }
+}
+
+type AdminOutcome = 'created' | 'reset';
+
+/** For an operator who cannot log in: creates an admin, or makes an existing user an enabled admin again. */
+export class AdminAccount {
+  private readonly users: UsersRepository;
+  private readonly sessions: SessionsRepository;
+  private readonly transactions: Transactions;
+
+  constructor(
+    dataSource: DataSource,
+    private readonly audit: AuditLog,
+  ) {
+    this.users = new UsersRepository(dataSource);
+    this.sessions = new SessionsRepository(dataSource);
+    this.transactions = new Transactions(dataSource);
+  }
+
+  /** Returns `undefined` if the name belonged to a deleted user, because names are never reused. */
+  async ensure(username: string, password: string): Promise<AdminOutcome | undefined> {
+    const weakness = await weaknessOf(password, username);
+    if (weakness !== undefined) throw new WeakPasswordError('The password', weakness);
+    const password_hash = await hashPassword(password);
+    return await this.transactions.run(async (tx) => {
+      const access = { role: 'admin', enabled: true, password_hash } as const;
+      const created = await this.users.insertIfNew(tx, { id: newId(), username, ...access });
+      if (!created) {
+        const id = await this.users.findIdByName(tx, username);
+        if (id === undefined) return undefined;
+        await this.users.update(tx, id, access);
+        await this.sessions.endAllOf(tx, id);
+      }
+      await this.audit.record(tx, {
+        actor: 'system',
+        action: created ? 'user.created' : 'user.updated',
+        subject: { type: 'user', id: username },
+        details: { role: 'admin', enabled: true, password: 'set', reason: 'create-admin command' },
+      });
+      return created ? 'created' : 'reset';
+    });
+  }
 }

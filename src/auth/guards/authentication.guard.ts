@@ -1,14 +1,14 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Access } from '../../platform/access/access.js';
+import { type Access, DeclaredAccess, requiredRole } from '../../platform/access/access.js';
 import { AppError } from '../../platform/errors/app-error.js';
 import '../../platform/http/request.js';
-import { Authentication } from '../authentication/authentication.js';
-import { credentialOf } from '../authentication/credentials.js';
-import { DeclaredAccess, requiredRole } from '../../platform/access/declared-access.js';
-import { MetricsToken } from '../authentication/metrics-token.js';
+import { Authentication, credentialOf, MetricsToken } from '../authentication/authentication.js';
+import { UnauthorizedError } from '../auth.errors.js';
+import { requireRole } from '../authorisation.js';
+import type { Principal } from '../principal.js';
 
-/** The first guard: a caller who is not known learns nothing and costs little. A handler that declares nothing is closed. */
+/** First guard: an unknown caller learns nothing and costs little. A handler without a declaration is closed. */
 @Injectable()
 export class AuthenticationGuard implements CanActivate {
   constructor(
@@ -54,5 +54,25 @@ export class AuthenticationGuard implements CanActivate {
 
   private hasMetricsToken(request: FastifyRequest): boolean {
     return this.metricsToken.matches(credentialOf(request));
+  }
+}
+
+/**
+ * Comes after the guards that check the request itself, so that an invalid request is rejected before a missing
+ * permission.
+ */
+@Injectable()
+export class RoleGuard implements CanActivate {
+  constructor(private readonly access: DeclaredAccess) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const access = this.access.of(context);
+    const required = access && requiredRole(access);
+    if (!required) return true;
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const caller = request.caller as Principal | undefined;
+    if (!caller) throw new UnauthorizedError();
+    requireRole(caller, required);
+    return true;
   }
 }

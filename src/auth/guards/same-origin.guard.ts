@@ -1,22 +1,66 @@
+import type { FastifyRequest } from 'fastify';
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { FastifyRequest } from 'fastify';
 import { CrossOriginError } from '../auth.errors.js';
-import { originOf } from './same-origin-rules.js';
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** `unknown` if the request has neither header, as requests of programs. */
+type OriginVerdict = 'same' | 'other' | 'unknown';
+
+/** Parts of a request that identify the site that it came from. */
+interface Origins {
+  readonly protocol: string;
+  readonly host: string;
+  readonly secFetchSite: string | undefined;
+  readonly origin: string | undefined;
+}
+
+/** Whether the method of the request may change something. */
+export function isUnsafeMethod({ method }: FastifyRequest): boolean {
+  return !SAFE_METHODS.has(method);
+}
+
+export function originOf(request: FastifyRequest): OriginVerdict {
+  const site = request.headers['sec-fetch-site'];
+  return judgeOrigin({
+    protocol: request.protocol,
+    host: request.host,
+    secFetchSite: typeof site === 'string' ? site : undefined,
+    origin: request.headers.origin,
+  });
+}
+
+/** Only browsers send these headers, and pages cannot change them. */
+export function judgeOrigin({ protocol, host, secFetchSite, origin }: Origins): OriginVerdict {
+  if (secFetchSite !== undefined) {
+    return secFetchSite === 'same-origin' || secFetchSite === 'none' ? 'same' : 'other';
+  }
+  if (origin === undefined) return 'unknown';
+  return isThisHost(origin, protocol, host) ? 'same' : 'other';
+}
+
+function isThisHost(origin: string, protocol: string, host: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const from = new URL(origin);
+  // Behind an untrusted proxy the service sees http while the browser sees https. Only the reverse is rejected.
+  const weaker = protocol === 'https' && from.protocol !== 'https:';
+  return from.host === host.toLowerCase() && !weaker;
+}
 
 const DEMAND = Symbol('same origin');
 
 type Demand = 'not-another-site' | 'this-site';
 
-/** For logging in and out: a request is refused when it comes from another site, and let in when nothing tells. */
+/** For login and logout: rejects requests from another site, accepts requests without origin headers. */
 export const RefusesOtherSites = (): MethodDecorator => SetMetadata(DEMAND, 'not-another-site');
 
-/** For changes by a form outside /api: with a session, the request has to tell that it comes from this site. */
+/** For forms outside /api: a request with a session must prove that it comes from this site. */
 export const RequiresThisSite = (): MethodDecorator => SetMetadata(DEMAND, 'this-site');
 
 /**
- * Programs do not tell where a request comes from; they have no cookies that another site could use. The guard stands
- * before the rate limits, so that a page of another site does not use up the limit of its visitors and their neighbours.
+ * Programs send no origin and have no cookies that another site could misuse. The guard runs before the rate limits, so
+ * that a page of another site cannot use up the limit of its visitors.
  */
 @Injectable()
 export class SameOriginGuard implements CanActivate {

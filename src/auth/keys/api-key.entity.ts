@@ -9,7 +9,9 @@ import {
   Unique,
 } from 'typeorm';
 import type { Role } from '../../platform/access/roles.js';
+import type { KeyLimitClass, LimitClass } from '../../platform/http/caller.js';
 import { UserEntity } from '../users/user.entity.js';
+import { sortWords, type PageRequest } from '../../platform/paging/page.js';
 
 @Entity('api_keys')
 @Unique('uq_api_keys_name', ['name'])
@@ -17,6 +19,7 @@ import { UserEntity } from '../users/user.entity.js';
 @Check('ck_api_keys_role', `role in ('viewer', 'analyst', 'senior', 'manager', 'admin')`)
 @Check('ck_api_keys_prefix', `prefix ~ '^[A-Za-z0-9]{8}$'`)
 @Check('ck_api_keys_secret_hash', `octet_length(secret_hash) = 32`)
+@Check('ck_api_keys_limit_class', `limit_class in ('standard', 'integration')`)
 @Check('ck_api_keys_limits', `limit_read >= 0 and limit_write >= 0 and limit_triage >= 0`)
 @Index('ix_api_keys_created_at', ['created_at', 'id'], { where: 'revoked_at is null' })
 @Index('ix_api_keys_owner_id', ['owner_id'], { where: 'revoked_at is null' })
@@ -36,9 +39,12 @@ export class ApiKeyEntity {
   @Column({ type: 'text' })
   readonly prefix: string;
 
-  /** SHA-256. Only read where it is asked for by name. */
+  /** SHA-256. Queries must select it explicitly. */
   @Column({ type: 'bytea', select: false })
   readonly secret_hash: Buffer;
+
+  @Column({ type: 'text', default: 'standard' })
+  readonly limit_class: KeyLimitClass;
 
   @Column({ type: 'integer', nullable: true })
   readonly limit_read: number | null;
@@ -64,11 +70,45 @@ export class ApiKeyEntity {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly revoked_at: Date | null;
 
-  /** The user whose key it is, also where another key made it; null for keys of the first start and what they made. */
+  /**
+   * User who owns the key, directly or through another key; null for keys of the first start and the keys created with
+   * them.
+   */
   @Column({ type: 'uuid', nullable: true })
   readonly owner_id: string | null;
 
   @ManyToOne(() => UserEntity)
   @JoinColumn({ name: 'owner_id', foreignKeyConstraintName: 'fk_api_keys_owner_id' })
   readonly owner?: UserEntity | null;
+}
+
+export const API_KEY_SORTS = sortWords('created_at', 'name');
+export type ApiKeySort = (typeof API_KEY_SORTS)[number];
+
+export interface ApiKeyListRequest extends PageRequest {
+  readonly sort: readonly ApiKeySort[];
+  readonly created_by?: string;
+}
+
+/** A key without the hash of its secret. Queries do not select the hash by default. */
+export type ApiKey = Omit<ApiKeyEntity, 'secret_hash' | 'owner'> & {
+  /** User name of the owner. */
+  readonly owner: string | null;
+};
+
+export type NewApiKey = Pick<ApiKeyEntity, 'id' | 'name' | 'role' | 'prefix' | 'secret_hash'> & {
+  readonly limit_class?: KeyLimitClass;
+  readonly limits: Partial<Readonly<Record<LimitClass, number>>>;
+  readonly created_by: string;
+  readonly owner_id?: string;
+  readonly expiresInDays?: number;
+};
+
+/** Fields of a key in the audit record of its revocation. */
+export type RevokedApiKey = Pick<ApiKeyEntity, 'id' | 'name' | 'role' | 'prefix'>;
+
+/** Result of creating a key. The secret is never available again. */
+export interface CreatedKey {
+  readonly row: ApiKey;
+  readonly key: string;
 }

@@ -3,12 +3,10 @@ import { ApiTags } from '@nestjs/swagger';
 import { Requires } from '../../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, Operation } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
-import { Idempotent } from '../../platform/idempotency/idempotent.js';
-import type { Idempotency } from '../../platform/idempotency/idempotency.js';
-import { CurrentPrincipal } from '../current-principal.js';
+import { Idempotent, type Idempotency } from '../../platform/idempotency/idempotency.js';
+import { CurrentPrincipal, type Principal } from '../principal.js';
 import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
-import type { Principal } from '../principal.js';
-import { ApiKeyDto, ApiKeyQueryDto, NewApiKeyDto, CreatedApiKeyDto } from './api-keys.dto.js';
+import { ApiKeyDto, ApiKeyQueryDto, ApiKeyInputDto, CreatedApiKeyDto } from './api-keys.dto.js';
 import { ApiKeysService } from './api-keys.service.js';
 
 @ApiTags('Access')
@@ -20,20 +18,20 @@ export class ApiKeysController {
   @Post()
   @Operation(
     'createApiKey',
-    'Make an API key',
-    'The answer shows the key this once: only its hash is stored. It acts as `key:<name>`; where persons count, it counts as who made it.',
+    'Create an API key',
+    'Shows the key only once, because only its hash is stored. The key acts as `key:<name>`. For the four-eyes check it counts as the person who created it.',
   )
   @ApiErrorMeanings({
     conflict:
-      'The name is taken, or was (names are not used again), or a request with the same Idempotency-Key is still under way.',
+      'The name is in use or was used before (names are not reused), or a request with the same Idempotency-Key is in progress.',
   })
   @ApiAnswer({
     status: 201,
-    description: 'The key, which is shown this once.',
+    description: 'The key, which is shown only once.',
     type: CreatedApiKeyDto,
   })
   async create(
-    @Body() body: NewApiKeyDto,
+    @Body() body: ApiKeyInputDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<CreatedApiKeyDto> {
@@ -45,11 +43,11 @@ export class ApiKeysController {
   @Operation(
     'listApiKeys',
     'List the API keys',
-    'Without their secrets. Newest first. `last_used_at` tells which nobody needs any more.',
+    'Newest first, without secrets. `last_used_at` helps to find unused keys.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'The keys that were not deleted.',
+    description: 'The keys that are not revoked.',
     type: ApiKeyDto,
     list: true,
   })
@@ -61,11 +59,11 @@ export class ApiKeysController {
   @Operation(
     'deleteApiKey',
     'Revoke an API key',
-    'It cannot be taken back, and the name is not used again.',
+    'A revocation cannot be undone, and the name is not reused.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'No request that arrives a second later succeeds with it, on any replica.',
+    description: 'The key is revoked on all replicas within one second.',
     type: DeletedResourceDto,
   })
   async delete(

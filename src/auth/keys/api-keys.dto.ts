@@ -1,9 +1,11 @@
+import { KEY_LIMIT_CLASSES, type KeyLimitClass } from '../../platform/http/caller.js';
+import { INTEGRATION_LIMITS } from '../../platform/limits/request-limits.js';
 import { type Role, ROLES } from '../../platform/access/roles.js';
-import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
-import { SortWords } from '../../platform/paging/sort-query.js';
-import { API_KEY_SORTS, type ApiKey, type ApiKeySort, type CreatedKey } from './api-key.js';
+import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';
+import { API_KEY_SORTS, type ApiKey, type ApiKeySort, type CreatedKey } from './api-key.entity.js';
 import {
   Choice,
+  type FieldOptions,
   Id,
   Instant,
   Nested,
@@ -11,7 +13,7 @@ import {
   WholeNumber,
 } from '../../platform/validation/fields.js';
 
-/** People choose the name of a key, so it may have spaces inside. Records show it as `key:<name>`. */
+/** People choose the name of a key, so it may contain spaces. Records show it as `key:<name>`. */
 const KEY_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._@:/()+-]{0,61}[A-Za-z0-9._@)+-])?$/;
 const LONGEST_NAME = 63;
 
@@ -21,7 +23,12 @@ const Limit = (what: string) =>
     min: 0,
     max: 1_000_000_000,
     description: `${what} per minute; 0 for no limit.`,
-    example: 600,
+  });
+
+export const LimitClassField = (options: FieldOptions = {}) =>
+  Choice('KeyLimitClass', KEY_LIMIT_CLASSES, {
+    description: `\`standard\`: the configured limits, by default 100 reads and 20 writes per minute. \`integration\`: at least ${INTEGRATION_LIMITS.read} reads and ${INTEGRATION_LIMITS.write} writes per minute.`,
+    ...options,
   });
 
 export class ApiKeyLimitsDto {
@@ -35,32 +42,33 @@ export class ApiKeyLimitsDto {
   readonly triage?: number;
 }
 
-export class NewApiKeyDto {
+export class ApiKeyInputDto {
   @Text({
     pattern: KEY_NAME,
     message:
       'name must be 1 to 63 letters, digits, spaces or ._@:/()+-, beginning with a letter or digit',
     contract: { maxLength: LONGEST_NAME },
-    description: 'Records show it as `key:<name>`. Never used again, not even after the deletion.',
-    example: 'siem-forwarder',
+    description: 'Records show it as `key:<name>`. Never reused, not even after deletion.',
   })
   readonly name: string;
 
-  @Choice('Role', ROLES, { example: 'analyst' })
+  @Choice('Role', ROLES)
   readonly role: Role;
 
   @WholeNumber({
     optional: true,
     min: 1,
     max: 3650,
-    description: 'Without it the key does not expire.',
-    example: 365,
+    description: 'If absent, the key does not expire.',
   })
   readonly expires_in_days?: number;
 
+  @LimitClassField({ optional: true, default: 'standard' })
+  readonly limit_class?: KeyLimitClass;
+
   @Nested(() => ApiKeyLimitsDto, {
     optional: true,
-    description: 'Limits of its own instead of the configured ones.',
+    description: 'Limits of this key, which replace those of its class.',
   })
   readonly limits?: ApiKeyLimitsDto;
 }
@@ -73,7 +81,7 @@ export class ApiKeyQueryDto extends PageQueryDto {
     optional: true,
     min: 1,
     max: 'key:'.length + LONGEST_NAME,
-    description: 'The principal that made them: a user name, `key:<name>` or `system`.',
+    description: 'Principal that created the keys: a user name, `key:<name>` or `system`.',
     example: 'j.doe',
   })
   readonly created_by?: string;
@@ -83,44 +91,42 @@ export class ApiKeyDto {
   @Id('ApiKeyId')
   readonly id: string;
 
-  @Text({ example: 'siem-forwarder' })
+  @Text()
   readonly name: string;
 
-  @Choice('Role', ROLES, { example: 'analyst' })
+  @Choice('Role', ROLES)
   readonly role: Role;
 
-  @Text({
-    description: 'The public part: a key begins with `its_<prefix>_`.',
-    example: 'a1B2c3D4',
-  })
+  @Text({ description: 'Public part: a key begins with `its_<prefix>_`.' })
   readonly prefix: string;
+
+  @LimitClassField()
+  readonly limit_class: KeyLimitClass;
 
   @Nested(() => ApiKeyLimitsDto, { optional: true })
   readonly limits?: ApiKeyLimitsDto;
 
   @Text({
     description:
-      'The principal that made it: a user name, `key:<name>`, or `system` at the first start.',
-    example: 'admin',
+      'Principal that created the key: a user name, `key:<name>`, or `system` at the first start.',
   })
   readonly created_by: string;
 
   @Text({
     optional: true,
     description:
-      'The user whose key it is: who made it, or made the key that made it, and so on. While that user is disabled the ' +
-      'key does not work, and the deletion of the user revokes it. A key of the first start, and what it made, has none.',
-    example: 'admin',
+      'User who owns the key, because the user created it directly or through another key. The key does not work while the ' +
+      'user is disabled, and is revoked when the user is deleted. Absent for keys of the first start and the keys created with them.',
   })
   readonly owner?: string;
 
-  @Instant({ example: '2026-11-02T09:30:00.000Z' })
+  @Instant()
   readonly created_at: string;
 
-  @Instant({ optional: true, example: '2027-11-02T09:30:00.000Z' })
+  @Instant({ optional: true })
   readonly expires_at?: string;
 
-  @Instant({ optional: true, description: 'To the minute.', example: '2026-11-03T10:00:00.000Z' })
+  @Instant({ optional: true, description: 'Accurate to the minute.' })
   readonly last_used_at?: string;
 
   static from(this: void, row: ApiKey): ApiKeyDto {
@@ -136,6 +142,7 @@ export class ApiKeyDto {
       name: row.name,
       role: row.role,
       prefix: row.prefix,
+      limit_class: row.limit_class,
       limits: hasLimits ? limits : undefined,
       created_by: row.created_by,
       owner: row.owner ?? undefined,
@@ -147,10 +154,7 @@ export class ApiKeyDto {
 }
 
 export class CreatedApiKeyDto extends ApiKeyDto {
-  @Text({
-    description: 'The key itself, this once: only its hash is stored.',
-    example: 'its_a1B2c3D4_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG',
-  })
+  @Text({ description: 'The key itself, shown only once: only its hash is stored.' })
   readonly key: string;
 
   static fromCreated(this: void, { row, key }: CreatedKey): CreatedApiKeyDto {

@@ -8,10 +8,14 @@ import {
   type SelectQueryBuilder,
 } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
-import { findOrder, orderOfAlias } from '../../platform/paging/find-order.js';
-import type { Page } from '../../platform/paging/page.js';
-import type { ApiKey, ApiKeyListRequest, NewApiKey, RevokedApiKey } from './api-key.js';
-import { ApiKeyEntity } from './api-key.entity.js';
+import { findOrder, orderOfAlias, type Page } from '../../platform/paging/page.js';
+import {
+  type ApiKey,
+  type ApiKeyListRequest,
+  type NewApiKey,
+  type RevokedApiKey,
+  ApiKeyEntity,
+} from './api-key.entity.js';
 
 const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
 
@@ -24,7 +28,7 @@ export class ApiKeysRepository {
     return withOwnerName(await withOwner(tx).where({ id: key.id }).getOneOrFail());
   }
 
-  /** False when the name or the prefix was ever used. */
+  /** `false` if the name or the prefix is in use, or was used before. */
   async insertIfNew(tx: Tx, key: NewApiKey): Promise<boolean> {
     const result = await insertOf(tx, key).orIgnore().returning(['id']).execute();
     return (result.raw as unknown[]).length > 0;
@@ -51,7 +55,7 @@ export class ApiKeysRepository {
     return { items: items.map(withOwnerName), total };
   }
 
-  /** Undefined when there is no such key, or it was revoked before. */
+  /** `undefined` if the key does not exist or is already revoked. */
   async revoke(tx: Tx, id: string): Promise<RevokedApiKey | undefined> {
     return (await revokeWhere(tx, { id }))[0];
   }

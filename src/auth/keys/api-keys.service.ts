@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Role } from '../../platform/access/roles.js';
-import type { LimitClass } from '../../platform/http/caller.js';
+import type { KeyLimitClass, LimitClass } from '../../platform/http/caller.js';
 import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
 import { isUuid, newId } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
@@ -15,16 +15,17 @@ import {
 } from '../../platform/database/transactions.js';
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
-import type { User } from '../users/user.js';
-import type { ApiKeyListRequest, CreatedKey, ApiKey, RevokedApiKey } from './api-key.js';
+import type { User } from '../users/user.entity.js';
+import type { ApiKeyListRequest, CreatedKey, ApiKey, RevokedApiKey } from './api-key.entity.js';
 import { UsersRepository } from '../users/users.repository.js';
 import { ApiKeysRepository } from './api-keys.repository.js';
 import { createKey } from './key-format.js';
 
-export interface CreateKey {
+interface CreateKey {
   readonly name: string;
   readonly role: Role;
   readonly expires_in_days?: number;
+  readonly limit_class?: KeyLimitClass;
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
 }
 
@@ -43,7 +44,8 @@ export class ApiKeysService {
     wanted: CreateKey,
     idempotency: Participant<CreatedKey>,
   ): Promise<CreatedKey> {
-    const taken = () => new AppError('conflict', `The name ${wanted.name} is or was in use.`);
+    const taken = () =>
+      new AppError('conflict', `The name ${wanted.name} is in use, or was used before.`);
     return await mapConstraints({ uq_api_keys_name: taken }, () =>
       this.transactions.run<CreatedKey>(
         async (tx) => {
@@ -55,6 +57,7 @@ export class ApiKeysService {
             role: wanted.role,
             prefix,
             secret_hash: hash,
+            limit_class: wanted.limit_class,
             limits: wanted.limits ?? {},
             created_by: caller.name,
             owner_id: caller.personId,
@@ -64,7 +67,10 @@ export class ApiKeysService {
             actor: caller.name,
             action: 'api_key.created',
             subject: { type: 'api_key', id: row.id },
-            details: { name: row.name, role: row.role, prefix, expires_at: row.expires_at },
+            details: {
+              ...{ name: row.name, role: row.role, prefix, expires_at: row.expires_at },
+              limit_class: row.limit_class,
+            },
           });
           return { row, key };
         },
@@ -88,7 +94,7 @@ export class ApiKeysService {
     }, caller);
   }
 
-  /** Revokes the keys that the user made, also through other keys. Answers how many they were. */
+  /** Revokes the keys that the user owns, directly or through other keys. Returns how many. */
   async revokeAllOf(tx: Tx, caller: Principal, owner: User): Promise<number> {
     const revoked = await this.keys.revokeAllOf(tx, owner.id);
     const reason = `${owner.username} was deleted`;
@@ -100,8 +106,8 @@ export class ApiKeysService {
   }
 
   /**
-   * The user behind the caller may be deleted at this very moment. Either the deletion waits and then finds the new key,
-   * or the caller waits here and then finds that its credentials are no longer valid.
+   * The user who owns the caller may be deleted concurrently. Either the deletion waits and then finds the new key, or
+   * the caller waits here and then finds its credentials invalid.
    */
   private async lockOwner(tx: Tx, caller: Principal): Promise<void> {
     if (caller.personId === undefined) return;

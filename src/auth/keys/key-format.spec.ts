@@ -1,7 +1,7 @@
 import { createKey, hashOf, readKey } from './key-format.js';
 
 describe('the format of API keys', () => {
-  it('creates keys of the documented form that are never the same', () => {
+  it('creates unique keys of the documented form', () => {
     const keys = Array.from({ length: 500 }, () => createKey());
     expect(new Set(keys.map(({ key }) => key)).size).toBe(500);
     expect(new Set(keys.map(({ prefix }) => prefix)).size).toBe(500);
@@ -22,7 +22,7 @@ describe('the format of API keys', () => {
     `its_AAAA-AAA_${'A'.repeat(43)}`,
     `ITS_AAAAAAAA_${'A'.repeat(43)}`,
     `its_AAAAAAAA_${'A'.repeat(43)}\n`,
-  ])('refuses the text %j', (text) => {
+  ])('rejects the text %j', (text) => {
     expect(readKey(text)).toBeUndefined();
   });
 });

@@ -4,10 +4,10 @@ const PREFIX_LENGTH = 8;
 const SECRET_BYTES = 32;
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** `its_`, a public prefix by which the key is found and shown, and a secret of 256 bits. */
-export const KEY_PATTERN = /^its_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})$/;
+/** `its_`, a public prefix that identifies the key, and a secret of 256 bits. */
+const KEY_PATTERN = /^its_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})$/;
 
-export interface NewKey {
+interface NewKey {
   readonly key: string;
   readonly prefix: string;
   readonly hash: Buffer;
@@ -21,7 +21,7 @@ export function createKey(): NewKey {
   return readKey(`its_${prefix}_${randomBytes(SECRET_BYTES).toString('base64url')}`)!;
 }
 
-/** What is stored of a key. The secret has 256 bits, so a plain hash of it cannot be reversed by trying secrets. */
+/** Parses a key. A plain hash is enough to store: a secret of 256 bits cannot be found by guessing. */
 export function readKey(key: string): NewKey | undefined {
   const prefix = KEY_PATTERN.exec(key)?.[1];
   return prefix === undefined ? undefined : { key, prefix, hash: hashOf(key) };

@@ -10,19 +10,27 @@ import {
   ApiErrors,
   Operation,
 } from '../../platform/openapi/answers.js';
-import { Limited } from '../../platform/limits/limited.js';
-import { RefusesOtherSites } from '../guards/same-origin.guard.js';
+import { Limited } from '../../platform/limits/request-limits.js';
+import { RefusesOtherSites, RequiresThisSite } from '../guards/same-origin.guard.js';
 import { PrincipalDto } from '../me/me.dto.js';
 import {
   clearSessionCookie,
   sessionTokenOf,
   setSessionCookie,
-} from '../sessions/session-cookie.js';
+} from '../authentication/authentication.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { isForm } from './form-page.js';
-import { loginPage, LoginPageFilter } from './login-page.js';
-import { StartedSessionDto, CredentialsDto, EndedSessionDto } from './login.dto.js';
 import {
+  isForm,
+  loginPage,
+  LoginPageFilter,
+  nextOf,
+  passwordPage,
+  PasswordPageFilter,
+} from './login-pages.js';
+import {
+  StartedSessionDto,
+  CredentialsDto,
+  EndedSessionDto,
   ApiJsonOrForm,
   ApiNextQuery,
   ApiSeeOther,
@@ -30,9 +38,13 @@ import {
   ENDED_SESSION,
   LOGIN_LIMIT,
   STRANGERS_LIMIT,
-} from './login.openapi.js';
+  PasswordFormDto,
+} from './login.dto.js';
 import { LoginService } from './login.service.js';
-import { nextOf } from './next-path.js';
+import { UnauthorizedError } from '../auth.errors.js';
+import { MadeUpPassword } from '../bootstrap/bootstrap.service.js';
+import { OwnPasswordService } from '../me/own-password.service.js';
+import type { Principal } from '../principal.js';
 
 @ApiTags('Access')
 @Controller('login')
@@ -42,12 +54,12 @@ export class LoginController {
   constructor(private readonly logins: LoginService) {}
 
   @Get()
-  @Operation('getLoginPage', 'Read the login page', 'For people; programs use a key.')
+  @Operation('getLoginPage', 'Read the login page', 'For people. Programs use an API key.')
   @ApiNextQuery()
   @ApiProduces('text/html')
   @ApiAnswer({
     status: 200,
-    description: 'A form; it says who is logged in already.',
+    description: 'A form, which shows the current user if there is a session.',
     contentType: 'text/html',
   })
   page(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): string {
@@ -64,19 +76,19 @@ export class LoginController {
   @Operation(
     'logIn',
     'Log in',
-    'A program sends JSON and gets the session as a cookie; a form is led on to `next`. Failed attempts are limited, and an unknown name takes as long as a wrong password.',
+    'A program sends JSON and gets the session as a cookie; a form is redirected to `next`. Failed attempts are limited. An unknown name takes as long as a wrong password.',
   )
   @ApiNextQuery()
   @ApiJsonOrForm(CredentialsDto)
   @ApiAnswer({
     status: 200,
     description:
-      'To JSON: the session has begun; its cookie is its_session, over https __Host-its_session.',
+      'For JSON: the session has started. Its cookie is its_session, or __Host-its_session over https.',
     type: StartedSessionDto,
     headers: BEGUN_SESSION,
   })
   @ApiSeeOther(
-    'To a form: go on at `next`, or change the password that the first start made up.',
+    'For a form: redirect to `next`, or to the password page while the generated password of the first start is in use.',
     BEGUN_SESSION,
   )
   @ApiErrorPages()
@@ -131,14 +143,14 @@ export class LogoutController {
   @Consumes('json-or-form')
   @RefusesOtherSites()
   @Limited('logout')
-  @Operation('logOut', 'End the session', 'Without a session it answers the same.')
+  @Operation('logOut', 'End the session', 'The response is the same without a session.')
   @ApiAnswer({
     status: 200,
-    description: 'To a program: the session has ended.',
+    description: 'For JSON: the session has ended.',
     type: EndedSessionDto,
     headers: ENDED_SESSION,
   })
-  @ApiSeeOther('To a form: go on at the login page.', ENDED_SESSION)
+  @ApiSeeOther('For a form: redirect to the login page.', ENDED_SESSION)
   @ApiErrors(
     'forbidden',
     'payload_too_large',
@@ -160,6 +172,90 @@ export class LogoutController {
     clearSessionCookie(request, reply);
     if (!isForm(request)) return { logged_out: true };
     void reply.redirect('/login', 303);
+    return undefined;
+  }
+}
+
+/** Browser form for PUT /api/me/password. */
+@ApiTags('Access')
+@Controller('login/password')
+@Public()
+@AnyQuery()
+export class PasswordPageController {
+  constructor(
+    private readonly ownPassword: OwnPasswordService,
+    private readonly madeUpPassword: MadeUpPassword,
+  ) {}
+
+  @Get()
+  @Operation(
+    'getPasswordPage',
+    'Read the page to change your own password',
+    'A login by form redirects here while the generated password of the first start is in use.',
+  )
+  @ApiNextQuery()
+  @ApiProduces('text/html')
+  @ApiAnswer({
+    status: 200,
+    description: 'A form, with a link to skip the change.',
+    contentType: 'text/html',
+  })
+  @ApiSeeOther('Without a session: log in first.')
+  @ApiErrors('service_unavailable')
+  async page(
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<string | undefined> {
+    const caller = request.caller as Principal | undefined;
+    if (!caller) {
+      void reply.redirect('/login?next=/login/password', 303);
+      return undefined;
+    }
+    void reply.type('text/html; charset=utf-8');
+    const madeUp = await this.madeUpPassword.isStillUsedBy(caller.name);
+    return passwordPage({ next: nextOf(request), principal: caller.name, madeUp });
+  }
+
+  @Post()
+  @HttpCode(200)
+  @Consumes('json-or-form')
+  @Limited('write')
+  @RequiresThisSite()
+  @UseFilters(PasswordPageFilter)
+  @Operation(
+    'changePasswordByForm',
+    'Change your own password by form',
+    'Ends all other sessions of the caller.',
+  )
+  @ApiNextQuery()
+  @ApiJsonOrForm(PasswordFormDto)
+  @ApiAnswer({ status: 200, description: 'For JSON: the new password is set.', type: PrincipalDto })
+  @ApiSeeOther('For a form: redirect to `next`.')
+  @ApiErrorPages()
+  @ApiErrors(
+    'unauthorized',
+    'invalid_credentials',
+    'forbidden',
+    'payload_too_large',
+    'unsupported_media_type',
+    'validation_error',
+    'weak_password',
+    'rate_limited',
+    'service_unavailable',
+  )
+  @ApiErrorMeanings({
+    forbidden: 'The request does not come from this site, or does not name its origin.',
+  })
+  async change(
+    @Body() body: PasswordFormDto,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<PrincipalDto | undefined> {
+    const caller = request.caller as Principal | undefined;
+    if (!caller) throw new UnauthorizedError('The session has ended: log in again.');
+    await this.ownPassword.change(caller, body, request.ip);
+    if (!isForm(request)) return PrincipalDto.from(caller);
+    void reply.redirect(nextOf(request), 303);
     return undefined;
   }
 }

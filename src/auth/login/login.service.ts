@@ -4,10 +4,10 @@ import { InvalidCredentialsError } from '../auth.errors.js';
 import { PasswordThrottle } from '../passwords/password-throttle.js';
 import { Passwords } from '../passwords/passwords.js';
 import { type BegunSession, SessionsService } from '../sessions/sessions.service.js';
-import { isUsername } from '../users/user.js';
+import { isUsername } from '../users/user.entity.js';
 import { UsersRepository } from '../users/users.repository.js';
 
-export interface LoginAttempt {
+interface LoginAttempt {
   readonly username: string;
   readonly password: string;
   readonly address: string;
@@ -15,12 +15,12 @@ export interface LoginAttempt {
   readonly formerToken?: string;
 }
 
-export interface LoggedIn extends BegunSession {
+interface LoggedIn extends BegunSession {
   readonly name: string;
   readonly passwordMadeUp: boolean;
 }
 
-/** Looked up in place of what cannot be a user name: no user has this name. */
+/** Looked up if the text cannot be a user name. No user has this name. */
 const NOBODYS_NAME = '-';
 
 @Injectable()
@@ -32,7 +32,7 @@ export class LoginService {
     private readonly passwords: Passwords,
   ) {}
 
-  /** Whether the user does not exist, is disabled or gave a wrong password shows neither in the answer nor in its time. */
+  /** Unknown users, disabled users and wrong passwords have the same answer and the same response time. */
   async logIn({
     username,
     password,
@@ -40,7 +40,7 @@ export class LoginService {
     userAgent,
     formerToken,
   }: LoginAttempt): Promise<LoggedIn> {
-    // Telephones begin what is typed with a capital letter.
+    // Mobile keyboards start a text with a capital letter.
     const typed = username.trim().toLowerCase();
     const account = isUsername(typed) ? typed : NOBODYS_NAME;
     const user = await this.users.findForLogin(account, networkOf(address));

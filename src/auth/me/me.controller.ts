@@ -10,12 +10,10 @@ import {
 } from '../../platform/openapi/answers.js';
 import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
 import { ListAnswer } from '../../platform/paging/page.js';
-import { CurrentPrincipal } from '../current-principal.js';
-import type { Principal } from '../principal.js';
-import { PasswordChangeDto, PrincipalDto } from './me.dto.js';
+import { CurrentPrincipal, type Principal } from '../principal.js';
+import { PasswordChangeDto, PrincipalDto, LoginSessionDto, SessionQueryDto } from './me.dto.js';
 import { OwnPasswordService } from './own-password.service.js';
 import { SessionsService } from '../sessions/sessions.service.js';
-import { SessionDto, SessionQueryDto } from './sessions.dto.js';
 
 @ApiTags('Access')
 @Controller('api/me')
@@ -29,8 +27,8 @@ export class MeController {
   @Get()
   @Operation(
     'getMe',
-    'Read who the caller is',
-    'A first request with a new key: it tells whether the key works, and what it may.',
+    'Read the identity of the caller',
+    'Use it as the first request with a new key: it shows whether the key works, and its permissions.',
   )
   @ApiAnswer({
     status: 200,
@@ -44,10 +42,10 @@ export class MeController {
   @Put('password')
   @Operation(
     'changeMyPassword',
-    "Change the caller's own password",
-    "Ends the caller's other sessions; the present one goes on.",
+    'Change your own password',
+    'Ends all other sessions of the caller.',
   )
-  @ApiAnswer({ status: 200, description: 'The new password holds.', type: PrincipalDto })
+  @ApiAnswer({ status: 200, description: 'The new password is set.', type: PrincipalDto })
   @ApiErrors('invalid_credentials', 'invalid_state', 'weak_password')
   @ApiErrorMeanings({
     invalid_credentials: 'The current password is wrong.',
@@ -65,32 +63,32 @@ export class MeController {
   @Get('sessions')
   @Operation(
     'listMySessions',
-    "List the caller's own sessions",
-    'Where one is logged in, newest first. What one does not know should be ended.',
+    'List your own sessions',
+    'Newest first. End the sessions that you do not recognise.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'Where the caller is logged in; a key is nowhere.',
-    type: SessionDto,
+    description: 'The sessions of the caller. A key has none.',
+    type: LoginSessionDto,
     list: true,
   })
   async listSessions(
     @Query() query: SessionQueryDto,
     @CurrentPrincipal() caller: Principal,
-  ): Promise<ListAnswer<SessionDto>> {
+  ): Promise<ListAnswer<LoginSessionDto>> {
     const page = await this.sessions.listOwn(caller, query, query.sort);
-    return ListAnswer.of(page, query, (row) => SessionDto.from(row, caller.sessionId));
+    return ListAnswer.of(page, query, (row) => LoginSessionDto.from(row, caller.sessionId));
   }
 
   @Delete('sessions/:id')
   @Operation(
     'endMySession',
-    "End one of the caller's own sessions",
-    'The present one, too: then the next request has to log in.',
+    'End one of your own sessions',
+    'The current session can be ended, too; the next request must log in.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'No request that arrives a second later succeeds with it, on any replica.',
+    description: 'The session is ended on all replicas within one second.',
     type: DeletedResourceDto,
   })
   async endSession(

@@ -5,53 +5,108 @@ import {
   approvalLevelOf,
   APPROVAL_LEVELS,
 } from '../../platform/access/roles.js';
-import { Choice, Nested, Text } from '../../platform/validation/fields.js';
-import { ApiKeyLimitsDto } from '../keys/api-keys.dto.js';
-import { type Principal } from '../principal.js';
+import { Choice, Nested, Text, Flag, Id, Instant } from '../../platform/validation/fields.js';
+import type { KeyLimitClass } from '../../platform/http/caller.js';
+import { ApiKeyLimitsDto, LimitClassField } from '../keys/api-keys.dto.js';
+import type { Principal } from '../principal.js';
 import { NewPassword } from '../users/users.dto.js';
+import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';
+import { SESSION_SORTS, type Session, type SessionSort } from '../sessions/session.entity.js';
 
 const PRINCIPAL_KINDS = ['key', 'user'] as const;
 
-/** Longer than any name or password that may be set, so that a mistake is told as a wrong one and not as a wrong request. */
+/**
+ * Longer than any valid name or password, so that a typing error gets the error of a wrong password instead of an
+ * invalid request.
+ */
 export const LONGEST_GUESS = 1_024;
 
 export class PrincipalDto {
-  @Text({
-    description: 'As records show it: the user name, or `key:<name>`.',
-    example: 'j.doe',
-  })
+  @Text({ description: 'Name in records: the user name, or `key:<name>`.' })
   readonly name: string;
 
-  @Choice('PrincipalKind', PRINCIPAL_KINDS, { example: 'user' })
+  @Choice('PrincipalKind', PRINCIPAL_KINDS)
   readonly kind: Principal['kind'];
 
-  @Choice('Role', ROLES, { example: 'analyst' })
+  @Choice('Role', ROLES)
   readonly role: Role;
 
-  @Choice('ApprovalLevel', APPROVAL_LEVELS, { example: 'analyst' })
+  @Choice('ApprovalLevel', APPROVAL_LEVELS)
   readonly approval_level: ApprovalLevel;
 
-  @Nested(() => ApiKeyLimitsDto, { optional: true, description: 'Of a key that has its own.' })
+  @LimitClassField({ optional: true })
+  readonly limit_class?: KeyLimitClass;
+
+  @Nested(() => ApiKeyLimitsDto, {
+    optional: true,
+    description: 'Limits of the key, if it has its own.',
+  })
   readonly limits?: ApiKeyLimitsDto;
 
   static from(
     this: void,
-    { name, kind, role, limits }: Pick<Principal, 'name' | 'kind' | 'role' | 'limits'>,
+    principal: Pick<Principal, 'name' | 'kind' | 'role' | 'limitClass' | 'limits'>,
   ): PrincipalDto {
+    const { name, kind, role, limitClass, limits } = principal;
     return {
       name,
       kind,
       role,
       approval_level: approvalLevelOf(role),
+      limit_class: limitClass,
       limits: limits && { ...limits },
     };
   }
 }
 
 export class PasswordChangeDto {
-  @Text({ format: 'password', max: LONGEST_GUESS, example: 'the old one' })
+  @Text({ format: 'password', max: LONGEST_GUESS })
   readonly current_password: string;
 
   @NewPassword()
   readonly new_password: string;
+}
+
+export class SessionQueryDto extends PageQueryDto {
+  @SortWords('SessionSort', SESSION_SORTS)
+  readonly sort: readonly SessionSort[] = ['-created_at'];
+}
+
+export class LoginSessionDto {
+  @Id('SessionId', { description: 'Not the token: it gives no access.' })
+  readonly id: string;
+
+  @Flag({ description: 'Whether this request uses the session.' })
+  readonly current: boolean;
+
+  @Instant()
+  readonly created_at: string;
+
+  @Instant({ description: 'Accurate to the minute. The session ends eight hours after it.' })
+  readonly last_seen_at: string;
+
+  @Instant({ description: 'The session ends at this time even if it is in use.' })
+  readonly expires_at: string;
+
+  @Text({ optional: true, description: 'Address of the login.' })
+  readonly address?: string;
+
+  @Text({
+    optional: true,
+    max: 256,
+    description: 'User-Agent header of the login.',
+  })
+  readonly user_agent?: string;
+
+  static from(this: void, row: Session, currentId: string | undefined): LoginSessionDto {
+    return {
+      id: row.id,
+      current: row.id === currentId,
+      created_at: row.created_at.toISOString(),
+      last_seen_at: row.last_seen_at.toISOString(),
+      expires_at: row.expires_at.toISOString(),
+      address: row.address ?? undefined,
+      user_agent: row.user_agent ?? undefined,
+    };
+  }
 }

@@ -8,8 +8,7 @@ import { PasswordThrottle } from '../passwords/password-throttle.js';
 import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
-import { KnownNetworksRepository } from '../sessions/known-networks.repository.js';
-import { SessionsRepository } from '../sessions/sessions.repository.js';
+import { KnownNetworksRepository, SessionsRepository } from '../sessions/sessions.repository.js';
 import { UsersRepository } from '../users/users.repository.js';
 
 export interface PasswordChange {
@@ -36,7 +35,7 @@ export class OwnPasswordService {
     if (stored === undefined) throw new UnauthorizedError();
     const guess = {
       address,
-      // Counted apart from logins: strangers who guess passwords there must not keep the user from changing this one.
+      // Counted separately from logins, so that strangers who guess passwords there do not prevent this change.
       account: `${caller.name} in a session`,
       fromKnownNetwork: await this.networks.has(caller.id, networkOf(address)),
       password: wanted.current_password,
@@ -46,7 +45,11 @@ export class OwnPasswordService {
     };
     if (!(await this.throttle.verifyPassword(guess))) throw new WrongCurrentPasswordError();
     if (wanted.new_password === wanted.current_password) {
-      throw ValidationError.of('new_password', 'unchanged', 'new_password must be another one.');
+      throw ValidationError.of(
+        'new_password',
+        'unchanged',
+        'new_password must differ from current_password.',
+      );
     }
     const hash = await this.passwords.hashChosen({
       username: caller.name,
@@ -54,7 +57,7 @@ export class OwnPasswordService {
       field: 'new_password',
     });
     await this.transactions.run(async (tx) => {
-      // Somebody else may have set another password since this one was checked.
+      // The password may have changed since the check.
       if (!(await this.users.replacePassword(tx, caller.id, stored, hash))) {
         throw new WrongCurrentPasswordError();
       }

@@ -18,20 +18,20 @@ describe('weaknessOf', () => {
     'xxxxxxxxxxxx',
     'x'.repeat(256),
     'changeme1234',
-    // Full width, as another keyboard types it.
+    // Full-width characters, as some keyboards type them.
     '\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff441234',
-  ])('refuses %j as too easy to guess', async (password) => {
+  ])('rejects %j as too easy to guess', async (password) => {
     expect(await weaknessOf(password, 'somebody')).toContain('too easy to guess');
   });
 
   it.each(['incident-triage-service', 'IncidentTriage1!', 'incidenttriage2026', 'SecurityTriage'])(
-    'refuses %j, which is made of words of this service',
+    'rejects %j, which consists of words of this service',
     async (password) => {
       expect(await weaknessOf(password, 'somebody')).toContain('words of this service');
     },
   );
 
-  it('refuses every common password that is long enough', async () => {
+  it('rejects every common password that is long enough', async () => {
     const common = dictionary['passwords-common'].filter(
       (password) => password.length >= SHORTEST_PASSWORD,
     );
@@ -50,7 +50,7 @@ describe('weaknessOf', () => {
     ['jonathan.archer', 'archer2026archer'],
     ['j.doe-the-second', 'j.doe-the-second1'],
     ['jonathan.archer', '\uff2aonathan.Archer!'],
-  ])('refuses for the user %s the password %s', async (username, password) => {
+  ])('rejects for the user %s the password %s', async (username, password) => {
     expect(await weaknessOf(password, username)).toContain('the user name');
   });
 
@@ -60,9 +60,9 @@ describe('weaknessOf', () => {
     'zw\u00f6lf zeichen \ufb01n',
     'kV9#mq2!Lx7w',
     'Jonathan met 14 blue herons',
-    // Eight characters beside the name are judged as they are.
+    // Eight characters besides the name are judged as usual.
     'archer-kV9#mq2!',
-  ])('finds nothing wrong with %j', async (password) => {
+  ])('accepts %j', async (password) => {
     expect(await weaknessOf(password, 'jonathan.archer')).toBeUndefined();
   });
 });
@@ -76,14 +76,14 @@ describe('hasPermittedLength', () => {
     ['\u{1f600}'.repeat(11), false],
     ['\u{1f600}'.repeat(12), true],
     ['\u{1f600}'.repeat(256), true],
-    // Eleven characters, however they are composed.
+    // Eleven characters, in any composition.
     ['e\u0301'.repeat(11), false],
-    // As long in UTF-16 units as 256 characters can be.
+    // 256 characters of two UTF-16 units each.
     ['\u{11099}\u{110ba}'.repeat(256), true],
     ['\u{11099}\u{110ba}'.repeat(257), false],
     [undefined, false],
     [123456789012, false],
-  ])('says of %j: %s', (password, good) => {
+  ])('returns for %j: %s', (password, good) => {
     expect(hasPermittedLength(password)).toBe(good);
   });
 });

@@ -6,25 +6,25 @@ import { Refusals } from '../refusals/refusals.js';
 import type { Waiter } from '../../platform/concurrency/fair-queue.js';
 import { Passwords } from './passwords.js';
 
-export interface PasswordGuess {
+interface PasswordGuess {
   readonly address: string;
-  /** Failures from networks that are not known are counted under this name, also when there is no such user. */
+  /** Name under which failures from unknown networks are counted, even if the user does not exist. */
   readonly account: string;
-  /** Whether the user has logged in from the network of the address before. */
+  /** Whether the user has logged in from this network before. */
   readonly fromKnownNetwork: boolean;
   readonly password: string;
-  /** Undefined when there is no such user: the check takes the same time. */
+  /** `undefined` if the user does not exist: the check takes the same time. */
   readonly storedHash?: string;
-  /** False for a disabled user: the right password counts as a failure. */
+  /** `false` for a disabled user: the right password counts as a failure. */
   readonly mayLogIn: boolean;
-  /** For the audit record; undefined when there is no such user. */
+  /** For the audit record; `undefined` if the user does not exist. */
   readonly username: string | undefined;
 }
 
 /**
- * Checks passwords, and slows down whoever guesses: there is a limit to the failures of an address, and one to the
- * failures of an account from networks that its user has not logged in from. Guessing is slow from however many addresses,
- * and the owner of the account still gets in. See docs/adr/0018.
+ * Verifies passwords and slows down guessing. Failures are limited per address, and per account for networks from which
+ * its user has not logged in. So guessing is slow from any number of addresses, and the owner can still log in. See
+ * docs/adr/0018.
  */
 @Injectable()
 export class PasswordThrottle {
@@ -34,11 +34,11 @@ export class PasswordThrottle {
     private readonly refusals: Refusals,
   ) {}
 
-  /** Throws when the address or the account has reached its limit, also when the password is right. */
+  /** Throws if the address or the account has reached its limit, even if the password is right. */
   async verifyPassword(guess: PasswordGuess): Promise<boolean> {
     await this.requireUnblocked(guess);
     return await this.passwords.inTurn(waiterOf(guess), async (matches) => {
-      // Asked again: guesses that arrive together all pass the first question, before one of them has failed.
+      // Checked again: concurrent guesses all pass the first check before one of them fails.
       await this.requireUnblocked(guess);
       const right = await matches(guess.password, guess.storedHash);
       if (right && guess.mayLogIn) return true;
@@ -80,12 +80,12 @@ export class PasswordThrottle {
   }
 }
 
-/** The loopback counts as known: an owner who has not logged in from anywhere yet gets in from the machine itself. */
+/** The loopback address counts as known, so that an owner can log in from the machine itself before any other login. */
 function isTrustedAddress({ fromKnownNetwork, address }: PasswordGuess): boolean {
   return fromKnownNetwork || isLoopback(address);
 }
 
-/** All who guess at one account share a turn, except its owner. */
+/** All who guess at one account share a turn. The owner has a separate turn. */
 function waiterOf(guess: PasswordGuess): Waiter {
   const { address, account } = guess;
   if (isTrustedAddress(guess))

@@ -1,29 +1,85 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import { normalisePassword, weaknessOf } from './password-requirements.js';
 import { UnavailableError } from '../../platform/errors/app-error.js';
 import { WeakPasswordError } from '../auth.errors.js';
 import { FairQueue, type Waiter } from '../../platform/concurrency/fair-queue.js';
-import { COST, hashPassword, isOutdated, passwordMatches } from './password-hash.js';
-import { weaknessOf } from './password-requirements.js';
 
-/** Each takes 19 MiB, and one of the few threads that Node also uses for files and for looking up host names. */
+interface Cost {
+  /** Memory in KiB. */
+  readonly m: number;
+  /** Passes. */
+  readonly t: number;
+  /** Lanes. */
+  readonly p: number;
+}
+
+/** OWASP recommendation for Argon2id; about 60 ms on one core of 2026. */
+const COST: Cost = { m: 19_456, t: 2, p: 1 };
+
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+const PHC =
+  /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,})\$([A-Za-z0-9+/]{43})$/;
+
+/** Returns the hash in PHC format, which includes the cost. */
+export async function hashPassword(password: string, cost = COST): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const made = await derive(password, salt, cost);
+  return `$argon2id$v=19$m=${cost.m},t=${cost.t},p=${cost.p}$${bare(salt)}$${bare(made)}`;
+}
+
+export async function passwordMatches(password: string, stored: string): Promise<boolean> {
+  const parts = PHC.exec(stored);
+  if (!parts) throw new Error('A stored password hash does not have the expected form.');
+  const [, m, t, p, salt, hash] = parts;
+  const cost = { m: Number(m), t: Number(t), p: Number(p) };
+  const made = await derive(password, Buffer.from(salt!, 'base64'), cost);
+  return timingSafeEqual(made, Buffer.from(hash!, 'base64'));
+}
+
+/** Whether the cost of the hash differs from COST, so that it should be renewed at the next login. */
+export function isOutdated(stored: string): boolean {
+  return !stored.startsWith(`$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}$`);
+}
+
+function derive(password: string, nonce: Buffer, { m, t, p }: Cost): Promise<Buffer> {
+  const parameters = {
+    message: Buffer.from(normalisePassword(password)),
+    nonce,
+    memory: m,
+    passes: t,
+    parallelism: p,
+    tagLength: HASH_BYTES,
+  };
+  return new Promise((resolve, reject) => {
+    argon2('argon2id', parameters, (error, made) => (error ? reject(error) : resolve(made)));
+  });
+}
+
+function bare(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}
+
+/** Each check takes 19 MiB and one of the few threads that Node.js also uses for files and DNS. */
 const AT_A_TIME = 2;
-/** So many are done in some ten seconds, which is the longest that somebody waits for a login. */
+/** About 10 s of work, which is the longest acceptable wait for a login. */
 const MOST_WAITING_CHECKS = 300;
 
-/** Stands in for the hash of a user who does not exist: of today's cost, and no password matches it. */
+/** Compared for unknown users: it has the current cost, and no password matches it. */
 const HASH_OF_NOBODY = `$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-/** A password is set by somebody who is logged in, or by the service itself: no stranger makes them wait. */
+/** Passwords are set by logged-in users or by the service, so strangers must not delay them. */
 const PASSWORD_SETTER: Waiter = { groups: [], preferred: true };
 
-export interface WantedPassword {
+interface WantedPassword {
   readonly username: string;
   readonly password: string;
-  /** The field of the request that it came in. */
+  /** Field of the request that contains the password. */
   readonly field: string;
 }
 
-/** Hashes passwords and compares them with hashes, two at a time and in a fair order. */
+/** Hashes and verifies passwords, two at a time, in a fair order. */
 @Injectable()
 export class Passwords {
   private readonly queue = new FairQueue(
@@ -36,14 +92,14 @@ export class Passwords {
     return this.queue.run(PASSWORD_SETTER, () => hashPassword(password));
   }
 
-  /** For a password that somebody chose: a weak one is refused. */
+  /** Hashes a chosen password. Rejects a weak one. */
   async hashChosen({ username, password, field }: WantedPassword): Promise<string> {
     const weakness = await weaknessOf(password, username);
     if (weakness !== undefined) throw new WeakPasswordError(field, weakness);
     return await this.hash(password);
   }
 
-  /** Runs `attempt` when it is its turn. Until then the limits of the guesser may have been used up: it looks again. */
+  /** Runs `attempt` in its turn. `attempt` checks the limits again, because they may be used up by then. */
   inTurn<T>(
     guesser: Waiter,
     attempt: (matches: (password: string, stored?: string) => Promise<boolean>) => Promise<T>,
@@ -51,13 +107,13 @@ export class Passwords {
     return this.queue.run(guesser, () => attempt(matches));
   }
 
-  /** The hash to store instead, when the password was right and the stored hash is of another cost. */
+  /** Returns a new hash if the stored hash has another cost. */
   async renewed(password: string, stored: string): Promise<string | undefined> {
     return isOutdated(stored) ? await this.hash(password) : undefined;
   }
 }
 
-/** Takes the same time when there is no hash to compare with. */
+/** Takes the same time if there is no stored hash. */
 async function matches(password: string, stored?: string): Promise<boolean> {
   const equal = await passwordMatches(password, stored ?? HASH_OF_NOBODY);
   return equal && stored !== undefined;

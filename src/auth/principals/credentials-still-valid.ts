@@ -1,27 +1,23 @@
 // SQL: these conditions are part of the statements that authenticate each request and that create incidents.
 import { highestRole, lowerRoleSql, roleReachesSql } from '../../platform/access/roles.js';
 import type { Principal } from '../principal.js';
-import { IDLE_HOURS } from '../sessions/session.js';
+import { IDLE_HOURS } from '../sessions/session.entity.js';
 
-/** A key of a disabled user is not valid. Keys that the deletion of their owner kept are. */
+/** A key is invalid while its owner is disabled. A key that was kept when its owner was deleted is valid. */
 export const KEY_IS_VALID = `k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
   and not exists (select 1 from users o where o.id = k.owner_id and not o.enabled and o.deleted_at is null)`;
 export const SESSION_IS_VALID = `s.expires_at > now() and s.last_seen_at > now() - interval '${IDLE_HOURS} hours'
   and u.enabled and u.deleted_at is null`;
 
-/**
- * A key has the role that it was made with, or the role of its owner where that is lower by now. The role that a deleted
- * owner had at the end goes on to count.
- */
+/** The lower of the roles of the key and its owner. For a deleted owner, the last role counts. */
 export const EFFECTIVE_KEY_ROLE = lowerRoleSql(
   'k.role',
   '(select o.role from users o where o.id = k.owner_id)',
 );
 
 /**
- * For a statement that writes for many callers at once: whether the credentials of all of them are still valid, and
- * still give the required role. This is what `Principal.begin` asks for one caller. When it is false, `begin` has to be
- * asked caller by caller to find out whose credential it is.
+ * Condition for a statement that writes for several callers: the credentials of all of them are valid and give the
+ * required role. `Principal.begin` checks one caller; after `false`, call it for each caller to find the invalid one.
  */
 export function credentialsStillValid(firstParameter = 1): string {
   const [keys, sessions, role] = [0, 1, 2].map((at) => `$${firstParameter + at}`);
@@ -34,7 +30,7 @@ export function credentialsStillValid(firstParameter = 1): string {
       where s.id = any (${sessions}::uuid[]) and ${roleReachesSql('u.role', required)} and ${SESSION_IS_VALID}) = cardinality(${sessions}::uuid[]))`;
 }
 
-/** The values of those parameters. */
+/** Values of the parameters of `credentialsStillValid`. */
 export function credentialsStillValidValues(callers: readonly Principal[]): unknown[] {
   const keys = new Set<string>();
   const sessions = new Set<string>();

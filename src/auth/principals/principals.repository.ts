@@ -1,20 +1,19 @@
-// SQL: named statements where each request or each writing transaction asks, and a recursive query.
+// SQL: named statements that run for each request or writing transaction, and a recursive query.
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Role } from '../../platform/access/roles.js';
 import { ReservedConnections } from '../../platform/database/reserved-connections.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { IDLE_HOURS } from '../sessions/session.js';
+import { IDLE_HOURS, SessionEntity } from '../sessions/session.entity.js';
 import { ApiKeyEntity } from '../keys/api-key.entity.js';
-import { SessionEntity } from '../sessions/session.entity.js';
 import type { UserEntity } from '../users/user.entity.js';
 import { KEY_IS_VALID, EFFECTIVE_KEY_ROLE, SESSION_IS_VALID } from './credentials-still-valid.js';
-import type { VerifiedCredential, VerifiedKey, VerifiedSession } from './verified-credential.js';
+import type { VerifiedCredential, VerifiedKey, VerifiedSession } from '../principal.js';
 
 const KEYS: Statement = {
   name: 'auth_keys',
-  text: `select k.id, k.name, ${EFFECTIVE_KEY_ROLE} as role, k.prefix, k.secret_hash, k.limit_read, k.limit_write, k.limit_triage,
+  text: `select k.id, k.name, ${EFFECTIVE_KEY_ROLE} as role, k.prefix, k.secret_hash, k.limit_class, k.limit_read, k.limit_write, k.limit_triage,
       k.expires_at, k.last_used_at, k.owner_id, owner.username as owner
     from api_keys k left join users owner on owner.id = k.owner_id where k.prefix = any ($1::text[]) and ${KEY_IS_VALID}`,
 };
@@ -38,9 +37,9 @@ const SESSION_ROLE: Statement = {
 };
 
 /*
- * Whether two names are of one person. The line of a name is the name itself, the principal that made it, the one that
- * made that principal, and so on. Two names are of one person when one is in the line of the other, or when a user is in
- * both lines. A key in both lines is not enough: whoever holds a key of the first start hands out keys to many people.
+ * Whether two names belong to one person. The line of a name is the name, the principal that created it, the creator of
+ * that principal, and so on. Two names belong to one person if one is in the line of the other, or if a user is in both
+ * lines. A key in both lines is not enough: a key of the first start creates keys for many people.
  */
 const ARE_SAME_PERSON: Statement = {
   name: 'auth_are_same_person',
@@ -69,7 +68,7 @@ interface SessionRow
   readonly ends_at: Date;
 }
 
-/** What has to be known of a credential to let its request in, and of the people behind the names in records. */
+/** Reads credentials, and the persons behind principal names. */
 @Injectable()
 export class PrincipalsRepository {
   constructor(
@@ -78,19 +77,19 @@ export class PrincipalsRepository {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** The valid ones of these keys, by their prefix. */
+  /** Valid keys by prefix. */
   async findKeys(prefixes: readonly string[]): Promise<Map<string, VerifiedKey>> {
     const rows = await this.reserved.rows<KeyRow>(KEYS, [prefixes]);
     return new Map(rows.map((row) => [row.prefix, keyOf(row)]));
   }
 
-  /** The valid ones of these sessions, by the hash of their token in hexadecimal. */
+  /** Valid sessions by the hexadecimal hash of their token. */
   async findSessions(hashes: readonly string[]): Promise<Map<string, VerifiedSession>> {
     const rows = await this.reserved.rows<SessionRow>(SESSIONS, [hashes]);
     return new Map(rows.map((row) => [row.hash, sessionOf(row)]));
   }
 
-  /** The role that the credential gives now; undefined when it is not valid any more. */
+  /** Current role of the credential; `undefined` if it is no longer valid. */
   async findRole(tx: Tx, verified: VerifiedCredential): Promise<Role | undefined> {
     const [row] =
       verified.kind === 'key'
@@ -107,7 +106,7 @@ export class PrincipalsRepository {
     return row!.same;
   }
 
-  // The condition on the time is for the other replicas, which note the use of the same key or session.
+  // The time condition is for the other replicas, which store the use of the same key or session.
 
   async noteKeysUsed(ids: readonly string[]): Promise<void> {
     await this.dataSource
@@ -147,6 +146,7 @@ function keyOf(row: KeyRow): VerifiedKey {
     role: row.role,
     secretHash: row.secret_hash,
     usedAt: row.last_used_at?.getTime() ?? 0,
+    limitClass: row.limit_class,
     limits: hasLimits ? limits : undefined,
     endsAt: row.expires_at?.getTime(),
   };

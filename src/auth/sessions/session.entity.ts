@@ -1,5 +1,40 @@
+import { hash, randomBytes } from 'node:crypto';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from 'typeorm';
+import { sortWords } from '../../platform/paging/page.js';
 import { UserEntity } from '../users/user.entity.js';
+
+/** Time without a request after which a session ends. */
+export const IDLE_HOURS = 8;
+/** Time after the login at which a session ends even if it is in use. */
+export const ABSOLUTE_HOURS = 24;
+
+export const SESSION_SORTS = sortWords('created_at', 'last_seen_at');
+export type SessionSort = (typeof SESSION_SORTS)[number];
+
+/** A session without the hash of its token. Queries do not select the hash by default. */
+export type Session = Omit<SessionEntity, 'token_hash'>;
+
+export interface NewSession {
+  readonly id: string;
+  readonly userId: string;
+  /** Hexadecimal. */
+  readonly tokenHash: string;
+  /** Address and User-Agent header of the login, shown to the user. */
+  readonly address: string;
+  readonly userAgent?: string;
+}
+
+const TOKEN_BYTES = 32;
+const TOKEN_PATTERN = /^[A-Za-z0-9_-]{43}$/;
+
+export function createSessionToken(): string {
+  return randomBytes(TOKEN_BYTES).toString('base64url');
+}
+
+/** Hexadecimal hash of a token; `undefined` if the text is not a token. The token itself is not stored. */
+export function sessionHashOf(token: string): string | undefined {
+  return TOKEN_PATTERN.test(token) ? hash('sha256', token, 'hex') : undefined;
+}
 
 @Entity('sessions')
 @Unique('uq_sessions_token_hash', ['token_hash'])
@@ -11,7 +46,7 @@ export class SessionEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_sessions' })
   readonly id: string;
 
-  /** SHA-256. Only read where it is asked for by name. */
+  /** SHA-256. Queries must select it explicitly. */
   @Column({ type: 'bytea', select: false })
   readonly token_hash: Buffer;
 
@@ -28,10 +63,27 @@ export class SessionEntity {
   @Column({ type: 'timestamptz', precision: 3 })
   readonly expires_at: Date;
 
-  /** The address that the login came from. */
+  /** Address of the login. */
   @Column({ type: 'text', nullable: true })
   readonly address: string | null;
 
   @Column({ type: 'text', nullable: true })
   readonly user_agent: string | null;
+}
+
+const PRIMARY_KEY = { primaryKeyConstraintName: 'pk_known_networks' };
+
+@Entity('known_networks')
+@Check('ck_known_networks_network', `length(network) between 1 and 64`)
+@Index('ix_known_networks_last_seen_at', ['last_seen_at'])
+export class KnownNetworkEntity {
+  @PrimaryColumn({ type: 'uuid', ...PRIMARY_KEY })
+  @ForeignKey(() => UserEntity, { name: 'fk_known_networks_user_id', onDelete: 'CASCADE' })
+  readonly user_id: string;
+
+  @PrimaryColumn({ type: 'text', ...PRIMARY_KEY })
+  readonly network: string;
+
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
+  readonly last_seen_at: Date;
 }

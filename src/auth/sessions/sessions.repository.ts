@@ -1,8 +1,13 @@
+// SQL in `remember`: one statement deletes the oldest networks (a CTE) and stores the current one.
 import { Injectable } from '@nestjs/common';
 import { DataSource, Not } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
-import { findOrder, orderOfAlias } from '../../platform/paging/find-order.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
+import {
+  findOrder,
+  orderOfAlias,
+  type Page,
+  type PageRequest,
+} from '../../platform/paging/page.js';
 import { SESSION_IS_VALID } from '../principals/credentials-still-valid.js';
 import { shownStart } from '../../platform/text.js';
 import { UserEntity } from '../users/user.entity.js';
@@ -12,10 +17,11 @@ import {
   IDLE_HOURS,
   type NewSession,
   type Session,
-} from './session.js';
-import { SessionEntity } from './session.entity.js';
+  SessionEntity,
+  KnownNetworkEntity,
+} from './session.entity.js';
 
-/** Browsers send less. A stranger may send anything, so the rest is cut off. */
+/** Browsers send less. Longer texts are cut, because a stranger may send anything. */
 const LONGEST_AGENT = 256;
 
 const SORT_COLUMNS = { created_at: 'created_at', last_seen_at: 'last_seen_at' } as const;
@@ -24,7 +30,7 @@ const SORT_COLUMNS = { created_at: 'created_at', last_seen_at: 'last_seen_at' } 
 export class SessionsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Answers when the session ends even while it is in use. */
+  /** Returns the time at which the session ends even if it is in use. */
   async insert(tx: Tx, { id, userId, tokenHash, address, userAgent }: NewSession): Promise<Date> {
     const result = await tx
       .createQueryBuilder()
@@ -43,7 +49,7 @@ export class SessionsRepository {
     return (result.raw as Pick<SessionEntity, 'expires_at'>[])[0]!.expires_at;
   }
 
-  /** The id of the user whose session it was; undefined when there was none. */
+  /** Returns the id of the user; `undefined` if there was no such session. */
   async endByToken(tx: Tx, tokenHash: string): Promise<string | undefined> {
     const result = await tx
       .createQueryBuilder()
@@ -82,13 +88,13 @@ export class SessionsRepository {
     return { items, total };
   }
 
-  /** False when the user has no such session. */
+  /** `false` if the user has no such session. */
   async endOwn(tx: Tx, userId: string, id: string): Promise<boolean> {
     const { affected } = await tx.getRepository(SessionEntity).delete({ id, user_id: userId });
     return affected === 1;
   }
 
-  /** A transaction of its own, because nothing else changes with it. */
+  /** Needs no transaction: nothing else changes with it. */
   async deleteExpired(): Promise<void> {
     await this.dataSource
       .createQueryBuilder()
@@ -96,6 +102,49 @@ export class SessionsRepository {
       .from(SessionEntity)
       .where('expires_at <= now()')
       .orWhere(`last_seen_at <= now() - interval '${IDLE_HOURS} hours'`)
+      .execute();
+  }
+}
+
+/** More networks than one user normally uses, and few enough to limit the table. */
+const MOST_OF_A_USER = 50;
+const KEPT_DAYS = 180;
+
+const REMEMBER = `
+  with forgotten as (
+    delete from known_networks where user_id = $1 and network in (
+      select network from known_networks where user_id = $1 and network <> $2
+      order by last_seen_at desc, network offset ${MOST_OF_A_USER - 1})
+  )
+  insert into known_networks (user_id, network) values ($1, $2)
+  on conflict (user_id, network) do update set last_seen_at = now()`;
+
+/**
+ * Networks from which users have logged in. Attempts from them are accepted while attempts from other networks are
+ * limited, so that guessing does not lock the user out.
+ */
+@Injectable()
+export class KnownNetworksRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** The caller has locked the user. The oldest networks are deleted. */
+  async remember(tx: Tx, userId: string, network: string): Promise<void> {
+    await tx.query(REMEMBER, [userId, network]);
+  }
+
+  async has(userId: string, network: string): Promise<boolean> {
+    const networks = this.dataSource.getRepository(KnownNetworkEntity);
+    return await networks.existsBy({ user_id: userId, network });
+  }
+
+  /** Needs no transaction: nothing else changes with it. */
+  async deleteOld(): Promise<void> {
+    await this.dataSource
+      .createQueryBuilder()
+      .delete()
+      .from(KnownNetworkEntity)
+      .where(`last_seen_at <= now() - interval '${KEPT_DAYS} days'`)
+      .orWhere('user_id in (select id from users where deleted_at is not null)')
       .execute();
   }
 }

@@ -7,13 +7,17 @@ import { afterCommit, Transactions, type Tx } from '../../platform/database/tran
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import type { Principal } from '../principal.js';
-import { createSessionToken, type Session, sessionHashOf, type SessionSort } from './session.js';
-import { SessionsRepository } from './sessions.repository.js';
+import {
+  createSessionToken,
+  type Session,
+  sessionHashOf,
+  type SessionSort,
+} from './session.entity.js';
+import { SessionsRepository, KnownNetworksRepository } from './sessions.repository.js';
 import type { Role } from '../../platform/access/roles.js';
 import { networkOf } from '../../platform/addresses/network.js';
-import type { LoginUser } from '../users/user.js';
+import type { LoginUser } from '../users/user.entity.js';
 import { UsersRepository } from '../users/users.repository.js';
-import { KnownNetworksRepository } from './known-networks.repository.js';
 
 const PRUNE_SECONDS = 600;
 
@@ -23,15 +27,15 @@ export interface BegunSession {
   readonly expiresAt: Date;
 }
 
-export interface SessionToBegin {
+interface SessionToBegin {
   readonly user: Pick<LoginUser, 'id' | 'username' | 'password_hash'>;
   readonly address: string;
   readonly userAgent?: string;
-  /** A new hash of the same password, when the stored one was made at another cost. */
+  /** New hash of the same password, if the stored hash has another cost. */
   readonly renewedHash?: string;
   /**
-   * The session token that the browser already had. That session ends, so that nobody goes on using a session which an
-   * attacker had planted in the browser before the login.
+   * Session token that the browser already had. That session ends, so that an attacker cannot plant a session before
+   * the login.
    */
   readonly formerToken?: string;
 }
@@ -53,7 +57,7 @@ export class SessionsService implements OnModuleInit {
     this.jobs.every('auth.prune-known-networks', PRUNE_SECONDS, () => this.networks.deleteOld());
   }
 
-  /** Undefined when the user was disabled, deleted or given another password since it was checked. */
+  /** `undefined` if the user was disabled, deleted or got another password since the check. */
   async begin({
     user,
     address,
@@ -84,7 +88,7 @@ export class SessionsService implements OnModuleInit {
     });
   }
 
-  /** Ends the session of the token; false when there was none. */
+  /** Ends the session of the token; `false` if there was none. */
   async end(token: string, address: string): Promise<boolean> {
     return await this.transactions.run(async (tx) => {
       const userId = await this.endByToken(tx, token);
@@ -100,7 +104,7 @@ export class SessionsService implements OnModuleInit {
     });
   }
 
-  /** The caller's own sessions. An API key has none: its id is no user's, not even that of the user who made it. */
+  /** Sessions of the caller. An API key has none: its id is not the id of a user. */
   listOwn(
     caller: Principal,
     request: PageRequest,

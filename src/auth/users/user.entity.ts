@@ -1,5 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 import type { Role } from '../../platform/access/roles.js';
+import { sortWords } from '../../platform/paging/page.js';
 
 @Entity('users')
 @Unique('uq_users_username', ['username'])
@@ -20,11 +21,11 @@ export class UserEntity {
   @Column({ type: 'boolean', default: true })
   readonly enabled: boolean;
 
-  /** Null once the user is deleted. Only read where it is asked for by name. */
+  /** Null after the user is deleted. Queries must select it explicitly. */
   @Column({ type: 'text', nullable: true, select: false })
   readonly password_hash: string | null;
 
-  /** True while the password is the one that the first start generated. */
+  /** True while the generated password of the first start is in use. */
   @Column({ type: 'boolean', default: false })
   readonly password_made_up: boolean;
 
@@ -37,7 +38,43 @@ export class UserEntity {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly last_login_at: Date | null;
 
-  /** The row of a deleted user stays, because names are never used again. */
+  /** The row of a deleted user stays, because names are never reused. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly deleted_at: Date | null;
+}
+
+export const USERNAME = /^[a-z0-9][a-z0-9._@-]{1,62}$/;
+
+/** Audit records name `system` as the actor if neither a user nor a key acted. */
+export const RESERVED_NAME = 'system';
+
+export function isUsername(text: string): boolean {
+  return USERNAME.test(text) && text !== RESERVED_NAME;
+}
+
+export const USER_SORTS = sortWords('created_at', 'username', 'name');
+export type UserSort = (typeof USER_SORTS)[number];
+
+/** Handling of API keys when their user is deleted. */
+export const KEYS_OF_DELETED = ['revoke', 'keep'] as const;
+export type KeysOfDeleted = (typeof KEYS_OF_DELETED)[number];
+
+/** A user without the password hash. Queries do not select the hash by default. */
+export type User = Omit<UserEntity, 'password_hash'>;
+
+export type NewUser = Pick<UserEntity, 'id' | 'username' | 'role' | 'enabled'> & {
+  readonly password_hash: string;
+  readonly password_made_up?: boolean;
+};
+
+export interface UserChange {
+  readonly role?: UserEntity['role'];
+  readonly enabled?: boolean;
+  readonly password_hash?: string;
+}
+
+/** User of a login, with the data to check the password. */
+export interface LoginUser extends UserEntity {
+  /** Whether this user has logged in from the network of this login before. */
+  readonly known: boolean;
 }

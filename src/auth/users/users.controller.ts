@@ -8,13 +8,11 @@ import {
   Operation,
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
-import { Idempotent } from '../../platform/idempotency/idempotent.js';
-import type { Idempotency } from '../../platform/idempotency/idempotency.js';
-import { CurrentPrincipal } from '../current-principal.js';
+import { Idempotent, type Idempotency } from '../../platform/idempotency/idempotency.js';
+import { CurrentPrincipal, type Principal } from '../principal.js';
 import { DeletedResourceDto } from '../../platform/http/deleted.dto.js';
-import type { Principal } from '../principal.js';
 import {
-  NewUserDto,
+  UserInputDto,
   DeleteUserQueryDto,
   UserUpdateDto,
   UserDto,
@@ -37,7 +35,7 @@ export class UsersController {
   @Operation(
     'createUser',
     'Make a user',
-    'The password is checked against common ones, and against the name. The person can change it with `PUT /api/me/password`.',
+    'The password must not be common or contain the name. The person can change it with `PUT /api/me/password`.',
   )
   @ApiAnswer({
     status: 201,
@@ -47,10 +45,10 @@ export class UsersController {
   @ApiErrors('weak_password')
   @ApiErrorMeanings({
     conflict:
-      'The user name is taken, or was (names are not used again), or a request with the same Idempotency-Key is still under way.',
+      'The user name is in use or was used before (names are not reused), or a request with the same Idempotency-Key is in progress.',
   })
   async create(
-    @Body() body: NewUserDto,
+    @Body() body: UserInputDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<UserDto> {
@@ -58,10 +56,10 @@ export class UsersController {
   }
 
   @Get()
-  @Operation('listUsers', 'List the users', 'Newest first, the disabled ones too.')
+  @Operation('listUsers', 'List the users', 'Newest first, including disabled users.')
   @ApiAnswer({
     status: 200,
-    description: 'The users that were not deleted.',
+    description: 'The users that are not deleted.',
     type: UserDto,
     list: true,
   })
@@ -80,9 +78,9 @@ export class UsersController {
   @Operation(
     'updateUser',
     'Change the role or the password of a user, disable or enable it',
-    'A new role counts for the sessions that exist; while a user is disabled its keys do not work.',
+    'A new role applies to existing sessions. While a user is disabled, the keys of the user do not work.',
   )
-  @ApiAnswer({ status: 200, description: 'The user as it is now.', type: UserDto })
+  @ApiAnswer({ status: 200, description: 'The user after the change.', type: UserDto })
   @ApiErrors('invalid_state', 'weak_password')
   @LAST_ADMIN
   async update(
@@ -97,12 +95,12 @@ export class UsersController {
   @Operation(
     'deleteUser',
     'Delete a user',
-    'Its keys end as well, unless `keys=keep`. What it did stays in the records under its name.',
+    'The keys of the user are revoked unless `keys=keep`. Records keep the name.',
   )
   @ApiAnswer({
     status: 200,
     description:
-      'The user and all its sessions are gone, and its keys too unless they were to be kept; its name stays taken.',
+      'The user and all sessions are deleted. The keys are revoked unless they were to be kept. The name stays taken.',
     type: DeletedResourceDto,
   })
   @ApiErrors('invalid_state')

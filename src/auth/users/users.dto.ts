@@ -1,13 +1,13 @@
 import { NotEquals } from 'class-validator';
 import { type Role, ROLES } from '../../platform/access/roles.js';
-import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
-import { SortWords } from '../../platform/paging/sort-query.js';
+import { PageQueryDto, SortWords } from '../../platform/paging/page-query.dto.js';
 import {
   LONGEST_PASSWORD,
   SHORTEST_PASSWORD,
   IsPassword,
 } from '../passwords/password-requirements.js';
 import { Choice, Field, Flag, Id, Instant, Text } from '../../platform/validation/fields.js';
+import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import {
   KEYS_OF_DELETED,
   type KeysOfDeleted,
@@ -16,24 +16,20 @@ import {
   USER_SORTS,
   USERNAME,
   type UserSort,
-} from './user.js';
+} from './user.entity.js';
 
 const GOOD_PASSWORD =
-  'No common password, and none that is made of the user name or of words of this service.';
+  'Not a common password, and not made of the user name or words of this service.';
 
 interface NewPasswordOptions {
   readonly optional?: boolean;
   readonly description?: string;
 }
 
-/** A password that is to be set; what may be tried at a login is another matter. */
+/** Field for a new password. Passwords that are tried at a login have other rules. */
 export function NewPassword({ optional, description }: NewPasswordOptions = {}): PropertyDecorator {
   return Field(
-    {
-      optional,
-      description: description ?? GOOD_PASSWORD,
-      example: 'correct horse battery staple',
-    },
+    { optional, description: description ?? GOOD_PASSWORD },
     {
       type: 'string',
       format: 'password',
@@ -44,13 +40,12 @@ export function NewPassword({ optional, description }: NewPasswordOptions = {}):
   );
 }
 
-export class NewUserDto {
+export class UserInputDto {
   @Text({
     pattern: USERNAME,
     message:
       'username must be 2 to 63 lower-case letters, digits or ._@-, beginning with a letter or digit',
-    description: '`system` is reserved. Never used again, not even after the deletion.',
-    example: 'j.doe',
+    description: '`system` is reserved. Never reused, not even after deletion.',
   })
   @NotEquals(RESERVED_NAME, { message: `username must not be ${RESERVED_NAME}` })
   readonly username: string;
@@ -58,28 +53,22 @@ export class NewUserDto {
   @NewPassword()
   readonly password: string;
 
-  @Choice('Role', ROLES, { example: 'analyst' })
+  @Choice('Role', ROLES)
   readonly role: Role;
 
-  @Flag({ optional: true, default: true, example: true })
+  @Flag({ optional: true, default: true })
   readonly enabled?: boolean;
 }
 
+@NullIsAbsent()
 export class UserUpdateDto {
-  @Choice('Role', ROLES, { optional: true, example: 'senior' })
+  @Choice('Role', ROLES, { optional: true })
   readonly role?: Role;
 
-  @Flag({
-    optional: true,
-    description: 'A disabled user cannot log in, and loses all sessions.',
-    example: false,
-  })
+  @Flag({ optional: true, description: 'A disabled user cannot log in and loses all sessions.' })
   readonly enabled?: boolean;
 
-  @NewPassword({
-    optional: true,
-    description: `${GOOD_PASSWORD} Ends the user's other sessions.`,
-  })
+  @NewPassword({ optional: true, description: `${GOOD_PASSWORD} Ends the user's other sessions.` })
   readonly password?: string;
 }
 
@@ -96,7 +85,7 @@ export class DeleteUserQueryDto {
     optional: true,
     contract: { enumName: 'KeysOfDeletedUser', enumSchema: { default: 'revoke' } },
     description:
-      'What becomes of the API keys that the user made, or that were made with them: `revoke` (the default) ends them, `keep` lets them go on.',
+      'API keys that the user created, directly or through other keys: `revoke` (the default) revokes them, `keep` keeps them valid.',
   })
   readonly keys: KeysOfDeleted = 'revoke';
 }
@@ -105,22 +94,22 @@ export class UserDto {
   @Id('UserId')
   readonly id: string;
 
-  @Text({ example: 'j.doe' })
+  @Text()
   readonly username: string;
 
-  @Choice('Role', ROLES, { example: 'analyst' })
+  @Choice('Role', ROLES)
   readonly role: Role;
 
-  @Flag({ example: true })
+  @Flag()
   readonly enabled: boolean;
 
-  @Instant({ example: '2026-11-02T09:30:00.000Z' })
+  @Instant()
   readonly created_at: string;
 
-  @Instant({ example: '2026-11-02T09:30:00.000Z' })
+  @Instant()
   readonly updated_at: string;
 
-  @Instant({ optional: true, example: '2026-11-03T08:00:00.000Z' })
+  @Instant({ optional: true })
   readonly last_login_at?: string;
 
   static from(this: void, row: User): UserDto {

@@ -2,11 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import type { Role } from '../../platform/access/roles.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { findOrder } from '../../platform/paging/find-order.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
-import { KnownNetworkEntity } from '../sessions/known-network.entity.js';
-import type { LoginUser, NewUser, User, UserChange, UserSort } from './user.js';
-import { UserEntity } from './user.entity.js';
+import { findOrder, type Page, type PageRequest } from '../../platform/paging/page.js';
+import { KnownNetworkEntity } from '../sessions/session.entity.js';
+import {
+  type LoginUser,
+  type NewUser,
+  type User,
+  type UserChange,
+  type UserSort,
+  UserEntity,
+} from './user.entity.js';
 
 const SORT_COLUMNS = { created_at: 'created_at', username: 'username', name: 'username' } as const;
 
@@ -20,7 +25,7 @@ export class UsersRepository {
     return await users.findOneByOrFail({ id: user.id });
   }
 
-  /** False when the name belongs, or ever belonged, to somebody. */
+  /** `false` if the name is in use, or was used before. */
   async insertIfNew(tx: Tx, user: NewUser): Promise<boolean> {
     const result = await tx
       .createQueryBuilder()
@@ -37,7 +42,7 @@ export class UsersRepository {
     return await tx.getRepository(UserEntity).exists();
   }
 
-  /** Whether the name belongs, or ever belonged, to somebody. */
+  /** Whether the name is in use, or was used before. */
   async isNameTaken(tx: Tx, username: string): Promise<boolean> {
     return await tx.getRepository(UserEntity).existsBy({ username });
   }
@@ -59,7 +64,6 @@ export class UsersRepository {
     return user?.username;
   }
 
-  /** The names of the users who can log in with a password that the first start generated: one name, or none. */
   async countEnabled(): Promise<number> {
     const where = { enabled: true, deleted_at: IsNull() };
     return await this.dataSource.getRepository(UserEntity).countBy(where);
@@ -88,7 +92,7 @@ export class UsersRepository {
     return (await users.findOneBy({ id, deleted_at: IsNull() })) ?? undefined;
   }
 
-  /** One statement whether or not there is such a user, so that its time does not tell. */
+  /** One statement whether or not the user exists, so that its duration reveals nothing. */
   async findForLogin(username: string, network: string): Promise<LoginUser | undefined> {
     const { entities, raw } = await this.dataSource
       .getRepository(UserEntity)
@@ -107,8 +111,8 @@ export class UsersRepository {
   }
 
   /**
-   * Records the login and locks the user until the transaction ends, provided that nothing changed since the password
-   * was checked: a user who was disabled, deleted or given another password meanwhile gets no session.
+   * Records the login and locks the user until the transaction ends, if nothing has changed since the password check. A
+   * user who was disabled, deleted or got another password meanwhile gets no session.
    */
   async recordLogin(
     tx: Tx,
@@ -127,8 +131,8 @@ export class UsersRepository {
   }
 
   /**
-   * Locks the user together with all enabled admins, in the same order for everybody. When two changes run at once, and
-   * each would leave only the other's admin, the second waits and then sees what the first did.
+   * Locks the user and all enabled admins in the order of ids. If two concurrent changes would each leave only the
+   * admin of the other, the second waits and sees the first.
    */
   async lockWithEnabledAdmins(
     tx: Tx,
@@ -146,7 +150,7 @@ export class UsersRepository {
     return { user, otherAdmins: users.length - (user ? 1 : 0) };
   }
 
-  /** Waits for a transaction that deletes or disables the user, and makes the next such transaction wait. */
+  /** Waits for a transaction that deletes or disables the user, and makes later ones wait. */
   async lockAgainstDeletion(tx: Tx, id: string): Promise<void> {
     await tx.getRepository(UserEntity).findOne({
       select: { id: true },
@@ -176,7 +180,7 @@ export class UsersRepository {
     return user?.password_hash ?? undefined;
   }
 
-  /** False when the stored hash is not `before` any more. */
+  /** `false` if the stored hash is no longer `before`. */
   async replacePassword(tx: Tx, id: string, before: string, after: string): Promise<boolean> {
     const { affected } = await tx
       .getRepository(UserEntity)

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { AuditAction } from '../../audit/audit-actions.js';
+import type { AuditAction } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Role } from '../../platform/access/roles.js';
 import { NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
@@ -17,18 +17,18 @@ import { Passwords } from '../passwords/passwords.js';
 import type { Principal } from '../principal.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import { SessionsRepository } from '../sessions/sessions.repository.js';
-import type { KeysOfDeleted, User, UserSort } from './user.js';
-import { LastAdminError, UsernameTakenError } from './users.errors.js';
+import type { KeysOfDeleted, User, UserSort } from './user.entity.js';
+import { LastAdminError, UsernameTakenError } from '../auth.errors.js';
 import { UsersRepository } from './users.repository.js';
 
-export interface CreateUser {
+interface CreateUser {
   readonly username: string;
   readonly password: string;
   readonly role: Role;
   readonly enabled?: boolean;
 }
 
-export interface UpdateUser {
+interface UpdateUser {
   readonly role?: Role;
   readonly enabled?: boolean;
   readonly password?: string;
@@ -130,7 +130,7 @@ export class UsersService {
     return await this.passwords.hashChosen({ username, password, field: 'password' });
   }
 
-  /** Locks the user, and refuses a change after which no enabled admin would be left. */
+  /** Locks the user. Rejects a change that would leave no enabled admin. */
   private async lock(tx: Tx, id: string, staysAdmin: (user: User) => boolean): Promise<User> {
     const { user, otherAdmins } = await this.users.lockWithEnabledAdmins(tx, id);
     if (!user) throw new NotFoundError('User');

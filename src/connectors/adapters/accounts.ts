@@ -1,18 +1,17 @@
-import type { Gate } from '../../platform/net/gate.js';
+import type { Gate } from '../../platform/net/outbound-request.js';
 import type { ActionCall, Outcome } from '../connector.port.js';
-import { foundSo, marked, nothingToUndo } from './changed.js';
-import { judgeTarget } from './found-target.js';
+import { foundSo, marked, nothingToUndo, judgeTarget } from './targets.js';
 
 /** An account of a directory. */
 export interface Account {
   readonly id: string;
-  /** As people know it. */
+  /** Name for people. */
   readonly name: string;
-  /** Undefined when it is neither: its user has yet to choose a password, for example. */
+  /** `undefined` if neither, for example if the user has yet to choose a password. */
   readonly enabled: boolean | undefined;
 }
 
-/** What a directory can do with accounts. */
+/** Operations on accounts of a directory. */
 export interface Accounts {
   /** @param gate undefined for a probe */
   find(user: string, gate: Gate | undefined): Promise<Account>;
@@ -20,8 +19,8 @@ export interface Accounts {
 }
 
 /**
- * An account that is as it shall be is left alone, and the result tells that: rolled back, such an action leaves it alone,
- * too. Somebody else had disabled it for a reason of their own.
+ * Leaves an account alone that is already in the wanted state, and reports that. The rollback of such an action leaves
+ * it alone, too, because somebody else had disabled the account for another reason.
  */
 export async function setAccount(
   accounts: Accounts,
@@ -52,7 +51,7 @@ export function userIn({ parameters }: ActionCall): string {
   return String(parameters['user']).trim();
 }
 
-/** Of a rollback the account that was changed: somebody else may have its name by now. */
+/** For a rollback: the id of the changed account, because another account may have its name now. */
 function accountIn(call: ActionCall): string {
   const id = call.undoes?.['user_id'];
   return typeof id === 'string' ? id : userIn(call);

@@ -4,7 +4,7 @@ import { vendorUrl } from '../calls/url-parts.js';
 import { VendorCalls } from '../calls/vendor-calls.js';
 import { SHORTEST_SECRET, type StringSchema } from '../config/config-schema.js';
 
-/** How an application of a tenant logs in, for every service of Microsoft. */
+/** Credentials of an application for any Microsoft service. */
 export interface MicrosoftLogin {
   readonly login_url: string;
   readonly tenant_id: string;
@@ -18,31 +18,31 @@ export const MICROSOFT_LOGIN_FIELDS = {
     format: 'uri',
     maxLength: 2_000,
     default: 'https://login.microsoftonline.com',
-    description: 'The login service. National clouds have their own.',
+    description: 'Address of the login service. National clouds have their own.',
   },
   tenant_id: {
     type: 'string',
     pattern: '^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$',
     maxLength: 253,
-    description: 'The directory: its id, or one of its domains.',
+    description: 'Id or domain of the directory.',
   },
   client_id: {
     type: 'string',
     pattern: '^[A-Za-z0-9-]{1,100}$',
     maxLength: 100,
-    description: 'The id of the application that is registered for this service.',
+    description: 'Id of the registered application.',
   },
   client_secret: {
     type: 'string',
     minLength: SHORTEST_SECRET,
     maxLength: 1_000,
     writeOnly: true,
-    description: 'A client secret of the application.',
+    description: 'Client secret of the application.',
   },
 } as const satisfies Record<string, StringSchema>;
 
 /**
- * Tokens by client credentials, for all permissions that an administrator granted to the application.
+ * Tokens by client credentials, with all permissions that an administrator granted to the application.
  * https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-client-creds-grant-flow
  *
  * @param resource the service, such as `https://graph.microsoft.com`

@@ -10,7 +10,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 type Turn = Error | { readonly status: number; readonly body: unknown };
 
-/** A login service that issues tokens, unless its next turn is another one. */
+/** A login service that issues tokens, unless its next turn is a different one. */
 function serviceOf() {
   const requests: OutboundRequest[] = [];
   const turns: Turn[] = [];
@@ -38,7 +38,7 @@ function serviceOf() {
 }
 
 describe('AccessTokens', () => {
-  it('asks with the credentials as a form', async () => {
+  it('sends the credentials as a form', async () => {
     const { tokens, requests } = serviceOf();
     expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-1' });
     expect(requests).toMatchObject([
@@ -51,7 +51,7 @@ describe('AccessTokens', () => {
     ]);
   });
 
-  it('asks once for many callers', async () => {
+  it('requests one token for many concurrent callers', async () => {
     const { tokens, requests } = serviceOf();
     const all = await Promise.all(Array.from({ length: 50 }, () => tokens.headers()));
     expect(new Set(all.map(({ authorization }) => authorization)).size).toBe(1);
@@ -75,7 +75,7 @@ describe('AccessTokens', () => {
     expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-2' });
   });
 
-  it('goes on with a token that is still good while the service fails, and asks again later', async () => {
+  it('keeps using a valid token while the service fails, and asks again later', async () => {
     const { tokens, requests, turns, clock } = serviceOf();
     await tokens.headers();
     clock.now = 3_400_000;
@@ -88,7 +88,7 @@ describe('AccessTokens', () => {
     expect(await tokens.headers()).toEqual({ authorization: 'Bearer token-3' });
   });
 
-  it('does not go on with a token that has ended', async () => {
+  it('does not use an expired token', async () => {
     const { tokens, turns, clock } = serviceOf();
     await tokens.headers();
     clock.now = 3_600_000;
@@ -96,7 +96,7 @@ describe('AccessTokens', () => {
     await expect(tokens.headers()).rejects.toThrow('The login service answered with status 500.');
   });
 
-  it('drops a token that was not accepted, once for all who had it', async () => {
+  it('drops a rejected token once for all callers', async () => {
     const { tokens, requests } = serviceOf();
     const refused = await tokens.headers();
     tokens.renew(refused);
@@ -108,7 +108,7 @@ describe('AccessTokens', () => {
   });
 
   it.each([400, 401, 403])(
-    'says what the service refuses with status %i, without the secret',
+    'shows the refusal of the service with status %i, without the secret',
     async (status) => {
       const { tokens, turns } = serviceOf();
       const body = { error: 'invalid_client', error_description: `${SECRET} is\nwrong.` };
@@ -119,7 +119,7 @@ describe('AccessTokens', () => {
     },
   );
 
-  it('repeats what may pass, and says otherwise that nothing was sent', async () => {
+  it('retries temporary failures, otherwise reports that nothing was sent', async () => {
     const { tokens, turns, requests } = serviceOf();
     const lost = new OutcomeUnknownError('lost', 'timeout');
     turns.push(lost, { status: 503, body: {} });
@@ -135,7 +135,7 @@ describe('AccessTokens', () => {
     ['with a token of another type', { access_token: 7 }],
     ['with a token that breaks the header', { access_token: 'a\r\nx-admin: 1' }],
     ['with something else', '<html>'],
-  ])('takes an answer %s for none', async (_, body) => {
+  ])('rejects an answer %s', async (_, body) => {
     const { tokens, issue } = serviceOf();
     issue(body);
     await expect(tokens.headers()).rejects.toThrow(UnreachableError);

@@ -1,54 +1,55 @@
-import type { Gate } from '../../platform/net/gate.js';
+import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { AnswerRedactor } from './answer-redactor.js';
 import { textAt, valueAt } from './answer-shape.js';
 import { RefusedError } from './refused.error.js';
 import type { VendorCalls } from './vendor-calls.js';
 import type { Credentials, Headers } from './vendor-api.js';
 
-export interface TokenOptions {
-  /** The service's token endpoint. */
+interface TokenOptions {
+  /** Token endpoint of the service. */
   readonly url: URL;
-  /** What is sent to it as a form, `client_id` and `client_secret` included. */
+  /** Form fields, including `client_id` and `client_secret`. */
   readonly form: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
 }
 
 interface Token {
   readonly text: string;
-  /** From when on a new one is asked for. */
+  /** Time from which a new token is requested. */
   readonly refreshAt: number;
-  /** From when on it is of no use. */
+  /** Time from which the token is invalid. */
   readonly expiresAt: number;
 }
 
 const TIMEOUT_MS = 5_000;
-/** So long before its end a token is replaced, so that none ends on its way. Of a short life it is a fifth. */
+/**
+ * A token is replaced this long before its end, or at a fifth of a short life, so that it does not expire in transit.
+ */
 const LONGEST_MARGIN_MS = 300_000;
 const MARGIN = 0.2;
-/** For a service that does not say how long its tokens live. */
+/** Life of a token if the service does not name it. */
 const LIFE_WITHOUT_WORD_S = 300;
-/** A day: no token is kept longer, whatever its service says. */
+/** Maximum life of a token: one day. */
 const LONGEST_LIFE_S = 86_400;
 const PAUSE_AFTER_FAILURE_MS = 30_000;
 
-/** A token has no effect at the vendor, and an action that the kill switch stops is stopped at its own request. */
+/** Requesting a token has no effect at the vendor. The kill switch stops the request of the action. */
 const NO_GATE: Gate = {
   send: (request) =>
     request({ signal: new AbortController().signal, leave: async () => undefined }),
 };
 
 /**
- * The access tokens of one connector by OAuth 2.0 client credentials (RFC 6749, section 4.4). One is kept and used by all
- * calls until shortly before its end. However many calls need a new one, it is asked for once.
+ * Access tokens of one connector by OAuth 2.0 client credentials (RFC 6749, section 4.4). All calls share one token
+ * until shortly before its end. Concurrent calls request a new token once.
  */
 export class AccessTokens implements Credentials {
   private token: Token | undefined;
   private flight: Promise<Token> | undefined;
 
   constructor(
-    /** Calls of its own: that the login service fails says nothing about the API, whose circuit breaker is another. */
+    /** Separate calls with their own circuit breaker, because a failing login service says nothing about the API. */
     private readonly calls: VendorCalls,
     private readonly options: TokenOptions,
     private readonly now: () => number = () => performance.now(),
@@ -71,7 +72,7 @@ export class AccessTokens implements Credentials {
       return await this.fresh();
     } catch (error) {
       if (!token || this.now() >= token.expiresAt) throw error;
-      // The service may be back before the token ends. Until then not every call waits for it.
+      // The service may recover before the token ends. Until then not every call retries.
       this.token = { ...token, refreshAt: this.now() + PAUSE_AFTER_FAILURE_MS };
       return token;
     }
@@ -90,7 +91,9 @@ export class AccessTokens implements Credentials {
     return token;
   }
 
-  /** Throws RefusedError when the credentials are not accepted, and UnreachableError for all else: nothing of the action was sent. */
+  /**
+   * Throws RefusedError if the credentials are rejected, otherwise UnreachableError. Nothing of the action was sent.
+   */
   private async answer(): Promise<OutboundAnswer> {
     const { url, form } = this.options;
     const request = {
@@ -138,16 +141,16 @@ function tokenIn(answer: OutboundAnswer, askedAt: number): Token {
   } catch (cause) {
     throw unreachable('The login service answered without an access token.', cause);
   }
-  // The characters of a bearer token (RFC 6750, section 2.1): others would not fit into the header.
+  // Characters of a bearer token (RFC 6750, section 2.1).
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(text)) {
-    throw unreachable('The login service answered with a token that no header can carry.');
+    throw unreachable('The login service answered with a token that a header cannot carry.');
   }
   const lifeMs = lifeIn(valueAt(json, 'expires_in')) * 1_000;
   const margin = Math.min(LONGEST_MARGIN_MS, lifeMs * MARGIN);
   return { text, refreshAt: askedAt + lifeMs - margin, expiresAt: askedAt + lifeMs };
 }
 
-/** In seconds. Some services write the number as a text. */
+/** In seconds. Some services send the number as a string. */
 function lifeIn(value: unknown): number {
   const seconds = typeof value === 'string' ? Number(value) : value;
   return typeof seconds === 'number' && seconds > 0

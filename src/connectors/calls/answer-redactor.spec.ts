@@ -9,7 +9,7 @@ function answer(body: string, type = 'application/json'): OutboundAnswer {
 }
 
 describe('AnswerRedactor', () => {
-  it('masks texts, keys and numbers at any depth, and leaves everything else as it is', () => {
+  it('masks texts, keys and numbers at any depth, and changes nothing else', () => {
     const said = {
       ok: true,
       none: null,
@@ -28,13 +28,13 @@ describe('AnswerRedactor', () => {
     });
   });
 
-  it('masks each text for itself, whatever characters it holds', () => {
+  it('masks each text separately, whatever characters it contains', () => {
     const said = ['hidden-', 'token-1', 'a\0b', '\\', '%', '"', '', '\ud800', 'hidden\0-token-1'];
     const shown = ['hidden-', 'token-1', 'a\ufffdb', '\\', '%', '"', '', '\ufffd'];
     expect(text.data(answer(JSON.stringify(said)))).toEqual([...shown, '[secret]']);
   });
 
-  it('shows no beginning of a secret when the cut goes through it', () => {
+  it('shows no beginning of a secret that is cut', () => {
     for (let before = 180; before <= 201; before += 1) {
       const shown = text.excerpt(answer(`${'x'.repeat(before)} ${SECRET} more`, 'text/plain'));
       expect(shown).not.toContain('hidd');
@@ -46,12 +46,12 @@ describe('AnswerRedactor', () => {
     }
   });
 
-  it('confirms no guess of the first letters of a secret, wherever its sender places the cut', () => {
+  it('confirms no guess of the first letters of a secret, wherever the text is cut', () => {
     const said = (guess: string, filler: string, cut: number) => {
       const before = 'no: '.padEnd(cut - guess.length, filler);
       return text.excerpt(answer(`${before}${guess} more${'x'.repeat(2_000)}`, 'text/plain'));
     };
-    // Where what is shown ends, and where what is read ends.
+    // Where the shown text and the read text end.
     const cuts = [16_383, 16_384, 16_385, 17_396, 17_408];
     for (const filler of [' ', '+', '\u200b', '\x1b']) {
       for (const cut of cuts) {

@@ -6,7 +6,7 @@ const LONGEST_EXCERPT = 200;
 const MOST_DATA = 16_384;
 const DEEPEST_DATA = 20;
 
-/** What may be shown and stored of a vendor's answer: the secrets that it repeats are masked, and PostgreSQL can store the rest. */
+/** Prepares answers of a vendor for display and storage: masks secrets, and replaces what PostgreSQL cannot store. */
 export class AnswerRedactor {
   private readonly mask: SecretMask;
 
@@ -14,22 +14,22 @@ export class AnswerRedactor {
     this.mask = new SecretMask(secrets);
   }
 
-  /** The beginning of the answer as one line; empty when it is neither text nor JSON. */
+  /** Beginning of the answer as one line; empty if it is neither text nor JSON. */
   excerpt(answer: OutboundAnswer): string {
     if (!/^(application\/(.*\+)?json|text\/plain)\b/.test(answer.header('content-type') ?? ''))
       return '';
     return this.line(answer.text);
   }
 
-  /** The beginning of what a vendor said as one line. */
+  /** Beginning of a text as one line. */
   line(text: string): string {
-    // Masked before it is cut and its spaces are collapsed: a secret that is changed by that is not found any more.
+    // Masked first: a secret that was cut or reformatted would not be found.
     const line = this.mask.maskStart(text, MOST_DATA).replace(/\s+/g, ' ').trim();
     const shown = shownStart(line, LONGEST_EXCERPT);
     return line.length > LONGEST_EXCERPT ? `${shown}…` : shown;
   }
 
-  /** The JSON of the answer; undefined when the answer is long. */
+  /** JSON of the answer; `undefined` if the answer is long. */
   data(answer: OutboundAnswer): unknown {
     if (answer.body.length > MOST_DATA) return undefined;
     const { json } = answer;
@@ -43,7 +43,7 @@ export class AnswerRedactor {
   }
 }
 
-/** A copy in which every text, key and number is replaced, in the order in which they come. A number may be a secret, such as a PIN. */
+/** Copy with every text, key and number replaced, in order. A number may be a secret, such as a PIN. */
 function withTexts(value: unknown, depth: number, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value);
   if (typeof value === 'number') {

@@ -4,7 +4,7 @@ const ANSWER: unknown = JSON.parse(
   '{"a": {"text": "x", "empty": "", "n": 0, "yes": false, "list": [], "null": null}, "__proto__": {"b": 1}}',
 );
 
-describe('what an answer has to hold', () => {
+describe('a required value of an answer', () => {
   it('is read by its path', () => {
     expect(textAt(ANSWER, 'a', 'text')).toBe('x');
     expect(numberAt(ANSWER, 'a', 'n')).toBe(0);
@@ -22,12 +22,12 @@ describe('what an answer has to hold', () => {
     ['no true or false at a.null', () => booleanAt(ANSWER, 'a', 'null')],
     ['no list at a', () => listAt(ANSWER, 'a')],
     ['no list at a.text.b', () => listAt(ANSWER, 'a', 'text', 'b')],
-  ])('is told in a sentence when there is %s', (what, read) => {
+  ])('is named in the error if there is %s', (what, read) => {
     const error = new AnswerShapeError(`The answer is not as documented: it has ${what}.`);
     expect(read).toThrow(error);
   });
 
-  it('is found only among what the answer itself has', () => {
+  it('is found only among own properties', () => {
     expect(valueAt(ANSWER, 'toString')).toBeUndefined();
     expect(valueAt([1], '0')).toBeUndefined();
   });

@@ -1,20 +1,20 @@
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 
-/** An answer that is not of the shape that the vendor documents. After a request with an effect nobody knows what came of it. */
+/** The answer differs from the documentation of the vendor. After a request with an effect the outcome is unknown. */
 export class AnswerShapeError extends OutcomeUnknownError {
   constructor(message: string) {
     super(message, 'broken');
   }
 }
 
-/** The members of a JSON object. No class: an answer may have a member of any name, such as `__proto__`. */
+/** Members of a JSON object. Not a class, because a member may be named `__proto__`. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What is at a path of an answer; undefined when nothing is. */
+/** Value at a path; `undefined` if there is none. */
 export function valueAt(json: unknown, ...path: readonly string[]): unknown {
   let value = json;
   for (const name of path) {
@@ -24,10 +24,10 @@ export function valueAt(json: unknown, ...path: readonly string[]): unknown {
   return value;
 }
 
-/** No id, name or token of a vendor is longer. What an action keeps to ask by is made of them. */
+/** Ids, names and tokens of vendors are shorter. Actions store them in their handles. */
 const LONGEST_TEXT = 16_384;
 
-/** A text with something in it. */
+/** Non-empty text. */
 export function textAt(json: unknown, ...path: readonly string[]): string {
   const value = valueAt(json, ...path);
   if (typeof value === 'string' && value !== '' && value.length <= LONGEST_TEXT) return value;
@@ -52,10 +52,10 @@ export function listAt(json: unknown, ...path: readonly string[]): readonly unkn
   throw missing('list', path);
 }
 
-/** For an answer that has to tell nothing. */
+/** Reads nothing, for answers without content. */
 export function nothing(): void {}
 
-/** Names only what was expected: what came instead may hold a secret. */
+/** Names only the expected type, because the actual value may be a secret. */
 function missing(kind: string, path: readonly string[]): AnswerShapeError {
   return new AnswerShapeError(
     `The answer is not as documented: it has no ${kind} at ${path.join('.') || 'its root'}.`,

@@ -1,24 +1,22 @@
-import type { Departure, Gate } from '../../platform/net/gate.js';
+import { type Departure, type Gate, retryAfterMs } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import { BreakerOpenError, CircuitBreaker } from './circuit-breaker.js';
-import { ATTEMPTS, backoff, mayRepeat } from './retry-rules.js';
 
 const NO_RETRY_AFTER_MS = 20_000;
 
-/** `unclear`: one request at which a vendor stumbles, which anybody may send, tells nothing about the others. */
+/** `unclear`: the vendor failed at one request. This says nothing about other requests. */
 export type VendorState = 'well' | 'failing' | 'unclear';
 
-/** How the answers of a vendor are read, whatever protocol it speaks. */
-export interface AttemptRules<Answer> {
-  /** Done twice, the call takes effect once. */
+/** Interpretation of answers, for any protocol. */
+interface AttemptRules<Answer> {
+  /** Repeating the call has the same effect as calling once. */
   readonly idempotent: boolean;
-  /** What the answer says about the vendor itself, and not about what was asked of it. */
+  /** State of the vendor, independent of the request. */
   readonly stateBy: (answer: Answer) => VendorState;
-  /** The least milliseconds to wait until the call is repeated; undefined when the answer is the last word. */
+  /** Minimum wait in milliseconds before a retry; `undefined` if the answer is final. */
   readonly pauseAfter: (answer: Answer) => number | undefined;
 }
 
-/** The attempts at one vendor: all share a circuit breaker, each passes the gate anew, and what is safe to repeat is repeated. */
+/** Calls one vendor with retries. All attempts share a circuit breaker, and each passes the gate. */
 export class Attempts {
   private readonly breaker = new CircuitBreaker();
 
@@ -30,9 +28,9 @@ export class Attempts {
     rules: AttemptRules<Answer>,
   ): Promise<Answer> {
     const start = performance.now();
-    /** When one attempt sent something, the outcome stays unknown, also when a later attempt sends nothing. */
+    /** After an attempt that sent something the outcome stays unknown, even if a later attempt sends nothing. */
     let unknown: OutcomeUnknownError | undefined;
-    /** Of the latest attempt: aborted when whoever called gives the call up. */
+    /** Signal of the latest attempt, aborted when the caller gives up. */
     let signal: AbortSignal | undefined;
     const depart = (departure: Departure): Promise<Answer> => {
       ({ signal } = departure);
@@ -60,13 +58,14 @@ export class Attempts {
   }
 
   private noteAnswer(state: VendorState): void {
-    if (state === 'failing')
-      this.breaker.failed('It answered that it fails or has too much to do.');
+    if (state === 'failing') this.breaker.failed('The vendor reported a failure or an overload.');
     else if (state === 'well') this.breaker.succeeded();
     else this.breaker.unclear();
   }
 
-  /** Where the call was given up, the reason counts, and not that its connection was cut: a lost claim is no vendor's fault. */
+  /**
+   * If the call was aborted, the reason counts, not the cut connection: a lost claim is not a failure of the vendor.
+   */
   private noteLoss(error: unknown, signal: AbortSignal | undefined): void {
     if (error instanceof BreakerOpenError) return;
     const cause: unknown = signal?.aborted ? signal.reason : error;
@@ -76,4 +75,93 @@ export class Attempts {
       this.breaker.unclear();
     }
   }
+}
+
+const FAILURES = 5;
+const OPEN_MS = 30_000;
+
+/**
+ * Stops calling a vendor after several failures in a row. After a pause, one call tests whether the vendor answers
+ * again.
+ */
+export class CircuitBreaker {
+  private failures = 0;
+  private openUntil = 0;
+  private isProbing = false;
+  /** Cause of the last failure. */
+  private lastCause = '';
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  /** Throws if the call is not allowed. Otherwise the caller must report its end with one of the methods below. */
+  enter(): void {
+    if (this.failures < FAILURES) return;
+    if (this.now() < this.openUntil || this.isProbing) throw new BreakerOpenError(this.lastCause);
+    this.isProbing = true;
+  }
+
+  succeeded(): void {
+    this.failures = 0;
+    this.isProbing = false;
+  }
+
+  failed(cause: string): void {
+    this.lastCause = cause;
+    this.failures += 1;
+    this.isProbing = false;
+    if (this.failures >= FAILURES) this.openUntil = this.now() + OPEN_MS;
+  }
+
+  /** The call says nothing about the vendor: it was aborted early, or only this request failed. */
+  unclear(): void {
+    this.isProbing = false;
+  }
+}
+
+class BreakerOpenError extends UnreachableError {
+  constructor(cause: string) {
+    const message = 'All recent calls failed. No further call is made for up to 30 seconds.';
+    super(`${message} The last failure: ${cause}`, { temporary: false });
+  }
+}
+
+const ATTEMPTS = 3;
+
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 5_000;
+
+/** Rate limits, and failures of a proxy in front of the vendor. */
+const TEMPORARY_STATUSES = new Set([429, 502, 503, 504]);
+
+export function isTemporary(status: number): boolean {
+  return TEMPORARY_STATUSES.has(status);
+}
+
+/** Whether a failed call may be repeated: nothing was sent, or the call is idempotent. */
+export function mayRepeat(error: unknown, idempotent: boolean): boolean {
+  if (error instanceof UnreachableError) return error.temporary;
+  return error instanceof OutcomeUnknownError && idempotent;
+}
+
+/** Milliseconds to wait after an attempt: doubles each time, with jitter. @param chance from 0 to 1 */
+export function backoff(attempt: number, chance: number): number {
+  return FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + chance);
+}
+
+/**
+ * Milliseconds of a Retry-After header; `undefined` without the header, 'too long' if an action does not wait that
+ * long.
+ */
+export function retryAfter(header: string | undefined, now: Date): number | 'too long' | undefined {
+  return bounded(retryAfterMs(header, now));
+}
+
+/** The same for vendors with a header that contains a Unix time in seconds. */
+export function retryAt(header: string | undefined, now: Date): number | 'too long' | undefined {
+  if (header === undefined || !/^\d{1,12}$/.test(header.trim())) return undefined;
+  return bounded(Math.max(0, Number(header) * 1_000 - now.getTime()));
+}
+
+function bounded(wait: number | undefined): number | 'too long' | undefined {
+  return wait !== undefined && wait > LONGEST_WAIT_MS ? 'too long' : wait;
 }

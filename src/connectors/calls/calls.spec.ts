@@ -1,9 +1,8 @@
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import { CircuitBreaker } from './circuit-breaker.js';
-import { backoff, mayRepeat, retryAfter, retryAt } from './retry-rules.js';
+import { CircuitBreaker, backoff, mayRepeat, retryAfter, retryAt } from './attempts.js';
 
 describe('CircuitBreaker', () => {
-  it('refuses calls after five failures in a row, and lets one call through after a while', () => {
+  it('rejects calls after five failures in a row, and lets one call through after a pause', () => {
     let now = 0;
     const breaker = new CircuitBreaker(() => now);
     for (let turn = 0; turn < 4; turn += 1) breaker.failed('x');
@@ -29,7 +28,7 @@ describe('CircuitBreaker', () => {
 });
 
 describe('mayRepeat', () => {
-  it('allows a repetition when nothing was sent, and when the effect cannot happen twice', () => {
+  it('allows a retry if nothing was sent, and if the call is idempotent', () => {
     const unknown = new OutcomeUnknownError('?', 'broken');
     expect(mayRepeat(new UnreachableError('x'), false)).toBe(true);
     expect(mayRepeat(new UnreachableError('x', { temporary: false }), true)).toBe(false);
@@ -51,7 +50,7 @@ describe('retryAfter', () => {
     ['6', 'too long'],
     ['999999999', 'too long'],
     ['soon', undefined],
-  ])('reads the header %j as %j', (header, expected) =>
+  ])('parses the header %j as %j', (header, expected) =>
     expect(retryAfter(header, now)).toBe(expected),
   );
 });
@@ -72,13 +71,13 @@ describe('retryAt', () => {
     ['1e9', undefined],
     ['Mon, 02 Nov 2026 09:30:03 GMT', undefined],
     ['', undefined],
-  ])('reads the header %j as %j', (header, expected) =>
+  ])('parses the header %j as %j', (header, expected) =>
     expect(retryAt(header, now)).toBe(expected),
   );
 });
 
 describe('backoff', () => {
-  it('doubles with each attempt, and varies by chance', () => {
+  it('doubles with each attempt, with jitter', () => {
     expect([1, 2, 3].map((attempt) => backoff(attempt, 0.5))).toEqual([200, 400, 800]);
     expect(backoff(1, 0)).toBe(100);
   });

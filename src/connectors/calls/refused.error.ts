@@ -1,13 +1,13 @@
 import type { Outcome, TestResult } from '../connector.port.js';
 import { measureTest } from './vendor-calls.js';
 
-/** The vendor said no, or a value does not fit into a request: nothing happened. */
+/** The vendor rejected the request, or a value does not fit into it. Nothing happened. */
 export class RefusedError extends Error {
   constructor(
     message: string,
-    /** What the vendor answered, when it was asked. */
+    /** Status of the answer, if there was one. */
     readonly status?: number,
-    /** The vendor's own word for it, for programs. */
+    /** Error code of the vendor. */
     readonly code?: string,
   ) {
     super(message);
@@ -15,7 +15,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** What comes of the requests of one action, when a refusal of any of them ends it and an earlier one had no effect. */
+/** Outcome of an action that ends at the first refusal, if earlier requests had no effect. */
 export async function unlessRefused(work: () => Promise<Outcome>): Promise<Outcome> {
   try {
     return await work();
@@ -25,7 +25,7 @@ export async function unlessRefused(work: () => Promise<Outcome>): Promise<Outco
   }
 }
 
-/** A connector's test: `work` says in a sentence what it found, or throws. */
+/** Runs the test of a connector. `work` returns a sentence about the result, or throws. */
 export function testResult(work: () => Promise<string>): Promise<TestResult> {
   return measureTest(async () => {
     try {

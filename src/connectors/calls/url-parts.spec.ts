@@ -5,7 +5,7 @@ import { vendorUrl } from './url-parts.js';
 const BASE = 'https://vendor.example.com/api/';
 
 describe('vendorUrl', () => {
-  it('puts each part into one segment and each value into one value, below the path of the base', () => {
+  it('makes one segment of each part and one value of each query value, below the base path', () => {
     const url = vendorUrl(BASE, ['users', "o'hara@example.com?x#y/z", 'move'], {
       $filter: "id eq 'a&b=c d'",
       $top: '2',
@@ -17,17 +17,17 @@ describe('vendorUrl', () => {
   });
 
   it.each(['', '.', '..', '../users', 'a/../b', '..\\b', '\ud800', 'x'.repeat(2_001)])(
-    'refuses %j as a part of a path',
+    'rejects %j as a part of a path',
     (part) => {
       expect(() => vendorUrl(BASE, ['users', part])).toThrow(RefusedError);
     },
   );
 
-  it.each(['\udc00', 'x'.repeat(2_001)])('refuses %j as a value of the query', (value) => {
+  it.each(['\udc00', 'x'.repeat(2_001)])('rejects %j as a query value', (value) => {
     expect(() => vendorUrl(BASE, ['users'], { q: value })).toThrow(RefusedError);
   });
 
-  it('gives back any text that it takes, and leads nowhere else', () => {
+  it('preserves any text that it accepts, and leads nowhere else', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
         let url: URL;

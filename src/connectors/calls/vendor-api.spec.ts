@@ -1,7 +1,10 @@
-import type { Gate } from '../../platform/net/gate.js';
+import {
+  type Gate,
+  OutboundAnswer,
+  type OutboundRequest,
+} from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import { OutboundAnswer, type OutboundRequest } from '../../platform/net/outbound-request.js';
 import { AnswerShapeError, nothing, textAt, valueAt } from './answer-shape.js';
 import { RefusedError, testResult, unlessRefused } from './refused.error.js';
 import { type ChangeRequest, type Credentials, fixedCredentials, VendorApi } from './vendor-api.js';
@@ -22,7 +25,7 @@ const CHANGE: ChangeRequest = {
 };
 const TOKEN = 'token-that-nobody-sees';
 
-/** A vendor that does one thing after another, and the last of them for ever. */
+/** A vendor with a list of behaviours, of which it repeats the last. */
 function apiOf(turns: readonly Turn[], credentials?: Credentials) {
   const requests: OutboundRequest[] = [];
   const http = {
@@ -62,7 +65,7 @@ function renewable(): Credentials & { readonly renewed: unknown[] } {
 }
 
 describe('VendorApi', () => {
-  it('sends JSON with the credentials, and reads the answer', async () => {
+  it('sends JSON with the credentials, and parses the answer', async () => {
     const { api, requests } = apiOf([[200, { id: 'x' }]]);
     expect(await api.change(OPEN, CHANGE, (json) => textAt(json, 'id'))).toBe('x');
     expect(requests).toMatchObject([
@@ -79,7 +82,7 @@ describe('VendorApi', () => {
     ]);
   });
 
-  it('sends no content type without a body, and takes an answer without one', async () => {
+  it('sends no content type without a body, and accepts an answer without one', async () => {
     const { api, requests } = apiOf([[204]]);
     await api.ask(OPEN, { method: 'GET', path: ['me'] }, nothing);
     expect(requests[0]!.headers!['content-type']).toBeUndefined();
@@ -87,7 +90,7 @@ describe('VendorApi', () => {
   });
 
   it.each([400, 403, 404, 409, 422, 429])(
-    'says what the vendor refuses with status %i in its own words, without secrets',
+    'shows the message of the vendor for status %i, without secrets',
     async (status) => {
       const said = `No  client-secret-1 nor\n${TOKEN}.`;
       const { api } = apiOf([[status, { error: said }]]);
@@ -98,7 +101,7 @@ describe('VendorApi', () => {
     },
   );
 
-  it('cuts long words of the vendor, and quotes no HTML', async () => {
+  it('cuts long messages of the vendor, and quotes no HTML', async () => {
     const { api } = apiOf([[400, { error: 'x '.repeat(500) }]]);
     const error = await api.change(OPEN, CHANGE, nothing).catch(({ message }: Error) => message);
     expect((error as string).length).toBeLessThan(400);
@@ -106,7 +109,7 @@ describe('VendorApi', () => {
     await expect(html.api.change(OPEN, CHANGE, nothing)).rejects.toThrow(RefusedError);
   });
 
-  it('takes an error inside a success for a refusal', async () => {
+  it('treats an error with status 200 as a refusal', async () => {
     const { api } = apiOf([[200, { error: 'channel_not_found' }]]);
     await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow(
       new RefusedError('The vendor answered with status 200: channel_not_found.'),
@@ -126,7 +129,7 @@ describe('VendorApi', () => {
     ['nothing', [200]],
     ['a lost connection', new OutcomeUnknownError('cut', 'broken')],
   ])(
-    'leaves the outcome of a change unknown after %s, and of a question nothing',
+    'leaves the outcome of a change unknown after %s, and reports a read as not sent',
     async (_, turn) => {
       const { api } = apiOf([turn]);
       const read = (json: unknown): string => textAt(json, 'id');
@@ -137,20 +140,20 @@ describe('VendorApi', () => {
     },
   );
 
-  it('says of a question that it took too long', async () => {
+  it('reports the timeout of a read', async () => {
     const late = new OutcomeUnknownError('late', 'timeout');
     const { api } = apiOf([late]);
     await expect(api.ask(OPEN, { method: 'GET', path: ['me'] }, nothing)).rejects.toBe(late);
   });
 
-  it('says of an answer that is no JSON just that', async () => {
+  it('reports an answer that is not JSON', async () => {
     const { api } = apiOf([[200, '{"id": ']]);
     await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow(
-      new AnswerShapeError('The vendor answered with something else than JSON.'),
+      new AnswerShapeError('The vendor answered with something other than JSON.'),
     );
   });
 
-  it('sends again with other credentials after status 401, once, idempotent or not', async () => {
+  it('sends again once with renewed credentials after status 401, idempotent or not', async () => {
     const credentials = renewable();
     const { api, requests } = apiOf([[401], [200, {}]], credentials);
     await api.change(OPEN, CHANGE, nothing);
@@ -161,7 +164,7 @@ describe('VendorApi', () => {
     expect(credentials.renewed).toEqual([{ authorization: 'Bearer token-number-0' }]);
   });
 
-  it('gives up when the other credentials are not accepted either', async () => {
+  it('gives up if the renewed credentials are rejected, too', async () => {
     const { api, requests } = apiOf([[401, { error: 'token-number-1 expired' }]], renewable());
     await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow(
       new RefusedError('The vendor does not accept the credentials: [secret] expired.', 401),
@@ -169,13 +172,13 @@ describe('VendorApi', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('gives up at once when there are no other credentials', async () => {
+  it('gives up at once if credentials cannot be renewed', async () => {
     const { api, requests } = apiOf([[401]]);
     await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow('does not accept');
     expect(requests).toHaveLength(1);
   });
 
-  it('repeats after status 429 what is not idempotent, too, and after status 503 only what is', async () => {
+  it('repeats any request after status 429, and only idempotent ones after status 503', async () => {
     const limited = apiOf([[429], [200, {}]]);
     await limited.api.change(OPEN, CHANGE, nothing);
     expect(limited.requests).toHaveLength(2);
@@ -185,14 +188,14 @@ describe('VendorApi', () => {
     await away.api.change(OPEN, { ...CHANGE, idempotent: true }, nothing);
   });
 
-  it('asks without a gate, and then once', async () => {
+  it('reads without a gate, and then once', async () => {
     const { api, requests } = apiOf([[503]]);
     const question = api.ask(undefined, { method: 'GET', path: ['me'], timeoutMs: 7 }, nothing);
     await expect(question).rejects.toThrow(UnreachableError);
     expect(requests).toMatchObject([{ timeoutMs: 7 }]);
   });
 
-  it('passes on what the gate throws', async () => {
+  it('passes on errors of the gate', async () => {
     const refusal = new Error('the switch is on');
     const shut: Gate = { send: () => Promise.reject(refusal) };
     const { api } = apiOf([[200]]);
@@ -201,22 +204,22 @@ describe('VendorApi', () => {
   });
 });
 
-describe('what a refusal makes of an action and of a test', () => {
+describe('the refusal of an action or a test', () => {
   const refuse = () => Promise.reject(new RefusedError('no'));
   const mistake = new TypeError('a mistake');
 
-  it('is a refused outcome, and a test without success', async () => {
+  it('is a refused outcome, or a failed test', async () => {
     expect(await unlessRefused(refuse)).toEqual({ kind: 'refused', message: 'no' });
     expect(await testResult(refuse)).toMatchObject({ success: false, message: 'no' });
   });
 
-  it('is nothing when there is none', async () => {
+  it('does not change a result without refusal', async () => {
     const done = { kind: 'done', message: 'yes' } as const;
     expect(await unlessRefused(async () => done)).toBe(done);
     expect(await testResult(async () => 'yes')).toMatchObject({ success: true, message: 'yes' });
   });
 
-  it('is thrown on when it is another error', async () => {
+  it('does not catch other errors', async () => {
     await expect(unlessRefused(() => Promise.reject(mistake))).rejects.toBe(mistake);
     await expect(testResult(() => Promise.reject(mistake))).rejects.toBe(mistake);
   });

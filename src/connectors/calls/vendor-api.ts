@@ -1,6 +1,5 @@
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import type { Gate } from '../../platform/net/gate.js';
-import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { shownStart } from '../../platform/text.js';
 import { AnswerRedactor } from './answer-redactor.js';
 import { AnswerShapeError } from './answer-shape.js';
@@ -10,10 +9,10 @@ import type { VendorCalls, VendorRequest } from './vendor-calls.js';
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** What shows the vendor who asks. */
+/** Authenticates requests to the vendor. */
 export interface Credentials {
   headers(): Promise<Headers>;
-  /** Called after a 401. Leave it out where the credentials cannot be renewed. */
+  /** Called after a 401. Absent if the credentials cannot be renewed. */
   renew?(refused: Headers): void;
 }
 
@@ -29,22 +28,22 @@ export interface ApiRequest {
 }
 
 export interface ChangeRequest extends ApiRequest {
-  /** Sent twice, it takes effect once and is answered alike. */
+  /** Repeating the request has the same effect and the same answer. */
   readonly idempotent: boolean;
 }
 
-export interface VendorApiOptions {
-  /** As people call it. */
+interface VendorApiOptions {
+  /** Name for people. */
   readonly vendor: string;
   readonly baseUrl: string;
   readonly credentials: Credentials;
-  /** What must not be shown when the vendor repeats it. The values of the credentials' headers are added. */
+  /** Texts to mask in answers, besides the values of the credential headers. */
   readonly secrets: readonly string[];
-  /** The vendor's own words in an answer that is an error, whatever its status; undefined when it is none. */
+  /** Error message in an answer with any status; `undefined` if it is not an error. */
   readonly complaintIn: (json: unknown) => string | undefined;
-  /** The vendor's word for an error, where the connector tells one from another by it. */
+  /** Error code in an answer, if the connector needs it. */
   readonly codeIn?: (json: unknown) => string | undefined;
-  /** See CallOptions: of a vendor that has a header of its own for what others say in Retry-After. */
+  /** See CallOptions: header of the vendor instead of Retry-After. */
   readonly limitEndsIn?: string;
 }
 
@@ -52,9 +51,8 @@ const LONGEST_COMPLAINT = 300;
 const SHORTEST_SECRET = 6;
 
 /**
- * JSON requests at one vendor. What an answer means is decided here: its content is read by a function that throws an
- * AnswerShapeError where it is not as documented, what the vendor refuses is a RefusedError, and what does not tell whether
- * it happened is an OutcomeUnknownError.
+ * JSON requests to one vendor. `read` throws AnswerShapeError for an undocumented answer. A refusal is a RefusedError,
+ * and an unknown outcome is an OutcomeUnknownError.
  */
 export class VendorApi {
   constructor(
@@ -62,7 +60,7 @@ export class VendorApi {
     private readonly options: VendorApiOptions,
   ) {}
 
-  /** A request with an effect. */
+  /** Sends a request with an effect. */
   async change<T>(gate: Gate, request: ChangeRequest, read: (json: unknown) => T): Promise<T> {
     const { idempotent } = request;
     const { limitEndsIn } = this.options;
@@ -72,8 +70,8 @@ export class VendorApi {
   }
 
   /**
-   * A question, which changes nothing. Without a gate it is one that the kill switch does not stop: a poll, a probe or a
-   * test. An unreadable answer counts as no answer: a question has no effect that could be unknown.
+   * Sends a request that changes nothing. Without a gate the kill switch does not stop it: a poll, a probe or a test.
+   * An unreadable answer counts as no answer.
    */
   async ask<T>(
     gate: Gate | undefined,
@@ -109,7 +107,7 @@ export class VendorApi {
     const json = answer.json;
     this.judge(answer, json, headers);
     if (json === undefined && answer.body.length > 0) {
-      throw new AnswerShapeError(`${vendor} answered with something else than JSON.`);
+      throw new AnswerShapeError(`${vendor} answered with something other than JSON.`);
     }
     return read(json);
   }
@@ -130,7 +128,7 @@ export class VendorApi {
     };
   }
 
-  /** Throws when the answer is an error. */
+  /** Throws if the answer is an error. */
   private judge(answer: OutboundAnswer, json: unknown, headers: Headers): void {
     const { vendor, complaintIn, codeIn } = this.options;
     const { status } = answer;
@@ -148,9 +146,9 @@ export class VendorApi {
     throw new RefusedError(message, status, codeIn?.(json));
   }
 
-  /** The vendor's words without the secrets that they may repeat. */
+  /** Error message of the vendor, without secrets. */
   private complaintOf(answer: OutboundAnswer, headers: Headers): string {
-    // Without the scheme before it, such as Bearer: that is an ordinary word.
+    // Without the scheme, such as Bearer, which is an ordinary word.
     const words = Object.values(headers).map((value) => value.split(' ').at(-1)!);
     const secrets = [
       ...this.options.secrets,
@@ -163,7 +161,7 @@ export class VendorApi {
   }
 }
 
-/** Credentials that stay the same until somebody changes the connector. */
+/** Credentials that never expire. */
 export function fixedCredentials(headers: Headers): Credentials {
   return { headers: async () => headers };
 }

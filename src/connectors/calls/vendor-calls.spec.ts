@@ -1,7 +1,12 @@
+/** @jest-environment-options {"ownModules": true} */
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import { OutboundAnswer, type OutboundRequest } from '../../platform/net/outbound-request.js';
-import type { Departure, Gate } from '../../platform/net/gate.js';
+import {
+  OutboundAnswer,
+  type OutboundRequest,
+  type Departure,
+  type Gate,
+} from '../../platform/net/outbound-request.js';
 import { measureTest, VendorCalls, type VendorRequest } from './vendor-calls.js';
 
 const REQUEST: VendorRequest = { method: 'POST', url: new URL('https://vendor.example') };
@@ -13,7 +18,7 @@ function answer(status: number, headers: Readonly<Record<string, string>> = {}):
   return new OutboundAnswer(status, headers, Buffer.alloc(0));
 }
 
-/** A vendor that does one thing after another, and the last of them for ever. */
+/** A vendor with a list of behaviours, of which it repeats the last. */
 function callsOf(...turns: Turn[]) {
   const requests: OutboundRequest[] = [];
   const waits: number[] = [];
@@ -42,7 +47,7 @@ describe('VendorCalls', () => {
     jest.restoreAllMocks();
   });
 
-  it('sends with a timeout of ten seconds, the signal of the gate and its permission to leave', async () => {
+  it('sends with a timeout of 10 s, the signal of the gate and its permission to leave', async () => {
     const leave = jest.fn(async () => undefined);
     const { calls, requests } = callsOf(200);
     const gate: Gate = { send: (request) => request({ signal: DEPARTURE.signal, leave }) };
@@ -60,7 +65,7 @@ describe('VendorCalls', () => {
     expect(requests.map(({ timeoutMs }) => timeoutMs)).toEqual([7, 8, 10_000]);
   });
 
-  it('returns a temporary failure at once when the request is not idempotent', async () => {
+  it('returns a temporary failure at once if the request is not idempotent', async () => {
     const { calls, requests } = callsOf(503);
     const { status } = await calls.gated(OPEN, REQUEST, { idempotent: false });
     expect([status, requests.length]).toEqual([503, 1]);
@@ -76,7 +81,7 @@ describe('VendorCalls', () => {
   );
 
   it.each([200, 400, 404, 500, 501])(
-    'returns status %i at once, also for an idempotent request',
+    'returns status %i at once, even for an idempotent request',
     async (status) => {
       const { calls, requests } = callsOf(status);
       expect((await calls.gated(OPEN, REQUEST, IDEMPOTENT)).status).toBe(status);
@@ -84,22 +89,22 @@ describe('VendorCalls', () => {
     },
   );
 
-  it('returns the answer of the third attempt, whatever it is', async () => {
+  it('returns any answer of the third attempt', async () => {
     const { calls, requests, waits } = callsOf(503);
     expect((await calls.gated(OPEN, REQUEST, IDEMPOTENT)).status).toBe(503);
     expect([requests.length, waits.length]).toEqual([3, 2]);
   });
 
   it.each([
-    ['as long as the vendor asks when that is longer', '3', 3_000],
-    ['as long as without it when that is longer', '0', 200],
+    ['as long as the vendor asks if that is longer', '3', 3_000],
+    ['as long as without it if that is longer', '0', 200],
   ])('waits %s', async (_, retryAfter, expected) => {
     const { calls, waits } = callsOf(answer(503, { 'retry-after': retryAfter }), 200);
     await calls.gated(OPEN, REQUEST, IDEMPOTENT);
     expect(waits).toEqual([expected]);
   });
 
-  it('really waits when it is given nothing else to wait by', async () => {
+  it('waits in real time by default', async () => {
     const { http } = callsOf(503, 200);
     jest.spyOn(Math, 'random').mockReturnValue(0);
     const start = performance.now();
@@ -107,13 +112,13 @@ describe('VendorCalls', () => {
     expect(performance.now() - start).toBeGreaterThan(95);
   });
 
-  it('returns the answer when the vendor asks to wait too long', async () => {
+  it('returns the answer if the vendor asks to wait too long', async () => {
     const { calls, requests } = callsOf(answer(503, { 'retry-after': '60' }), 200);
     expect((await calls.gated(OPEN, REQUEST, IDEMPOTENT)).status).toBe(503);
     expect(requests).toHaveLength(1);
   });
 
-  describe('at a vendor that says in a header of its own when its limit ends', () => {
+  describe('with the rate limit header of a vendor', () => {
     const OWN = { idempotent: false, limitIsRefusal: true, limitEndsIn: 'x-limit-ends' };
     const DATE = 'Mon, 02 Nov 2026 09:30:00 GMT';
     const SECOND = Date.parse(DATE) / 1_000;
@@ -123,27 +128,27 @@ describe('VendorCalls', () => {
       return { waits, requests: requests.length };
     };
 
-    it('waits until then, by the clock of the vendor', async () => {
+    it('waits until that time, by the clock of the vendor', async () => {
       const headers = { 'x-limit-ends': String(SECOND + 4) };
       expect(await waitsAfter(429, headers)).toEqual({ waits: [4_000], requests: 2 });
     });
 
-    it('asks once when that is later than an action waits', async () => {
+    it('asks once if an action does not wait that long', async () => {
       const headers = { 'x-limit-ends': String(SECOND + 60) };
       expect(await waitsAfter(429, headers)).toEqual({ waits: [], requests: 1 });
     });
 
-    it('waits as Retry-After says where it says so', async () => {
+    it('prefers Retry-After', async () => {
       const headers = { 'retry-after': '2', 'x-limit-ends': String(SECOND + 60) };
       expect(await waitsAfter(429, headers)).toEqual({ waits: [2_000], requests: 2 });
     });
 
-    it('does not read it from an answer with status 503, which is about no limit', async () => {
+    it('ignores the header of an answer with status 503', async () => {
       const headers = { 'x-limit-ends': String(SECOND + 60) };
       expect(await waitsAfter(503, headers)).toEqual({ waits: [200], requests: 2 });
     });
 
-    it('goes by its own clock when the answer has no date', async () => {
+    it('uses its own clock if the answer has no date', async () => {
       const headers = { date: 'today', 'x-limit-ends': String(SECOND - 60) };
       jest.useFakeTimers({ now: new Date(DATE), doNotFake: ['performance'] });
       expect(await waitsAfter(429, headers)).toEqual({ waits: [200], requests: 2 });
@@ -156,7 +161,7 @@ describe('VendorCalls', () => {
   it.each([
     [2, 20_001],
     [3, 20_000],
-  ])('makes %i attempts when the second one begins after %i ms', async (attempts, laterMs) => {
+  ])('makes %i attempts if the second one begins after %i ms', async (attempts, laterMs) => {
     let now = 5_000;
     jest.spyOn(performance, 'now').mockImplementation(() => now);
     const { calls, requests } = callsOf(503);
@@ -170,26 +175,26 @@ describe('VendorCalls', () => {
     expect(requests).toHaveLength(attempts);
   });
 
-  it('repeats what was not sent, idempotent or not, and throws that nothing was sent', async () => {
+  it('retries if nothing was sent, idempotent or not, and reports that nothing was sent', async () => {
     const { calls, requests } = callsOf(new UnreachableError('away'));
     await expect(calls.gated(OPEN, REQUEST, { idempotent: false })).rejects.toThrow('away');
     expect(requests).toHaveLength(3);
   });
 
-  it('does not repeat a request whose target is refused', async () => {
+  it('does not retry a request whose target is refused', async () => {
     const { calls, requests } = callsOf(new UnreachableError('never', { temporary: false }));
     await expect(calls.gated(OPEN, REQUEST, IDEMPOTENT)).rejects.toThrow('never');
     expect(requests).toHaveLength(1);
   });
 
-  it('throws that the outcome is unknown when one attempt sent something and the later ones did not', async () => {
+  it('reports an unknown outcome if one attempt sent something and the later ones did not', async () => {
     const unknown = new OutcomeUnknownError('cut', 'broken');
     const { calls, requests } = callsOf(unknown, new UnreachableError('away'));
     await expect(calls.gated(OPEN, REQUEST, IDEMPOTENT)).rejects.toBe(unknown);
     expect(requests).toHaveLength(3);
   });
 
-  it('throws the error of the gate, also after an attempt that sent something', async () => {
+  it('throws the error of the gate, even after an attempt that sent something', async () => {
     const refusal = new Error('the switch is on');
     const { calls } = callsOf(new OutcomeUnknownError('cut', 'broken'));
     let asked = 0;
@@ -212,21 +217,21 @@ describe('VendorCalls', () => {
       const { calls, requests } = callsOf(turn);
       const call = () => calls.gated(OPEN, REQUEST, { idempotent: false });
       await fiveTimes(call);
-      await expect(call()).rejects.toThrow('no further one is made');
+      await expect(call()).rejects.toThrow('No further call is made');
       expect(requests).toHaveLength(5);
     });
 
-    it('goes on sending after answers of status 500, which one request of one caller may cause', async () => {
+    it('continues after answers with status 500, which a single request may cause', async () => {
       const { calls, requests } = callsOf(503, 503, 500, 500, 500, 500, 500, 503, 503, 503, 200);
       const call = () => calls.gated(OPEN, REQUEST, { idempotent: false });
       await fiveTimes(call);
       await fiveTimes(call);
-      // Nor do they make a vendor well that fails otherwise.
-      await expect(call()).rejects.toThrow('no further one is made');
+      // Nor do they reset the count of other failures.
+      await expect(call()).rejects.toThrow('No further call is made');
       expect(requests).toHaveLength(10);
     });
 
-    it('goes on sending after answers of status 499, and after refusals of the gate', async () => {
+    it('continues after answers with status 499, and after refusals of the gate', async () => {
       const { calls, requests } = callsOf(499);
       await fiveTimes(() => calls.gated(OPEN, REQUEST, IDEMPOTENT));
       await fiveTimes(() => calls.gated(shutWith(new Error('shut')), REQUEST, IDEMPOTENT));
@@ -234,7 +239,7 @@ describe('VendorCalls', () => {
       expect(requests).toHaveLength(6);
     });
 
-    describe('for calls that are given up while they are under way', () => {
+    describe('for calls that are aborted in progress', () => {
       const givenUpFor = (reason: Error) => {
         const giver = new AbortController();
         const departure = { ...DEPARTURE, signal: giver.signal };
@@ -249,22 +254,22 @@ describe('VendorCalls', () => {
         return { ...calls, call: () => calls.calls.gated(gate, REQUEST, IDEMPOTENT) };
       };
 
-      it('sends on when that was not for the vendor, and repeats none of them', async () => {
+      it('continues if the vendor was not the reason, and repeats none of them', async () => {
         const { call, requests } = givenUpFor(new Error('The claim is lost.'));
         await fiveTimes(call);
         await expect(call()).rejects.toThrow('given up');
         expect(requests).toHaveLength(6);
       });
 
-      it('sends nothing more after five that the vendor took too long for', async () => {
+      it('sends nothing more after five timeouts of the vendor', async () => {
         const { call, requests } = givenUpFor(new OutcomeUnknownError('too long', 'timeout'));
         await fiveTimes(call);
-        await expect(call()).rejects.toThrow('no further one is made');
+        await expect(call()).rejects.toThrow('No further call is made');
         expect(requests).toHaveLength(5);
       });
     });
 
-    it('lets the next call try when the gate refused the one that was to find out', async () => {
+    it('lets the next call test the vendor if the gate refused the first', async () => {
       let now = 0;
       jest.spyOn(performance, 'now').mockImplementation(() => now);
       const { calls } = callsOf(503, 503, 503, 503, 503, 200);
@@ -279,7 +284,7 @@ describe('VendorCalls', () => {
 });
 
 describe('measureTest', () => {
-  it('returns what the test says, and how many whole milliseconds it took', async () => {
+  it('returns the result of the test and its duration in whole milliseconds', async () => {
     jest.spyOn(performance, 'now').mockReturnValueOnce(100).mockReturnValueOnce(142.4);
     const result = await measureTest(async () => ({ success: true, message: 'Well.' }));
     expect(result).toEqual({ success: true, message: 'Well.', latencyMs: 42 });
@@ -287,7 +292,7 @@ describe('measureTest', () => {
   });
 
   it.each([new UnreachableError('away'), new OutcomeUnknownError('cut', 'timeout')])(
-    'says that the connector does not answer when the test throws %p',
+    'returns a failed test if the test throws %p',
     async (error) => {
       const result = await measureTest(() => Promise.reject(error));
       expect(result).toMatchObject({ success: false, message: error.message });

@@ -1,31 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Departure, Gate } from '../../platform/net/gate.js';
+import type {
+  Departure,
+  Gate,
+  OutboundAnswer,
+  OutboundRequest,
+} from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import type { OutboundAnswer, OutboundRequest } from '../../platform/net/outbound-request.js';
 import type { TestResult } from '../connector.port.js';
-import { Attempts, type VendorState } from './attempts.js';
-import { isTemporary, retryAfter, retryAt } from './retry-rules.js';
+import { Attempts, type VendorState, isTemporary, retryAfter, retryAt } from './attempts.js';
 import { presentTime } from '../../platform/clock.js';
 
 export type VendorRequest = Omit<OutboundRequest, 'signal' | 'beforeLeaving'>;
 
 export interface CallOptions {
-  /** Sent twice, the request takes effect once. */
+  /** Repeating the request has the same effect as sending it once. */
   readonly idempotent: boolean;
-  /** Of a request that it answers with 429 the vendor does nothing, so that it may be sent again, idempotent or not. */
+  /** The vendor does nothing when it answers 429, so the request may be repeated even if it is not idempotent. */
   readonly limitIsRefusal?: boolean;
-  /**
-   * The header, in lower case, in which an answer with status 429 and without Retry-After says at which second since 1970
-   * the vendor may be asked again.
-   */
+  /** Lower-case header with the Unix time in seconds of the next allowed request, for a 429 without Retry-After. */
   readonly limitEndsIn?: string;
 }
 
-/** For one attempt. All attempts and waits together stay well below the lease of an action. */
+/** Timeout of one attempt. All attempts and waits together are much shorter than the lease of an action. */
 const TIMEOUT_MS = 10_000;
 
-/** The calls of one connector: each has a timeout, all share a circuit breaker, and what is safe to repeat is repeated. */
+/** HTTP calls of one connector, with timeouts, retries and a shared circuit breaker. */
 export class VendorCalls {
   private readonly attempts: Attempts;
 
@@ -36,7 +36,7 @@ export class VendorCalls {
     this.attempts = new Attempts(wait);
   }
 
-  /** For a request with an effect, and for a look-up: each attempt passes the gate anew. */
+  /** Sends a request with an effect, or a look-up. Each attempt passes the gate. */
   gated(gate: Gate, request: VendorRequest, options: CallOptions): Promise<OutboundAnswer> {
     const once = (departure: Departure): Promise<OutboundAnswer> =>
       this.http.request({
@@ -53,13 +53,13 @@ export class VendorCalls {
     });
   }
 
-  /** For a status poll and a test, which have no effect: the kill switch does not stop them. */
+  /** Sends a status poll or a test, which the kill switch does not stop. */
   ungated(request: VendorRequest): Promise<OutboundAnswer> {
     return this.http.request({ timeoutMs: TIMEOUT_MS, ...request, handsOnTrace: true });
   }
 }
 
-/** Status 500 comes from whoever read the request, 502 to 504 from what stands before it. */
+/** Status 500 comes from the service itself, 502 to 504 from a proxy in front of it. */
 function stateBy({ status }: OutboundAnswer): VendorState {
   if (status < 500) return 'well';
   return isTemporary(status) ? 'failing' : 'unclear';
@@ -81,7 +81,7 @@ function pauseAskedBy(
   return retryAt(answer.header(limitEndsIn), vendorsTime(answer) ?? now);
 }
 
-/** Its second is one of its own clock, which may differ from ours by more than an action waits. */
+/** The header uses the clock of the vendor, which may differ from ours. */
 function vendorsTime(answer: OutboundAnswer): Date | undefined {
   const time = new Date(answer.header('date') ?? '');
   return Number.isNaN(time.getTime()) ? undefined : time;
@@ -94,7 +94,7 @@ function mayAnswerBeRepeated(
   return isTemporary(status) && (idempotent || (limitIsRefusal && status === 429));
 }
 
-/** Runs a connector's test and measures how long it takes. That the vendor cannot be reached is a result and not an error. */
+/** Runs the test of a connector and measures its duration. An unreachable vendor is a result, not an error. */
 export async function measureTest(
   test: () => Promise<Omit<TestResult, 'latencyMs'>>,
 ): Promise<TestResult> {

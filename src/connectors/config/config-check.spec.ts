@@ -49,7 +49,7 @@ const problems = (config: unknown) => configProblems(SCHEMA, config, 'config');
 const inField = (config: object) => problems({ url: 'https://vendor.example', ...config });
 
 describe('configProblems', () => {
-  it('finds nothing wrong with what the schema allows', () => {
+  it('accepts a valid configuration', () => {
     const whole = {
       key: 'k2',
       method: 'GET',
@@ -79,7 +79,7 @@ describe('configProblems', () => {
     ['another word', { method: 'get' }, 'config.method', 'is_in', 'must be one of GET, POST'],
     ['a number for a word', { method: 1 }, 'config.method', 'is_string', 'must be a string'],
     ['another pattern', { path: 'a' }, 'config.path', 'matches', 'must match ^/'],
-    ['no whole address', { url: 'vendor' }, 'config.url', 'is_url', 'must be a whole address'],
+    ['no whole address', { url: 'vendor' }, 'config.url', 'is_url', 'must be an absolute address'],
     [
       'another scheme',
       { url: 'ftp://vendor.example' },
@@ -119,7 +119,7 @@ describe('configProblems', () => {
       { codes: [200, 200] },
       'config.codes',
       'unique',
-      'must not name anything twice',
+      'must not contain duplicates',
     ],
     [
       'a wrong entry',
@@ -180,11 +180,11 @@ describe('configProblems', () => {
       'unknown_field',
       'is not a known field',
     ],
-  ])('names field, code and rule when it finds %s', (_, config, field, code, rule) => {
+  ])('names field, code and rule for %s', (_, config, field, code, rule) => {
     expect(inField(config)).toEqual([{ field, code, message: `${field} ${rule}.` }]);
   });
 
-  it('names a missing field, and a configuration that is no object', () => {
+  it('names a missing field, and a configuration that is not an object', () => {
     expect(problems({})).toEqual([
       { field: 'config.url', code: 'required', message: 'config.url is required.' },
     ]);
@@ -193,7 +193,7 @@ describe('configProblems', () => {
     ]);
   });
 
-  it('names every field that is wrong, each once: what is missing, what is unknown, then the others', () => {
+  it('names every invalid field once: missing, unknown, then the others', () => {
     const wrong = { path: 'a text that is too long', other: 1, port: 0, headers: { 'A B': 7 } };
     expect(problems(wrong).map(({ field, code }) => `${field} ${code}`)).toEqual([
       'config.url required',
@@ -204,20 +204,20 @@ describe('configProblems', () => {
     ]);
   });
 
-  it('shows the beginning of a long name, and a limited number of errors', () => {
+  it('cuts long names, and limits the number of errors', () => {
     const [long] = inField({ ['x'.repeat(5_000)]: 1 });
     expect(long).toMatchObject({ field: `config.${'x'.repeat(100)}` });
     const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`x${at}`, 1]));
     expect(inField(many)).toHaveLength(MOST_ERRORS);
   });
 
-  it('shows no value of the configuration, because any may be a secret', () => {
+  it('shows no value of the configuration, because values may be secrets', () => {
     const secret = 'hidden-value';
     const config = { url: secret, key: secret, headers: { 'x-a': secret }, path: secret };
     expect(JSON.stringify(problems(config))).not.toContain(secret);
   });
 
-  it('shows a name as it is when it has the special characters of JSON pointers', () => {
+  it('shows a name with the special characters of JSON pointers unchanged', () => {
     const found = inField({ body: '', 'a/b~c': 1 });
     expect(found).toMatchObject([{ field: 'config.a/b~c' }]);
   });

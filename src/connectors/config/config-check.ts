@@ -1,9 +1,16 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName, shownStart } from '../../platform/text.js';
-import type { ConfigSchema, StringSchema } from './config-schema.js';
+import {
+  type ConfigSchema,
+  type StringSchema,
+  type Config,
+  ignoresCase,
+  isMap,
+  isObject,
+} from './config-schema.js';
 
-/** `ownProperties`: a field may be called `constructor`. `verbose`: an error knows its schema, which the message quotes. */
+/** `ownProperties`: a field may be named `constructor`. `verbose`: messages quote the schema of the error. */
 const ajv = new Ajv({
   allErrors: true,
   verbose: true,
@@ -20,7 +27,7 @@ type AddressFormat = NonNullable<StringSchema['format']>;
 
 type Rule = readonly [code: string, text: string];
 
-/** The keywords that messages quote. */
+/** Keywords that messages quote. */
 interface Keywords {
   readonly type: unknown;
   readonly enum: readonly string[];
@@ -37,22 +44,22 @@ interface Keywords {
 }
 
 /**
- * What of a configuration its type's schema does not allow: one error for each wrong field, named by its dotted path.
- * The messages quote the schema and never the configuration, because any value may be a secret.
+ * Validates a configuration against the schema of its type. Returns one error per invalid field, with its dotted path.
+ * Messages never quote the configuration, because values may be secrets.
  */
 export function configProblems(schema: ConfigSchema, config: unknown, path: string): FieldError[] {
-  // Ajv compiles each schema once. There are as many schemas as types of connectors.
+  // Ajv caches each compiled schema. There is one per type.
   const validate = ajv.compile(schema);
   validate(config);
   const errors = validate.errors ?? [];
   const found = new Map<string, FieldError>();
-  // What is of the wrong type or too long is none of the known values either: that alone would help nobody.
+  // A value of the wrong type or length is not reported a second time as an unknown value.
   const wrongOtherwise = new Set(
     errors.filter(({ keyword }) => keyword !== 'enum').map(({ instancePath }) => instancePath),
   );
   for (const error of errors) {
     if (error.keyword === 'enum' && wrongOtherwise.has(error.instancePath)) continue;
-    // Says what is wrong with a name. The error of the keyword `propertyNames`, which follows, says that it is not allowed.
+    // Describes an invalid name. The following error of the keyword `propertyNames` reports it.
     if (error.propertyName !== undefined) continue;
     const pointer = pointerOf(error);
     const isToldAlready = [...found.keys()].some((told) => `${pointer}/`.startsWith(`${told}/`));
@@ -62,7 +69,7 @@ export function configProblems(schema: ConfigSchema, config: unknown, path: stri
   return [...found.values()];
 }
 
-/** The JSON pointer of the wrong field. Where a name is missing or not allowed, ajv gives that of the object around it. */
+/** JSON pointer of the invalid field. For a missing or unknown name, ajv points to the object around it. */
 function pointerOf({ instancePath, params }: ErrorObject): string {
   const { missingProperty, additionalProperty, propertyName } = params as Record<string, string>;
   const name = missingProperty ?? additionalProperty ?? propertyName;
@@ -70,7 +77,7 @@ function pointerOf({ instancePath, params }: ErrorObject): string {
 }
 
 function fieldError(path: string, pointer: string, [code, text]: Rule): FieldError {
-  // A name that the sender made up may be as long as the body.
+  // A name in the request may be as long as the body.
   const names = pointer.split('/').slice(1).map(unescapeJsonPointer).map(shownName);
   const field = shownStart([path, ...names].join('.'), 200);
   return { field, code, message: `${field} ${text}.` };
@@ -100,7 +107,7 @@ function ruleOf({ keyword, parentSchema, data }: ErrorObject): Rule {
     case 'maxItems':
       return ['size', `must have ${schema.minItems ?? 0} to ${schema.maxItems} entries`];
     case 'uniqueItems':
-      return ['unique', 'must not name anything twice'];
+      return ['unique', 'must not contain duplicates'];
     case 'minLength':
     case 'maxLength':
       return ['length', `must have ${schema.minLength ?? 0} to ${schema.maxLength} characters`];
@@ -132,9 +139,9 @@ function typeRule(schema: Keywords): Rule {
   }
 }
 
-/** What is wrong with an address, stricter than the format that JSON Schema calls `uri`; undefined when nothing is. */
+/** Fault of an address, stricter than the JSON Schema format `uri`; `undefined` if it is valid. */
 function addressRule(text: string, format: AddressFormat): string | undefined {
-  if (!URL.canParse(text)) return 'must be a whole address';
+  if (!URL.canParse(text)) return 'must be an absolute address';
   const { protocol, username, password, search, hash } = new URL(text);
   if (protocol !== 'https:' && protocol !== 'http:') return 'must be an https or http address';
   const forbidden = username + password + hash + (format === 'uri' ? search : '');
@@ -142,4 +149,24 @@ function addressRule(text: string, format: AddressFormat): string | undefined {
   return format === 'uri'
     ? 'must have no user, password, query or fragment'
     : 'must have no user, password or fragment';
+}
+
+/** Finds names that differ only in case in case-insensitive maps, because it would be undefined which one is sent. */
+export function twinNameProblems(
+  { properties }: ConfigSchema,
+  config: Config,
+  path: string,
+): FieldError[] {
+  return Object.entries(properties).flatMap(([name, property]) => {
+    const map = Object.hasOwn(config, name) ? config[name] : undefined;
+    if (!isMap(property) || !ignoresCase(property) || !isObject(map)) return [];
+    const seen = new Set<string>();
+    return Object.keys(map).flatMap((key) => {
+      const isTwin = seen.has(key.toLowerCase());
+      seen.add(key.toLowerCase());
+      const field = shownStart(`${path}.${name}.${shownName(key)}`, 200);
+      const message = `${field} is given twice: its names are case-insensitive.`;
+      return isTwin ? [{ field, code: 'unique', message }] : [];
+    });
+  });
 }

@@ -27,7 +27,7 @@ const SCHEMA: ConfigSchema = {
 };
 
 describe('withDefaults', () => {
-  it('adds what a configuration leaves out, and changes nothing of what it has', () => {
+  it('adds defaults for absent fields, and changes nothing else', () => {
     expect(withDefaults(SCHEMA, {})).toEqual({
       base_url: 'https://vendor.example.com',
       secure: false,
@@ -40,7 +40,7 @@ describe('withDefaults', () => {
 describe('changeConfig', () => {
   const before = { headers: { 'X-A': '1', 'x-b': '2' }, secrets: { Token: '3', constructor: '4' } };
 
-  it('takes another spelling of a name for the same one only where the map ignores case', () => {
+  it('treats another spelling of a name as the same only if the map ignores case', () => {
     const change = {
       headers: { 'x-a': '5', 'X-B': null, constructor: '6' },
       secrets: { token: '7', CONSTRUCTOR: null },
@@ -51,7 +51,7 @@ describe('changeConfig', () => {
     });
   });
 
-  it('takes away by null what is not required, and leaves it for every other field to be refused', () => {
+  it('removes optional fields by null, and leaves required ones to be rejected', () => {
     const schema: ConfigSchema = { ...SCHEMA, required: ['secure'] };
     const whole = { ...before, secure: true, token: 'abc', base_url: 'https://a.example.com' };
     const change = { headers: null, token: null, base_url: null, secure: null, constructor: null };

@@ -1,16 +1,16 @@
 /**
- * Shorter secrets are refused when they are saved. A vendor that echoes what it is asked shows by what is masked whether a guess
- * was right, and thousands of short guesses fit into one echo.
+ * Minimum length of secrets. If a vendor echoes input, masking reveals whether a guess was right, and one echo can
+ * contain thousands of short guesses.
  */
 export const SHORTEST_SECRET = 8;
 
-/** The part of JSON Schema in which types of connectors describe their configuration. Ajv checks by it. */
+/** Part of JSON Schema that describes configurations. Ajv validates it. */
 export type ValueSchema =
   StringSchema | IntegerSchema | BooleanSchema | ListSchema | JsonSchema | MapSchema | ConfigSchema;
 
 interface Described {
   readonly description?: string;
-  /** A secret, or a map of secrets: stored encrypted, and in no answer. */
+  /** A secret, or a map of secrets: encrypted, and never returned. */
   readonly writeOnly?: true;
 }
 
@@ -20,24 +20,24 @@ export interface StringSchema extends Described {
   readonly pattern?: string;
   readonly minLength?: number;
   readonly maxLength: number;
-  /** `uri-with-query` for an address that its owner made for this caller, and that may carry a token in its query. */
+  /** `uri-with-query` for an address that may contain a token in its query. */
   readonly format?: 'uri' | 'uri-with-query';
   readonly default?: string;
 }
 
-export interface IntegerSchema extends Described {
+interface IntegerSchema extends Described {
   readonly type: 'integer';
   readonly minimum: number;
   readonly maximum: number;
   readonly default?: number;
 }
 
-export interface BooleanSchema extends Described {
+interface BooleanSchema extends Described {
   readonly type: 'boolean';
   readonly default?: boolean;
 }
 
-export interface ListSchema extends Described {
+interface ListSchema extends Described {
   readonly type: 'array';
   readonly items: StringSchema | IntegerSchema;
   readonly minItems?: number;
@@ -45,19 +45,19 @@ export interface ListSchema extends Described {
   readonly uniqueItems?: true;
 }
 
-/** An object of any content, or text. */
+/** An object with any content, or text. */
 export interface JsonSchema extends Described {
   readonly type: readonly ['object', 'string'];
 }
 
-/** Names that the configuration chooses itself, such as names of headers, each with a value by the same schema. */
+/** A map with names that the user chooses, such as header names. All values have one schema. */
 export interface MapSchema extends Described {
   readonly type: 'object';
   readonly propertyNames: { readonly enum: readonly string[] } | { readonly pattern: string };
   readonly additionalProperties: ValueSchema;
   readonly minProperties?: number;
   readonly maxProperties: number;
-  /** Names that differ in nothing but upper and lower case are the same, as those of headers are. No keyword of JSON Schema says that. */
+  /** Names are case-insensitive, like header names. JSON Schema has no keyword for this. */
   readonly 'x-ignore-case'?: true;
 }
 
@@ -68,7 +68,7 @@ export interface ConfigSchema extends Described {
   readonly additionalProperties: false;
 }
 
-/** A configuration as it comes from JSON: there are null values, but none is undefined. */
+/** A configuration from JSON: values may be null, but not undefined. */
 export type Config = Readonly<Record<string, NonNullable<unknown> | null>>;
 
 export function isMap(schema: ValueSchema): schema is MapSchema {
@@ -83,7 +83,7 @@ export function isObject(value: unknown): value is Config {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** With the defaults of the fields that it leaves out. */
+/** Adds the defaults of absent fields. */
 export function withDefaults(schema: ConfigSchema, config: Config): Config {
   const defaults = Object.entries(schema.properties).flatMap(
     ([name, property]): [string, NonNullable<unknown>][] =>
@@ -92,8 +92,8 @@ export function withDefaults(schema: ConfigSchema, config: Config): Config {
   return { ...Object.fromEntries(defaults), ...config };
 }
 
-/** A configuration in two parts: what callers may read, and what nobody may. */
-export interface ConfigParts {
+/** A configuration split into a readable and a secret part. */
+interface ConfigParts {
   readonly readable: Config;
   readonly secrets: Config;
 }
@@ -109,9 +109,8 @@ export function splitConfig(schema: ConfigSchema, config: Config): ConfigParts {
 }
 
 /**
- * The configuration after a partial change. Fields that the change does not name stay as they are. A map of secrets
- * changes entry by entry, because nobody could read the other entries to send them again. Null removes an entry, and a field
- * that is not required: its default holds again.
+ * Applies a partial change. Absent fields do not change. A map of secrets changes entry by entry, because callers
+ * cannot read the other entries. Null removes an entry or an optional field.
  */
 export function changeConfig(schema: ConfigSchema, before: Config, change: Config): Config {
   const changed = Object.entries(change).map(([name, value]) => {
@@ -131,7 +130,7 @@ function isOptional({ properties, required }: ConfigSchema, name: string): boole
   return Object.hasOwn(properties, name) && !required.includes(name);
 }
 
-/** Which secrets are set, as dotted paths such as `secrets.token`, without their values. */
+/** Names of the secrets that are set, such as `secrets.token`. */
 export function secretNames(schema: ConfigSchema, secrets: Config): string[] {
   return Object.entries(secrets)
     .flatMap(([name, value]) =>
@@ -142,14 +141,14 @@ export function secretNames(schema: ConfigSchema, secrets: Config): string[] {
     .sort();
 }
 
-/** The values of all secrets, so that they can be masked elsewhere. */
+/** Values of all secrets, for masking. */
 export function secretTexts(secrets: Config): string[] {
   return Object.values(secrets).flatMap((value) =>
     isObject(value) ? secretTexts(value) : typeof value === 'string' ? [value] : [],
   );
 }
 
-/** An entry takes the place of the earlier one whose name is the same, also when it is spelled in another way. */
+/** Replaces entries, also if the name has another case. */
 function changeMap(schema: MapSchema, earlier: Config, change: Config): Config {
   const stay = Object.entries(earlier).filter(
     ([name]) => entryOf(schema, change, name) === undefined,
@@ -158,7 +157,9 @@ function changeMap(schema: MapSchema, earlier: Config, change: Config): Config {
   return Object.fromEntries([...stay, ...given]);
 }
 
-/** The value that a map has under this name; undefined when it has none. Its own: an entry may be called `constructor`. */
+/**
+ * Value of the entry; `undefined` if there is none. Checks own properties, because an entry may be named `constructor`.
+ */
 export function entryOf(schema: MapSchema, map: Config, name: string): unknown {
   if (Object.hasOwn(map, name)) return map[name];
   if (!ignoresCase(schema)) return undefined;

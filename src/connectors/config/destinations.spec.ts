@@ -13,7 +13,7 @@ const TEXT = { type: 'string', maxLength: 200 } as const;
 const ADDRESS = { ...TEXT, format: 'uri' } as const;
 const SECRET = { ...TEXT, writeOnly: true } as const;
 
-/** As a vendor with a login of its own has it. */
+/** A vendor with a separate login service. */
 const TWO_ADDRESSES: ConfigDefinition = {
   schema: {
     type: 'object',
@@ -36,7 +36,7 @@ const TWO_ADDRESSES: ConfigDefinition = {
   problems: () => [],
 };
 
-/** As a mail server has it. */
+/** A mail server. */
 const HOST: ConfigDefinition = {
   schema: {
     type: 'object',
@@ -56,7 +56,7 @@ const HOST: ConfigDefinition = {
 describe('originsOf', () => {
   const login = { login_url: 'https://login.example' };
 
-  it('reads every address, and its default when it is not set', () => {
+  it('reads every address, or its default', () => {
     expect(originsOf(TWO_ADDRESSES, login)).toEqual([
       'https://graph.vendor.example',
       'https://login.example',
@@ -94,12 +94,12 @@ describe('secretsNotGivenAgain', () => {
   const kept = (change: Config): string[] =>
     secretsNotGivenAgain(TWO_ADDRESSES.schema, stored, change);
 
-  it('names each secret that a change leaves as it is', () => {
+  it('names each secret that a change does not contain', () => {
     expect(kept({})).toEqual(['client_secret', 'headers.authorization', 'headers.x.y']);
     expect(kept({ headers: { authorization: 'two' } })).toEqual(['client_secret', 'headers.x.y']);
   });
 
-  it('names no secret that is given again, also with the same value, or that is removed', () => {
+  it('omits secrets that are given again, also with the same value, or removed', () => {
     const headers = { authorization: null, 'x.y': 'three' };
     expect(kept({ client_secret: 'one', headers })).toEqual([]);
   });
@@ -117,7 +117,7 @@ describe('plainTextProblems', () => {
     'http://localhost.evil.com',
     'http://[2606:4700::1111]',
     'http://corp.com',
-  ])('refuses %s when secrets are sent to it', (url) =>
+  ])('rejects %s if secrets are sent to it', (url) =>
     expect(found(url)).toEqual(['config.base_url']),
   );
 
@@ -129,9 +129,9 @@ describe('plainTextProblems', () => {
     'http://firewall.default.svc.cluster.local',
     'http://10.1.2.3',
     'http://127.0.0.1',
-  ])('allows %s when secrets are sent to it', (url) => expect(found(url)).toEqual([]));
+  ])('allows %s if secrets are sent to it', (url) => expect(found(url)).toEqual([]));
 
-  it('allows plain http when there is no secret', () => {
+  it('allows plain http without secrets', () => {
     expect(found('http://vendor.example.com', {})).toEqual([]);
   });
 });
@@ -165,7 +165,7 @@ describe('refusedTargetProblems', () => {
     'http://[fd00:ec2::254]',
     'http://[::ffff:10.0.0.1]',
     'http://[64:ff9b::a00:1]',
-  ])('refuses %s, which is an address that is not public', (base_url) => {
+  ])('rejects %s, which is not a public address', (base_url) => {
     expect(problems({ base_url })).toEqual(['config.base_url target_refused']);
   });
 
@@ -173,7 +173,7 @@ describe('refusedTargetProblems', () => {
     'https://vendor.example/api',
     'https://1.1.1.1',
     'https://[2606:4700::1111]',
-    // Names are looked up for each call, and judged by what they lead to then.
+    // Names are resolved and checked at each call.
     'http://localhost:8080',
     'http://metadata.google.internal',
   ])('allows %s, which is public or a name', (base_url) => {

@@ -1,4 +1,4 @@
-import type { FieldError } from '../../platform/errors/app-error.js';
+import { type FieldError, ValidationError } from '../../platform/errors/app-error.js';
 import { isPrivateHost } from '../../platform/addresses/target-rules.js';
 import type { Targets } from '../../platform/net/targets.js';
 import {
@@ -11,18 +11,39 @@ import {
   splitConfig,
 } from './config-schema.js';
 
-/** The names of the fields that say where secrets are sent: an address, or a host, its port and whether TLS is used from the start. */
+/** Fields that determine where secrets are sent: an address, or a host with port and TLS mode. */
 export type Destination =
   | { readonly address: string }
   | { readonly host: string; readonly port: string; readonly secure: string };
 
-/** What a type declares about its configuration. */
+/** Description of the configuration of a type. */
 export interface ConfigDefinition {
   readonly schema: ConfigSchema;
-  /** Where secrets are sent to. When one of these changes, the secrets must be given again. */
+  /** Destinations of secrets. If one changes, the secrets must be given again. */
   readonly destinations: readonly Destination[];
-  /** Rules that the schema cannot express, applied to a configuration that the schema allows. */
+  /** Rules that the schema cannot express. `config` is valid by the schema. */
   problems(config: Config, path: string): FieldError[];
+}
+
+/** Types of connectors or channels. */
+export class TypesByName<Type extends { readonly name: string }> {
+  constructor(readonly all: readonly Type[]) {}
+
+  find(name: string): Type | undefined {
+    return this.all.find((type) => type.name === name);
+  }
+
+  get names(): readonly string[] {
+    return this.all.map(({ name }) => name);
+  }
+
+  /** Throws a ValidationError for an unknown type. */
+  named(name: string): Type {
+    const type = this.find(name);
+    if (type) return type;
+    const message = `type must be one of ${this.names.join(', ')}.`;
+    throw ValidationError.of('type', 'is_in', message);
+  }
 }
 
 /** Scheme, host and port of each destination. */
@@ -37,8 +58,8 @@ export function originsOf({ schema, destinations }: ConfigDefinition, config: Co
 }
 
 /**
- * The stored secrets that a change does not give again. Somebody who may change an address need not know the secrets, and
- * must not learn them by having them sent to an address of their own.
+ * Stored secrets that a change does not contain. Somebody who can change an address must not learn the secrets by
+ * sending them to their own address.
  */
 export function secretsNotGivenAgain(
   schema: ConfigSchema,
@@ -54,18 +75,18 @@ export function secretsNotGivenAgain(
   });
 }
 
-/** A value of the object itself: a secret may be called `constructor`, which every object inherits. */
+/** Own property only: a secret may be named `constructor`. */
 function ownOf(object: Config, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 export function secretRequiredError(path: string, name: string): FieldError {
   const field = `${path}.${name}`;
-  const message = `${field} must be given again: it would be sent to another scheme, host or port than it was given for.`;
+  const message = `${field} must be given again, because the scheme, host or port of its destination changes.`;
   return { field, code: 'secret_required', message };
 }
 
-/** The addresses to which secrets would go through the internet without encryption. */
+/** Addresses to which secrets would be sent unencrypted over the internet. */
 export function plainTextProblems(
   { schema, destinations }: ConfigDefinition,
   config: Config,
@@ -77,12 +98,12 @@ export function plainTextProblems(
     const { protocol, hostname } = new URL(String(valueOf(schema, config, destination.address)));
     if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
     const field = `${path}.${destination.address}`;
-    const message = `${field} must be an https address, because secrets are sent to it; http is for addresses and names of private networks.`;
+    const message = `${field} must be an https address, because secrets are sent to it. http is allowed only in private networks.`;
     return [{ field, code: 'https_required', message }];
   });
 }
 
-/** The value of a field, or its default. */
+/** Value of a field, or its default. */
 function valueOf({ properties }: ConfigSchema, config: Config, name: string): unknown {
   if (config[name] !== undefined) return config[name];
   const property = properties[name];
@@ -90,8 +111,8 @@ function valueOf({ properties }: ConfigSchema, config: Config, name: string): un
 }
 
 /**
- * The IP addresses of a configuration that the service refuses to connect to. They can be refused when they are saved. A
- * name cannot: it may lead elsewhere tomorrow, and is judged at each call.
+ * Rejects IP addresses that the service must not connect to. Names are checked at each call, because they may resolve
+ * differently later.
  */
 export function refusedTargetProblems(
   schema: ConfigSchema,

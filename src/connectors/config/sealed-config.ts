@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type FieldError, ValidationError } from '../../platform/errors/app-error.js';
+import { ValidationError } from '../../platform/errors/app-error.js';
 import { Targets } from '../../platform/net/targets.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
-import { configProblems } from './config-check.js';
+import { configProblems, twinNameProblems } from './config-check.js';
 import { changeConfig, type Config, secretNames, splitConfig } from './config-schema.js';
 import {
   type ConfigDefinition,
@@ -12,34 +12,36 @@ import {
   secretRequiredError,
   refusedTargetProblems,
 } from './destinations.js';
-import { twinNameProblems } from './map-names.js';
 import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
 
-export interface StoredConfig {
+interface StoredConfig {
   readonly config: Config;
   readonly sealed: string | undefined;
   readonly secretNames: readonly string[];
 }
 
 export interface ChangedConfig extends StoredConfig {
-  /** Where secrets went and where they go now, as scheme, host and port, when the change moved them. */
+  /** Previous and new destination of secrets, as scheme, host and port, if it changed. */
   readonly moved?: { readonly from: readonly string[]; readonly to: readonly string[] };
 }
 
 type Sealed = Pick<StoredConfig, 'config'> & { readonly sealed?: string };
 
 /**
- * Splits a configuration for storing into what may be read and the sealed secrets, and puts the two together again. What
- * was sealed for one connector can be opened for no other.
+ * Splits a configuration into a readable part and sealed secrets, and joins them again. Secrets that were sealed for
+ * one target cannot be opened for another.
  */
 @Injectable()
 export class SealedConfig {
+  /** First part of the context of sealed values. */
+  protected readonly owner: string = 'connector';
+
   constructor(
     protected readonly box: SecretBox,
     private readonly targets: Targets,
   ) {}
 
-  /** Throws a ValidationError that names each wrong field. */
+  /** Throws a ValidationError that names each invalid field. */
   checkAndSeal(kind: ConfigDefinition, id: string, config: Config): StoredConfig {
     const schemaProblems = configProblems(kind.schema, config, 'config');
     const problems =
@@ -48,7 +50,7 @@ export class SealedConfig {
         : [
             ...twinNameProblems(kind.schema, config, 'config'),
             ...refusedTargetProblems(kind.schema, config, 'config', this.targets),
-            ...this.unencryptedSecretProblems(kind, config),
+            ...plainTextProblems(kind, config, 'config'),
             ...kind.problems(config, 'config'),
           ];
     if (problems.length > 0) throw new ValidationError(problems);
@@ -62,9 +64,9 @@ export class SealedConfig {
     };
   }
 
-  /** The configuration after a partial change. When the change moves where secrets go, all of them must be given again. */
+  /** Applies a partial change. If it changes the destination of secrets, all secrets must be given again. */
   change(kind: ConfigDefinition, id: string, stored: Sealed, change: Config): ChangedConfig {
-    // Beforehand: of two spellings in one change the merged configuration has one.
+    // Checked first, because merging would hide one of two spellings.
     const twins = twinNameProblems(kind.schema, change, 'config');
     if (twins.length > 0) throw new ValidationError(twins);
     const before = this.open(id, stored);
@@ -79,37 +81,35 @@ export class SealedConfig {
     return { ...content, moved: { from, to } };
   }
 
-  /** See plainTextProblems. */
-  unencryptedSecretProblems(kind: ConfigDefinition, config: Config): FieldError[] {
-    return plainTextProblems(kind, config, 'config');
-  }
-
   open(id: string, { config, sealed }: Sealed): Config {
     const secrets =
       sealed === undefined ? {} : (JSON.parse(this.box.open(sealed, this.contextOf(id))) as Config);
     return { ...config, ...secrets };
   }
 
-  /** What a sealed value is bound to. */
+  /** Sealed values are bound to this text: they cannot be opened for another target. */
   protected contextOf(id: string): string {
-    return contextOf(id);
+    return `${this.owner}:${id}`;
   }
 }
 
-export function contextOf(id: string): string {
-  return `connector:${id}`;
-}
+/** Stored as the problem of a connector or channel whose secrets were discarded, so that attention finds it. */
+export const SECRETS_LOST = 'Its secrets were lost with their key. Give it new ones and enable it.';
 
 /**
- * Where the secrets are stored. When the key that sealed them is lost they are discarded, and the connector is disabled,
- * because without secrets it would call its vendor unauthenticated.
+ * Column with the sealed secrets of connectors or channels. If the key is lost, the secrets are discarded and the target is
+ * disabled: without its secrets it would send unauthenticated requests.
  */
-export const CONNECTOR_SECRETS: SealedColumn = {
-  table: 'connectors',
-  column: 'secrets',
-  id: ['id'],
-  where: 'secrets is not null',
-  context: ({ id }) => contextOf(id!),
-  discard: `update connectors set secrets = null, secret_names = '{}', enabled = false,
-    version = version + 1, updated_at = now()`,
-};
+export function sealedSecretsOf(table: string, owner: string, problemColumn: string): SealedColumn {
+  return {
+    table,
+    column: 'secrets',
+    id: ['id'],
+    where: 'secrets is not null',
+    context: ({ id }) => `${owner}:${id}`,
+    discard: `update ${table} set secrets = null, secret_names = '{}', enabled = false,
+      ${problemColumn} = '${SECRETS_LOST}', version = version + 1, updated_at = now()`,
+  };
+}
+
+export const CONNECTOR_SECRETS = sealedSecretsOf('connectors', 'connector', 'health_message');

@@ -12,21 +12,26 @@ import {
   CONNECTOR_RECOVERED,
   CONNECTOR_UNHEALTHY,
   type SealedConnector,
+  statusOf,
 } from '../connector.js';
 import type { TestResult } from '../connector.port.js';
 import { ConnectorTypes } from '../connector-types.js';
 import { ConnectorsRepository } from '../connectors.repository.js';
 import { ConnectorsService } from '../connectors.service.js';
 import { shownMessage } from '../vendor-text.js';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Gauge } from 'prom-client';
+import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
+import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 
 const PERIOD_SECONDS = 60;
 const AT_ONCE = 4;
-/** A connector that answers more slowly is degraded. */
+/** A slower answer makes the connector degraded. */
 const SLOW_MS = 3_000;
 
 type Turn = 'unhealthy' | 'well again';
 
-/** Finds out whether the connectors answer: regularly, on one replica at a time, and when somebody asks for it. */
+/** Checks the connectors: regularly on one replica at a time, and on request. */
 @Injectable()
 export class ConnectorChecks implements OnModuleInit {
   private readonly logger = new Logger(ConnectorChecks.name);
@@ -53,7 +58,7 @@ export class ConnectorChecks implements OnModuleInit {
     await Promise.all(due.map((row) => places.run(() => this.check(row))));
   }
 
-  /** For somebody who asks. The result is recorded like that of a regular check. */
+  /** Test on request. The result is stored like that of a regular check. */
   async test(
     caller: Caller,
     id: string,
@@ -95,14 +100,14 @@ export class ConnectorChecks implements OnModuleInit {
       const turn = await this.transactions.run((tx) => this.recordResult(tx, row, result));
       this.tell(row, result, turn);
     } catch (err) {
-      // A check that fails in this way must not stop those of the other connectors.
+      // A failure here must not stop the checks of other connectors.
       this.logger.error({ err, connector: row.name }, 'A connector could not be checked');
     }
   }
 
   /**
-   * By what others were told, and not by the check before: a connector that somebody mended by another configuration has no check
-   * before, and they want to hear of it, too.
+   * Compares with the last report, not with the last check: a connector with a new configuration has no last check, but
+   * its recovery must be reported.
    */
   private async recordResult(
     tx: Tx,
@@ -129,7 +134,7 @@ export class ConnectorChecks implements OnModuleInit {
     return isUnhealthy ? 'unhealthy' : 'well again';
   }
 
-  /** Once for each turn, and only by the replica that recorded it. */
+  /** Logs each change once, on the replica that stored it. */
   private tell(
     { name, type }: SealedConnector,
     { message }: Pick<CheckResult, 'message'>,
@@ -137,11 +142,57 @@ export class ConnectorChecks implements OnModuleInit {
   ): void {
     const about = { connector: name, type, reason: message };
     if (turn === 'unhealthy') this.logger.warn(about, 'A connector is unhealthy');
-    if (turn === 'well again') this.logger.log(about, 'A connector is well again');
+    if (turn === 'well again') this.logger.log(about, 'A connector is healthy again');
   }
 }
 
 function resultOf({ success, message, latencyMs }: TestResult): CheckResult {
   if (!success) return { status: 'unhealthy', message, latencyMs };
   return { status: latencyMs > SLOW_MS ? 'degraded' : 'healthy', message, latencyMs };
+}
+
+/** Shows the results of the last checks of all replicas in `/health/detailed` and the metrics. */
+@Injectable()
+export class ConnectorSignals implements OnModuleInit {
+  constructor(
+    private readonly connectors: ConnectorsRepository,
+    private readonly types: ConnectorTypes,
+    private readonly components: HealthComponents,
+    private readonly gauges: ScrapedGauges,
+    @InjectMetric('connector_up') private readonly connectorUp: Gauge<'connector'>,
+  ) {}
+
+  onModuleInit(): void {
+    this.components.register('connectors', () => this.health());
+    this.gauges.register(this.connectorUp, async () => {
+      const { serving } = await this.enabled();
+      const checked = serving.filter(({ health }) => health);
+      return checked.map(({ name, health }) => [
+        { connector: name },
+        health === 'unhealthy' ? 0 : 1,
+      ]);
+    });
+  }
+
+  private async enabled() {
+    const rows = await this.connectors.all();
+    const enabled = rows.filter((row) => row.enabled);
+    const serving = enabled.filter((row) => !this.types.standsBy(row, rows));
+    return { serving, standBy: serving.length < enabled.length };
+  }
+
+  private async health(): Promise<ComponentHealth> {
+    const { serving, standBy } = await this.enabled();
+    if (serving.length === 0) {
+      const message = standBy
+        ? 'No enabled connector provides actions: the sandbox stands by while a connector of another type exists.'
+        : 'No connector is enabled.';
+      return { status: 'disabled', message, total: 0 };
+    }
+    const total = serving.length;
+    const down = serving.filter((one) => statusOf(one) === 'unhealthy').map(({ name }) => name);
+    if (down.length === 0) return { status: 'healthy', total };
+    const message = `${down.length} of ${total} connectors ${down.length === 1 ? 'does' : 'do'} not answer.`;
+    return { status: 'degraded', message, total, unhealthy: down };
+  }
 }

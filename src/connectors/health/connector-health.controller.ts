@@ -1,17 +1,15 @@
 import { Controller, Get, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CurrentPrincipal } from '../../auth/current-principal.js';
-import type { Principal } from '../../auth/principal.js';
+import { CurrentPrincipal, type Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
 import { ApiAnswer, Operation } from '../../platform/openapi/answers.js';
-import { Idempotent } from '../../platform/idempotency/idempotent.js';
-import type { Idempotency } from '../../platform/idempotency/idempotency.js';
+import { Idempotent, type Idempotency } from '../../platform/idempotency/idempotency.js';
 import { ConnectorTypes } from '../connector-types.js';
 import { ConnectorsService } from '../connectors.service.js';
 import { ConnectorChecks } from './connector-checks.js';
 import { ConnectorHealthDto, ConnectorTestDto, ConnectorTypeDto } from './connector-health.dto.js';
 
-/** Registered before ConnectorsController, whose `:id` would take `types` and `health` for ids. */
+/** Registered before ConnectorsController, because its `:id` would match `types` and `health`. */
 @ApiTags('Connectors')
 @Controller('api/connectors')
 export class ConnectorHealthController {
@@ -26,11 +24,11 @@ export class ConnectorHealthController {
   @Operation(
     'listConnectorTypes',
     'List the types of connectors',
-    'What a connector of each type has to know, and which actions it provides.',
+    'Lists the configuration and the actions of each type.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'Every type, with the schema of its configuration and what it provides.',
+    description: 'All types, with the schema of their configuration and their actions.',
     type: ConnectorTypeDto,
     catalogue: true,
   })
@@ -42,17 +40,18 @@ export class ConnectorHealthController {
   @Requires('viewer')
   @Operation(
     'getConnectorHealth',
-    'Read how the connectors are',
-    'Enabled connectors are asked regularly; here is what came of it the last time, and nobody waits for them.',
+    'Read the health of the connectors',
+    'Enabled connectors are checked regularly. Returns the last results without waiting.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'Every connector, as its last check found it.',
+    description: 'All connectors, with the result of their last check.',
     type: ConnectorHealthDto,
     catalogue: true,
   })
   async health(): Promise<ConnectorHealthDto[]> {
-    return (await this.connectors.all()).map(ConnectorHealthDto.from);
+    const rows = await this.connectors.all();
+    return rows.map((row) => ConnectorHealthDto.from(row, this.types.standsBy(row, rows)));
   }
 
   @Post(':id/test')
@@ -60,12 +59,12 @@ export class ConnectorHealthController {
   @Requires('admin')
   @Operation(
     'testConnector',
-    'Find out whether a connector answers',
-    'The kill switch does not stop it: it has no effect.',
+    'Test a connector',
+    'The kill switch does not stop a test, because it has no effect.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'What came of it: `success` says whether it answers.',
+    description: 'Result of the test: `success` says whether the connector answers.',
     type: ConnectorTestDto,
   })
   async test(

@@ -1,8 +1,8 @@
+import { PickType } from '@nestjs/swagger';
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import {
   Choice,
   Flag,
-  Id,
   Instant,
   JsonObject,
   OpenChoices,
@@ -16,61 +16,57 @@ import {
   type ConnectorStatus,
   DISABLED,
   NOT_CHECKED,
+  STANDS_BY,
   statusOf,
 } from '../connector.js';
-import type { TestResult } from '../connector.port.js';
-import type { ConnectorType } from '../connector-type.port.js';
+import type { TestResult, ConnectorType } from '../connector.port.js';
+import { ConnectorDto } from '../connectors.dto.js';
 
-export class ConnectorHealthDto {
-  @Id('ConnectorId')
-  readonly id: string;
-
-  @Text({ example: 'firewall' })
+export class ConnectorHealthDto extends PickType(ConnectorDto, ['id', 'type']) {
+  @Text()
   readonly name: string;
 
-  @Text({ example: 'http' })
-  readonly type: string;
-
-  @Choice('ComponentStatus', CONNECTOR_STATUSES, { example: 'healthy' })
+  @Choice('ComponentStatus', CONNECTOR_STATUSES)
   readonly status: ConnectorStatus;
 
   @Text({
     description:
-      'What the last check found; that it is disabled, or not checked yet, where that is so.',
-    example: 'The service answers with status 200.',
+      'Result of the last check, or that the connector is disabled, stands by or is not checked yet.',
   })
   readonly message: string;
 
-  @WholeNumber({ optional: true, min: 0, example: 42 })
+  @WholeNumber({ optional: true, min: 0 })
   readonly latency_ms?: number;
 
-  @Instant({ optional: true, example: '2026-11-02T09:30:00.000Z' })
+  @Instant({ optional: true })
   readonly checked_at?: string;
 
-  static from(this: void, record: ConnectorRecord): ConnectorHealthDto {
+  static from(this: void, record: ConnectorRecord, standsBy: boolean): ConnectorHealthDto {
     const { id, name, type, enabled, healthMessage = NOT_CHECKED } = record;
     const { latencyMs, lastCheckedAt } = record;
+    const serves = enabled && !standsBy;
+    const whyNot = enabled ? STANDS_BY : DISABLED;
     return {
       id,
       name,
       type,
-      status: statusOf(record),
-      // What was found while it was enabled says nothing about it now.
-      message: enabled ? healthMessage : DISABLED,
-      latency_ms: enabled ? latencyMs : undefined,
+      status: serves ? statusOf(record) : 'disabled',
+      // Results from before it was disabled are outdated.
+      message: serves ? healthMessage : whyNot,
+      latency_ms: serves ? latencyMs : undefined,
       checked_at: lastCheckedAt?.toISOString(),
     };
   }
 }
 
 export class ConnectorTestDto {
-  @Flag({ example: true })
+  @Flag()
   readonly success: boolean;
 
-  @Text({ example: 'The service answers with status 200.' })
+  @Text()
   readonly message: string;
 
-  @WholeNumber({ min: 0, example: 42 })
+  @WholeNumber({ min: 0 })
   readonly latency_ms: number;
 
   static from(this: void, { success, message, latencyMs }: TestResult): ConnectorTestDto {
@@ -79,25 +75,17 @@ export class ConnectorTestDto {
 }
 
 export class ConnectorTypeDto {
-  @Text({ example: 'http' })
+  @Text()
   readonly name: string;
 
-  @Text({ example: 'Any service with an HTTP interface.' })
+  @Text()
   readonly description: string;
 
-  @JsonObject({
-    description: 'JSON Schema of `config`. What is writeOnly there is a secret.',
-    example: {
-      type: 'object',
-      properties: { base_url: { type: 'string', format: 'uri' } },
-      required: ['base_url'],
-    },
-  })
+  @JsonObject({ description: 'JSON Schema of `config`. Fields with writeOnly are secrets.' })
   readonly config_schema: ConfigSchema;
 
   @OpenChoices('ActionTypeName', ACTION_TYPES, {
-    description: 'The action types that a connector of this type can provide.',
-    example: ['block_ip', 'unblock_ip'],
+    description: 'Action types that connectors of this type can provide.',
   })
   readonly actions: readonly string[];
 

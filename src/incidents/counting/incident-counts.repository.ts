@@ -1,17 +1,71 @@
-// SQL: the fold is one statement over all deltas, grouped by sets, in a snapshot that TypeORM cannot name.
+// SQL: the fold is one statement over all deltas, with grouping sets and a snapshot.
 import { Injectable } from '@nestjs/common';
 import { Statements, type Statement } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { FRESH_DELTAS } from './counts.sql.js';
 import { FOLD_TIMEOUT_MS } from '../../platform/counting/count-fold.js';
-import { IncidentCountEntity, IncidentSegmentEntity } from './incident-count.entity.js';
+import { IncidentCountEntity, IncidentSegmentEntity } from '../records/incident.entity.js';
+import { type Choice, exactTotal, isChosen } from '../../platform/counting/counted-list.sql.js';
 
-/** A deep page reads at most a few times this many ids that it does not show. */
+/**
+ * State of the fold, and the visible deltas that it has not added yet. The upper end of the range excludes nothing, but
+ * makes the planner expect few rows; without it the planner expects a third of the table and would plan each list
+ * again.
+ */
+export const FRESH_DELTAS = `
+  state as materialized (select folded from incident_count_state),
+  fresh as materialized (
+    select d.incident_id, d.incident_type, d.severity, d.status, d.source, d.n
+      from incident_count_deltas d
+     where d.xid between (select pg_snapshot_xmin(folded) from state) and '18446744073709551615'
+       and not pg_visible_in_snapshot(d.xid, (select folded from state)))`;
+
+/** Columns by which incidents are counted. */
+export type Dimension = Exclude<keyof IncidentCountEntity, 'n'>;
+
+const DIMENSIONS: readonly Dimension[] = ['source', 'incident_type', 'severity', 'status'];
+
+/** Values that a filter chooses. A dimension without a choice may have any value. */
+export type ChosenValues = Readonly<Partial<Record<Dimension, Choice>>>;
+
+export function valueConditions(chosen: ChosenValues): string[] {
+  return DIMENSIONS.flatMap((dimension) => {
+    const choice = chosen[dimension];
+    return choice ? [isChosen(dimension, choice)] : [];
+  });
+}
+
+/**
+ * Conditions for the sums to add up, separately for each combination of `groupedBy`. An empty text in a column stands
+ * for all its values. Sums exist for each source and each full combination, but not for a source with some of the other
+ * columns, because sources are many. In that case the full combinations are added up.
+ */
+export function sumConditions(
+  chosen: ChosenValues,
+  groupedBy: readonly Dimension[] = [],
+): string[] {
+  const involved = DIMENSIONS.filter((one) => groupedBy.includes(one) || chosen[one]);
+  const full = involved.length > 1 && involved.includes('source');
+  return DIMENSIONS.map((dimension) => {
+    const choice = chosen[dimension];
+    if (choice) return isChosen(dimension, choice, 'text');
+    return full || groupedBy.includes(dimension) ? `${dimension} <> ''` : `${dimension} = ''`;
+  });
+}
+
+/** Number of incidents with the chosen values, for a statement with FRESH_DELTAS. */
+export function countOf(chosen: ChosenValues): string {
+  return exactTotal(
+    { table: 'incident_counts', conditions: sumConditions(chosen) },
+    { table: 'fresh', conditions: valueConditions(chosen) },
+  );
+}
+
+/** A deep page reads at most a few times this many ids beyond its own. */
 const SEGMENT_ROWS = 256;
 const LARGEST_SEGMENT = 2 * SEGMENT_ROWS;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** The connection waits for it as long as the database may take: see FOLD_TIMEOUT_MS. */
+/** The client waits as long as the server may take: see FOLD_TIMEOUT_MS. */
 type PatientStatement = Statement & { readonly query_timeout: number };
 const patient = (name: string, text: string): PatientStatement => ({
   name,
@@ -19,10 +73,7 @@ const patient = (name: string, text: string): PatientStatement => ({
   query_timeout: FOLD_TIMEOUT_MS,
 });
 
-/**
- * `restored`: the state comes from a cluster that had used up more transaction numbers than this one, so they mean
- * nothing here.
- */
+/** `restored`: the state comes from a cluster with higher transaction ids, so it is meaningless here. */
 const PENDING: Statement = {
   name: 'incidents_fold_pending',
   text: `
@@ -32,8 +83,8 @@ const PENDING: Statement = {
 };
 
 /**
- * What is summed up: every source, every full combination, and every combination of type, severity and status with or
- * without each of them. An empty word in a sum stands for any value.
+ * Sums: each source, each full combination, and each combination of type, severity and status with or without each of
+ * them. An empty text stands for any value.
  */
 const SUMMED_SETS = `
   grouping sets ((source), (source, incident_type, severity, status), cube (incident_type, severity, status))`;
@@ -58,7 +109,7 @@ const FOLD = patient(
     returning s.first_id, s.n > ${LARGEST_SEGMENT} as too_large`,
 );
 
-/** Cuts a segment that has grown into pieces; everything is counted in the snapshot of the fold. */
+/** Splits a large segment. Everything is counted in the snapshot of the fold. */
 const CUT = patient(
   'incidents_segment_cut',
   `
@@ -109,12 +160,12 @@ export class IncidentCountsRepository {
     }
   }
 
-  /** Removes deltas that every reader finds folded; false when some may be left. */
+  /** Deletes deltas that are folded for every reader; `false` if some may be left. */
   async purge(): Promise<boolean> {
     return (await this.statements.rows(PURGE)).length < PURGED_AT_ONCE;
   }
 
-  /** Counts anew from the incidents themselves. */
+  /** Counts all incidents again. */
   async recount(tx: Tx): Promise<void> {
     const segments = tx.getRepository(IncidentSegmentEntity);
     await tx.query('delete from incident_count_deltas');
@@ -127,7 +178,7 @@ export class IncidentCountsRepository {
     await this.statements.rowsIn(tx, CUT, [FIRST_ID]);
   }
 
-  /** Where the counts differ from the incidents, in one snapshot; empty when all is well. */
+  /** Differences between counts and incidents in one snapshot. */
   async differences(tx: Tx): Promise<readonly CountDifference[]> {
     return await tx.query(`
       with ${FRESH_DELTAS},
@@ -157,7 +208,7 @@ export class IncidentCountsRepository {
   }
 }
 
-/** A sum, or a segment by its first id in `source`, that is not what the incidents give. */
+/** A wrong sum, or a wrong segment with its first id in `source`. */
 export interface CountDifference extends Pick<
   IncidentCountEntity,
   'source' | 'incident_type' | 'severity' | 'status'

@@ -4,12 +4,12 @@ import { CountFold } from '../../platform/counting/count-fold.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { type CountDifference, IncidentCountsRepository } from './incident-counts.repository.js';
 
-/** The deltas of 250 ms cost a list a fraction of a millisecond at 10 000 changes a second. */
+/** The deltas of 250 ms cost a list a fraction of a millisecond at 10 000 changes per second. */
 const PAUSE_MS = 250;
-/** How often folded deltas are deleted while changes go on; the last ones go as soon as there is nothing to fold. */
+/** Number of folds between deletions of folded deltas. The last deltas are deleted when there is nothing to fold. */
 const FOLDS_PER_PURGE = 40;
 
-/** Keeps the totals and the deep pages of the list of incidents cheap, however many incidents there are. */
+/** Keeps totals and deep pages of the list fast for any number of incidents. */
 @Injectable()
 export class IncidentCounts extends CountFold {
   private foldsSincePurge = 0;
@@ -34,7 +34,9 @@ export class IncidentCounts extends CountFold {
     }
   }
 
-  /** Counts anew, after a restore into another cluster or when an operator asks; false when a fold is in the way. */
+  /**
+   * Counts all incidents again, after a restore into another cluster or for an operator; `false` if a fold is running.
+   */
   async recount(): Promise<boolean> {
     const done = await this.whileNobodyFolds(async (tx) => {
       await this.repository.recount(tx);

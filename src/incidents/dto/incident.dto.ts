@@ -1,18 +1,25 @@
-import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
+import { PickType } from '@nestjs/swagger';
+import { INCIDENT_FIELDS, type IncidentFields } from '../incident-fields.js';
+import { MOST_RAW_DATA_BYTES, MOST_RAW_DATA_LEVELS, PHISHING_KEYS } from '../raw-data-rules.js';
 import {
   Choice,
+  Decimal,
   Id,
+  Nested,
+  NestedList,
+  Text,
+  Texts,
   Instant,
   JsonObject,
-  Nested,
   OpenChoices,
-  Text,
   TextMap,
   WholeNumber,
+  Scalar,
 } from '../../platform/validation/fields.js';
+import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import {
-  type Classification,
   CLASSIFICATIONS,
+  type Classification,
   type CreatedIncident,
   type Incident,
   INCIDENT_STATUSES,
@@ -21,21 +28,138 @@ import {
   type ListedIncident,
   SEVERITIES,
   type Severity,
+  SOURCE_STATUSES,
+  type SourceStatus,
+  KNOWN_INCIDENT_TYPES,
 } from '../incident.js';
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import type { SettledPending } from '../incidents.service.js';
-import { INCIDENT_TYPE_DESCRIPTION } from './create-incident.dto.js';
-import type { IncidentFields } from '../incident-fields.js';
-import {
-  FIELDS_DESCRIPTION,
-  RAW_DATA_DESCRIPTION,
-  RAW_DATA_EXAMPLE,
-  TITLE_EXAMPLE,
-} from './raw-data.js';
-import { VerdictDto } from './verdict.dto.js';
 
-const TIME = '2026-01-31T09:30:00.000Z';
+export const INCIDENT_TYPE_DESCRIPTION = `An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`;
 
-const IncidentNumber = () => Text({ pattern: /^INC-\d{4}-\d{4,}$/, example: 'INC-2026-0042' });
+export const RAW_DATA_DESCRIPTION = `The event as its source tells it: any JSON object of at most ${
+  MOST_RAW_DATA_BYTES / 1024
+} KiB and ${MOST_RAW_DATA_LEVELS} levels. For \`phishing\` the keys ${PHISHING_KEYS.map(
+  (key) => `\`${key}\``,
+).join(', ')} are strings when they are there, \`received_at\` an ISO 8601 time.`;
+
+const FIELDS_DESCRIPTION = `What the event says, in words that are the same for every tool; each value is one text. Playbooks, titles and triage read them here. Well-known: ${Object.entries(
+  INCIDENT_FIELDS,
+)
+  .map(([name, meaning]) => `\`${name}\` (${meaning})`)
+  .join(
+    ', ',
+  )}. The mapping of a webhook source may add others. For an incident that is created by the API these are the well-known keys of its \`raw_data\`.`;
+
+const MOST_ITEMS = 200;
+
+export class IndicatorDto {
+  @Text({ min: 1, max: 64 })
+  readonly type: string;
+
+  @Text({ min: 1, max: 2048 })
+  readonly value: string;
+
+  @Text({
+    optional: true,
+    min: 1,
+    max: 512,
+    description: 'Location of the value, such as the JSON pointer of a field.',
+  })
+  readonly found_in?: string;
+}
+
+export class EvidenceDto {
+  @Text({
+    min: 1,
+    max: 128,
+    description:
+      '`raw_data` or `fields` of the incident, `report/<id>` for the `raw_data` of a later report, or the id of a tool call.',
+  })
+  readonly source: string;
+
+  @Text({ min: 0, max: 512, description: 'JSON pointer from the root of the source.' })
+  readonly pointer: string;
+
+  @Scalar({ description: 'Value at the pointer.' })
+  readonly value: string | number | boolean;
+}
+
+/** A verdict without its author. */
+class VerdictFieldsDto {
+  @Choice('Classification', CLASSIFICATIONS)
+  readonly classification: Classification;
+
+  @Decimal({ optional: true, min: 0, max: 1 })
+  readonly confidence?: number;
+
+  @Text({
+    optional: true,
+    pattern: /^[a-z][a-z0-9_]{0,63}$/,
+    message: 'category must be lower-case letters, digits and underscores',
+    description:
+      'An open set. Known: phishing, spear_phishing, bec, malware_delivery, spam, malware, ransomware, cryptominer, rat, pup, brute_force, credential_stuffing, impossible_travel, account_takeover, legitimate, unknown.',
+  })
+  readonly category?: string;
+
+  @Text({ optional: true, min: 0, max: 20_000 })
+  readonly reasoning?: string;
+
+  @NestedList(() => IndicatorDto, { optional: true, maxItems: MOST_ITEMS })
+  readonly indicators?: IndicatorDto[];
+
+  @Texts({
+    optional: true,
+    maxItems: MOST_ITEMS,
+    pattern: /^T[0-9]{4}(\.[0-9]{3})?$/,
+    message: 'mitre_techniques must be technique ids such as T1566.001',
+    description: 'MITRE ATT&CK techniques.',
+  })
+  readonly mitre_techniques?: string[];
+
+  @NestedList(() => EvidenceDto, { optional: true, maxItems: MOST_ITEMS })
+  readonly evidence?: EvidenceDto[];
+}
+
+/** Fields that a person may set with PUT. */
+@NullIsAbsent()
+export class GivenVerdictDto extends VerdictFieldsDto {}
+
+/** Verdict of the last triage run before a person decided. */
+export class ProposedVerdictDto extends PickType(VerdictFieldsDto, [
+  'classification',
+  'confidence',
+  'category',
+  'reasoning',
+]) {
+  @Id('TriageId', { optional: true, description: 'The run.' })
+  readonly triage_id?: string;
+}
+
+export class VerdictDto extends VerdictFieldsDto {
+  @Text({
+    description: 'Principal who gave or confirmed the verdict, or `system` for an automatic run.',
+  })
+  readonly decided_by: string;
+
+  @Text({
+    optional: true,
+    description: 'Model of an automatic run; `rules` for the rule-based scorer.',
+  })
+  readonly model?: string;
+
+  @Id('TriageId', { optional: true, description: 'The run.' })
+  readonly triage_id?: string;
+
+  @Nested(() => ProposedVerdictDto, {
+    optional: true,
+    description:
+      'Of a verdict that a person gave or confirmed: the verdict of the last run before it, or of a run that judged a later report.',
+  })
+  readonly proposed?: ProposedVerdictDto;
+}
+
+const IncidentNumber = () => Text({ pattern: /^INC-\d{4}-\d{4,}$/ });
 
 export class CreatedIncidentDto {
   @Id('IncidentId')
@@ -44,10 +168,10 @@ export class CreatedIncidentDto {
   @IncidentNumber()
   readonly incident_number: string;
 
-  @Choice('IncidentStatus', INCIDENT_STATUSES, { example: 'open' })
+  @Choice('IncidentStatus', INCIDENT_STATUSES)
   readonly status: IncidentStatus;
 
-  @Instant({ example: TIME })
+  @Instant()
   readonly created_at: string;
 
   static from(this: void, created: CreatedIncident): CreatedIncidentDto {
@@ -60,7 +184,7 @@ export class CreatedIncidentDto {
   }
 }
 
-/** What lists and the incident itself show alike. */
+/** Common fields of list items and single incidents. */
 class IncidentHeadDto {
   @Id('IncidentId')
   readonly id: string;
@@ -68,29 +192,28 @@ class IncidentHeadDto {
   @IncidentNumber()
   readonly incident_number: string;
 
-  @Text({ description: INCIDENT_TYPE_DESCRIPTION, example: 'phishing' })
+  @Text({ description: INCIDENT_TYPE_DESCRIPTION })
   readonly incident_type: string;
 
-  @Choice('Severity', SEVERITIES, { example: 'high' })
+  @Choice('Severity', SEVERITIES)
   readonly severity: Severity;
 
-  @Choice('IncidentStatus', INCIDENT_STATUSES, { example: 'open' })
+  @Choice('IncidentStatus', INCIDENT_STATUSES)
   readonly status: IncidentStatus;
 
-  @Text({ example: 'email-gateway' })
+  @Text()
   readonly source: string;
 
   @Text({
     description:
-      'One line that tells it apart: as it was given, or made from the type and raw_data.',
-    example: TITLE_EXAMPLE,
+      'One line that identifies the incident, given or derived from the type and raw_data.',
   })
   readonly title: string;
 
-  @Instant({ example: TIME })
+  @Instant()
   readonly created_at: string;
 
-  @Instant({ example: TIME })
+  @Instant()
   readonly updated_at: string;
 
   static headOf(this: void, incident: IncidentSummary): IncidentHeadDto {
@@ -109,14 +232,30 @@ class IncidentHeadDto {
 }
 
 const ResolvedAt = () =>
-  Instant({ optional: true, description: 'While it is resolved: since when.', example: TIME });
+  Instant({
+    optional: true,
+    description: 'Time of the resolution; absent unless the incident is resolved.',
+  });
 
 const ResolvedBy = () =>
-  Text({ optional: true, description: 'While it is resolved: by whom.', example: 'alice' });
+  Text({
+    optional: true,
+    description: 'Principal who resolved it; absent unless the incident is resolved.',
+  });
+
+const ToldStatus = () =>
+  Choice('SourceStatus', SOURCE_STATUSES, {
+    optional: true,
+    description:
+      'State of the alert in its tool: `resolved` after the tool reported the end of the alert, `open` if it reported the alert again. The status of the incident does not follow it.',
+  });
 
 export class IncidentSummaryDto extends IncidentHeadDto {
-  @Choice('Classification', CLASSIFICATIONS, { optional: true, example: 'malicious' })
+  @Choice('Classification', CLASSIFICATIONS, { optional: true })
   readonly classification?: Classification;
+
+  @ToldStatus()
+  readonly source_status?: SourceStatus;
 
   @ResolvedAt()
   readonly resolved_at?: string;
@@ -128,6 +267,7 @@ export class IncidentSummaryDto extends IncidentHeadDto {
     return {
       ...IncidentHeadDto.headOf(incident),
       classification: incident.classification,
+      source_status: incident.sourceStatus,
       resolved_at: incident.resolvedAt?.toISOString(),
       resolved_by: incident.resolvedBy,
     };
@@ -135,35 +275,37 @@ export class IncidentSummaryDto extends IncidentHeadDto {
 }
 
 export class WithdrawnDto {
-  @WholeNumber({ min: 0, description: 'Actions that waited and are rejected.', example: 2 })
+  @WholeNumber({ min: 0, description: 'Rejected actions that waited for approval.' })
   readonly actions: number;
 
-  @WholeNumber({ min: 0, description: 'Playbook runs that are cancelled.', example: 1 })
+  @WholeNumber({ min: 0, description: 'Cancelled playbook runs.' })
   readonly runs: number;
 }
 
 export class IncidentDto extends IncidentHeadDto {
-  @JsonObject({ description: RAW_DATA_DESCRIPTION, example: RAW_DATA_EXAMPLE })
+  @JsonObject({ description: RAW_DATA_DESCRIPTION })
   readonly raw_data: Record<string, unknown>;
 
-  @TextMap({ description: FIELDS_DESCRIPTION, example: RAW_DATA_EXAMPLE })
+  @TextMap({ description: FIELDS_DESCRIPTION })
   readonly fields: IncidentFields;
 
-  @Nested(() => VerdictDto, { optional: true, description: 'Once it has been triaged.' })
+  @Nested(() => VerdictDto, { optional: true, description: 'Present after triage.' })
   readonly verdict?: VerdictDto;
 
-  @OpenChoices('ActionTypeName', ACTION_TYPES, { example: ['quarantine_email', 'block_sender'] })
+  @OpenChoices('ActionTypeName', ACTION_TYPES)
   readonly recommended_actions: readonly string[];
 
   @Text({
     optional: true,
-    description: 'It goes when the status leaves `resolved`; the timeline keeps it.',
-    example: 'The sender was blocked.',
+    description: 'Removed when the status leaves `resolved`. The timeline keeps it.',
   })
   readonly resolution?: string;
 
-  @Instant({ optional: true, description: 'When it was triaged last.', example: TIME })
+  @Instant({ optional: true, description: 'Time of the last triage.' })
   readonly triaged_at?: string;
+
+  @ToldStatus()
+  readonly source_status?: SourceStatus;
 
   @ResolvedAt()
   readonly resolved_at?: string;
@@ -175,20 +317,20 @@ export class IncidentDto extends IncidentHeadDto {
     optional: true,
     min: 1,
     description:
-      'In the answer to a change that closes it while actions wait for approval, and keeps them: how many.',
-    example: 2,
+      'Number of actions that still wait for approval, in the response to a change that closes the incident.',
   })
   readonly pending_actions?: number;
 
   @Nested(() => WithdrawnDto, {
     optional: true,
-    description: 'In the answer to a change that closes it with `pending: withdraw`.',
+    description:
+      'Present in the response to a change that closes the incident with `pending: withdraw`.',
   })
   readonly withdrawn?: WithdrawnDto;
 
   /**
-   * The incident as JSON in its envelope, with the fields in the order of the contract. raw_data goes through as the text
-   * that the database has: that loses no digit of its numbers, and nobody has to parse it.
+   * The incident as JSON in its envelope, with the fields in the order of the contract. raw_data is passed on as
+   * stored: that loses no digits and needs no parsing.
    */
   static envelopeOf(this: void, incident: Incident, settled: SettledPending = {}): string {
     const { verdict, resolution, triagedAt, resolvedAt, resolvedBy } = incident;
@@ -201,6 +343,7 @@ export class IncidentDto extends IncidentHeadDto {
       created_at,
       updated_at,
       triaged_at: triagedAt?.toISOString(),
+      source_status: incident.sourceStatus,
       resolved_at: resolvedAt?.toISOString(),
       resolved_by: resolvedBy,
       pending_actions: settled.pendingActions,

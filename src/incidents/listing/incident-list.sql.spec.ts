@@ -1,5 +1,5 @@
-import { sortsOf } from '../../platform/paging/sort-words.js';
-import type { IncidentListRequest, SortField } from './incident-list.js';
+import { sortsOf } from '../../platform/paging/page.js';
+import type { IncidentListRequest, SortField } from '../incident.js';
 import { listQuery } from './incident-list.sql.js';
 
 const request = (changes: Partial<IncidentListRequest> = {}): IncidentListRequest => ({
@@ -23,7 +23,7 @@ describe('listQuery', () => {
     expect(triaged.values).toEqual([['triaged'], 20]);
   });
 
-  it('gives each shape of the statement a name of its own', () => {
+  it('gives each form of the statement its own name', () => {
     const names = [
       nameOf(),
       nameOf({ sort: [{ field: 'created_at', descending: false }] }),
@@ -37,7 +37,7 @@ describe('listQuery', () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('prepares no statement for a list that is rarely asked for', () => {
+  it('prepares no statement for rare lists', () => {
     for (const rare of [
       { per_page: 37 },
       { page: 900, filter: { sources: ['edr'] } },
@@ -48,7 +48,7 @@ describe('listQuery', () => {
     }
   });
 
-  it('filters nothing when every status and severity is chosen', () => {
+  it('filters nothing if every status and severity is chosen', () => {
     const all = {
       statuses: ['open', 'triaged', 'resolved', 'open'],
       severities: ['critical', 'high', 'low', 'medium'],
@@ -56,7 +56,7 @@ describe('listQuery', () => {
     expect(listQuery(request({ filter: all }))).toEqual(listQuery(request()));
   });
 
-  it('puts no value of a caller into the text', () => {
+  it('never puts caller values into the text', () => {
     const { statement, values } = listQuery(
       request({ filter: { sources: [`'; drop table incidents; --`], types: ['evil_type'] } }),
     );

@@ -1,107 +1,113 @@
-import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
-import type { IncidentFields } from '../incident-fields.js';
-import {
-  type Classification,
-  type IncidentStatus,
-  SEVERITIES,
-  type Severity,
-  type Verdict,
-} from '../incident.js';
+import { Check, Column, Entity, Index, PrimaryColumn, ForeignKey } from 'typeorm';
+import { IncidentEntity, SEVERITIES, type Severity } from '../incident.js';
+import type { TimelineDetails } from '../timeline/timeline-entry.js';
 
-@Entity('incidents')
-@Unique('uq_incidents_number', ['number'])
-@Check(
-  'ck_incidents_id_begins_with_created_at',
-  `substring(uuid_send(id) from 1 for 6) =
-    substring(int8send((extract(epoch from created_at) * 1000)::bigint) from 3)`,
-)
-@Index('ix_incidents_status', ['status', 'severity', 'id'], { where: 'deleted_at is null' })
-@Index('ix_incidents_type', ['incident_type', 'id'], { where: 'deleted_at is null' })
-@Index('ix_incidents_type_status', ['incident_type', 'status', 'severity', 'id'], {
-  where: 'deleted_at is null',
+@Entity('incident_timeline')
+@Check('ck_incident_timeline_subject', `(subject_type is null) = (subject_id is null)`)
+@Index('ix_incident_timeline_incident', ['incident_id', 'id'])
+@Index('ix_incident_timeline_updates_left', ['id'], {
+  where: `event in ('update_of_resolved', 'update_of_judged')`,
 })
-// These include further columns, which TypeORM cannot say.
-@Index('ix_incidents_classification', { synchronize: false })
-@Index('ix_incidents_source', { synchronize: false })
-@Index('ix_incidents_source_status', { synchronize: false })
-@Index('ix_incidents_updated_at', ['updated_at', 'id'], { where: 'deleted_at is null' })
-@Index('ix_incidents_triaged_at', ['triaged_at', 'id'], {
-  where: 'triaged_at is not null and deleted_at is null',
-})
-@Index('ix_incidents_resolved_at', ['resolved_at', 'id'], {
-  where: 'resolved_at is not null and deleted_at is null',
-})
-export class IncidentEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incidents' })
+export class IncidentTimelineEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_timeline' })
   readonly id: string;
 
-  @Column({ type: 'bigint', default: () => `nextval('incident_number')` })
-  readonly number: string;
+  @Column({ type: 'uuid' })
+  @ForeignKey(() => IncidentEntity, { name: 'fk_incident_timeline_incident' })
+  readonly incident_id: string;
 
-  @Column({ type: 'text', collation: 'C' })
-  readonly incident_type: string;
-
-  @Column({
-    type: 'enum',
-    enum: SEVERITIES,
-    enumName: 'incident_severity',
-  })
-  readonly severity: Severity;
-
-  @Column({ type: 'enum', enum: ['open', 'resolved', 'triaged'], enumName: 'incident_status' })
-  readonly status: IncidentStatus;
-
-  @Column({ type: 'text', collation: 'C' })
-  readonly source: string;
-
-  /** Null where the incident is older than the column. */
-  @Column({ type: 'text', nullable: true })
-  readonly title: string | null;
-
-  @Column({ type: 'json' })
-  readonly raw_data: object;
-
-  /** Null where the incident is older than the column. */
-  @Column({ type: 'json', nullable: true })
-  readonly fields: IncidentFields | null;
-
-  @Column({ type: 'json', nullable: true })
-  readonly verdict: Verdict | null;
-
-  /** Of the verdict; a trigger writes it. */
-  @Column({ type: 'text', collation: 'C', nullable: true, insert: false, update: false })
-  readonly classification: Classification | null;
-
-  @Column({ type: 'boolean', default: false })
-  readonly verdict_by_person: boolean;
-
-  @Column({ type: 'text', array: true, default: [] })
-  readonly recommended_actions: readonly string[];
-
-  @Column({ type: 'text', nullable: true })
-  readonly resolution: string | null;
-
-  @Column({ type: 'integer', default: 1 })
-  readonly version: number;
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly at: Date;
 
   @Column({ type: 'text' })
-  readonly created_by: string;
+  readonly event: string;
 
-  @Column({ type: 'timestamptz', precision: 3 })
-  readonly created_at: Date;
+  @Column({ type: 'text' })
+  readonly actor: string;
 
-  @Column({ type: 'timestamptz', precision: 3 })
-  readonly updated_at: Date;
-
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly triaged_at: Date | null;
-
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly resolved_at: Date | null;
+  @Column({ type: 'text' })
+  readonly summary: string;
 
   @Column({ type: 'text', nullable: true })
-  readonly resolved_by: string | null;
+  readonly subject_type: string | null;
 
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly deleted_at: Date | null;
+  @Column({ type: 'text', nullable: true })
+  readonly subject_id: string | null;
+
+  @Column({ type: 'json', nullable: true })
+  readonly details: TimelineDetails | null;
+}
+
+/** A later event about an incident, with different content. */
+@Entity('incident_reports')
+@Index('ix_incident_reports_incident', ['incident_id', 'id'])
+export class IncidentReportEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_reports' })
+  readonly id: string;
+
+  @Column({ type: 'uuid' })
+  @ForeignKey(() => IncidentEntity, { name: 'fk_incident_reports_incident' })
+  readonly incident_id: string;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly at: Date;
+
+  @Column({ type: 'text' })
+  readonly source: string;
+
+  /** Severity of the event. The incident may have a higher one. */
+  @Column({ type: 'enum', enum: SEVERITIES, enumName: 'incident_severity' })
+  readonly severity: Severity;
+
+  /** Webhook event that brought the report, with the original bytes. */
+  @Column({ type: 'uuid' })
+  readonly webhook_event_id: string;
+
+  @Column({ type: 'json' })
+  readonly raw_data: unknown;
+}
+
+/** A sum of the fold. An empty text in a column stands for any value. */
+@Entity('incident_counts')
+export class IncidentCountEntity {
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_incident_counts',
+  })
+  readonly source: string;
+
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_incident_counts',
+  })
+  readonly incident_type: string;
+
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_incident_counts',
+  })
+  readonly severity: string;
+
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_incident_counts',
+  })
+  readonly status: string;
+
+  @Column({ type: 'bigint' })
+  readonly n: string;
+}
+
+/** Number of incidents from first_id up to the next segment, in the order of ids. */
+@Entity('incident_segments')
+export class IncidentSegmentEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_segments' })
+  readonly first_id: string;
+
+  @Column({ type: 'bigint' })
+  readonly n: string;
 }

@@ -1,71 +1,151 @@
-// SQL for reads: each request for an incident or a list, and each action, pays for one. Changes are TypeORM's.
+// SQL for the hot paths: creation (see incident.sql.ts), and reads of each request and action.
 import { Injectable } from '@nestjs/common';
 import { Any, In, IsNull } from 'typeorm';
-import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
+import type { Principal } from '../../auth/principal.js';
+import {
+  credentialsStillValid,
+  credentialsStillValidValues,
+} from '../../auth/principals/credentials-still-valid.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { Batcher } from '../../platform/concurrency/batcher.js';
 import {
+  INCIDENT_PARAMETERS,
+  incidentValues,
+  insertIncidents,
+  type Insertion,
+  LOCKED_COLUMNS,
+  lockedIncidentOf,
+} from './incident.sql.js';
+import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
+import { Batcher } from '../../platform/concurrency/batcher.js';
+import { SetOf } from '../../platform/concurrency/joint-transactions.js';
+import {
+  CHANGEABLE_COLUMNS,
   type Incident,
+  INCIDENT_COLUMNS,
+  INCIDENT_FIELDS_OF_ROW,
+  IncidentEntity,
+  LISTED_COLUMNS,
+  LISTED_FIELDS,
+  SUMMARY_COLUMNS,
+  SUMMARY_FIELDS,
+  type IncidentState,
   type IncidentSummary,
   type ListedIncident,
   type LockedIncident,
   incidentNumber,
+  sequenceIn,
+  type IncidentListRequest,
 } from '../incident.js';
 import { fieldsOfRawData } from '../incident-fields.js';
-import { titleWithoutDetails } from '../title-rules.js';
+import { titleWithoutDetails } from '../titles.js';
+import { firstIdAt } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
-import type { IncidentListRequest } from '../listing/incident-list.js';
 import { listQuery } from '../listing/incident-list.sql.js';
-import { IncidentEntity } from './incident.entity.js';
-import { LOCKED_COLUMNS, lockedIncidentOf, type LockedRow } from './locked-incident.js';
+import { columnValuesOf, fieldsOf } from '../../platform/database/columns.js';
 
-type SummaryRow = Pick<
-  IncidentEntity,
-  | 'id'
-  | 'number'
-  | 'incident_type'
-  | 'severity'
-  | 'status'
-  | 'source'
-  | 'title'
-  | 'created_at'
-  | 'updated_at'
->;
+const NUMBERS = `select id, number from incident`;
 
-type ListedRow = SummaryRow &
-  Pick<IncidentEntity, 'classification' | 'resolved_at' | 'resolved_by'>;
+const INSERT: Statement = {
+  name: 'incidents_insert',
+  text: `with ${insertIncidents(1)} ${NUMBERS}`,
+};
 
-/** raw_data comes as text: it is passed on digit by digit, and nobody needs to parse it. */
-type IncidentRow = Omit<IncidentEntity, 'raw_data' | 'classification'> & {
+const INSERT_FOR: Statement = {
+  name: 'incidents_insert_for',
+  text: `
+    with callers as materialized (select ${credentialsStillValid(1 + INCIDENT_PARAMETERS)} as valid),
+    ${insertIncidents(1, () => 'where (select valid from callers)')}
+    ${NUMBERS}`,
+};
+
+/** Sequence numbers of new incidents by id. */
+export type Numbers = ReadonlyMap<string, string>;
+
+@Injectable()
+export class IncidentInsertRepository {
+  constructor(private readonly statements: Statements) {}
+
+  async insertAll(tx: Tx, insertion: Insertion): Promise<Numbers> {
+    return numbersOf(
+      await this.statements.rowsIn<NumberRow>(tx, INSERT, incidentValues(insertion)),
+    );
+  }
+
+  /**
+   * Its own transaction in one round trip. Inserts nothing unless the credentials of all callers are valid and give the
+   * required roles.
+   */
+  async insertAllFor(callers: readonly Principal[], insertion: Insertion): Promise<Numbers> {
+    const values = [...incidentValues(insertion), ...credentialsStillValidValues(callers)];
+    return numbersOf(await this.statements.rows<NumberRow>(INSERT_FOR, values));
+  }
+}
+
+interface NumberRow {
+  readonly id: string;
+  readonly number: string;
+}
+
+export function numbersOf(rows: readonly NumberRow[]): Numbers {
+  return new Map(rows.map(({ id, number }) => [id, number]));
+}
+
+type ListedRow = Pick<IncidentEntity, (typeof LISTED_COLUMNS)[number]>;
+type SummaryRow = Pick<IncidentEntity, (typeof SUMMARY_COLUMNS)[number]>;
+
+/** raw_data is read as text and passed on unchanged, digit by digit. */
+type IncidentRow = Pick<IncidentEntity, Exclude<(typeof INCIDENT_COLUMNS)[number], 'raw_data'>> & {
   readonly raw_data: string;
 };
 
-const COLUMNS = `id, number, incident_type, severity, status, source, title, created_at, updated_at,
-  raw_data::text as raw_data, fields, verdict, verdict_by_person, recommended_actions, resolution, version, triaged_at,
-  resolved_at, resolved_by`;
+const LISTED = LISTED_COLUMNS.join(', ');
+const SUMMARY_SELECTION = Object.fromEntries(SUMMARY_COLUMNS.map((name) => [name, true]));
+const ALL = INCIDENT_COLUMNS.map((name) =>
+  name === 'raw_data' ? 'raw_data::text as raw_data' : name,
+).join(', ');
 
-const BY_ID = `from incidents where id = $1 and deleted_at is null`;
+const LIST_AFTER: Statement = {
+  name: 'incidents_list_after',
+  text: `select ${LISTED} from incidents
+          where deleted_at is null and id > $1 order by id limit $2`,
+};
+
+const LISTED_OF: Statement = {
+  name: 'incidents_listed_of',
+  text: `select ${LISTED} from incidents where id = any($1::uuid[]) and deleted_at is null`,
+};
+
+/** Rows are locked in the order of ids, which prevents deadlocks. */
+const BY_IDS = `from incidents where id = any($1::uuid[]) and deleted_at is null order by id`;
 
 const FIND_ALL: Statement = {
   name: 'incidents_find_all',
-  text: `select ${COLUMNS} from incidents where id = any($1::uuid[]) and deleted_at is null`,
+  text: `select ${ALL} from incidents where id = any($1::uuid[]) and deleted_at is null`,
 };
 
 const LOCK_FOR_UPDATE: Statement = {
   name: 'incidents_lock_update',
-  text: `select ${COLUMNS} ${BY_ID} for no key update`,
+  text: `select ${ALL} ${BY_IDS} for no key update`,
 };
 
 const LOCK_FOR_SHARE: Statement = {
   name: 'incidents_lock_share',
-  text: `select ${LOCKED_COLUMNS} ${BY_ID} for share`,
+  text: `select ${LOCKED_COLUMNS} ${BY_IDS} for share`,
 };
 
-/** An incident may be as large as its raw data. */
+const UPDATE: Statement = {
+  name: 'incidents_update',
+  text: `
+    update incidents set (${CHANGEABLE_COLUMNS.join(', ')}) = (${CHANGEABLE_COLUMNS.map((name) => `changed.${name}`).join(', ')})
+      from json_populate_recordset(null::incidents, $1::json) as changed
+     where incidents.id = changed.id`,
+};
+
+/** Small, because raw data may be large. */
 const MOST_AT_ONCE = 32;
 
-/** What deletion hid is not there, whoever asks. */
+/** Does not find deleted incidents. */
 const FIND_BY_NUMBER: Statement = {
   name: 'incidents_find_by_number',
   text: `select id, number::text, created_at from incidents where number = $1::bigint and deleted_at is null`,
@@ -74,11 +154,19 @@ type NumberedRow = Pick<IncidentEntity, 'id' | 'number' | 'created_at'>;
 
 @Injectable()
 export class IncidentRepository {
-  /** Reads that arrive together go out as one statement, which begins after all of them: see Batcher. */
+  /** Batches concurrent reads into one statement, which starts after all of them: see Batcher. */
   private readonly finds = new Batcher<string, Incident | undefined>(
     (ids) => this.findAll(ids),
     MOST_AT_ONCE,
   );
+
+  private readonly locksForUpdate = new SetOf<string, Incident | undefined>((tx, ids) =>
+    this.locked(tx, LOCK_FOR_UPDATE, ids, incidentOf),
+  );
+  private readonly locksForShare = new SetOf<string, LockedIncident | undefined>((tx, ids) =>
+    this.locked(tx, LOCK_FOR_SHARE, ids, lockedIncidentOf),
+  );
+  private readonly updates = new SetOf<Incident, void>((tx, all) => this.updateAll(tx, all));
 
   constructor(private readonly statements: Statements) {}
 
@@ -92,24 +180,33 @@ export class IncidentRepository {
     return pageOf(rows, listedOf);
   }
 
+  /** Incidents after the given id, oldest first. */
+  async listAfter(id: string | null, limit: number): Promise<ListedIncident[]> {
+    const rows = await this.statements.rows<ListedRow>(LIST_AFTER, [id ?? firstIdAt(0), limit]);
+    return rows.map(listedOf);
+  }
+
+  /** By id, without deleted incidents. */
+  async listedOf(ids: readonly string[]): Promise<ReadonlyMap<string, ListedIncident>> {
+    const rows = await this.statements.rows<ListedRow>(LISTED_OF, [ids]);
+    return new Map(rows.map((row) => [row.id, listedOf(row)]));
+  }
+
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
-    const [row] = await this.statements.rowsIn<IncidentRow>(tx, LOCK_FOR_UPDATE, [id]);
-    return row && incidentOf(row);
+    return await this.locksForUpdate.submit(tx, id.toLowerCase());
   }
 
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
-    const [row] = await this.statements.rowsIn<LockedRow>(tx, LOCK_FOR_SHARE, [id]);
-    return row && lockedIncidentOf(row);
+    return await this.locksForShare.submit(tx, id.toLowerCase());
   }
 
-  /** The sequence alone finds it; that the year and the zeros are right, too, the whole number tells. */
+  /** Finds the incident by the sequence, then compares the whole number. */
   async idOfNumber(number: string): Promise<string | undefined> {
-    const sequence = number.slice(number.lastIndexOf('-') + 1);
-    const [row] = await this.statements.rows<NumberedRow>(FIND_BY_NUMBER, [sequence]);
+    const [row] = await this.statements.rows<NumberedRow>(FIND_BY_NUMBER, [sequenceIn(number)]);
     return row && incidentNumber(row.number, row.created_at) === number ? row.id : undefined;
   }
 
-  /** By their ids, those of deleted incidents, too. */
+  /** By id, including deleted incidents. */
   async numbersOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = await tx.getRepository(IncidentEntity).find({
       select: { id: true, number: true, created_at: true },
@@ -118,51 +215,65 @@ export class IncidentRepository {
     return new Map(rows.map((row) => [row.id, incidentNumber(row.number, row.created_at)]));
   }
 
-  /** By their ids, without those of deleted incidents. */
-  async summariesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentSummary>> {
+  /** By id, including deleted incidents. */
+  async statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
     const rows = await tx.getRepository(IncidentEntity).find({
       select: {
         id: true,
         number: true,
-        incident_type: true,
-        severity: true,
-        status: true,
-        source: true,
-        title: true,
         created_at: true,
-        updated_at: true,
+        status: true,
+        classification: true,
+        deleted_at: true,
       },
+      where: { id: Any([...new Set(ids)]) },
+    });
+    return new Map(
+      rows.map(({ id, number, created_at, status, classification, deleted_at }) => [
+        id,
+        {
+          incidentNumber: incidentNumber(number, created_at),
+          status,
+          classification: classification ?? undefined,
+          isDeleted: deleted_at !== null,
+        },
+      ]),
+    );
+  }
+
+  /** By id, without deleted incidents. */
+  async summariesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentSummary>> {
+    const rows = await tx.getRepository(IncidentEntity).find({
+      select: SUMMARY_SELECTION,
       where: { id: Any([...ids]), deleted_at: IsNull() },
     });
     return new Map(rows.map((row) => [row.id, summaryOf(row)]));
   }
 
-  /** The caller has locked it for update. */
+  /** The caller has locked the incident for update. */
   async update(tx: Tx, incident: Incident): Promise<void> {
-    await tx.getRepository(IncidentEntity).update(
-      { id: incident.id },
-      {
-        incident_type: incident.incidentType,
-        severity: incident.severity,
-        status: incident.status,
-        title: incident.title,
-        fields: incident.fields,
-        verdict: incident.verdict ?? null,
-        verdict_by_person: incident.verdictByPerson,
-        recommended_actions: incident.recommendedActions,
-        resolution: incident.resolution ?? null,
-        triaged_at: incident.triagedAt ?? null,
-        resolved_at: incident.resolvedAt ?? null,
-        resolved_by: incident.resolvedBy ?? null,
-        updated_at: incident.updatedAt,
-        version: incident.version,
-      },
-    );
+    await this.updates.submit(tx, incident);
   }
 
   async hide(tx: Tx, id: string, at: Date): Promise<void> {
     const incidents = tx.getRepository(IncidentEntity);
     await incidents.update({ id }, { deleted_at: at, version: () => 'version + 1' });
+  }
+
+  private async locked<Row extends { readonly id: string }, T>(
+    tx: Tx,
+    statement: Statement,
+    ids: readonly string[],
+    from: (row: Row) => T,
+  ): Promise<(T | undefined)[]> {
+    const rows = await this.statements.rowsIn<Row>(tx, statement, [[...new Set(ids)]]);
+    const found = new Map(rows.map((row) => [row.id, from(row)]));
+    return ids.map((id) => found.get(id));
+  }
+
+  private async updateAll(tx: Tx, incidents: readonly Incident[]): Promise<void[]> {
+    await this.statements.rowsIn(tx, UPDATE, [JSON.stringify(incidents.map(changedRow))]);
+    return incidents.map(() => undefined);
   }
 
   private async findAll(ids: readonly string[]): Promise<(Incident | undefined)[]> {
@@ -172,42 +283,33 @@ export class IncidentRepository {
   }
 }
 
+function changedRow(incident: Incident) {
+  return { id: incident.id, ...columnValuesOf(incident, CHANGEABLE_COLUMNS) };
+}
+
 function summaryOf(row: SummaryRow): IncidentSummary {
-  return {
-    id: row.id,
-    incidentNumber: incidentNumber(row.number, row.created_at),
-    incidentType: row.incident_type,
-    severity: row.severity,
-    status: row.status,
-    source: row.source,
-    title: row.title ?? titleWithoutDetails(row.incident_type, row.source),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
+  return { ...fieldsOf(row, SUMMARY_FIELDS), ...shownOf(row) };
 }
 
 function listedOf(row: ListedRow): ListedIncident {
-  return {
-    ...summaryOf(row),
-    classification: row.classification ?? undefined,
-    resolvedAt: row.resolved_at ?? undefined,
-    resolvedBy: row.resolved_by ?? undefined,
-  };
+  return { ...fieldsOf(row, LISTED_FIELDS), ...shownOf(row) };
 }
 
 function incidentOf(row: IncidentRow): Incident {
   return {
-    ...summaryOf(row),
+    ...fieldsOf(row, INCIDENT_FIELDS_OF_ROW),
+    ...shownOf(row),
     rawData: row.raw_data,
     fields: row.fields ?? fieldsOfRawData(JSON.parse(row.raw_data) as Record<string, unknown>),
-    verdict: row.verdict ?? undefined,
-    verdictByPerson: row.verdict_by_person,
-    recommendedActions: row.recommended_actions,
-    // Releases before this one kept an empty one as it was given.
     resolution: row.resolution || undefined,
-    version: row.version,
-    triagedAt: row.triaged_at ?? undefined,
-    resolvedAt: row.resolved_at ?? undefined,
-    resolvedBy: row.resolved_by ?? undefined,
+  };
+}
+
+function shownOf(
+  row: Pick<IncidentEntity, 'number' | 'title' | 'incident_type' | 'source' | 'created_at'>,
+): Pick<IncidentSummary, 'incidentNumber' | 'title'> {
+  return {
+    incidentNumber: incidentNumber(row.number, row.created_at),
+    title: row.title ?? titleWithoutDetails(row.incident_type, row.source),
   };
 }

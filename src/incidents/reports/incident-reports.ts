@@ -1,20 +1,21 @@
-// SQL: raw_data is read and written as text, so that no digit of its numbers is lost.
+// SQL: raw_data is read and written as text, so that no digit is lost.
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
+import { Batcher } from '../../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
-import type { IncidentReportEntity } from './incident-report.entity.js';
+import type { IncidentReportEntity } from '../records/incident.entity.js';
 
-/** A later event about an incident. `raw_data` is the JSON text of the event, exactly as it came. */
+/** A later event about an incident. `raw_data` is its JSON text, unchanged. */
 export type IncidentReport = Omit<IncidentReportEntity, 'raw_data'> & { readonly raw_data: string };
 
-export type NewIncidentReport = Omit<IncidentReport, 'id' | 'at'>;
+type NewIncidentReport = Omit<IncidentReport, 'id' | 'at'>;
 
 /** Reports kept per incident. The inbox keeps the bytes of all others. */
 const MOST_REPORTS = 100;
-/** Of all of them together: one page may hold them all. */
+/** Maximum total size of the reports of an incident, because one page may contain all of them. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
 const COLUMNS =
@@ -45,18 +46,51 @@ const COUNT: Statement = {
 
 const LATEST: Statement = {
   name: 'incident_reports_latest',
-  text: `select raw_data::text as raw_data from incident_reports where incident_id = $1 order by id desc limit 1`,
+  text: `
+    select raw_data::text as raw_data from incident_reports
+     where incident_id = $1 order by id desc limit 1`,
 };
 
-/** What later events said about an incident, beside the first event in its `raw_data`. */
+/** Reports of an incident that one run judges beside the newest one: the worst of them, by severity. */
+const MOST_WORSE = 3;
+/** Maximum total size of them, as they are stored. The worst one is read whatever its size. */
+const MOST_WORSE_BYTES = 64 * 1024;
+
+const TO_JUDGE: Statement = {
+  name: 'incident_reports_to_judge',
+  text: `
+    select incident.id as incident_id, report.id, report.at, report.severity, report.raw_data
+      from unnest($1::uuid[]) as incident (id)
+     cross join lateral (
+       select id, at, severity, raw_data::text as raw_data from incident_reports
+        where id in (
+          select id from (
+            select id, row_number() over worst as place, row_number() over newest as age,
+                   sum(pg_column_size(raw_data)) over worst as bytes
+              from incident_reports where incident_id = incident.id
+            window worst as (order by severity desc, id desc), newest as (order by id desc)) as ranked
+           where age = 1 or place = 1 or (place <= ${MOST_WORSE} and bytes <= ${MOST_WORSE_BYTES}))
+        order by id desc) as report`,
+};
+
+type LatestRow = Pick<IncidentReport, 'raw_data'>;
+/** A report that a run judges. */
+export type JudgedReport = Pick<IncidentReport, 'id' | 'at' | 'severity' | 'raw_data'>;
+type JudgedRow = JudgedReport & Pick<IncidentReport, 'incident_id'>;
+
+/** Later events about an incident. `raw_data` of the incident is the first event. */
 @Injectable()
 export class IncidentReports {
+  private readonly reportsToJudge = new Batcher<string, readonly JudgedReport[]>((ids) =>
+    this.toJudgeOf(ids),
+  );
+
   constructor(
     private readonly statements: Statements,
     private readonly clock: Clock,
   ) {}
 
-  /** Drops the oldest report when there are too many. The caller has locked the incident for update. */
+  /** Drops the oldest reports beyond the limits. The caller has locked the incident for update. */
   async add(tx: Tx, report: NewIncidentReport): Promise<void> {
     const at = this.clock.now();
     const { incident_id, source, severity, webhook_event_id, raw_data } = report;
@@ -75,15 +109,20 @@ export class IncidentReports {
     return { items, total: counts[0]!.total };
   }
 
-  /** `raw_data` of the newest report as JSON text. */
-  async latest(incidentId: string): Promise<string | undefined> {
-    const [row] = await this.statements.rows<{ raw_data: string }>(LATEST, [incidentId]);
-    return row?.raw_data;
+  /** The newest report first, then the worst ones before it. */
+  async toJudge(incidentId: string): Promise<readonly JudgedReport[]> {
+    return await this.reportsToJudge.submit(incidentId);
   }
 
-  /** The same in a transaction that has locked the incident. */
+  private async toJudgeOf(incidentIds: readonly string[]): Promise<(readonly JudgedReport[])[]> {
+    const ids = [...new Set(incidentIds)];
+    const rows = await this.statements.rows<JudgedRow>(TO_JUDGE, [ids]);
+    return incidentIds.map((id) => rows.filter(({ incident_id }) => incident_id === id));
+  }
+
+  /** Reads the newest report in a transaction that has locked the incident. */
   async latestIn(tx: Tx, incidentId: string): Promise<string | undefined> {
-    const [row] = await this.statements.rowsIn<{ raw_data: string }>(tx, LATEST, [incidentId]);
+    const [row] = await this.statements.rowsIn<LatestRow>(tx, LATEST, [incidentId]);
     return row?.raw_data;
   }
 }

@@ -1,31 +1,29 @@
-import { Injectable } from '@nestjs/common';
-import type { ChannelType } from './channel.port.js';
+import type { Provider } from '@nestjs/common';
+import { TypesByName } from '../../connectors/config/destinations.js';
 import { EmailChannelType } from './email/email.channel.js';
 import { PagerDutyChannelType } from './pagerduty/pagerduty.channel.js';
 import { SlackChannelType } from './slack/slack.channel.js';
 import { TeamsChannelType } from './teams/teams.channel.js';
 import { WebhookChannelType } from './webhook/webhook.channel.js';
+import type { ChannelType } from './channel.port.js';
+
+/** Classes of all types, in the order in which the API lists them. */
+const CLASSES = [
+  SlackChannelType,
+  TeamsChannelType,
+  EmailChannelType,
+  PagerDutyChannelType,
+  WebhookChannelType,
+];
 
 /** All types of channels. */
-@Injectable()
-export class ChannelTypes {
-  readonly all: readonly ChannelType[];
+export class ChannelTypes extends TypesByName<ChannelType> {}
 
-  constructor(
-    slack: SlackChannelType,
-    teams: TeamsChannelType,
-    email: EmailChannelType,
-    pagerduty: PagerDutyChannelType,
-    webhook: WebhookChannelType,
-  ) {
-    this.all = [slack, teams, email, pagerduty, webhook];
-  }
-
-  find(name: string): ChannelType | undefined {
-    return this.all.find((type) => type.name === name);
-  }
-
-  get names(): readonly string[] {
-    return this.all.map(({ name }) => name);
-  }
-}
+export const CHANNEL_TYPE_PROVIDERS: Provider[] = [
+  ...CLASSES,
+  {
+    provide: ChannelTypes,
+    useFactory: (...all: ChannelType[]) => new ChannelTypes(all),
+    inject: CLASSES,
+  },
+];

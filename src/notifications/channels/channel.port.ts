@@ -5,6 +5,7 @@ import {
   originsOf,
 } from '../../connectors/config/destinations.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
+import type { PartlySent } from '../delivery.js';
 import { EVENTS_FOR_PEOPLE, type Message, type NotifiedEvent } from '../notification.js';
 
 /** The receiver has it. */
@@ -12,23 +13,23 @@ export interface Delivered {
   readonly kind: 'delivered';
 }
 
-/** The receiver will never take this message: another attempt is of no use. Other messages may still go through. */
+/** The receiver rejects this message permanently. Other messages may still be accepted. */
 export interface Refused {
   readonly kind: 'refused';
-  /** For people, and without secrets: an admin reads it. */
+  /** Shown to admins, without secrets. */
   readonly why: string;
 }
 
-/** It is tried again later: nobody answered, or what is wrong somebody may mend (a token that was revoked). */
+/** The delivery is retried: the receiver did not answer, or an admin can correct the cause (a revoked token). */
 export interface Failed {
   readonly kind: 'failed';
   readonly why: string;
-  /** How long the receiver asked to wait (Retry-After); the whole channel waits so long. */
+  /** Retry-After of the receiver. The whole channel waits that long. */
   readonly retryAfterMs?: number;
-  /** It takes what comes, but not so fast: the channel slows down, and nothing counts as broken. */
+  /** The receiver asks for a lower rate. The channel slows down and does not count as failing. */
   readonly isBusy?: true;
-  /** Some of the people behind the channel have it: it is tried again for the rest, and no other message waits for that. */
-  readonly isPartial?: true;
+  /** Recipients who have the message. It is retried for the others, and other messages do not wait. */
+  readonly holders?: readonly string[];
 }
 
 export type Outcome = Delivered | Refused | Failed;
@@ -36,45 +37,38 @@ export type Outcome = Delivered | Refused | Failed;
 /** One configured channel, ready to deliver. */
 export interface Channel {
   /**
-   * One attempt, without attempts of its own. After the signal is aborted nobody waits for the outcome. It should not
-   * throw; what it throws counts as failed.
+   * Makes one attempt, without retries. After an abort the outcome is ignored. An exception counts as `failed`.
+   *
+   * @param partlySent who has the message from earlier attempts
    */
-  deliver(message: Message, signal: AbortSignal): Promise<Outcome>;
+  deliver(message: Message, signal: AbortSignal, partlySent?: PartlySent): Promise<Outcome>;
 }
 
 export interface ConnectOptions {
-  /** Which channel it is: what is kept from one attempt for the next belongs to it alone. */
-  readonly channelId: string;
-  /** Of the field that `rotates`, as long as it is valid. */
+  /** Previous secret of the field that `rotates`, while it is valid. */
   readonly formerSecret?: string;
 }
 
-/**
- * A type of channel, such as `slack`. A new one is a class in a folder of its own and a line in ChannelTypes. Its schema
- * says what a configuration may hold, which of it is secret, and what people read about it.
- */
+/** A type of channel, such as `slack`: a class in its own folder, listed in ChannelTypes. Its schema marks the secret fields. */
 export abstract class ChannelType implements ConfigDefinition {
   abstract readonly name: string;
   abstract readonly description: string;
   abstract readonly schema: ConfigSchema;
-  /** Where secrets are sent: when one of these changes, the secrets must be given again. */
+  /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
   abstract readonly destinations: readonly Destination[];
   /**
-   * The field whose secret stays valid for a day beside a new one, because the receiver checks by it and has to learn the new
-   * one first. When nobody gives one, the service makes it (`newSecret`) and shows it once.
+   * Field whose previous secret stays valid for a day, because the receiver has to learn the new one first. If the request has no
+   * secret, the service generates one (`newSecret`) and shows it once.
    */
   readonly rotates?: string;
-  /** People read its messages, so they are few by default. A program takes every event. */
+  /** Whether people read the messages: then few events are sent by default. A program gets every event. */
   readonly isForPeople: boolean = true;
-  /** Events of a channel that is created without `events`. */
+  /** Default of `events`. */
   readonly defaultEvents: readonly NotifiedEvent[] = EVENTS_FOR_PEOPLE;
 
   newSecret?(): string;
 
-  /**
-   * Where its messages go, for the audit trail: origins, and never the rest of an address, which may be a secret. With its
-   * secrets, unless they are lost.
-   */
+  /** Destinations for the audit trail: origins only, because the rest of a URL may be secret. `config` includes secrets, unless they are lost. */
   sentTo(config: Config): string[] {
     return originsOf(this, config);
   }
@@ -83,11 +77,11 @@ export abstract class ChannelType implements ConfigDefinition {
     return [];
   }
 
-  /** @param config checked by the schema, and with its secrets */
+  /** @param config valid by the schema, with its secrets */
   abstract connect(config: Config, more: ConnectOptions): Channel;
 }
 
-/** What callers give: what the service makes when it is missing, nobody has to. */
+/** Schema of the configuration in requests. A field that the service can generate is not required. */
 export function givenSchema(type: Pick<ChannelType, 'schema' | 'rotates'>): ConfigSchema {
   const required = type.schema.required.filter((field) => field !== type.rotates);
   return { ...type.schema, required };

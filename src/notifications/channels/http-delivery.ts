@@ -1,16 +1,30 @@
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import type { Outcome } from './channel.port.js';
 import { isPrivateHost } from '../../platform/addresses/target-rules.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import type { OutboundAnswer, OutboundRequest } from '../../platform/net/outbound-request.js';
-import { retryAfterMs } from '../../platform/net/retry-after.js';
-import type { Outcome } from './channel.port.js';
-import { failureOf } from './net-failure.js';
+import {
+  type OutboundAnswer,
+  type OutboundRequest,
+  retryAfterMs,
+} from '../../platform/net/outbound-request.js';
 import { presentTime } from '../../platform/clock.js';
+
+/**
+ * What it means that a receiver did not answer. An address that must not be called is no exception: a name may lead elsewhere in
+ * a minute, and somebody may mend ALLOWED_PRIVATE_TARGETS. Other errors are not known, and thrown again.
+ */
+export function failureOf(error: unknown): Outcome {
+  if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
+    return { kind: 'failed', why: error.message };
+  }
+  throw error;
+}
 
 /** Little of an answer is read but its status and when to come again. */
 const LARGEST_ANSWER_BYTES = 65_536;
 
-export interface JsonPost {
+interface JsonPost {
   readonly url: URL;
   readonly body: string;
   readonly headers?: OutboundRequest['headers'];

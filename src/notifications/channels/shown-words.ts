@@ -1,4 +1,4 @@
-import { titleLine } from '../../incidents/title-text.js';
+import { titleLine } from '../../incidents/raw-data-text.js';
 import { defang } from '../../incidents/defang.js';
 import type { Message, Words } from '../notification.js';
 
@@ -6,7 +6,7 @@ import type { Message, Words } from '../notification.js';
 const LONGEST_VALUE = 300;
 
 /** What people see of a message. The headline has all that matters in one line, as for a lock screen or a subject. */
-export type ShownWords = Omit<Words, 'about'>;
+type ShownWords = Omit<Words, 'about'>;
 
 /**
  * The words as they may be shown to people: on one line each, without characters that nobody sees, and without an address that

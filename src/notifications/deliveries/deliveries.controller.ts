@@ -1,10 +1,8 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
-import { CurrentPrincipal } from '../../auth/current-principal.js';
-import type { Principal } from '../../auth/principal.js';
+import { CurrentPrincipal, type Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
-import type { Idempotency } from '../../platform/idempotency/idempotency.js';
-import { Idempotent } from '../../platform/idempotency/idempotent.js';
+import { type Idempotency, Idempotent } from '../../platform/idempotency/idempotency.js';
 import {
   ApiAnswer,
   ApiErrorMeanings,

@@ -1,4 +1,4 @@
-import { sortWords } from '../../platform/paging/sort-words.js';
+import { sortWords } from '../../platform/paging/page.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import {
   Choice,
@@ -86,7 +86,10 @@ export class NotificationDeliveryDto {
   })
   readonly attempts: number;
 
-  @Text({ optional: true, description: 'Why its last attempt failed.' })
+  @Text({
+    optional: true,
+    description: 'Why its last attempt failed, or why it is delivered without being sent.',
+  })
   readonly last_error?: string;
 
   @Instant({ description: 'When the event happened.', example: '2026-11-02T09:00:00.000Z' })

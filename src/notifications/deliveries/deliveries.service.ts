@@ -32,7 +32,7 @@ export interface TestResult {
 }
 
 /** The message leaves between two transactions: the first one keeps twins away, and the second one knows what came of it. */
-export interface TestParticipants {
+interface TestParticipants {
   readonly begun: Participant<TestResult>;
   readonly ended: Participant<TestResult>;
 }

@@ -1,16 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { unlessAborted } from '../../platform/concurrency/unless-aborted.js';
+import { unlessAborted, withDeadline } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Outcome } from '../channels/channel.port.js';
 import { ChannelTypes } from '../channels/channel-types.js';
-import type { Delivery, FoldedDelivery } from '../delivery.js';
+import type { Delivery, PartlySent } from '../delivery.js';
 import { foldedMessage } from '../messages/folded-message.js';
-import { messageOf } from '../messages/message.js';
+import { messageOf } from '../messages/words.js';
 import { isEventName, type ToldEvent } from '../messages/event-payloads.js';
 import { type EventName, type Message, TEST_EVENT } from '../notification.js';
 import type { SealedChannel } from '../notification-channel.js';
 import { SealedChannels } from '../sealed-channels.js';
 import { ATTEMPT_MS } from './delivery-rules.js';
+import type { PresentDelivery } from './present-states.js';
 import { newId } from '../../platform/ids.js';
 import { Clock } from '../../platform/clock.js';
 
@@ -35,19 +36,20 @@ export class DeliveryAttempts {
 
   /** Throws the reason of the signal when that is aborted first, and nothing else. */
   async deliver(
-    channel: SealedChannel,
-    { delivery, carried, alike }: FoldedDelivery,
-    numbers: ReadonlyMap<string, string>,
+    { channel, folded: { delivery, carried, alike }, present }: PresentDelivery,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const { type } = delivery;
     // A trigger writes what channels chose, from a list that may be of a later release.
     if (!isEventName(type)) return { kind: 'refused', why: `This release knows no event ${type}.` };
     const about = (one: Delivery) => {
-      return this.message(type, { ...one, incidentNumber: numbers.get(one.incidentId ?? '') });
+      const incidentNumber = present.incidents.get(one.incidentId ?? '')?.incidentNumber;
+      return this.message(type, { ...one, incidentNumber });
     };
-    const message = () => foldedMessage([about(delivery), ...carried.map(about)], alike);
-    return await this.attempt(channel, message, signal);
+    const message = () => foldedMessage([about(delivery), ...carried.map(about)], alike, present);
+    return await withDeadline(ATTEMPT_MS, signal, (over) =>
+      this.attempt(channel, message, signal, over, delivery.partlySent),
+    );
   }
 
   /** A message that says that it is a test. */
@@ -59,7 +61,9 @@ export class DeliveryAttempts {
       payload: { message: `This is a test of the channel ${channel.name}.` },
     };
     const never = new AbortController().signal;
-    return await this.attempt(channel, () => this.message(TEST_EVENT, told), never);
+    return await withDeadline(ATTEMPT_MS, never, (over) =>
+      this.attempt(channel, () => this.message(TEST_EVENT, told), never, over),
+    );
   }
 
   private message(event: EventName, told: ToldEvent): Message {
@@ -70,23 +74,20 @@ export class DeliveryAttempts {
     channel: SealedChannel,
     message: () => Message,
     signal: AbortSignal,
+    over: AbortSignal,
+    partlySent?: PartlySent,
   ): Promise<Outcome> {
-    const late = AbortSignal.timeout(ATTEMPT_MS);
     try {
       const type = this.types.find(channel.type);
       if (!type) return { kind: 'failed', why: unknownType(channel.type) };
       const config = this.configs.openIfReadable(channel.id, channel);
       if (!config) return { kind: 'failed', why: UNREADABLE };
-      const connected = type.connect(config, {
-        channelId: channel.id,
-        formerSecret: this.formerSecretOf(channel),
-      });
-      const either = AbortSignal.any([signal, late]);
+      const connected = type.connect(config, { formerSecret: this.formerSecretOf(channel) });
       // A type that does not listen to the signal must not keep the place.
-      return await unlessAborted(either, connected.deliver(message(), either));
+      return await unlessAborted(over, connected.deliver(message(), over, partlySent));
     } catch (err) {
       signal.throwIfAborted();
-      if (late.aborted) return { kind: 'failed', why: LATE };
+      if (over.aborted) return { kind: 'failed', why: LATE };
       this.log.error({ err, channel: channel.name }, 'A notification could not be sent');
       return { kind: 'failed', why: BROKEN };
     }

@@ -2,6 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
 import { Clock } from '../../platform/clock.js';
+import { Batcher } from '../../platform/concurrency/batcher.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { shownStart } from '../../platform/text.js';
@@ -21,11 +22,22 @@ import {
 } from './delivery-rules.js';
 
 const LONGEST_ERROR = 500;
+const MOST_AT_ONCE = 100;
+
+interface Delivered extends FoldedDelivery {
+  readonly channel: SealedChannel;
+}
 
 /** Writes down what came of an attempt, for the delivery and for its channel. */
 @Injectable()
 export class DeliveryEndings {
   private readonly log = new Logger('Notifications');
+  /** One statement at a time: what ends meanwhile is written together. */
+  private readonly delivered = new Batcher<Delivered, void>(
+    (all) => this.endDelivered(all),
+    MOST_AT_ONCE,
+    1,
+  );
 
   constructor(
     private readonly transactions: Transactions,
@@ -40,11 +52,11 @@ export class DeliveryEndings {
   ) {}
 
   async end(channel: SealedChannel, folded: FoldedDelivery, outcome: Outcome): Promise<void> {
-    await this.transactions.run(async (tx) => {
-      if (outcome.kind === 'delivered') await this.delivered(tx, channel, folded);
-      else await this.notDelivered(tx, channel, folded, bounded(outcome));
-      afterCommit(tx, () => this.attempts.inc({ type: channel.type, outcome: outcome.kind }));
-    });
+    if (outcome.kind === 'delivered') await this.delivered.submit({ ...folded, channel });
+    else {
+      await this.transactions.run((tx) => this.notDelivered(tx, channel, folded, bounded(outcome)));
+    }
+    this.attempts.inc({ type: channel.type, outcome: outcome.kind });
   }
 
   /** The channel works: what waited for it goes out, and those who were told that it failed are told. */
@@ -69,11 +81,29 @@ export class DeliveryEndings {
     await this.deliveries.tryNow(tx, channelId);
   }
 
-  private async delivered(tx: Tx, channel: SealedChannel, { delivery, carried }: FoldedDelivery) {
+  private async endDelivered(all: readonly Delivered[]): Promise<void[]> {
     // The row of a channel that works is not touched: all its deliveries would wait for each other there.
-    if (channel.failingSince || channel.unhealthyToldAt) await this.works(tx, channel.id);
-    const isOurs = await this.deliveries.delivered(tx, delivery);
-    if (isOurs && carried.length > 0) await this.folds.delivered(tx, delivery);
+    const failing = all.flatMap(({ channel: { id, failingSince, unhealthyToldAt } }) =>
+      failingSince || unhealthyToldAt ? [id] : [],
+    );
+    const claims = all.map(({ delivery }) => delivery);
+    if (failing.length === 0 && all.every(({ carried }) => carried.length === 0)) {
+      await this.deliveries.delivered(undefined, claims);
+      return all.map(() => undefined);
+    }
+    await this.transactions.run(async (tx) => {
+      for (const id of new Set(failing)) await this.works(tx, id);
+      const ours = await this.deliveries.delivered(tx, claims);
+      const carriers = all.filter(
+        ({ delivery, carried }) => ours.has(delivery.id) && carried.length > 0,
+      );
+      if (carriers.length === 0) return;
+      await this.folds.delivered(
+        tx,
+        carriers.map(({ delivery }) => delivery.id),
+      );
+    });
+    return all.map(() => undefined);
   }
 
   private async notDelivered(
@@ -97,7 +127,8 @@ export class DeliveryEndings {
     if (outcome.kind === 'refused' && carried.length > 0) {
       await this.folds.unfold(tx, delivery, ending.error);
     } else if (ending.kind === 'again') {
-      await this.deliveries.again(tx, delivery, ending.error, ending.waitMs);
+      const holders = outcome.kind === 'failed' ? outcome.holders : undefined;
+      await this.deliveries.again(tx, delivery, { ...ending, holders });
     } else if (await this.deliveries.dead(tx, delivery, ending.error)) {
       const about = { channel: channel.name, delivery: delivery.id, event: delivery.type };
       afterCommit(tx, () => {

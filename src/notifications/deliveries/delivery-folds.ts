@@ -33,9 +33,12 @@ export class DeliveryFolds {
     delivery: ClaimedDelivery,
     own: readonly string[],
   ): Promise<FoldedDelivery> {
-    const { channelId, groupKey } = delivery;
-    if (groupKey === undefined) return { delivery, carried: [], alike: 1 };
-    const carried = await this.folds.fold(tx, delivery, own, MOST_CARRIED);
+    const { channelId, groupKey, fence } = delivery;
+    // Only a delivery that was claimed before can have others in its message without a group: it was redelivered.
+    if (groupKey === undefined && fence === 1) return { delivery, carried: [], alike: 1 };
+    const most = groupKey === undefined ? 0 : MOST_CARRIED;
+    const carried = await this.folds.fold(tx, delivery, own, most);
+    if (groupKey === undefined) return { delivery, carried, alike: 1 + carried.length };
     return { delivery, carried, alike: await this.folds.countAlike(tx, channelId, groupKey) };
   }
 }

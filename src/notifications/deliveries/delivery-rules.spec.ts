@@ -72,7 +72,7 @@ describe('a channel after an attempt', () => {
   });
 
   it('has no pause while it delivers to some of its people', () => {
-    expect(pauseAfter({ ...failed(), isPartial: true }, 99, 0.5)).toBe(0);
+    expect(pauseAfter({ ...failed(), holders: ['ada@example.com'] }, 99, 0.5)).toBe(0);
   });
 
   it('has a pause after several failures in a row, five minutes at most', () => {

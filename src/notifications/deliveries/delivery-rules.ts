@@ -60,7 +60,7 @@ function backoffOf({ isBusy }: Failed, attempts: number, random: number): number
  * @param failures in a row, with this one
  */
 export function pauseAfter(outcome: Failed | Refused, failures: number, random: number): number {
-  if (outcome.kind === 'failed' && outcome.isPartial) return 0;
+  if (outcome.kind === 'failed' && outcome.holders) return 0;
   const asked =
     outcome.kind === 'failed' ? Math.min(LONGEST_ASKED_MS, outcome.retryAfterMs ?? 0) : 0;
   if (outcome.kind === 'failed' && outcome.isBusy) return Math.max(asked, SHORTEST_BUSY_MS);

@@ -5,38 +5,35 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { IncidentsService } from '../../incidents/incidents.service.js';
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
 import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { Clock } from '../../platform/clock.js';
 import { firstIdAt } from '../../platform/ids.js';
+import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
 import { type Span, traced } from '../../platform/tracing/tracing.js';
-import type { ClaimedDelivery, FoldedDelivery } from '../delivery.js';
-import type { SealedChannel } from '../notification-channel.js';
+import type { ClaimedDelivery } from '../delivery.js';
 import { DeliveryWritesRepository } from '../records/delivery-writes.repository.js';
 import { NotificationChannelsRepository } from '../records/notification-channels.repository.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { DeliveryEndings } from './delivery-endings.js';
 import { DeliveryFolds } from './delivery-folds.js';
 import { FAILURES_UNTIL_PROBING, LEASE_MS } from './delivery-rules.js';
+import { type PresentDelivery, PresentStates } from './present-states.js';
 
+/** For what other replicas wrote: what this one writes wakes it. */
 const PAUSE_MS = 500;
+/** So that what is written and what ends meanwhile is claimed together. */
+const REST_MS = 10;
 /** How many deliveries of one channel a replica tries at once. */
-const PLACES_PER_CHANNEL = 4;
+const PLACES_PER_CHANNEL = 32;
 const CLEAN_UP_SECONDS = 600;
 const TELL_SECONDS = 30;
 const KEPT_DAYS = 30;
 const DAY_MS = 86_400_000;
 const AT_ONCE = 5_000;
-
-interface Work {
-  readonly folded: FoldedDelivery;
-  readonly channel: SealedChannel;
-  readonly incidentNumbers: ReadonlyMap<string, string>;
-}
 
 /**
  * Delivers what is due. Every replica looks, and a claim with a lease decides which one tries a delivery. Each channel has
@@ -57,22 +54,26 @@ export class DeliveryWorker
     private readonly transactions: Transactions,
     private readonly deliveries: DeliveryWritesRepository,
     private readonly channels: NotificationChannelsRepository,
-    private readonly incidents: IncidentsService,
     private readonly folds: DeliveryFolds,
+    private readonly states: PresentStates,
     private readonly attempts: DeliveryAttempts,
     private readonly endings: DeliveryEndings,
     private readonly jobs: Jobs,
+    private readonly events: DomainEvents,
     private readonly clock: Clock,
     private readonly settings: Settings,
   ) {
     const options = { task: 'Looking for notifications that are due', log: this.log };
-    this.loop = new BackgroundLoop({ ...options, pauseMs: PAUSE_MS }, () => this.look());
+    this.loop = new BackgroundLoop({ ...options, pauseMs: PAUSE_MS, restMs: REST_MS }, () =>
+      this.look(),
+    );
   }
 
   onModuleInit(): void {
     this.jobs.every('clean-up-notifications', CLEAN_UP_SECONDS, () => this.cleanUp());
     const tell = () => this.endings.tellOfLongFailures();
     this.jobs.every('tell-of-failing-channels', TELL_SECONDS, tell);
+    this.events.onWritten(() => this.wake());
   }
 
   onApplicationBootstrap(): void {
@@ -117,7 +118,7 @@ export class DeliveryWorker
     }
   }
 
-  private async claim(): Promise<Work[]> {
+  private async claim(): Promise<PresentDelivery[]> {
     return await this.transactions.run(async (tx) => {
       const claimed = await this.deliveries.claim(tx, {
         underWay: this.underWay,
@@ -127,27 +128,20 @@ export class DeliveryWorker
       });
       if (claimed.length === 0) return [];
       const folded = await this.folds.fold(tx, claimed);
-      const ids = folded.flatMap(({ delivery, carried }) =>
-        [delivery, ...carried].flatMap(({ incidentId }) => (incidentId ? [incidentId] : [])),
-      );
-      const incidentNumbers = await this.incidents.numbersOf(tx, ids);
       const channels = await this.channels.byIds(
         tx,
         claimed.map(({ channelId }) => channelId),
       );
-      return folded.flatMap((one) => {
-        const channel = channels.get(one.delivery.channelId);
-        return channel ? [{ folded: one, channel, incidentNumbers }] : [];
-      });
+      return await this.states.look(tx, folded, channels);
     });
   }
 
-  private async carry(work: Work, span: Span | undefined): Promise<void> {
-    const { folded, channel, incidentNumbers } = work;
+  private async carry(work: PresentDelivery, span: Span | undefined): Promise<void> {
+    const { folded, channel } = work;
     this.count(channel.id, 1);
     const { signal } = this.halt;
     try {
-      const outcome = await this.attempts.deliver(channel, folded, incidentNumbers, signal);
+      const outcome = await this.attempts.deliver(work, signal);
       span?.note({ 'delivery.outcome': outcome.kind });
       await this.endings.end(channel, folded, outcome);
     } catch (err) {

@@ -1,19 +1,19 @@
 import { CHANGED_FIELDS } from '../../incidents/change-records.js';
 import {
-  CLASSIFICATIONS,
   type Classification,
+  CLASSIFICATIONS,
   INCIDENT_STATUSES,
   type IncidentStatus,
   SEVERITIES,
   type Severity,
 } from '../../incidents/incident.js';
 import {
+  ActionId,
   FAILURE_CODES,
   type FailureCode,
   REQUIRED_LEVELS,
   type RequiredLevel,
 } from '../../actions/action.js';
-import { ActionId } from '../../actions/action-id.js';
 import {
   Choice,
   Decimal,
@@ -27,6 +27,7 @@ import {
   Texts,
   WholeNumber,
 } from '../../platform/validation/fields.js';
+import type { EventName } from '../notification.js';
 
 /* What `data` holds, by the kind of event. A change that a receiver could stumble over gets an event of another name. */
 
@@ -76,15 +77,11 @@ export class IncidentData {
 }
 
 export class IncidentUpdatedData extends IncidentData {
-  @Text({
-    description: 'Who changed it: a person, a webhook source, or the system.',
-    example: 'alice',
-  })
+  @Text({ description: 'A person, a webhook source, or the system.', example: 'alice' })
   readonly updated_by: string;
 
   @OpenChoices('ChangedField', CHANGED_FIELDS, {
-    description:
-      'Which fields have another value now. Empty where its tool reported more and no field changed.',
+    description: 'Which fields have another value. Empty where its tool only reported more.',
     example: ['severity'],
   })
   readonly changed: readonly string[];
@@ -99,6 +96,9 @@ export class IncidentSeverityChangedData extends IncidentData {
 
   @Text({ description: 'Who changed it: a person, or a webhook source.', example: 'alice' })
   readonly changed_by: string;
+
+  @Text({ optional: true, description: 'What the tool reported. Absent if a person changed it.' })
+  readonly because?: string;
 }
 
 export class IncidentDeletedData extends IncidentData {
@@ -149,6 +149,24 @@ export class IncidentResolvedData extends IncidentData {
 export class IncidentReopenedData extends IncidentData {
   @Text({ description: 'Who opened it again.', example: 'alice' })
   readonly reopened_by: string;
+
+  @Choice('Severity', SEVERITIES, {
+    optional: true,
+    description: 'Present if the severity changed together with the reopening.',
+  })
+  readonly previous_severity?: Severity;
+
+  @Text({ optional: true, description: 'What the tool reported. Absent if a person reopened it.' })
+  readonly because?: string;
+
+  @Text({ optional: true, description: 'Who had resolved it.' })
+  readonly resolved_by?: string;
+
+  @Instant({ optional: true, description: 'When it had been resolved.' })
+  readonly resolved_at?: string;
+
+  @Text({ optional: true, description: 'The beginning of the resolution that it had.' })
+  readonly resolution?: string;
 }
 
 export class TriageFailedData extends IncidentData {
@@ -227,6 +245,13 @@ export class EventAction {
     example: 'senior',
   })
   readonly approval_level?: RequiredLevel;
+
+  @Text({
+    optional: true,
+    description:
+      'Why the approval needs a higher level than the type of the action. Absent where it does not.',
+  })
+  readonly level_reason?: string;
 
   @ActionId({ optional: true, description: 'The action that it undoes.', example: undefined })
   readonly rollback_of?: string;
@@ -352,6 +377,25 @@ export class EventChannel {
   readonly url?: string;
 }
 
+export class EventWebhookEvent {
+  @Id('WebhookEventId')
+  readonly id: string;
+
+  @Text({ example: 'siem' })
+  readonly source: string;
+
+  @Url()
+  readonly url?: string;
+}
+
+export class WebhookEventFailedData {
+  @Nested(() => EventWebhookEvent)
+  readonly webhook_event: EventWebhookEvent;
+
+  @Why('Why it failed.', 'The body fits no known format.')
+  readonly message: string;
+}
+
 export class ConnectorUnhealthyData {
   @Nested(() => EventConnector)
   readonly connector: EventConnector;
@@ -400,3 +444,39 @@ export class NotificationTestData {
   @Why('Says that it is a test.', 'This is a test of the channel soc.')
   readonly message: string;
 }
+
+/** `data` of each event. */
+interface DataByEvent {
+  'incident.created': IncidentData;
+  'incident.updated': IncidentUpdatedData;
+  'incident.severity_changed': IncidentSeverityChangedData;
+  'incident.triaged': IncidentTriagedData;
+  'incident.resolved': IncidentResolvedData;
+  'incident.reopened': IncidentReopenedData;
+  'incident.deleted': IncidentDeletedData;
+  'triage.failed': TriageFailedData;
+  'action.pending_approval': ActionData;
+  'action.expiring': ActionData;
+  'action.completed': ActionData;
+  'action.failed': ActionData;
+  'action.rejected': ActionData;
+  'playbook.step_failed': PlaybookStepFailedData;
+  'kill_switch.activated': KillSwitchData;
+  'kill_switch.deactivated': KillSwitchData;
+  'connector.unhealthy': ConnectorUnhealthyData;
+  'connector.recovered': ConnectorRecoveredData;
+  'webhook_event.failed': WebhookEventFailedData;
+  'notification_channel.unhealthy': ChannelUnhealthyData;
+  'notification_channel.recovered': ChannelRecoveredData;
+  'notification.test': NotificationTestData;
+}
+
+/** An event as channels of the type webhook get it. */
+export type AnyEvent = {
+  [Name in EventName]: {
+    readonly id: string;
+    readonly timestamp: string;
+    readonly type: Name;
+    readonly data: DataByEvent[Name];
+  };
+}[EventName];

@@ -14,6 +14,7 @@ import type { EventSubject } from '../../platform/jobs/events/domain-event.js';
 import type { EventName } from '../notification.js';
 import type {
   ActionData,
+  AnyEvent,
   ChannelRecoveredData,
   ChannelUnhealthyData,
   ConnectorRecoveredData,
@@ -33,8 +34,8 @@ import type {
   NotificationTestData,
   PlaybookStepFailedData,
   TriageFailedData,
+  WebhookEventFailedData,
 } from './event-data.js';
-import type { AnyEvent } from './event-schemas.js';
 import { apiUrl } from './links.js';
 
 /** A domain event, with what it takes to tell it outside. */
@@ -73,6 +74,7 @@ const TELLERS: { readonly [Name in EventName]: Teller<Name> } = {
   'kill_switch.deactivated': killSwitchData,
   'connector.unhealthy': connectorUnhealthyData,
   'connector.recovered': connectorRecoveredData,
+  'webhook_event.failed': webhookEventFailedData,
   'notification_channel.unhealthy': channelUnhealthyData,
   'notification_channel.recovered': channelRecoveredData,
   'notification.test': ({ payload }: ToldEvent<NotificationTestData>): NotificationTestData =>
@@ -124,6 +126,7 @@ function severityChangedData(
     incident: incidentOf(told),
     previous_severity: previous_severity as Severity,
     changed_by,
+    because: told.payload.because,
   };
 }
 
@@ -142,7 +145,17 @@ function resolvedData(told: ToldEvent<IncidentResolvedPayload>): IncidentResolve
 }
 
 function reopenedData(told: ToldEvent<IncidentReopenedPayload>): IncidentReopenedData {
-  return { incident: incidentOf(told), reopened_by: told.payload.reopened_by };
+  const { reopened_by, previous_severity, because, resolved_by, resolved_at, resolution } =
+    told.payload;
+  return {
+    incident: incidentOf(told),
+    reopened_by,
+    previous_severity: previous_severity as Severity | undefined,
+    because,
+    resolved_by,
+    resolved_at,
+    resolution,
+  };
 }
 
 function triageFailedData(
@@ -165,6 +178,7 @@ function actionData(told: ToldEvent<ActionEventPayload>): ActionData {
       approved_by: payload.approved_by,
       rejected_by: payload.rejected_by,
       approval_level: payload.approval_level,
+      level_reason: payload.level_reason,
       rollback_of: payload.rollback_of,
       playbook_run_id: payload.playbook_run_id,
       message: payload.message,
@@ -233,6 +247,15 @@ function connectorRecoveredData(
 ): ConnectorRecoveredData {
   const { unhealthy_since, message } = told.payload;
   return { connector: connectorOf(told), unhealthy_since, message };
+}
+
+function webhookEventFailedData(
+  told: ToldEvent<{ readonly source: string; readonly error: string }>,
+): WebhookEventFailedData {
+  const { source, error } = told.payload;
+  const { id } = told.subject;
+  const url = apiUrl(told.publicUrl, 'webhook_event', id);
+  return { webhook_event: { id, source, url }, message: error };
 }
 
 function channelOf(told: ToldEvent<Named>): EventChannel {

@@ -1,5 +1,7 @@
 import { messageAbout } from '../../../test/support/notifications/mean-message.js';
+import type { IncidentState } from '../../incidents/incident.js';
 import { newId } from '../../platform/ids.js';
+import type { PresentState } from '../delivery.js';
 import { foldedMessage } from './folded-message.js';
 
 const created = (n: number, severity = 'high') =>
@@ -11,11 +13,43 @@ const created = (n: number, severity = 'high') =>
     payload: { title: `Beacon ${n}`, incident_type: 'malware', severity, source: 'edr' },
   });
 
+const nothingNew: PresentState = { incidents: new Map(), waiting: new Map() };
+const since = (states: Record<string, Partial<IncidentState>>): PresentState => ({
+  ...nothingNew,
+  incidents: new Map(
+    Object.entries(states).map(([id, state]) => [
+      id,
+      { incidentNumber: id, status: 'triaged', isDeleted: false, ...state },
+    ]),
+  ),
+});
+const approval = (n: number, more: object = {}) =>
+  messageAbout('action.pending_approval', {
+    eventId: newId(),
+    occurredAt: new Date(1_795_000_000_000 + n * 1_000),
+    subject: { type: 'action', id: `act-${n}` },
+    incidentId: `id-${n}`,
+    incidentNumber: `INC-2026-${n}`,
+    payload: {
+      action_type: 'isolate_host',
+      target: `WS-${n}`,
+      requested_by: 'playbook:malware-containment',
+      approval_level: 'senior',
+      incident_title: `Beacon ${n}`,
+      severity: 'medium',
+      ...more,
+    },
+  });
+const waiting = (...actions: string[]): PresentState => ({
+  ...nothingNew,
+  waiting: new Map(actions.map((id) => [id, undefined])),
+});
+
 describe('a message about several incidents', () => {
   it('is the message about one, with the size of the wave that it is in', () => {
     const one = created(1);
-    expect(foldedMessage([one], 1)).toEqual(one);
-    expect(foldedMessage([one], 12).words.facts.at(-1)).toEqual({
+    expect(foldedMessage([one], 1, nothingNew)).toEqual(one);
+    expect(foldedMessage([one], 12, nothingNew).words.facts.at(-1)).toEqual({
       name: 'Alike',
       value: '12 new incidents in 10 minutes',
     });
@@ -23,7 +57,7 @@ describe('a message about several incidents', () => {
 
   it('tells how many they are and the most severe one, which it links to', () => {
     const [carrier, ...more] = [created(1), created(2, 'medium'), created(3), created(4, 'low')];
-    const { words, ...message } = foldedMessage([carrier, ...more], 4);
+    const { words, ...message } = foldedMessage([carrier, ...more], 4, nothingNew);
     expect(message).toMatchObject({ eventId: carrier.eventId, severity: 'high' });
     expect(words).toEqual({
       headline: '4 new incidents from edr: INC-2026-3',
@@ -33,52 +67,130 @@ describe('a message about several incidents', () => {
         { name: 'INC-2026-1', value: 'high: Beacon 1' },
         { name: 'INC-2026-2', value: 'medium: Beacon 2' },
         { name: 'INC-2026-4', value: 'low: Beacon 4' },
-        { name: 'Alike', value: '4 new incidents in 10 minutes' },
       ],
       url: 'https://triage.example.com/docs?incident=id-3',
     });
   });
 
-  it('tells of the approvals that one playbook asks for, for the most severe incident first', () => {
-    const wanted = (n: number, severity: string) =>
-      messageAbout('action.pending_approval', {
-        eventId: newId(),
-        occurredAt: new Date(1_795_000_000_000 + n * 1_000),
-        subject: { type: 'action', id: `act-${n}` },
-        incidentId: `id-${n}`,
+  it('tells the size of the wave only if it is larger than the message', () => {
+    const all = [created(1), created(2), created(3)] as const;
+    const lastFactOf = (alike: number) =>
+      foldedMessage([...all], alike, nothingNew).words.facts.at(-1);
+    expect(lastFactOf(2)).toMatchObject({ name: 'INC-2026-1' });
+    expect(lastFactOf(7)).toEqual({ name: 'Alike', value: '7 new incidents in 10 minutes' });
+  });
+
+  it('names the incident judged malicious first, though another one has a higher severity', () => {
+    const [carrier, ...more] = [created(1, 'high'), created(2, 'medium'), created(3, 'low')];
+    const present = since({
+      'id-2': { classification: 'malicious' },
+      'id-1': { classification: 'suspicious' },
+    });
+    const { severity, words } = foldedMessage([carrier, ...more], 3, present);
+    expect(severity).toBe('high');
+    expect(words.headline).toBe('3 new incidents from edr, 1 judged malicious: INC-2026-2');
+    expect(words.facts.slice(0, 3).map(({ value }) => value)).toEqual([
+      'medium, malicious: Beacon 2',
+      'high, suspicious: Beacon 1',
+      'low: Beacon 3',
+    ]);
+  });
+
+  it('says which incidents were resolved or deleted before it went out, and lists them last', () => {
+    const resolved = since({ 'id-1': { status: 'resolved' } });
+    expect(foldedMessage([created(1)], 1, resolved).words.headline).toBe(
+      'New incident, resolved since: INC-2026-1',
+    );
+    expect(
+      foldedMessage([created(1)], 1, since({ 'id-1': { isDeleted: true } })).words.headline,
+    ).toBe('New incident, deleted since: INC-2026-1');
+    const { words } = foldedMessage([created(1), created(2, 'low')], 2, resolved);
+    expect(words.headline).toBe('2 new incidents from edr, 1 resolved since: INC-2026-2');
+    expect(words.facts[1]).toEqual({ name: 'INC-2026-1', value: 'high, resolved: Beacon 1' });
+  });
+
+  it('counts the incidents that were judged malicious', () => {
+    const triaged = (n: number, severity: string) =>
+      messageAbout('incident.triaged', {
+        subject: { type: 'incident', id: `id-${n}` },
         incidentNumber: `INC-2026-${n}`,
-        payload: {
-          action_type: 'isolate_host',
-          target: `WS-${n}`,
-          requested_by: 'playbook:malware-containment',
-          approval_level: 'senior',
-          incident_title: `Beacon ${n}`,
-          severity,
-        },
+        payload: { title: `Beacon ${n}`, incident_type: 'malware', severity, source: 'edr' },
       });
-    const carrier = wanted(1, 'medium');
-    expect(foldedMessage([carrier], 1)).toEqual(carrier);
-    const { words, ...message } = foldedMessage([carrier, wanted(2, 'high')], 2);
+    const { words } = foldedMessage([triaged(1, 'low'), triaged(2, 'medium')], 2, nothingNew);
+    expect(words.headline).toBe('2 incidents judged malicious from edr: INC-2026-2');
+    expect(words.facts.at(-1)).toEqual({ name: 'INC-2026-1', value: 'low: Beacon 1' });
+  });
+
+  it('lists the approvals of a playbook by incident, the most severe incident first', () => {
+    const carrier = approval(1);
+    const of2 = { severity: 'high', expires_at: '2026-11-02T09:30:00.000Z' };
+    const all = [
+      approval(2, of2),
+      messageAbout('action.pending_approval', {
+        subject: { type: 'action', id: 'act-3' },
+        incidentId: 'id-2',
+        incidentNumber: 'INC-2026-2',
+        payload: {
+          action_type: 'revoke_sessions',
+          target: 'j.weber',
+          requested_by: 'playbook:malware-containment',
+          approval_level: 'analyst',
+          incident_title: 'Beacon 2',
+          severity: 'high',
+        },
+      }),
+    ];
+    const present = waiting('act-1', 'act-2', 'act-3');
+    expect(foldedMessage([carrier], 1, present)).toEqual(carrier);
+    const { words, ...message } = foldedMessage([carrier, ...all], 3, present);
     expect(message).toMatchObject({ eventId: carrier.eventId, severity: 'high' });
     expect(words).toEqual({
-      headline: '2 approvals needed: isolate_host for playbook:malware-containment',
-      about: 'Beacon 2',
+      headline: '3 approvals needed for malware-containment: 2 isolate_host, 1 revoke_sessions',
       facts: [
-        { name: 'INC-2026-2', value: 'WS-2' },
-        { name: 'INC-2026-1', value: 'WS-1' },
+        {
+          name: 'INC-2026-2',
+          value: 'isolate_host WS-2, revoke_sessions j.weber - high: Beacon 2',
+        },
+        { name: 'INC-2026-1', value: 'isolate_host WS-1 - medium: Beacon 1' },
       ],
-      request: 'It waits for approval at level senior or higher.',
+      request:
+        'Each waits for a person of level senior or analyst or higher, the first until 2026-11-02T09:30:00.000Z.',
       url: 'https://triage.example.com/docs?action=act-2',
     });
   });
 
+  it('says what an approval would change, where the connector of the action has said so', () => {
+    const effect = 'Deletes 3 mails in anna@example.com.';
+    const present: PresentState = {
+      ...nothingNew,
+      waiting: new Map([
+        ['act-1', effect],
+        ['act-2', undefined],
+      ]),
+    };
+    const [one, other] = [approval(1), approval(2)];
+    expect(foldedMessage([one], 1, present).words.facts[0]).toEqual({
+      name: 'Effect',
+      value: effect,
+    });
+    expect(foldedMessage([one, other], 2, present).words.facts).toEqual([
+      { name: 'INC-2026-1', value: `isolate_host WS-1 (${effect}) - medium: Beacon 1` },
+      { name: 'INC-2026-2', value: 'isolate_host WS-2 - medium: Beacon 2' },
+    ]);
+  });
+
+  it('leaves out approvals that were decided before it went out', () => {
+    const all = [approval(1), approval(2), approval(3)] as const;
+    const { words } = foldedMessage([...all], 3, waiting('act-2', 'act-3'));
+    expect(words.headline).toBe('2 approvals needed for malware-containment: 2 isolate_host');
+    const { words: one } = foldedMessage([...all], 3, waiting('act-3'));
+    expect(one.headline).toBe('Approval needed: isolate_host for INC-2026-3');
+  });
+
   it('lists eight, and counts the rest', () => {
     const all = Array.from({ length: 39 }, (_, n) => created(n));
-    const { facts } = foldedMessage([created(39), ...all], 40).words;
-    expect(facts).toHaveLength(10);
-    expect(facts.slice(8)).toEqual([
-      { name: 'More', value: '32 in the list of incidents' },
-      { name: 'Alike', value: '40 new incidents in 10 minutes' },
-    ]);
+    const { facts } = foldedMessage([created(39), ...all], 40, nothingNew).words;
+    expect(facts).toHaveLength(9);
+    expect(facts.slice(8)).toEqual([{ name: 'More', value: '32 in the list of incidents' }]);
   });
 });

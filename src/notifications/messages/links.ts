@@ -4,8 +4,9 @@ const API_PATHS = {
   action: 'actions',
   connector: 'connectors',
   notification_channel: 'notification-channels',
+  webhook_event: 'webhook-events',
 } as const;
-export type LinkedKind = keyof typeof API_PATHS;
+type LinkedKind = keyof typeof API_PATHS;
 
 /** For programs, which have a key. Undefined without PUBLIC_URL. */
 export function apiUrl(publicUrl: string | undefined, kind: LinkedKind, id: string) {

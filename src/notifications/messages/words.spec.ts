@@ -28,8 +28,10 @@ describe('the words of an event', () => {
       approval_level: 'senior',
       expires_at: '2026-01-31T13:30:00.000Z',
     };
-    expect(factsOf('action.pending_approval', payload)).toMatchObject({
-      Target: 'WS-077',
+    const facts = factsOf('action.pending_approval', payload);
+    // The headline names the target.
+    expect(facts).not.toHaveProperty('Target');
+    expect(facts).toMatchObject({
       Reason: 'ransomware note seen',
       Incident: 'Beacon',
       'Requested by': 'alice',
@@ -53,7 +55,7 @@ describe('the words of an event', () => {
     [
       'action.completed',
       { ...ACTION, incident_title: 'Beacon', severity: 'high', simulated: true },
-      '[high] Simulated: isolate_host for INC-2026-0042 - WS-077 - Beacon',
+      '[high] Simulated: isolate_host for INC-2026-0042 - WS-077',
     ],
     [
       'action.failed',
@@ -89,7 +91,7 @@ describe('the words of an event', () => {
     for (const action_type of ['create_ticket', 'notify_channel', 'notify_user']) {
       expect(factsOf('action.completed', { ...ACTION, action_type })).not.toHaveProperty('Target');
     }
-    expect(factsOf('action.completed', ACTION)).toHaveProperty('Target', 'WS-077');
+    expect(wordsOf('action.completed', ACTION).about).toBe('WS-077');
   });
 
   it.each([
@@ -108,6 +110,59 @@ describe('the words of an event', () => {
     expect(factsOf('incident.reopened', payload)).toMatchObject({
       Status: 'triaged',
       'Reopened by': 'bob',
+    });
+  });
+
+  it('tell in one message that an incident was reopened and raised, what was reported, and who had resolved it', () => {
+    const payload = {
+      ...INCIDENT,
+      severity: 'critical',
+      status: 'triaged',
+      reopened_by: 'system',
+      previous_severity: 'high',
+      because: 'edr: LSASS read, severity critical',
+      resolved_by: 'bob',
+      resolved_at: '2026-01-31T09:00:00.000Z',
+      resolution: 'A test.',
+    };
+    expect(wordsOf('incident.reopened', payload).headline).toBe(
+      'Reopened and raised from high to critical: INC-2026-0042',
+    );
+    expect(factsOf('incident.reopened', payload)).toMatchObject({
+      Reported: 'edr: LSASS read, severity critical',
+      'Was resolved': 'by bob at 2026-01-31T09:00:00.000Z: A test.',
+    });
+  });
+
+  it('tell that an incident stays resolved although its severity rises', () => {
+    const payload = { ...INCIDENT, status: 'resolved', previous_severity: 'low', changed_by: 'x' };
+    expect(wordsOf('incident.severity_changed', payload).headline).toBe(
+      'Severity raised from low to high, but it stays resolved: INC-2026-0042',
+    );
+  });
+
+  it('tell why an approval needs a higher level', () => {
+    const payload = {
+      ...ACTION,
+      approval_level: 'manager',
+      level_reason: 'dc-01 is a protected target',
+    };
+    expect(wordsOf('action.pending_approval', payload).request).toBe(
+      'It waits for approval at level manager or higher, because dc-01 is a protected target.',
+    );
+  });
+
+  it('tell why a step failed without a path that looks like a domain', () => {
+    const payload = {
+      playbook: 'p',
+      playbook_version: 1,
+      automatic: true,
+      step: 'look',
+      message: 'steps.0.parameters.ip at character 20: There is no absent here.',
+    };
+    const subject = { type: 'playbook_run', id: 'run-1' };
+    expect(factsOf('playbook.step_failed', payload, subject)).toMatchObject({
+      Why: 'ip: There is no absent here.',
     });
   });
 

@@ -1,16 +1,42 @@
+import type { Message, EventName, Fact, Words } from '../notification.js';
+import { eventPayload, type ToldEvent } from './event-payloads.js';
 import { actionType, isActionType, undoneBy } from '../../action-catalogue/action-types.js';
 import { type Severity, severityRises } from '../../incidents/incident.js';
-import type { Fact, Words } from '../notification.js';
-import type { ActionData, EventAction, EventIncident } from './event-data.js';
-import type { AnyEvent } from './event-schemas.js';
+import type {
+  ActionData,
+  AnyEvent,
+  EventAction,
+  EventIncident,
+  IncidentReopenedData,
+} from './event-data.js';
 import { pageUrl } from './links.js';
 
-/** An event in the words of people, as plain text. What strangers wrote stands in values alone, and in titles. */
+/** What a channel gets of an event: the payload for programs, and the words for people. */
+export function messageOf(event: EventName, told: ToldEvent): Message {
+  const payload = eventPayload(event, told);
+  return {
+    eventId: told.eventId,
+    event,
+    occurredAt: told.occurredAt,
+    severity: severityOf(payload),
+    incidentId: told.incidentId,
+    payload: { ...payload },
+    words: wordsOf(payload, told.publicUrl),
+  };
+}
+
+/** Puts an event into words for people, as plain text. What strangers wrote stands in values and titles only. */
 export function wordsOf(event: AnyEvent, publicUrl?: string): Words {
-  return { ...textOf(event), url: linkOf(event, publicUrl) };
+  const text = textOf(event);
+  // The headline has it already.
+  const facts = text.facts.filter(({ value }) => value !== text.about);
+  return { ...text, facts, url: linkOf(event, publicUrl) };
 }
 
 type Text = Omit<Words, 'url'>;
+
+/** The headline names the step. A path with dots would be defanged like a domain. */
+const OWN_PATH = /^steps\.\d+\.(?:parameters\.)?(?<place>\w+)(?:\.\w+)* at character \d+: /;
 
 function textOf(event: AnyEvent): Text {
   switch (event.type) {
@@ -27,10 +53,14 @@ function textOf(event: AnyEvent): Text {
       ]);
     }
     case 'incident.severity_changed': {
-      const { incident, previous_severity, changed_by } = event.data;
+      const { incident, previous_severity, changed_by, because } = event.data;
       const change = severityRises(previous_severity, incident.severity) ? 'raised' : 'lowered';
-      const what = `Severity ${change} from ${previous_severity} to ${incident.severity}`;
-      return aboutIncident(incident, what, fact('Changed by', changed_by));
+      const stays = incident.status === 'resolved' ? ', but it stays resolved' : '';
+      const what = `Severity ${change} from ${previous_severity} to ${incident.severity}${stays}`;
+      return aboutIncident(incident, what, [
+        ...fact('Reported', because),
+        ...fact('Changed by', changed_by),
+      ]);
     }
     case 'incident.triaged': {
       const { incident, verdict, triaged_by, recommended_actions } = event.data;
@@ -48,8 +78,14 @@ function textOf(event: AnyEvent): Text {
       return aboutIncident(incident, 'Incident resolved', facts);
     }
     case 'incident.reopened': {
-      const { incident, reopened_by } = event.data;
-      return aboutIncident(incident, 'Incident reopened', [
+      const { incident, reopened_by, previous_severity, because } = event.data;
+      const raised = previous_severity && severityRises(previous_severity, incident.severity);
+      const what = raised
+        ? `Reopened and raised from ${previous_severity} to ${incident.severity}`
+        : 'Incident reopened';
+      return aboutIncident(incident, what, [
+        ...fact('Reported', because),
+        ...fact('Was resolved', closingInWords(event.data)),
         ...fact('Status', incident.status),
         ...fact('Reopened by', reopened_by),
       ]);
@@ -86,13 +122,14 @@ function textOf(event: AnyEvent): Text {
         headline: `Playbook step failed: ${step} of ${run.playbook}${where}`,
         about: incident?.title,
         facts: [
-          ...fact('Why', message),
+          ...fact('Why', message.replace(OWN_PATH, '$<place>: ')),
           ...fact('Incident', incident?.title),
           ...fact('Severity', incident?.severity),
           ...fact('Version', String(run.playbook_version)),
           ...fact('Run', run.id),
         ],
-        request: 'Do by hand what the step was for, and correct the playbook if it is wrong.',
+        request:
+          'Do by hand what the step was for, and correct the playbook if it is wrong. If the step fails again within 6 hours, only the attention list says so.',
       };
     }
     case 'kill_switch.activated':
@@ -128,6 +165,16 @@ function textOf(event: AnyEvent): Text {
           ...fact('Unhealthy since', unhealthy_since),
           ...fact('Type', connector.type),
         ],
+      };
+    }
+    case 'webhook_event.failed': {
+      const { webhook_event, message } = event.data;
+      return {
+        headline: `Webhook event failed: ${webhook_event.source}`,
+        about: message,
+        facts: [...fact('Why', message), ...fact('Event', webhook_event.id)],
+        request:
+          'It made no incident. Read it, correct the source, and replay it. Further failures of the source are not told until it has none for 15 minutes.',
       };
     }
     case 'notification_channel.unhealthy': {
@@ -180,10 +227,9 @@ function aboutAction({ action, incident }: ActionData, what: string): Text {
   const rollback = rollback_of === undefined ? '' : ` (rollback of ${undone})`;
   const where = incident ? ` for ${incident.incident_number}` : '';
   const target = isDoneToTarget(action) ? action.target : undefined;
-  const about = [target, incident?.title].filter((part) => part !== undefined).join(' - ');
   return {
     headline: `${what}: ${action.action_type}${rollback}${where}`,
-    about: about === '' ? undefined : about,
+    about: target ?? incident?.title,
     facts: [
       ...fact('Target', target),
       ...fact('Reason', action.reason),
@@ -201,10 +247,19 @@ function aboutAction({ action, incident }: ActionData, what: string): Text {
   };
 }
 
+/** Who had resolved the incident, when and how; undefined where nobody knows. */
+function closingInWords(data: IncidentReopenedData): string | undefined {
+  const { resolved_by: by, resolved_at: at, resolution } = data;
+  if (!by && !at) return undefined;
+  const who = [by && `by ${by}`, at && `at ${at}`].filter(Boolean).join(' ');
+  return resolution ? `${who}: ${resolution}` : who;
+}
+
 function aboutApproval(data: ActionData, what: string): Text {
-  const { approval_level, expires_at } = data.action;
+  const { approval_level, level_reason, expires_at } = data.action;
+  const because = level_reason ? `, because ${level_reason}` : '';
   const until = expires_at ? `, until ${expires_at}` : '';
-  const request = `It waits for approval at level ${approval_level} or higher${until}.`;
+  const request = `It waits for approval at level ${approval_level} or higher${because}${until}.`;
   return { ...aboutAction(data, what), request };
 }
 
@@ -237,6 +292,7 @@ function linkOf({ type, data }: AnyEvent, publicUrl: string | undefined): string
   if ('action' in data) return pageUrl(publicUrl, 'action', data.action.id);
   if ('incident' in data) return pageUrl(publicUrl, 'incident', data.incident?.id);
   if ('connector' in data) return pageUrl(publicUrl, 'connector', data.connector.id);
+  if ('webhook_event' in data) return pageUrl(publicUrl, 'webhook_event', data.webhook_event.id);
   if ('channel' in data) return pageUrl(publicUrl, 'notification_channel', data.channel.id);
   return pageUrl(publicUrl);
 }

@@ -11,13 +11,14 @@ import {
   StatementValues,
   type WithTotal,
 } from '../../platform/counting/counted-list.sql.js';
-import { foldStatement } from '../../platform/counting/fold-statement.js';
+import { foldStatement, SimpleCounts } from '../../platform/counting/count-fold.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
+import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import { type Delivery, DELIVERY_STATUSES, type DeliveryListRequest } from '../delivery.js';
 import type { NotificationDeliveryCountEntity } from './notification-delivery.entity.js';
 import { DELIVERY_COLUMNS, deliveryOf, type DeliveryRow } from './delivery-rows.js';
+import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 
 const TABLE = 'notification_deliveries';
 const DIMENSIONS = [
@@ -77,5 +78,13 @@ export class DeliveryListRepository {
   async fold(tx: Tx, limit: number): Promise<number> {
     const [row] = await this.statements.rowsIn<{ n: number }>(tx, FOLD, [limit]);
     return row?.n ?? 0;
+  }
+}
+
+/** Keeps the totals of the lists of deliveries cheap. */
+@Injectable()
+export class DeliveryCounts extends SimpleCounts {
+  constructor(repository: DeliveryListRepository, transactions: Transactions) {
+    super(repository, transactions, AdvisoryLock.NotificationDeliveryCounts, 'notifications');
   }
 }

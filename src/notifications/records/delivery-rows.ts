@@ -26,6 +26,8 @@ export const DELIVERY_COLUMNS = [
   'ended_at',
   'group_key',
   'carried_by',
+  'holders',
+  'partial_attempts',
 ] as const satisfies (keyof DeliveryRow)[];
 
 export function deliveryOf(row: DeliveryRow): Delivery {
@@ -52,5 +54,6 @@ export function deliveryOf(row: DeliveryRow): Delivery {
 export type ClaimedRow = DeliveryRow & { readonly left_ms: number };
 
 export function claimedOf(row: ClaimedRow): ClaimedDelivery {
-  return { ...deliveryOf(row), fence: row.fence, leftMs: row.left_ms };
+  const { fence, left_ms: leftMs, holders, partial_attempts: attempts } = row;
+  return { ...deliveryOf(row), fence, leftMs, partlySent: { holders, attempts } };
 }

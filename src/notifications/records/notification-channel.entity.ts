@@ -1,7 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { Config } from '../../connectors/config/config-schema.js';
 import type { Severity } from '../../incidents/incident.js';
-import { RowTimes } from '../../platform/database/row-times.js';
+import { RowTimes } from '../../platform/database/columns.js';
 import type { NotifiedEvent } from '../notification.js';
 
 @Entity('notification_channels')

@@ -1,12 +1,10 @@
 // SQL: an advisory lock, which TypeORM has no words for.
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
-import { DataSource, In, IsNull, LessThanOrEqual } from 'typeorm';
+import { Any, DataSource, IsNull, LessThanOrEqual } from 'typeorm';
 import type { Config } from '../../connectors/config/config-schema.js';
 import type { Severity } from '../../incidents/incident.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
-import { findOrder } from '../../platform/paging/find-order.js';
-import { sortWords } from '../../platform/paging/sort-words.js';
+import { type Page, type PageRequest, sortWords, findOrder } from '../../platform/paging/page.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { nameKey } from '../channel-name.js';
@@ -30,7 +28,7 @@ export interface ChannelContent {
 }
 
 /** How long nothing is sent, and how long one at a time. */
-export interface Pause {
+interface Pause {
   readonly pauseMs: number;
   readonly oneByOneMs: number;
 }
@@ -77,7 +75,7 @@ export class NotificationChannelsRepository {
 
   async byIds(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, SealedChannel>> {
     const channels = tx.getRepository(NotificationChannelEntity);
-    const rows = await channels.findBy({ id: In([...ids]), ...NOT_DELETED });
+    const rows = await channels.findBy({ id: Any([...new Set(ids)]), ...NOT_DELETED });
     return new Map(rows.map((row) => [row.id, channelOf(row)]));
   }
 

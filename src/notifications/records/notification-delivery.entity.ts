@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
-import { EventColumns } from '../../platform/jobs/events/event-columns.js';
+import { EventColumns } from '../../platform/database/columns.js';
 import type { DeliveryStatus } from '../delivery.js';
 
 /** One event for one channel. A trigger writes it with the event. */
@@ -58,6 +58,14 @@ export class NotificationDeliveryEntity extends EventColumns {
   /** The delivery whose message has this one in it. */
   @Column({ type: 'uuid', nullable: true })
   readonly carried_by: string | null;
+
+  /** The recipients of a mail who have it while others do not. Empty when the delivery ends. */
+  @Column({ type: 'text', array: true, default: [] })
+  readonly holders: string[];
+
+  /** The number of attempts that left some recipients without the mail. */
+  @Column({ type: 'smallint', default: 0 })
+  readonly partial_attempts: number;
 
   @Column({ type: 'text', collation: 'C', default: 'pending' })
   readonly status: DeliveryStatus;

@@ -1,8 +1,8 @@
-/** What a principal may do, from least to most: each role may do what those before it may. */
+/** Roles in ascending order. Each role includes the permissions of the roles before it. */
 export const ROLES = ['viewer', 'analyst', 'senior', 'manager', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** How far a principal may approve, and what an action needs. */
+/** Approval levels in ascending order: what a principal may approve, and what an action requires. */
 export const APPROVAL_LEVELS = ['none', 'analyst', 'senior', 'manager'] as const;
 export type ApprovalLevel = (typeof APPROVAL_LEVELS)[number];
 
@@ -19,24 +19,22 @@ export function levelReaches(level: ApprovalLevel, required: ApprovalLevel): boo
   return APPROVAL_LEVELS.indexOf(level) >= APPROVAL_LEVELS.indexOf(required);
 }
 
-/** What is enough for all of them; where nothing is required, the lowest role. */
+/** The lowest role that satisfies all of `required`; the lowest role of all if nothing is required. */
 export function highestRole(required: readonly (Role | undefined)[]): Role {
   return ROLES.findLast((role) => required.includes(role)) ?? ROLES[0];
 }
 
-/*
- * The same order for statements. The arguments are SQL: a column, a parameter, a subquery in brackets.
- */
+/* The same order in SQL. Arguments are SQL expressions: a column, a parameter or a subquery in parentheses. */
 
 const ORDER = `array[${ROLES.map((role) => `'${role}'`).join()}]`;
 const rankSql = (role: string): string => `array_position(${ORDER}, ${role})`;
 
-/** What `roleReaches` says. Not true, as SQL has it, when either is null. */
+/** SQL form of `roleReaches`. The result is null if an argument is null. */
 export function roleReachesSql(role: string, required: string): string {
   return `${rankSql(role)} >= ${rankSql(required)}`;
 }
 
-/** The lower of two roles; when one of them is null, the other. */
+/** The lower of two roles; if one of them is null, the other one. */
 export function lowerRoleSql(one: string, other: string): string {
   return `(${ORDER})[least(${rankSql(one)}, ${rankSql(other)})]`;
 }

@@ -1,32 +1,32 @@
 import ipaddr from 'ipaddr.js';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
-export type IpFamily = 'ipv4' | 'ipv6';
+type IpFamily = 'ipv4' | 'ipv6';
 
 export interface IpAddress {
   readonly family: IpFamily;
   readonly text: string;
 }
 
-/** All addresses whose first bits are those of `text`. */
+/** All addresses that share their first `bits` bits with `text`. */
 export interface IpRange extends IpAddress {
   readonly bits: number;
 }
 
-/** Ranges of IPv6 addresses that carry an IPv4 address, and the byte at which it begins. */
+/** IPv6 ranges that embed an IPv4 address, and the index of its first byte. */
 const CARRIERS = [
   // NAT64 (RFC 6052)
   { range: ipaddr.IPv6.parseCIDR('64:ff9b::/96'), firstByte: 12 },
-  // IPv4-compatible, which nobody should use any more (RFC 4291)
+  // IPv4-compatible, deprecated (RFC 4291)
   { range: ipaddr.IPv6.parseCIDR('::/96'), firstByte: 12 },
   // 6to4 (RFC 3056)
   { range: ipaddr.IPv6.parseCIDR('2002::/16'), firstByte: 2 },
 ];
 
 /**
- * The address, and every IPv4 address that it stands for: a machine on the way may turn `64:ff9b::a00:1` or
- * `2002:a00:1::` into 10.0.0.1. Undefined when it is no address. Node says what is one: ipaddr.js also takes `127.1`,
- * `0x7f.1` and `010.0.0.1`, which mean different addresses to different programs.
+ * Parses an address and every IPv4 address that it embeds: a gateway may translate `64:ff9b::a00:1` or `2002:a00:1::`
+ * to 10.0.0.1. Returns `undefined` if the text is not an address. Node validates the text, because ipaddr.js also
+ * accepts `127.1`, `0x7f.1` and `010.0.0.1`, which programs interpret differently.
  */
 export function readIpAddress(
   text: string,
@@ -35,14 +35,14 @@ export function readIpAddress(
   if (isIPv4(withoutZone)) return { address: ipv4(withoutZone), embedded: [] };
   if (!isIPv6(withoutZone)) return undefined;
   const address = parseIpv6(withoutZone);
-  // Mapped addresses are another way to write an IPv4 address: the socket goes to that.
+  // The socket of a mapped address connects to the IPv4 address.
   if (address.isIPv4MappedAddress()) {
     return { address: ipv4(address.toIPv4Address().toString()), embedded: [] };
   }
   return { address: { family: 'ipv6', text: withoutZone }, embedded: embeddedIn(address) };
 }
 
-/** A range in CIDR notation, or a single address; undefined when it is neither. */
+/** Parses a CIDR range or a single address; `undefined` if the text is neither. */
 export function readIpRange(text: string): IpRange | undefined {
   const [address = '', length, ...more] = text.split('/');
   const family = isIP(address) === 4 ? 'ipv4' : 'ipv6';
@@ -57,7 +57,7 @@ function ipv4(text: string): IpAddress {
   return { family: 'ipv4', text };
 }
 
-/** ipaddr.js takes `::10.0.0.1` for `::ffff:10.0.0.1`, which is another address. A URL writes all of it in hexadecimal. */
+/** ipaddr.js confuses `::10.0.0.1` with `::ffff:10.0.0.1`. The URL parser converts the address to hexadecimal first. */
 function parseIpv6(text: string): ipaddr.IPv6 {
   return ipaddr.IPv6.parse(new URL(`http://[${text}]`).hostname.slice(1, -1));
 }

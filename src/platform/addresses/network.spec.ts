@@ -34,7 +34,7 @@ describe('isLoopback', () => {
     ['192.0.2.127', false],
     ['::2', false],
     ['127.0.0.1.example', false],
-  ])('says of %s whether it is this machine: %j', (address, loopback) => {
+  ])('tells whether %s is this machine: %j', (address, loopback) => {
     expect(isLoopback(address)).toBe(loopback);
   });
 });
@@ -47,7 +47,7 @@ describe('networkOf', () => {
     ['2001:db8:1:2::', '2001:db8:1:2:ffff:ffff:ffff:ffff'],
     ['127.0.0.1', '127.8.9.10'],
     ['one invention', 'another invention'],
-  ])('gives the same network for %s and %s', (one, other) => {
+  ])('returns the same network for %s and %s', (one, other) => {
     expect(networkOf(one)).toBe(networkOf(other));
   });
 
@@ -55,15 +55,15 @@ describe('networkOf', () => {
     ['192.0.2.1', '192.0.2.2'],
     ['2001:db8:1:2::1', '2001:db8:1:3::1'],
     ['::1', '::2'],
-  ])('gives different networks for %s and %s', (one, other) => {
+  ])('returns different networks for %s and %s', (one, other) => {
     expect(networkOf(one)).not.toBe(networkOf(other));
   });
 
-  it('gives a network again when it is asked for its network', () => {
+  it('returns a network unchanged', () => {
     for (const network of ['192.0.2.1', '::1', 'unknown']) expect(networkOf(network)).toBe(network);
   });
 
-  it('counts an IPv6 address for its /64, and with a higher limit for its /48', () => {
+  it('counts an IPv6 address for its /64, and for its /48 with a higher limit', () => {
     expect(countedNetworks('192.0.2.1')).toEqual([{ name: '192.0.2.1', share: 1 }]);
     expect(countedNetworks('2001:db8:1:2::1')).toEqual([
       { name: '2001:db8:1:2::/64', share: 1 },

@@ -4,7 +4,7 @@ describe('targetRules', () => {
   const rules = targetRules([]);
 
   it.each(['8.8.8.8', '1.1.1.1', '100.128.0.1', '172.32.0.1', '2606:4700:4700::1111', '2a00::1'])(
-    'allows %s, which is public',
+    'allows the public address %s',
     (address) => expect(rules(address)).toBeUndefined(),
   );
 
@@ -40,10 +40,12 @@ describe('targetRules', () => {
     '2001:db8::1',
     'fec0::1',
     '100::1',
-  ])('refuses %s, which is not public', (address) => expect(rules(address)).toBe('private'));
+  ])('refuses %s, which is not a public address', (address) =>
+    expect(rules(address)).toBe('private'),
+  );
 
   it.each(['localhost', '', '2130706433', '0x7f000001', '127.1', '1.2.3', '::g'])(
-    'refuses %p, which is no address',
+    'refuses %p, which is not an address',
     (address) => expect(rules(address)).toBe('no address'),
   );
 
@@ -51,7 +53,7 @@ describe('targetRules', () => {
     const open = targetRules(['10.0.0.0/8', '::1', '0.0.0.0/0', '::/0']);
 
     it.each(['10.1.2.3', '::1', '::ffff:10.1.2.3', '127.0.0.1'])(
-      'allows %s, which an exception names',
+      'allows %s, which is in an exception',
       (address) => expect(open(address)).toBeUndefined(),
     );
 
@@ -67,16 +69,16 @@ describe('targetRules', () => {
       '64:ff9b::169.254.169.254',
       '2002:a9fe:a9fe::1',
       '::169.254.169.254',
-    ])('refuses %s, which is cloud metadata, whatever is allowed', (address) =>
+    ])('always refuses the cloud metadata address %s', (address) =>
       expect(open(address)).toBe('metadata'),
     );
 
-    it('refuses what no exception names', () => {
+    it('refuses a private address outside the exceptions', () => {
       expect(targetRules(['10.0.0.0/8'])('192.168.0.1')).toBe('private');
     });
 
     it.each(['::10.1.2.3', '64:ff9b::10.1.2.3', '2002:a01:203::1'])(
-      'refuses %s although the IPv4 address in it is allowed, because the socket goes to another one',
+      'refuses %s although its embedded IPv4 address is allowed, because the socket connects elsewhere',
       (address) => expect(targetRules(['10.0.0.0/8'])(address)).toBe('private'),
     );
   });

@@ -1,7 +1,9 @@
 import { BlockList } from 'node:net';
 import { type IpAddress, readIpAddress, readIpRange } from './ip-address.js';
 
-/** Addresses at which machines in a cloud get credentials: AWS, Azure, Google, Alibaba, Oracle, containers. */
+/**
+ * Addresses of cloud metadata services, which hand out credentials: AWS, Azure, Google, Alibaba, Oracle, containers.
+ */
 const METADATA = [
   '169.254.169.254',
   '169.254.169.253',
@@ -18,7 +20,7 @@ const METADATA = [
   'fe80::a9fe:a9fe',
 ];
 
-/** Ranges of IPv4 that are not public unicast addresses (IANA's special-purpose registry). */
+/** IPv4 ranges that are not public unicast addresses (IANA special-purpose registry). */
 const NOT_PUBLIC_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -37,7 +39,7 @@ const NOT_PUBLIC_V4 = [
   '240.0.0.0/4',
 ];
 
-/** IPv6 has one public block, and some ranges in it are not public either. */
+/** IPv6 has one public block. Some ranges inside it are not public. */
 const PUBLIC_V6 = ['2000::/3'];
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
@@ -47,10 +49,10 @@ const publicV6 = listOf(PUBLIC_V6);
 
 export type Refusal = 'metadata' | 'private' | 'no address';
 
-/** Why the service must not connect to an address, or undefined when it may. */
+/** Returns why the service must not connect to an address, or `undefined` if it may. */
 export type TargetRules = (address: string) => Refusal | undefined;
 
-/** @param allowed CIDRs of private networks that may be reached all the same; metadata never may. */
+/** @param allowed CIDRs of private networks that may be reached. Cloud metadata is always refused. */
 export function targetRules(allowed: readonly string[]): TargetRules {
   const exceptions = listOf(allowed);
   return (text) => {
@@ -63,25 +65,25 @@ export function targetRules(allowed: readonly string[]): TargetRules {
   };
 }
 
-/** Names that no name server of the internet answers for: RFC 6761, RFC 6762 appendix G, RFC 8375, and ICANN's `internal`. */
+/** Names that public DNS does not resolve: RFC 6761, RFC 6762 appendix G, RFC 8375, and ICANN's `internal`. */
 const PRIVATE_NAME =
   /^[^.]+\.?$|\.(localhost|local|internal|intranet|private|corp|home|lan|home\.arpa|svc|test)\.?$/i;
 
-/** Private networks stay private here, also those that the site allows. */
+/** Without the exceptions of a site: a private network counts as private even if the site allows it. */
 const rulesWithoutExceptions = targetRules([]);
 
 /**
- * Whether a host is in a private network: by its address, or by a name that means nothing elsewhere.
+ * Whether a host is in a private network, judged by its address or by a name that public DNS does not resolve.
  *
- * @param host as URL#hostname writes it: in lower case, IPv6 in brackets, and an address in whatever spelling (`0x7f.1`)
- *   already written as usual
+ * @param host in the form of URL#hostname: lower case, IPv6 in brackets, IPv4 in dotted decimal (`0x7f.1` is already
+ * converted)
  */
 export function isPrivateHost(host: string): boolean {
   const literal = literalIn(host);
   return literal ? rulesWithoutExceptions(literal) !== undefined : PRIVATE_NAME.test(host);
 }
 
-/** The address that a host is, written without brackets; undefined for every name. The host is written as above. */
+/** The address in a host, without brackets; `undefined` for a name. `host` has the form of URL#hostname. */
 export function literalIn(host: string): string | undefined {
   const bare = host.replace(/^\[(.*)\]$/, '$1');
   return bare.includes(':') || /^\d+\.\d+\.\d+\.\d+$/.test(bare) ? bare : undefined;

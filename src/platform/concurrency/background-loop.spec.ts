@@ -12,7 +12,7 @@ const log = { debug, warn, error } as unknown as LoopOptions['log'];
 beforeEach(() => jest.clearAllMocks());
 
 describe('a background loop', () => {
-  it('runs at the start, after each pause and when woken, never twice at a time', async () => {
+  it('runs at the start, after each pause and when woken, without overlap', async () => {
     let runs = 0;
     let atOnce = 0;
     let most = 0;
@@ -40,7 +40,7 @@ describe('a background loop', () => {
     expect(runs).toBe(ended);
   });
 
-  it('works in no trace when a request wakes it, which only happens to be the one', async () => {
+  it('works outside the trace of the request that wakes it', async () => {
     const spans = RecordedSpans.begin();
     const seen: unknown[] = [];
     const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 5 }, async () => {
@@ -54,7 +54,7 @@ describe('a background loop', () => {
     expect(new Set(seen)).toEqual(new Set(['no trace']));
   });
 
-  it('looks again when it is woken during a look', async () => {
+  it('runs again when it is woken during a run', async () => {
     let runs = 0;
     const options = { task: 'Looking', log, pauseMs: 60_000 };
     const loop: BackgroundLoop = new BackgroundLoop(options, async () => {
@@ -68,7 +68,7 @@ describe('a background loop', () => {
     expect(runs).toBe(2);
   });
 
-  it('rests after a call, however often it is woken, and stops at once in its rest', async () => {
+  it('pauses after a call even if it is woken, and stops at once during the pause', async () => {
     const restMs = 400;
     const times: number[] = [];
     const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 60_000, restMs }, async () =>
@@ -88,7 +88,24 @@ describe('a background loop', () => {
     expect(performance.now() - stopping).toBeLessThan(restMs / 2);
   });
 
-  it('goes on after an error, and tells the log of the first of a series', async () => {
+  it('rests as long as a call took, where that is longer, so that more comes together', async () => {
+    const times: number[] = [];
+    const loop = new BackgroundLoop(
+      { task: 'Looking', log, pauseMs: 60_000, restMs: 1 },
+      async () => {
+        times.push(performance.now());
+        await sleep(60);
+        loop.wake();
+      },
+    );
+    loop.start();
+    while (times.length < 2) await sleep(5);
+    await loop.stop();
+
+    expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(110);
+  });
+
+  it('continues after an error and logs the first error of a series', async () => {
     let runs = 0;
     const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 5 }, async () => {
       runs += 1;
@@ -107,14 +124,14 @@ describe('a background loop', () => {
 
   const away = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
-  it('only warns when the database is away', () => {
+  it('logs a warning when the database is unreachable', () => {
     reportFailure(log, 'Looking', away);
 
     expect(warn).toHaveBeenCalledWith('Looking waits for the database: connect ECONNREFUSED');
     expect(error).not.toHaveBeenCalled();
   });
 
-  describe('while the log has a line about the outage', () => {
+  describe('while the log already reports the outage', () => {
     const outage = new Outage(
       () => undefined,
       () => Promise.reject(away),
@@ -122,20 +139,20 @@ describe('a background loop', () => {
     beforeEach(() => outage.unreachable(away));
     afterEach(() => outage.connected());
 
-    it('says for debugging alone that it waits', () => {
+    it('logs at debug that it waits', () => {
       reportFailure(log, 'Looking', away);
 
       expect(debug).toHaveBeenCalledWith('Looking waits for the database: connect ECONNREFUSED');
       expect(warn).not.toHaveBeenCalled();
     });
 
-    it('still warns of what is no lost connection', () => {
+    it('still logs a warning for errors other than a lost connection', () => {
       reportFailure(log, 'Looking', Object.assign(new Error('lock timeout'), { code: '55P03' }));
 
       expect(warn).toHaveBeenCalledWith('Looking waits for the database: lock timeout');
     });
 
-    it('tells of the first failure that has another cause', async () => {
+    it('logs the first failure with another cause', async () => {
       let runs = 0;
       const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 5 }, async () => {
         runs += 1;

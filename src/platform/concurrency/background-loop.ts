@@ -1,21 +1,27 @@
 import type { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOutageTold } from '../database/outage.js';
+import { isOutageLogged } from '../database/outage.js';
 import { isConnectionLost, isDatabaseUnavailable } from '../database/sqlstate.js';
 import { outsideTraces } from '../tracing/tracing.js';
 
 export interface LoopOptions {
-  /** What the work does, as the log says it: `Recovering actions` failed. */
+  /** Names the work in the log, as in "Recovering actions failed." */
   readonly task: string;
   readonly log: Pick<Logger, 'debug' | 'warn' | 'error'>;
   readonly pauseMs: number;
-  /** How long it rests after each call, however often it is woken, so that what comes meanwhile is worked off together. */
+  /**
+   * Pause after each call even if the loop is woken, so that work that arrives meanwhile is processed together. After a
+   * call that took longer, the pause lasts as long as the call, because under load a call costs the same for few rows
+   * as for many.
+   */
   readonly restMs?: number;
 }
 
+const LONGEST_REST_MS = 100;
+
 /**
- * Calls `work` again and again with a pause after each call, and at once when woken. It never runs twice at a time. An
- * error only ends the one call, and the first error of a series goes to the log.
+ * Calls `work` repeatedly, with a pause after each call, and immediately when woken. Calls never overlap. An error ends
+ * only its own call. The log shows the first error of a series.
  */
 export class BackgroundLoop {
   private timer: NodeJS.Timeout | undefined;
@@ -42,7 +48,7 @@ export class BackgroundLoop {
     this.underWay ??= outsideTraces(() => this.run());
   }
 
-  /** Ends when the call under way has ended. */
+  /** Stops the loop and waits for the current call. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.halt.abort();
@@ -55,6 +61,7 @@ export class BackgroundLoop {
     clearTimeout(this.timer);
     while (this.again && !this.stopped) {
       this.again = false;
+      const begun = performance.now();
       try {
         await this.work();
         this.failing = false;
@@ -62,7 +69,8 @@ export class BackgroundLoop {
         this.failing ||= reportFailure(log, task, error);
         break;
       }
-      if (restMs > 0) await this.rest(restMs);
+      if (restMs > 0)
+        await this.rest(Math.max(restMs, Math.min(LONGEST_REST_MS, performance.now() - begun)));
     }
     this.underWay = undefined;
     if (this.stopped) return;
@@ -76,15 +84,15 @@ export class BackgroundLoop {
 }
 
 /**
- * Tells the log that work in the background failed. That the database is away is no fault of the work: a warning, or for
- * debugging alone where the log has a line about the outage.
+ * Logs a failure of background work. An unreachable database is not a fault of the work, so this is a warning, or a
+ * debug line if the log already reports the outage.
  *
- * @returns whether more was told than debugging is for
+ * @returns whether the line has a level above debug
  */
 export function reportFailure(log: LoopOptions['log'], task: string, error: unknown): boolean {
   if (isDatabaseUnavailable(error)) {
     const line = `${task} waits for the database: ${(error as Error).message}`;
-    if (isConnectionLost(error) && isOutageTold()) {
+    if (isConnectionLost(error) && isOutageLogged()) {
       log.debug(line);
       return false;
     }

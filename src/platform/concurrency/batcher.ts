@@ -1,25 +1,25 @@
 import { isDatabaseUnavailable, isLostRace } from '../database/sqlstate.js';
 import { inSpan, isTracing, presentSpan, type Span, traced } from '../tracing/tracing.js';
 
-/** Reads or writes all items in one statement and answers one result per item, in the order of the items. */
-export type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
+/** Processes all items in one statement. Returns one result per item, in the same order. */
+type RunBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
-  /** Whom it is for, where there are traces. */
+  /** Span of the caller, if tracing is on. */
   readonly span: Span | undefined;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Turns reads or writes of single rows that arrive together into one statement for all of them. A lone item goes out at
- * once (at the end of the event-loop turn). While as many batches are under way as may be, the next one gathers. A
- * further batch is worth its round trip once as many items wait for it as are under way. Measured: about twice the
- * throughput of one INSERT each, and no wait for a lone item.
+ * Combines reads or writes of single rows that arrive together into one statement. A single item is sent at the end of
+ * the event-loop turn. While the maximum number of batches runs, further items wait for the next batch. Another batch
+ * starts in parallel once as many items wait as are running. Measured: about twice the throughput of one INSERT per
+ * row, and no added latency for a single item.
  *
- * An item that the database refuses fails alone: its batch is tried again item by item. A batch whose outcome is unknown
- * (the connection broke) fails as a whole and is never sent twice.
+ * If the database rejects a batch, its items are retried one by one, so only the faulty item fails. A batch with an
+ * unknown outcome (lost connection) fails as a whole and is never sent again.
  */
 export class Batcher<Item, Result> {
   private waiting: Waiting<Item, Result>[] = [];
@@ -70,20 +70,20 @@ export class Batcher<Item, Result> {
     try {
       const results = await inTraceOf(batch, () => this.runBatch(batch.map(({ item }) => item)));
       if (results.length !== batch.length) {
-        throw new Error(`A batch of ${batch.length} items answered ${results.length} results.`);
+        throw new Error(`A batch of ${batch.length} items returned ${results.length} results.`);
       }
       batch.forEach(({ resolve }, index) => resolve(results[index]!));
     } catch (error) {
       if (batch.length === 1 || (isDatabaseUnavailable(error) && !isLostRace(error))) {
         for (const { reject } of batch) reject(error);
       } else {
-        for (const one of batch) await this.runTogether([one]);
+        for (const item of batch) await this.runTogether([item]);
       }
     }
   }
 }
 
-/** One of those for whom it is done has the batch in its trace. Where there are more, the batch names them. */
+/** Runs the batch in the trace of its first caller, and links the spans of the other callers. */
 function inTraceOf<Result>(
   batch: readonly { readonly span: Span | undefined }[],
   run: () => Promise<Result>,

@@ -30,7 +30,7 @@ describe('FairQueue', () => {
     return order;
   };
 
-  it('runs no more at a time than it may', async () => {
+  it('limits the number of concurrent tasks', async () => {
     const queue = queueOf(2, 10);
     for (const name of ['a', 'b', 'c', 'd']) void send(queue, name, stranger(name));
     await settle();
@@ -41,7 +41,7 @@ describe('FairQueue', () => {
     expect(await finishAll()).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('goes on after work that failed', async () => {
+  it('continues after a failed task', async () => {
     const queue = queueOf(1, 10);
     const failed = queue.run(stranger('a'), () => Promise.reject(new Error('failed')));
     const next = queue.run(stranger('b'), () => Promise.resolve('done'));
@@ -49,7 +49,7 @@ describe('FairQueue', () => {
     expect(await next).toBe('done');
   });
 
-  it('lets a network that tries many accounts wait behind the others', async () => {
+  it('makes a network that tries many accounts wait behind others', async () => {
     const queue = queueOf(1, 100);
     for (let index = 0; index < 5; index += 1) {
       void send(queue, `flood ${index}`, stranger('network 1', `account ${index}`));
@@ -60,7 +60,7 @@ describe('FairQueue', () => {
     expect(await finishAll()).toEqual(['flood 0', 'flood 1', 'one', 'other', ...flood]);
   });
 
-  it('lets those who guess at one account wait behind the others, and its owner first', async () => {
+  it('makes callers that guess one account wait behind others, with its owner first', async () => {
     const queue = queueOf(1, 100);
     for (let index = 0; index < 4; index += 1) {
       void send(queue, `flood ${index}`, stranger(`network ${index}`, 'account 1'));
@@ -71,7 +71,7 @@ describe('FairQueue', () => {
     expect(await finishAll()).toEqual(expected);
   });
 
-  it('starves nobody while others keep coming', async () => {
+  it('starves no caller while others keep arriving', async () => {
     const queue = queueOf(1, 100);
     for (let index = 0; index < 3; index += 1) void send(queue, `flood ${index}`, stranger('a'));
     for (let index = 0; index < 6; index += 1) {
@@ -84,7 +84,7 @@ describe('FairQueue', () => {
     expect(all.indexOf('flood 2')).toBeLessThan(all.indexOf('new 2'));
   });
 
-  it('refuses the last in the order when too many wait: one of the many, and not the one who came last', async () => {
+  it('rejects the last task in the order when too many wait, not the newest one', async () => {
     const queue = queueOf(1, 3);
     const flood = Array.from({ length: 5 }, (_, index) =>
       send(queue, `flood ${index}`, stranger('a')).catch((error: Error) => error.message),

@@ -1,8 +1,11 @@
-/** Somebody whose work has to wait. */
+/** A caller whose work may have to wait. */
 export interface Waiter {
-  /** Such as its network, or the account that it wants: all waiters of one group share a turn. */
+  /**
+   * Groups of the caller, such as its network or the requested account. All callers of a group share one turn per
+   * round.
+   */
   readonly groups: readonly string[];
-  /** Goes first among those who have their turn in the same round. */
+  /** Whether the caller goes first within its round. */
   readonly preferred: boolean;
 }
 
@@ -13,13 +16,13 @@ interface QueuedWaiter extends Waiter {
 }
 
 /**
- * Runs a limited number of pieces of work at a time. The others wait in rounds. In each round everybody has one turn, and
- * a group has it together: who sends a hundred requests waits behind the others, and they do not wait behind that one.
- * When too many wait, the last in this order is refused, and not the one who came last.
+ * Runs a limited number of tasks at a time. The other tasks wait in rounds. Each group has one turn per round, so a
+ * sender of a hundred requests waits behind the others and does not delay them. If too many tasks wait, the last one in
+ * this order is rejected, not the newest one.
  */
 export class FairQueue {
   private free: number;
-  /** In the order in which they will run. */
+  /** In the order of execution. */
   private readonly waiting: QueuedWaiter[] = [];
   private round = 0;
 
@@ -52,7 +55,7 @@ export class FairQueue {
     });
   }
 
-  /** The round after the last one in which somebody of the same group waits. */
+  /** The round after the latest round in which a task of the same group waits. */
   private roundOf({ groups }: Waiter): number {
     const last = this.waiting.findLast((other) =>
       other.groups.some((group) => groups.includes(group)),
@@ -76,7 +79,7 @@ export class FairQueue {
   }
 }
 
-/** Equals stay in the order of their arrival. */
+/** Tasks of equal rank keep the order of their arrival. */
 function goesBefore(one: QueuedWaiter, other: QueuedWaiter): boolean {
   if (one.round !== other.round) return one.round < other.round;
   return one.preferred && !other.preferred;

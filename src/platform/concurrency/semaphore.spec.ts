@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { Semaphore } from './semaphore.js';
+import { Semaphore, LoopTurns } from './semaphore.js';
 
 describe('a semaphore', () => {
-  it('lets as much work run at a time as it has places', async () => {
+  it('runs as many tasks at a time as it has places', async () => {
     const semaphore = new Semaphore(3);
     let running = 0;
     let most = 0;
@@ -19,7 +19,7 @@ describe('a semaphore', () => {
     expect(semaphore.isIdle).toBe(true);
   });
 
-  it('gives a place that is free again to who asked first, before who only tries', async () => {
+  it('gives a released place to the first waiting task, before tryAcquire gets one', async () => {
     const semaphore = new Semaphore(1);
     const release = semaphore.tryAcquire()!;
     const order: string[] = [];
@@ -34,7 +34,7 @@ describe('a semaphore', () => {
     expect(semaphore.isIdle).toBe(true);
   });
 
-  it('takes a place back once, however often it is given back', () => {
+  it('releases a place once, even if release is called again', () => {
     const semaphore = new Semaphore(2);
     const release = semaphore.tryAcquire()!;
     semaphore.tryAcquire();
@@ -46,11 +46,66 @@ describe('a semaphore', () => {
     expect(semaphore.isIdle).toBe(false);
   });
 
-  it('gets the place back from work that fails', async () => {
+  it('releases the place of a failed task', async () => {
     const semaphore = new Semaphore(1);
     const failing = semaphore.run(() => Promise.reject(new Error('No answer.')));
 
     await expect(failing).rejects.toThrow('No answer.');
     expect(semaphore.isIdle).toBe(true);
+  });
+});
+
+/** Counts the turns of the event loop during the work. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await work();
+  isDone = true;
+  return turns;
+}
+
+function busyFor(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+const times = <T>(count: number, work: (n: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, n) => work(n)));
+
+describe('LoopTurns', () => {
+  it('yields to the event loop between long tasks, however many wait', async () => {
+    const turns = new LoopTurns();
+    const long = () => turns.run(() => busyFor(6));
+    expect(await turnsDuring(() => times(20, long))).toBeGreaterThanOrEqual(19);
+  });
+
+  it('runs several short tasks in one turn', async () => {
+    const turns = new LoopTurns();
+    const short = () => turns.run(() => undefined);
+    expect(await turnsDuring(() => times(1_000, short))).toBeLessThan(100);
+  });
+
+  it('runs tasks in the order of their requests', async () => {
+    const turns = new LoopTurns();
+    const order: number[] = [];
+    const told = await times(5, (n) => turns.run(() => order.push(n)));
+    expect([order, told]).toEqual([
+      [0, 1, 2, 3, 4],
+      [1, 2, 3, 4, 5],
+    ]);
+  });
+
+  it('runs the next task after a failed task', async () => {
+    const turns = new LoopTurns();
+    const failing = turns.run(() => {
+      throw new Error('No.');
+    });
+    await expect(failing).rejects.toThrow('No.');
+    expect(await turns.run(() => 'next')).toBe('next');
   });
 });

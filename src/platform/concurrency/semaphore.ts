@@ -1,38 +1,40 @@
-/** Gives a place back. A second call does nothing. */
+import { setImmediate } from 'node:timers/promises';
+
+/** Releases a place. A second call has no effect. */
 export type Release = () => void;
 
-/** Lets so many pieces of work run at a time. The others wait, and get their places in the order of asking. */
+/** Limits the number of tasks that run at a time. Waiting tasks start in the order of their requests. */
 export class Semaphore {
   private taken = 0;
   private readonly waiting: ((release: Release) => void)[] = [];
 
   constructor(private readonly places: number) {}
 
-  /** Whether nobody has a place. Nobody waits either, since a place that is given back goes to who waits. */
+  /**
+   * Whether no task holds a place. Then no task waits either, because a released place goes to the next waiting task.
+   */
   get isIdle(): boolean {
     return this.taken === 0;
   }
 
-  /** Whether no place is free. */
   get isFull(): boolean {
     return this.taken === this.places;
   }
 
-  /** A place, or undefined when none is free. */
+  /** Returns `undefined` if no place is free. */
   tryAcquire(): Release | undefined {
     if (this.isFull) return undefined;
     this.taken += 1;
     return this.releaseOnce();
   }
 
-  /** A place, as soon as one is free. */
   acquire(): Promise<Release> {
     const release = this.tryAcquire();
     if (release) return Promise.resolve(release);
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  /** Works in a place of its own, which it gives back when it ends, also with an error. */
+  /** Runs `work` while holding a place, and releases the place even if `work` fails. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const release = await this.acquire();
     try {
@@ -52,4 +54,53 @@ export class Semaphore {
       else this.taken -= 1;
     };
   }
+}
+
+/** Maximum time that the event loop is blocked. */
+const LONGEST_TURN_MS = 5;
+
+/**
+ * For CPU-bound work that cannot be split: tasks run one after another in the order of their requests, and the event
+ * loop gets a turn after every few milliseconds of work. So a request waits for at most one task.
+ */
+export class LoopTurns {
+  private readonly place = new Semaphore(1);
+  private heldMs = 0;
+
+  async run<T>(work: () => T): Promise<T> {
+    return await this.place.run(async () => {
+      if (this.heldMs >= LONGEST_TURN_MS) await this.giveBack();
+      const began = performance.now();
+      try {
+        return work();
+      } finally {
+        this.heldMs += performance.now() - began;
+      }
+    });
+  }
+
+  /** Work that says where it may be interrupted. */
+  async runInPieces<T>(pieces: Generator<void, T>): Promise<T> {
+    for (;;) {
+      const step = await this.run(() => {
+        const began = performance.now();
+        let one = pieces.next();
+        while (!one.done && performance.now() - began < LONGEST_TURN_MS) one = pieces.next();
+        return one;
+      });
+      if (step.done) return step.value;
+    }
+  }
+
+  private async giveBack(): Promise<void> {
+    await setImmediate();
+    this.heldMs = 0;
+  }
+}
+
+/** The same work at once. */
+export function atOnce<T>(pieces: Generator<void, T>): T {
+  let step = pieces.next();
+  while (!step.done) step = pieces.next();
+  return step.value;
 }

@@ -1,38 +1,64 @@
-import { within } from './within.js';
+import { getEventListeners } from 'node:events';
+import { within, withDeadline } from './within.js';
 
 const never = new Promise<string>(() => undefined);
 
-describe('work within a time', () => {
-  it('answers what the work answers when that is in time', async () => {
+describe('within', () => {
+  it('returns the result of work that ends in time', async () => {
     expect(await within(60_000, Promise.resolve('answer'), () => 'late')).toBe('answer');
   });
 
-  it('fails as the work fails when that is in time', async () => {
+  it('throws the error of work that fails in time', async () => {
     const failing = Promise.reject(new Error('It failed.'));
     await expect(within(60_000, failing, () => 'late')).rejects.toThrow('It failed.');
   });
 
-  it('answers what is said of late work when the time is up', async () => {
+  it('returns the result of `late` after the time', async () => {
     expect(await within(1, never, () => 'late')).toBe('late');
   });
 
-  it('fails when late work is said to be a failure', async () => {
+  it('throws the error of `late`', async () => {
     const late = () => {
       throw new Error('Too late.');
     };
     await expect(within(1, never, late)).rejects.toThrow('Too late.');
   });
 
-  it('leaves late work that fails alone', async () => {
+  it('ignores the error of late work', async () => {
     const { promise, reject } = Promise.withResolvers<string>();
     expect(await within(1, promise, () => 'late')).toBe('late');
     reject(new Error('Nobody hears of it.'));
   });
 
-  it('leaves no timer behind', async () => {
+  it('clears its timer', async () => {
     const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     await within(60_000, Promise.resolve(), () => undefined);
     const after = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     expect(after).toBe(before);
+  });
+});
+
+describe('withDeadline', () => {
+  const listenersOf = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
+  const untilOver = (over: AbortSignal) =>
+    new Promise<never>((_, reject) => {
+      over.addEventListener('abort', () => reject(over.reason as Error));
+    });
+
+  it('aborts the work when its time is up, and with the signal that it is given', async () => {
+    const { signal } = new AbortController();
+    await expect(withDeadline(5, signal, untilOver)).rejects.toThrow('5 ms are over.');
+    const stopping = new AbortController();
+    const stopped = withDeadline(60_000, stopping.signal, untilOver);
+    stopping.abort(new Error('stopped'));
+    await expect(stopped).rejects.toThrow('stopped');
+    const late = withDeadline(60_000, stopping.signal, async (over) => over.aborted);
+    await expect(late).resolves.toBe(true);
+  });
+
+  it('leaves nothing at the signal that it is given', async () => {
+    const { signal } = new AbortController();
+    const during = await withDeadline(60_000, signal, async () => listenersOf(signal));
+    expect([during, listenersOf(signal)]).toEqual([1, 0]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What `work` answers, or what `late` makes of it when there is no answer after so many milliseconds; `late` may throw.
- * Late work is not stopped: nobody hears of its answer or its error. The wait keeps no process alive.
+ * Returns the result of `work`, or the result of `late` after `ms` milliseconds; `late` may throw. Late work is not
+ * stopped, and its result or error is ignored. The timer does not keep the process alive.
  */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;
@@ -17,3 +17,42 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 }
 
 const TIME_IS_UP = Symbol('time is up');
+
+/**
+ * Returns the result of `work`, or throws the reason of the signal if it aborts first. Work that ignores the signal is
+ * not awaited.
+ */
+export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const over = Promise.withResolvers<never>();
+  const end = () => over.reject(signal.reason as Error);
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await Promise.race([work, over.promise]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+/**
+ * Runs `work` with a signal that aborts with the given one, or after `ms`. Afterwards nothing of it is left: a signal of
+ * AbortSignal.timeout stays in memory until its time is up.
+ */
+export async function withDeadline<T>(
+  ms: number,
+  signal: AbortSignal,
+  work: (over: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const over = new AbortController();
+  const abort = () => over.abort(signal.reason);
+  const timer = setTimeout(() => over.abort(new Error(`${ms} ms are over.`)), ms);
+  timer.unref();
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await work(over.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,21 +1,23 @@
 import { declaredSettings } from './setting.js';
 import { Settings } from './settings.js';
-import { chosenProvider } from './triage-settings.js';
+import { chosenProvider } from './setting-parsers.js';
 import { isLoopback } from '../addresses/network.js';
+import './settings.js';
 
-/** A setting that cannot be used: the message is the one line that the operator sees. */
+/** An invalid setting. The operator sees the message, which is one line. */
 export class SettingError extends Error {}
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Unset and empty mean the same, so that `NAME=` in an env file is not a value. */
+/** An empty variable counts as unset, so that `NAME=` in an env file has no effect. */
 export function loadSettings(environment: Environment = process.env): Settings {
   const settings = new Settings();
   for (const { property, variable, parser } of declaredSettings()) {
-    const given = environment[variable]?.trim();
+    const raw = environment[variable] ?? '';
+    const given = raw.trim();
+    const isUnset = given === '' && !(parser.refusesBlank && raw !== '');
     Object.defineProperty(settings, property, {
-      value:
-        given === undefined || given === '' ? parser.fallback : read(variable, given, parser.read),
+      value: isUnset ? parser.fallback : read(variable, given, parser.read),
       enumerable: true,
     });
   }
@@ -28,15 +30,15 @@ function refuseContradictions(settings: Settings): void {
     settings;
   if (migrationDatabaseUrl !== undefined && databaseUrl === undefined) {
     throw new SettingError(
-      'DATABASE_URL is needed with MIGRATION_DATABASE_URL: it names the role that the service runs as.',
+      'MIGRATION_DATABASE_URL requires DATABASE_URL, which names the role of the service.',
     );
   }
   if (chosenProvider(settings) === 'anthropic' && anthropicApiKey === undefined) {
-    throw new SettingError('ANTHROPIC_API_KEY is needed with TRIAGE_PROVIDER=anthropic.');
+    throw new SettingError('TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY.');
   }
   if (container && databaseUrl === undefined && !embeddedDatabase) {
     throw new SettingError(
-      'DATABASE_URL is needed in a container; EMBEDDED_DATABASE=true keeps the data in DATA_DIR instead, which then has to be on a volume.',
+      'A container requires DATABASE_URL. Alternatively set EMBEDDED_DATABASE=true and mount a volume at DATA_DIR.',
     );
   }
 }
@@ -45,16 +47,48 @@ function read(variable: string, given: string, parse: (text: string) => unknown)
   try {
     return parse(given);
   } catch (error) {
-    // The value itself is left out: it may be a secret.
+    // The message omits the value, which may be a secret.
     throw new SettingError(`${variable} ${error instanceof Error ? error.message : 'is invalid'}.`);
   }
 }
 
-/** What an operator should be told who lets others reach the service and names no proxy. */
+/** Warns an operator whose service other machines can reach but whose settings name no proxy. */
 export function exposureWarning({
   host,
   trustProxy,
 }: Pick<Settings, 'host' | 'trustProxy'>): string | undefined {
   if (trustProxy.length > 0 || host === 'localhost' || isLoopback(host)) return undefined;
-  return `HOST is ${host} and TRUST_PROXY is not set: X-Forwarded-* headers do not count. Behind a proxy all callers share one address and its limits, and session cookies are not marked Secure; set TRUST_PROXY to the addresses of the proxy.`;
+  return `HOST is ${host} and TRUST_PROXY is not set, so X-Forwarded-* headers are ignored. Behind a proxy, all callers share one address and its limits, and session cookies are not marked Secure. Set TRUST_PROXY to the addresses of the proxy.`;
+}
+
+const WIDTH = 100;
+
+/** Content of `.env.example`, generated from the declarations. */
+export function renderEnvExample(): string {
+  const lines = [
+    '# Every setting, with its default. Copy to .env, or set them in the environment.',
+    '# An invalid value stops the start with one line that names the setting.',
+  ];
+  let section = '';
+  for (const setting of declaredSettings()) {
+    if (setting.section !== section) {
+      section = setting.section;
+      lines.push('', `## ${section}`);
+    }
+    lines.push('', ...wrap(setting.description), `${setting.variable}=${setting.parser.example}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function wrap(description: string): string[] {
+  const lines: string[] = [];
+  let line = '#';
+  for (const word of description.split(' ')) {
+    if (line.length + word.length + 1 > WIDTH) {
+      lines.push(line);
+      line = '#';
+    }
+    line += ` ${word}`;
+  }
+  return [...lines, line];
 }

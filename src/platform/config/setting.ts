@@ -1,15 +1,17 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
-/** How one environment variable becomes a typed value. `read` throws an Error whose message says what is expected. */
+/** Parses one environment variable. `read` throws an Error whose message states the expected format. */
 export interface Parser<T> {
   readonly read: (text: string) => T;
-  /** The value when the variable is unset or empty; `undefined` for an optional one. */
+  /** Value if the variable is unset or empty; `undefined` for an optional variable. */
   readonly fallback: T;
   /** Shown in `.env.example`. */
   readonly example: string;
+  /** Refuses a value of spaces only, which otherwise counts as unset. */
+  readonly refusesBlank?: boolean;
 }
 
-export interface DeclaredSetting {
+interface DeclaredSetting {
   readonly property: string;
   readonly variable: string;
   readonly section: string;
@@ -24,8 +26,8 @@ export function declaredSettings(): readonly DeclaredSetting[] {
 }
 
 /**
- * Declares a property of Settings as the environment variable of the same name (`databaseUrl` is `DATABASE_URL`).
- * The compiler holds the property's type equal to what its parser yields.
+ * Declares a property of Settings as the environment variable of the same name (`databaseUrl` is `DATABASE_URL`). The
+ * compiler checks that the type of the property equals the type of its parser.
  */
 export function Setting<T>(section: string, description: string, parser: Parser<T>) {
   return <K extends string>(_target: Record<K, T>, property: K): void => {
@@ -34,20 +36,23 @@ export function Setting<T>(section: string, description: string, parser: Parser<
   };
 }
 
-export function text(fallback: string): Parser<string> {
-  return { fallback, example: fallback, read: (value) => value };
+interface TextForm {
+  readonly pattern: RegExp;
+  /** Completes the message "must be …". */
+  readonly hint: string;
 }
 
-export function optionalText(example = '', check?: { pattern: RegExp; hint: string }) {
-  const parser: Parser<string | undefined> = {
-    fallback: undefined,
-    example,
-    read: (value) => {
-      if (check && !check.pattern.test(value)) throw new Error(`must be ${check.hint}`);
-      return value;
-    },
-  };
-  return parser;
+export function text(fallback: string, form?: TextForm): Parser<string> {
+  return { fallback, example: fallback, read: (value) => requireForm(value, form) };
+}
+
+export function optionalText(form?: TextForm): Parser<string | undefined> {
+  return { fallback: undefined, example: '', read: (value) => requireForm(value, form) };
+}
+
+function requireForm(value: string, form: TextForm | undefined): string {
+  if (form && !form.pattern.test(value)) throw new Error(`must be ${form.hint}`);
+  return value;
 }
 
 export function integer(fallback: number, min: number, max: number): Parser<number> {
@@ -64,24 +69,26 @@ export function integer(fallback: number, min: number, max: number): Parser<numb
   };
 }
 
-/** Only these words: a typo must not silently mean false. */
+/** Accepts only four words, so that a typo does not mean false. */
 export function flag(fallback: boolean): Parser<boolean> {
   return {
     fallback,
     example: String(fallback),
     read: (value) => {
       const on = { true: true, on: true, false: false, off: false }[value];
-      if (on === undefined) throw new Error('must be true or false, or on or off');
+      if (on === undefined) throw new Error('must be true, false, on or off');
       return on;
     },
   };
 }
 
-export function oneOf<const T extends string>(values: readonly T[], fallback: T): Parser<T> {
+export function oneOf<const T extends string>(values: readonly T[], fallback: T): Parser<T>;
+export function oneOf<const T extends string>(values: readonly T[]): Parser<T | undefined>;
+export function oneOf<const T extends string>(values: readonly T[], fallback?: T) {
   return {
     fallback,
-    example: fallback,
-    read: (value) => {
+    example: fallback ?? '',
+    read: (value: string): T => {
       const match = values.find((candidate) => candidate === value);
       if (match === undefined) throw new Error(`must be one of ${values.join(', ')}`);
       return match;
@@ -89,11 +96,11 @@ export function oneOf<const T extends string>(values: readonly T[], fallback: T)
   };
 }
 
-/** A comma separated list; every part is checked on its own. */
-export function list<T>(readPart: (part: string) => T, example = ''): Parser<readonly T[]> {
+/** Parses a comma-separated list. Each part is checked separately. */
+export function list<T>(readPart: (part: string) => T): Parser<readonly T[]> {
   return {
     fallback: [],
-    example,
+    example: '',
     read: (value) =>
       value
         .split(',')
@@ -105,14 +112,11 @@ export function list<T>(readPart: (part: string) => T, example = ''): Parser<rea
 
 const KEY_BYTES = 32;
 
-/**
- * A key as the operator writes it. It becomes a KeyObject at once, which neither util.inspect nor JSON.stringify shows,
- * and the error never repeats what was given.
- */
+/** Parses a key into a KeyObject, which util.inspect and JSON.stringify do not show. The error omits the value. */
 export function readSecretKey(text: string): KeyObject {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length !== KEY_BYTES || bytes.toString('base64') !== text) {
-    throw new Error(`must be keys of ${KEY_BYTES} bytes in base64, comma separated`);
+    throw new Error(`must be comma-separated base64 keys of ${KEY_BYTES} bytes each`);
   }
   return createSecretKey(bytes);
 }

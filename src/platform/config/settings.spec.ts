@@ -1,17 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { renderEnvExample } from './env-example.js';
-import { loadSettings, SettingError } from './load-settings.js';
+import { renderEnvExample, loadSettings, SettingError } from './load-settings.js';
 import { declaredSettings } from './setting.js';
 
 describe('settings', () => {
-  it('has a usable default for every variable', () => {
+  it('have a valid default for every variable', () => {
     const settings = loadSettings({});
     expect(settings.port).toBe(3000);
     expect(settings.databaseUrl).toBeUndefined();
     expect(Object.isFrozen(settings)).toBe(true);
   });
 
-  it('takes each example as a value of its own setting', () => {
+  it('accept each example as a value of its setting', () => {
     for (const { variable, parser } of declaredSettings()) {
       expect(() => loadSettings({ [variable]: parser.example })).not.toThrow();
     }
@@ -27,27 +26,30 @@ describe('settings', () => {
     ['TRUST_PROXY', '10.0.0.0/33'],
     ['TRUST_PROXY', 'proxy.local'],
     ['METRICS_TOKEN', 'short'],
-  ])('names %s when it is %s, in one line and without the value', (variable, value) => {
+    ['METRICS_TOKEN', ' '],
+  ])('reject %s=%s with one line that names the setting but not the value', (variable, value) => {
     const load = (): unknown => loadSettings({ [variable]: value });
     expect(load).toThrow(SettingError);
     expect(load).toThrow(new RegExp(`^${variable} [^\\n]+\\.$`));
   });
 
-  it('takes no database of its own in a container unless it is told to', () => {
-    expect(() => loadSettings({ CONTAINER: 'true' })).toThrow(/^DATABASE_URL is needed[^\n]+\.$/);
+  it('require EMBEDDED_DATABASE for the embedded database in a container', () => {
+    expect(() => loadSettings({ CONTAINER: 'true' })).toThrow(
+      /^A container requires DATABASE_URL\. [^\n]+\.$/,
+    );
     for (const given of [{ EMBEDDED_DATABASE: 'true' }, { DATABASE_URL: 'postgres://db/its' }]) {
       expect(() => loadSettings({ CONTAINER: 'true', ...given })).not.toThrow();
     }
   });
 
-  it('reads an empty variable as unset', () => {
+  it('treat an empty variable as unset', () => {
     expect(loadSettings({ PORT: '', REDIS_URL: ' ' })).toMatchObject({
       port: 3000,
       redisUrl: undefined,
     });
   });
 
-  it('is what .env.example documents', () => {
+  it('match .env.example', () => {
     expect(readFileSync('.env.example', 'utf8')).toBe(renderEnvExample());
   });
 });

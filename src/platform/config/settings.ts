@@ -1,162 +1,157 @@
 import type { KeyObject } from 'node:crypto';
-import { type ApprovalLevelsSetting, approvalLevels, protectedTargets } from './policy-settings.js';
-import type { ProtectedTargetsSetting } from '../../action-catalogue/protected-targets/protected-targets.js';
 import {
-  flag,
-  integer,
-  list,
-  oneOf,
-  optionalText,
-  readSecretKey,
-  Setting,
-  text,
-} from './setting.js';
-import { readIpRange } from '../addresses/ip-address.js';
-import { modelAddress, modelName, triageProvider, type TriageProvider } from './triage-settings.js';
-import { otlpHeaders, share, TRACES_SAMPLERS, type TracesSampler } from './tracing-settings.js';
-
-const SERVICE = 'Service';
-const DATABASE = 'Database';
-const SECRETS = 'Secrets';
-const ACCESS = 'Access';
-const LIMITS = 'Limits';
-const ACTIONS = 'Actions';
-const OUTBOUND = 'Outbound';
-const TRIAGE = 'Triage';
-const TRACES = 'Traces';
+  approvalLevels,
+  type ApprovalLevelsSetting,
+  protectedTargets,
+  modelAddress,
+  networks,
+  TRIAGE_PROVIDERS,
+  type TriageProvider,
+  otlpHeaders,
+  secretKeys,
+  share,
+  TRACES_SAMPLERS,
+  type TracesSampler,
+} from './setting-parsers.js';
+import type { ProtectedTargetsSetting } from '../../action-catalogue/protected-targets.js';
+import { flag, integer, oneOf, optionalText, Setting, text } from './setting.js';
 
 const MINUTE = 60_000;
+const perMinute = (fallback: number) => integer(fallback, 0, 1_000_000_000);
 
-/** Everything that can be configured, as read once at start. Nothing else reads the environment. */
+/** All settings, read once at the start. No other code reads the environment. */
 export class Settings {
-  @Setting(SERVICE, 'Port to listen on; 0 takes any free one.', integer(3000, 0, 65_535))
+  @Setting('Service', 'Port to listen on. 0: any free port.', integer(3000, 0, 65_535))
   readonly port: number;
 
-  @Setting(SERVICE, 'Address to listen on. Use 0.0.0.0 in a container.', text('127.0.0.1'))
+  @Setting('Service', 'Address to listen on. Use 0.0.0.0 in a container.', text('127.0.0.1'))
   readonly host: string;
 
   @Setting(
-    SERVICE,
-    'Folder for what the embedded database and the first start leave: the cluster, keys, credentials.',
+    'Service',
+    'Folder of the embedded database, its keys, and the credentials of the first start.',
     text('.data'),
   )
   readonly dataDir: string;
 
   @Setting(
-    SERVICE,
-    'Least level that is logged. SIGUSR2 turns lines for debugging on, and off again, without a restart.',
+    'Service',
+    'Minimum level of log lines. SIGUSR2 switches debug lines on and off without a restart.',
     oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
   )
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
   @Setting(
-    SERVICE,
-    'How long requests and jobs may take to finish after SIGTERM, in milliseconds.',
+    'Service',
+    'Time for requests and jobs to finish after SIGTERM, in milliseconds.',
     integer(15_000, 0, 10 * MINUTE),
   )
   readonly shutdownGraceMs: number;
 
   @Setting(
-    SERVICE,
-    'How long to keep answering after SIGTERM while readiness already fails, in milliseconds: the time a load balancer takes to notice.',
+    'Service',
+    'Time to keep serving requests after SIGTERM while readiness already fails, in milliseconds, so that a load balancer notices.',
     integer(0, 0, MINUTE),
   )
   readonly shutdownDelayMs: number;
 
-  @Setting(SERVICE, 'Largest request body in bytes.', integer(1_048_576, 1024, 104_857_600))
+  @Setting(
+    'Service',
+    'Maximum size of a request body in bytes.',
+    integer(1_048_576, 1024, 104_857_600),
+  )
   readonly bodyLimitBytes: number;
 
   @Setting(
-    SERVICE,
-    'Memory for all request bodies that are under way, in bytes; what has no room is answered with 503. Never less than BODY_LIMIT_BYTES; callers without a credential get half of it at most.',
+    'Service',
+    'Memory for all request bodies in progress, in bytes. A body without room gets 503. At least BODY_LIMIT_BYTES. Callers without a credential get at most half.',
     integer(16_777_216, 65_536, 10_737_418_240),
   )
   readonly bodiesLimitBytes: number;
 
   @Setting(
-    DATABASE,
-    'PostgreSQL 14 or newer, such as postgres://user:password@host:5432/name?sslmode=verify-full&sslrootcert=/etc/ssl/ca.pem; sslmode means what it means to libpq. Unset: the embedded database under DATA_DIR.',
-    optionalText('', { pattern: /^postgres(ql)?:\/\//, hint: 'a postgres:// address' }),
+    'Database',
+    'PostgreSQL 14 or newer, such as postgres://user:password@host:5432/name?sslmode=verify-full&sslrootcert=/etc/ssl/ca.pem. sslmode has the meaning of libpq. Unset: the embedded database in DATA_DIR.',
+    optionalText({ pattern: /^postgres(ql)?:\/\//, hint: 'a postgres:// address' }),
   )
   readonly databaseUrl: string | undefined;
 
   @Setting(
-    DATABASE,
-    'The same database as the role that owns its tables: migrations run as this one, and the role of DATABASE_URL, which should own nothing, is granted what the service needs. Unset: the role of DATABASE_URL does both.',
-    optionalText('', { pattern: /^postgres(ql)?:\/\//, hint: 'a postgres:// address' }),
+    'Database',
+    'The same database with the role that owns its tables. Migrations run with this role and grant the role of DATABASE_URL, which should own nothing, the rights that the service needs. Unset: the role of DATABASE_URL does both.',
+    optionalText({ pattern: /^postgres(ql)?:\/\//, hint: 'a postgres:// address' }),
   )
   readonly migrationDatabaseUrl: string | undefined;
 
   @Setting(
-    DATABASE,
-    'Lets the container image, which otherwise refuses to start without DATABASE_URL, use the embedded database.',
+    'Database',
+    'Allows the container image to use the embedded database. Otherwise it does not start without DATABASE_URL.',
     flag(false),
   )
   readonly embeddedDatabase: boolean;
 
   @Setting(
-    DATABASE,
-    'Set by the container image: what is not on a volume is lost with a container, so the embedded database has to be asked for.',
+    'Database',
+    'Set by the container image, which loses data outside a volume. The embedded database then requires EMBEDDED_DATABASE.',
     flag(false),
   )
   readonly container: boolean;
 
-  @Setting(DATABASE, 'Connections that requests share.', integer(16, 2, 500))
+  @Setting('Database', 'Number of connections that requests share.', integer(16, 2, 500))
   readonly databasePoolSize: number;
 
   @Setting(
-    DATABASE,
-    'How long one statement may take before it is given up, in milliseconds.',
+    'Database',
+    'Maximum time of a statement, in milliseconds.',
     integer(10_000, 100, 10 * MINUTE),
   )
   readonly databaseStatementTimeoutMs: number;
 
   @Setting(
-    DATABASE,
-    'How long a request waits for a free connection, in milliseconds.',
+    'Database',
+    'Maximum wait of a request for a free connection, in milliseconds.',
     integer(3_000, 50, MINUTE),
   )
   readonly databaseConnectTimeoutMs: number;
 
   @Setting(
-    DATABASE,
-    'How long the start waits for an external database that does not answer yet, in milliseconds.',
+    'Database',
+    'Maximum wait of the start for an external database, in milliseconds.',
     integer(30_000, 0, 10 * MINUTE),
   )
   readonly databaseWaitMs: number;
 
   @Setting(
-    SECRETS,
-    'Keys that encrypt stored secrets and vouch for the audit trail: 32 bytes in base64 each, comma separated. The first encrypts, all decrypt, so a new one goes in front. Needed with DATABASE_URL; unset, the embedded database gets one in DATA_DIR/secrets.key.',
-    list(readSecretKey),
+    'Secrets',
+    'Keys that encrypt stored secrets and sign the audit trail: base64 of 32 bytes each, comma-separated. The first key encrypts, all decrypt; put a new key in front. Required with DATABASE_URL. Unset: the embedded database creates a key in DATA_DIR/secrets.key.',
+    secretKeys,
   )
   readonly secretsKey: readonly KeyObject[];
 
   @Setting(
-    SECRETS,
-    'Keeps the end of the audit trail outside its database, to notice when the trail was put back. Unset: DATA_DIR/audit-anchor.json.',
+    'Secrets',
+    'File with the head of the audit trail, outside the database, which detects a trail that was reset. Unset: DATA_DIR/audit-anchor.json.',
     optionalText(),
   )
   readonly auditAnchorFile: string | undefined;
 
   @Setting(
-    ACCESS,
-    'Proxies (CIDRs, comma separated) whose X-Forwarded-* headers count.',
-    list(readCidr),
+    'Access',
+    'Proxies whose X-Forwarded-* headers are trusted, as comma-separated CIDRs.',
+    networks,
   )
   readonly trustProxy: readonly string[];
 
-  @Setting(
-    ACCESS,
-    'Bearer token for /metrics and /health/detailed. Unset: /metrics is open.',
-    optionalText('', { pattern: /^[\x21-\x7e]{16,}$/, hint: 'at least 16 visible characters' }),
-  )
+  @Setting('Access', 'Bearer token for /metrics and /health/detailed. Unset: /metrics is open.', {
+    ...optionalText({ pattern: /^[\x21-\x7e]{16,}$/, hint: 'at least 16 visible characters' }),
+    refusesBlank: true,
+  })
   readonly metricsToken: string | undefined;
 
   @Setting(
-    ACCESS,
-    'API key of the admin role that the first start makes. Unset: with the embedded database one is made up and kept in DATA_DIR/bootstrap-credentials.json, with an external one none is made. Once there is such a key it changes nothing.',
-    optionalText('', {
+    'Access',
+    'API key with the role admin, created by the first start: its_, 8 letters or digits, _ and 43 letters, digits, - or _. Unset: with the embedded database a key is generated and stored in DATA_DIR/bootstrap-credentials.json; with an external database none is created. No effect once the key exists.',
+    optionalText({
       pattern: /^its_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/,
       hint: 'its_, 8 letters or digits, _ and 43 letters, digits, - or _, such as: echo its_$(openssl rand -hex 4)_$(openssl rand -base64 32 | tr +/ -_ | tr -d =)',
     }),
@@ -164,58 +159,60 @@ export class Settings {
   readonly bootstrapAdminApiKey: string | undefined;
 
   @Setting(
-    ACCESS,
-    'Password of the user admin that the first start makes, 12 to 256 characters and none of the common ones. Unset: as for BOOTSTRAP_ADMIN_API_KEY. Once there is such a user it changes nothing.',
-    optionalText('', { pattern: /^.{12,256}$/su, hint: '12 to 256 characters' }),
+    'Access',
+    'Password of the user admin, created by the first start: 12 to 256 characters, and not a common password. Unset: as for BOOTSTRAP_ADMIN_API_KEY. No effect once the user exists.',
+    optionalText({ pattern: /^.{12,256}$/su, hint: '12 to 256 characters' }),
   )
   readonly bootstrapAdminPassword: string | undefined;
 
-  @Setting(
-    LIMITS,
-    'Reads per minute and principal; 0 for no limit.',
-    integer(100, 0, 1_000_000_000),
-  )
+  @Setting('Limits', 'Reads per minute and principal. 0: no limit.', perMinute(100))
   readonly rateLimitRead: number;
 
-  @Setting(
-    LIMITS,
-    'Writes per minute and principal; 0 for no limit.',
-    integer(20, 0, 1_000_000_000),
-  )
+  @Setting('Limits', 'Writes per minute and principal. 0: no limit.', perMinute(20))
   readonly rateLimitWrite: number;
 
   @Setting(
-    LIMITS,
-    'Triage requests per minute and principal; 0 for no limit.',
-    integer(10, 0, 1_000_000_000),
+    'Limits',
+    'Reads per minute of a person with a session, instead of RATE_LIMIT_READ. 0: no limit.',
+    perMinute(600),
   )
+  readonly rateLimitPersonRead: number;
+
+  @Setting(
+    'Limits',
+    'Writes per minute of a person with a session, instead of RATE_LIMIT_WRITE. 0: no limit.',
+    perMinute(120),
+  )
+  readonly rateLimitPersonWrite: number;
+
+  @Setting('Limits', 'Triage requests per minute and principal. 0: no limit.', perMinute(10))
   readonly rateLimitTriage: number;
 
   @Setting(
-    LIMITS,
-    'Webhook events per minute and source, each event of a body counted; 0 for no limit. A body is accepted whole while the limit is not reached.',
-    integer(6_000, 0, 1_000_000_000),
+    'Limits',
+    'Webhook events per minute and source, counting each event of a body. 0: no limit. A body is accepted whole while the limit is not reached.',
+    perMinute(6_000),
   )
   readonly rateLimitWebhook: number;
 
   @Setting(
-    LIMITS,
-    'Webhook receipts under way at once whose incident is made before the answer; of more than these the event is stored, answered with 202, and its incident made by a worker. 0: of all.',
+    'Limits',
+    'Number of concurrent webhook requests whose incidents are created before the response. Further events are stored, answered with 202, and processed by a worker. 0: no limit.',
     integer(64, 0, 100_000),
   )
   readonly webhookSyncLimit: number;
 
   @Setting(
-    LIMITS,
-    'Redis that counts rate limits for all replicas, such as redis://host:6379. Unset: each replica counts for itself.',
-    optionalText('', { pattern: /^rediss?:\/\//, hint: 'a redis:// or rediss:// address' }),
+    'Limits',
+    'Redis that counts rate limits for all replicas, such as redis://host:6379. Unset: each replica counts separately.',
+    optionalText({ pattern: /^rediss?:\/\//, hint: 'a redis:// or rediss:// address' }),
   )
   readonly redisUrl: string | undefined;
 
   @Setting(
-    OUTBOUND,
-    'Address under which people reach this service, such as https://triage.example.com: notifications link to it. Unset: they have no links.',
-    optionalText('', {
+    'Outbound',
+    'Public address of this service for links in notifications and for the served contract, such as https://triage.example.com. Unset: no links, and the contract names 127.0.0.1.',
+    optionalText({
       pattern: /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
       hint: 'an http or https address without a query',
     }),
@@ -223,135 +220,138 @@ export class Settings {
   readonly publicUrl: string | undefined;
 
   @Setting(
-    OUTBOUND,
-    'Private networks (CIDRs, comma separated) that connectors and notifications may reach. Cloud metadata addresses are refused all the same.',
-    list(readCidr),
+    'Outbound',
+    'Private networks that connectors and notifications may reach, as comma-separated CIDRs. Cloud metadata addresses are always refused.',
+    networks,
   )
   readonly allowedPrivateTargets: readonly string[];
 
   @Setting(
-    ACTIONS,
-    'Which approval action types need here, instead of their default, as JSON: {"isolate_host": "manager", "block_ip": "none"}. Levels: none, analyst, senior, manager.',
+    'Actions',
+    'Approval levels of action types, instead of their defaults, as JSON: {"isolate_host": "manager", "block_ip": "none"}. Levels: none, analyst, senior, manager.',
     approvalLevels,
   )
   readonly approvalLevels: ApprovalLevelsSetting;
 
   @Setting(
-    ACTIONS,
-    'On critical incidents what needs an analyst needs a senior, and what needs a senior a manager. Lowering the severity of one needs a senior, too.',
+    'Actions',
+    'Raises the approval levels on critical incidents: analyst to senior, senior to manager. Lowering the severity of a critical incident then also requires a senior.',
     flag(false),
   )
   readonly approvalRaiseOnCritical: boolean;
 
   @Setting(
-    ACTIONS,
-    'Targets whose actions need a manager, as JSON with * for anything: {"hosts": ["dc-*"], "users": ["admin*"], "senders": [], "domains": ["example.com"], "ips": ["10.0.*"]}. A domain protects what is below it, a sender is protected by its domain too, a URL by its host; a short host or user name is also that of a longer one; ips may be CIDR. Look-ups count, and a target with * or ? may be any of its kind.',
+    'Actions',
+    'Targets whose actions require a manager, as JSON with * as wildcard: {"hosts": ["dc-*"], "users": ["admin*"], "senders": [], "domains": ["example.com"], "ips": ["10.0.*"]}. A domain also protects its subdomains, its senders and URLs with such a host. A short host or user name also matches its qualified form. ips may be CIDRs. Look-ups are included. A target with * or ? counts as protected if any protected target has its type.',
     protectedTargets,
   )
   readonly protectedTargets: ProtectedTargetsSetting;
 
   @Setting(
-    ACTIONS,
-    'Nobody approves what they requested themselves, also with another key of theirs; who requested an action rolls it back only with the approval of another.',
+    'Actions',
+    'Requires another person to approve: nobody can approve an own request, also not with another own key, and rolling back an own action requires the approval of another person.',
     flag(false),
   )
   readonly approvalFourEyes: boolean;
 
   @Setting(
-    ACTIONS,
-    'How long an action waits for approval before it is rejected, in minutes; 0 for no limit.',
+    'Actions',
+    'Time until an unapproved action is rejected, in minutes. 0: no limit.',
     integer(1_440, 0, 525_600),
   )
   readonly approvalTtlMinutes: number;
 
   @Setting(
-    ACTIONS,
-    'How long the same action on the same target is refused after it was done, in minutes, unless the request says `repeat`; 0 lets it be repeated at any time.',
+    'Actions',
+    'Time after an action during which the same action on the same target is refused, in minutes, unless the request has `repeat`. 0: never refused.',
     integer(60, 0, 525_600),
   )
   readonly actionRepeatMinutes: number;
 
   @Setting(
-    ACTIONS,
-    'How many runs of one playbook may begin by themselves within an hour; further ones wait for their turn. 0 for no limit.',
+    'Actions',
+    'Maximum automatic runs per hour of one playbook. Further runs wait. 0: no limit.',
     integer(200, 0, 1_000_000),
   )
   readonly playbookRunsPerHour: number;
 
   @Setting(
-    ACTIONS,
-    'How long a request waits for its action to end; a slower one goes on and the answer is 202, in milliseconds.',
+    'Actions',
+    'Maximum wait of a request for its action, in milliseconds. A slower action continues and the response is 202.',
     integer(10_000, 0, 10 * MINUTE),
   )
   readonly actionWaitMs: number;
 
   @Setting(
-    ACTIONS,
-    'How long after its last sign of life a replica is taken for dead and its actions are settled by another, in milliseconds.',
+    'Actions',
+    'Time after its last heartbeat when a replica counts as dead and another one settles its actions, in milliseconds.',
     integer(60_000, 500, 60 * MINUTE),
   )
   readonly actionLeaseMs: number;
 
   @Setting(
-    ACTIONS,
-    'How long a vendor may take for what it accepted before the outcome counts as unknown, in milliseconds.',
+    'Actions',
+    'Time that a vendor has to finish an accepted action before its outcome counts as unknown, in milliseconds.',
     integer(15 * MINUTE, 500, 24 * 60 * MINUTE),
   )
   readonly actionDeadlineMs: number;
 
   @Setting(
-    TRIAGE,
-    'Reopens a resolved incident when a later event about it says more. When off, the incident stays resolved and its timeline says so.',
+    'Triage',
+    'Reopens a resolved incident if a later event adds information. When off, the incident stays resolved and its timeline records the event.',
     flag(true),
   )
   readonly reopenOnUpdate: boolean;
 
   @Setting(
-    TRIAGE,
-    'Who gives verdicts: anthropic (a language model), rules (the scorer that is built in and asks nobody) or none. Unset: anthropic when ANTHROPIC_API_KEY is set, otherwise rules with the embedded database and none with another.',
-    triageProvider,
+    'Triage',
+    'Source of verdicts: anthropic (a language model), rules (the built-in scorer, without network access) or none. Unset: anthropic if ANTHROPIC_API_KEY is set, otherwise rules with the embedded database and none with an external one.',
+    oneOf(TRIAGE_PROVIDERS),
   )
   readonly triageProvider: TriageProvider | undefined;
 
   @Setting(
-    TRIAGE,
-    'Key of the model provider. It goes to ANTHROPIC_BASE_URL and nowhere else.',
-    optionalText('', { pattern: /^[\x21-\x7e]{1,512}$/, hint: 'up to 512 visible characters' }),
+    'Triage',
+    'API key of the model provider. It is sent only to ANTHROPIC_BASE_URL.',
+    optionalText({ pattern: /^[\x21-\x7e]{1,512}$/, hint: 'up to 512 visible characters' }),
   )
   readonly anthropicApiKey: string | undefined;
 
   @Setting(
-    TRIAGE,
-    'Where the Messages API is: of the provider itself, or of a proxy of yours. It may be in a private network without being in ALLOWED_PRIVATE_TARGETS; http is for private networks alone.',
+    'Triage',
+    'Address of the Messages API: of the provider, or of your proxy. It may be in a private network without being in ALLOWED_PRIVATE_TARGETS. http is allowed only in private networks.',
     modelAddress('https://api.anthropic.com'),
   )
   readonly anthropicBaseUrl: string;
 
   @Setting(
-    TRIAGE,
-    'The model, as the provider names it. Each run records which one answered.',
-    modelName('claude-sonnet-5-5'),
+    'Triage',
+    'Name of the model. Each run records the model that answered.',
+    text('claude-sonnet-5-5', {
+      pattern: /^[\w.:@/-]{1,200}$/,
+      hint: 'a name of up to 200 letters, digits and . : @ / _ -',
+    }),
   )
   readonly anthropicModel: string;
 
   @Setting(
-    TRIAGE,
-    'How long one triage may take with all its questions and retries, in milliseconds.',
+    'Triage',
+    'Maximum time of one triage run with all its questions and retries, in milliseconds.',
     integer(45_000, 100, 10 * MINUTE),
   )
   readonly triageTimeoutMs: number;
 
   @Setting(
-    TRIAGE,
-    'Tokens that all replicas together may use within an hour, of questions and answers; over it triage waits. 0: no limit. The default is some hundred incidents an hour, so that a flood of them costs what a busy hour costs and no more.',
+    'Triage',
+    'Tokens per hour of all replicas together, input and output. Above it triage waits. 0: no limit. The default covers some hundred incidents per hour, so a flood costs no more than a busy hour.',
     integer(2_000_000, 0, 1_000_000_000_000),
   )
   readonly aiTokensPerHour: number;
 
   @Setting(
-    TRACES,
-    'Collector of OpenTelemetry that traces are sent to, such as http://collector.internal:4318, to which /v1/traces is added. Unset: no traces are made.',
-    optionalText('', {
+    'Traces',
+    'OpenTelemetry collector for traces, such as http://collector.internal:4318. The service appends /v1/traces. Unset: no traces.',
+    optionalText({
       pattern: /^https?:\/\/[^\s/?#@]+(\/[^\s?#@]*)?$/,
       hint: 'an http or https address without a user or query',
     }),
@@ -359,41 +359,36 @@ export class Settings {
   readonly otelExporterOtlpEndpoint: string | undefined;
 
   @Setting(
-    TRACES,
-    'Headers for the collector, such as its key: name=value, comma separated, the values percent-encoded.',
+    'Traces',
+    'Headers for the collector, such as its key: comma-separated name=value with percent-encoded values.',
     otlpHeaders,
   )
   readonly otelExporterOtlpHeaders: Readonly<Record<string, string>>;
 
   @Setting(
-    TRACES,
-    'How the collector is spoken to: OTLP in protobuf over HTTP, which every collector takes.',
+    'Traces',
+    'Protocol of the collector: OTLP in protobuf over HTTP, which every collector supports.',
     oneOf(['http/protobuf'], 'http/protobuf'),
   )
   readonly otelExporterOtlpProtocol: 'http/protobuf';
 
   @Setting(
-    TRACES,
-    'How long the collector may take for one batch with all retries, in milliseconds.',
+    'Traces',
+    'Maximum time of the collector for one batch with all retries, in milliseconds.',
     integer(10_000, 100, MINUTE),
   )
   readonly otelExporterOtlpTimeout: number;
 
-  @Setting(TRACES, 'Name of this service in traces.', text('incident-triage-service'))
+  @Setting('Traces', 'Name of this service in traces.', text('incident-triage-service'))
   readonly otelServiceName: string;
 
   @Setting(
-    TRACES,
-    `Which traces are sent: ${TRACES_SAMPLERS.join(', ')}. Those with parentbased do as the traceparent of a request says, if it has one.`,
+    'Traces',
+    `Sampler of traces: ${TRACES_SAMPLERS.join(', ')}. The parentbased samplers follow the traceparent of a request, if it has one.`,
     oneOf(TRACES_SAMPLERS, 'parentbased_always_on'),
   )
   readonly otelTracesSampler: TracesSampler;
 
-  @Setting(TRACES, 'Share of the traces that a sampler by traceidratio sends, 0 to 1.', share(1))
+  @Setting('Traces', 'Share of traces that a traceidratio sampler sends, 0 to 1.', share(1))
   readonly otelTracesSamplerArg: number;
-}
-
-function readCidr(part: string): string {
-  if (readIpRange(part)) return part;
-  throw new Error(`must be a list of addresses or CIDRs, and '${part}' is none`);
 }

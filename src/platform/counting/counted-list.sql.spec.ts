@@ -11,12 +11,12 @@ import {
   pageOf,
   StatementValues,
 } from './counted-list.sql.js';
-import { sortsOf, type SortWord } from '../paging/sort-words.js';
+import { sortsOf, type SortWord } from '../paging/page.js';
 
 const plain = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 describe('choiceOf', () => {
-  it('takes each value once, and puts none into the text', () => {
+  it('takes each value once, as a parameter', () => {
     const values = new StatementValues();
     values.add(7, 'integer');
     expect(choiceOf(['a', 'b', 'a'], 'text', values)).toEqual({
@@ -26,7 +26,7 @@ describe('choiceOf', () => {
     expect(values.all).toEqual([7, ['a', 'b']]);
   });
 
-  it('chooses nothing when no value is chosen, or every one there is', () => {
+  it('returns undefined for no value, or for all values', () => {
     const values = new StatementValues();
     expect(choiceOf(undefined, 'text', values)).toBeUndefined();
     expect(choiceOf([], 'text', values)).toBeUndefined();
@@ -36,7 +36,7 @@ describe('choiceOf', () => {
 });
 
 describe('isChosen', () => {
-  it('compares with the array where there is one, cast to the type of the column if that is another', () => {
+  it('compares with the array, if there is one, cast to the type of the column', () => {
     const choice = { array: '$1::colour[]', each: ['($1::colour[])[1]'] };
     expect(isChosen('colour', choice)).toBe('colour = any($1::colour[])');
     expect(isChosen('colour', choice, 'text')).toBe('colour = any($1::colour[]::text[])');
@@ -54,7 +54,7 @@ describe('orderOf', () => {
   const ordered = (...words: SortWord<keyof typeof columns>[]) =>
     orderBy(orderOf(sortsOf<keyof typeof columns>(words), columns));
 
-  it('orders equal values by id in the direction of the last field, and rows without a value last', () => {
+  it('orders equal values by id in the direction of the last field, and nulls last', () => {
     expect(ordered('-created_at')).toBe('id desc');
     expect(ordered('number')).toBe('number asc');
     expect(ordered('status')).toBe('status asc, id asc');
@@ -63,12 +63,12 @@ describe('orderOf', () => {
     expect(ordered('-status', 'created_at')).toBe('status desc, id asc');
   });
 
-  it('leaves out what stands behind a column that decides everything', () => {
+  it('omits fields after a unique column', () => {
     expect(ordered('created_at', '-status')).toBe('id asc');
     expect(ordered('status', '-number', 'at')).toBe('status asc, number desc');
   });
 
-  it('names the table where there are several', () => {
+  it('adds the table name if there is one', () => {
     expect(orderBy(orderOf(sortsOf<'status'>(['status']), columns), 'item')).toBe(
       'item.status asc, item.id asc',
     );
@@ -103,7 +103,7 @@ describe('listStatement', () => {
 });
 
 describe('pageOf', () => {
-  it('takes a row without an id for a page past the end', () => {
+  it('returns an empty page for a row without an id', () => {
     const row = { id: 'x', total: '3' };
     expect(pageOf([row, row], ({ id }) => id)).toEqual({ total: 3, items: ['x', 'x'] });
     const past = { id: null as unknown as string, total: '3' };

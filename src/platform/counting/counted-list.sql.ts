@@ -1,31 +1,30 @@
-import type { Page } from '../paging/page.js';
-import type { Sort } from '../paging/sort-words.js';
+import type { Page, Sort } from '../paging/page.js';
 
 /**
- * What the statement of a list with an exact total is made of. It is one statement, hence one snapshot: the page and the
- * total are of the same moment. Each list writes by itself how its page is found, because its indexes decide that.
+ * Parts of the statement of a list with an exact total. One statement means one snapshot, so page and total belong to
+ * the same moment. Each list writes the query of its page itself, because that depends on its indexes.
  */
 
 export type Direction = 'asc' | 'desc';
 
-/** Collects the values of a statement while its text is written. */
+/** Collects the values of a statement while its text is built. */
 export class StatementValues {
   readonly all: unknown[] = [];
 
-  /** Answers the parameter that stands for the value in the text. */
+  /** Returns the parameter of the value. */
   add(value: unknown, type: string): string {
     return `$${this.all.push(value)}::${type}`;
   }
 }
 
-/** The values that a filter wants of a column, as expressions. */
+/** The values that a filter accepts for a column, as SQL expressions. */
 export interface Choice {
   readonly each: readonly string[];
-  /** All of them as an array, where there can be more than one. */
+  /** All values as one array, if there can be more than one. */
   readonly array?: string;
 }
 
-/** No values, or all that there are, choose nothing. */
+/** Returns `undefined` if the filter names no value, or all of them. */
 export function choiceOf(
   chosen: readonly string[] | undefined,
   type: string,
@@ -38,7 +37,7 @@ export function choiceOf(
   return { array, each: wanted.map((_, index) => `(${array})[${index + 1}]`) };
 }
 
-/** `type` is the type of the column where it is not that of the values. */
+/** @param type of the column, if the values have another type */
 export function isChosen(column: string, { each, array }: Choice, type?: string): string {
   const cast = (expression: string, to: string) => (type ? `${expression}::${to}` : expression);
   return array
@@ -56,8 +55,7 @@ interface Counts {
 }
 
 /**
- * What count(*) would give in the same statement: the sums of the fold and the deltas that it has not added yet. See
- * CountFold.
+ * Equals count(*) in the same statement: the sums of the fold plus the deltas that are not folded yet. See CountFold.
  */
 export function exactTotal(sums: Counts, deltas: Counts): string {
   const sumOf = ({ table, conditions }: Counts) =>
@@ -66,10 +64,9 @@ export function exactTotal(sums: Counts, deltas: Counts): string {
 }
 
 /**
- * Ids in order, as a merge of ranges of indexes that are each in that order already: PostgreSQL reads from them only as
- * far as the page goes. Each range has an `order by` of its own, without which PostgreSQL does not merge. `bound` is a
- * number in the text, because the planner must know that few rows are wanted: of a parameter it would expect a tenth of
- * the table, and sort.
+ * Ids in order, as a merge of index ranges that are already ordered: PostgreSQL reads each range only as far as the
+ * page needs. Each range has its own `order by`; otherwise PostgreSQL does not merge. `bound` is a literal because the
+ * planner expects a tenth of the table for a parameter, and would sort.
  */
 export function idsInOrder(
   table: string,
@@ -82,7 +79,7 @@ export function idsInOrder(
   return `select id from (${selects.join(' union all ')}) as range ${order} limit ${bound}`;
 }
 
-/** The column that a field of `sort` stands for. */
+/** The column of a field of `sort`. */
 export interface SortColumn {
   readonly column: string;
   readonly unique?: true;
@@ -95,14 +92,14 @@ export interface OrderTerm extends SortColumn {
   readonly direction: Direction;
 }
 
-/** The columns that a list is ordered by. The last one has another value in each row, so that every row has one place. */
+/** The columns of an order. The last column is unique, so that the order is total. */
 export type Order = readonly [OrderTerm, ...OrderTerm[]];
 
 export const byId = (direction: Direction): Order => [{ ...BY_ID, direction }];
 
 /**
- * What the fields of `sort` stand for. Rows that are equal in all of them are ordered by id, in the direction of the last
- * one; what stands behind a unique column decides nothing, and is left out.
+ * The order for the fields of `sort`. Rows with equal values are ordered by id, in the direction of the last field.
+ * Fields after a unique column have no effect and are omitted.
  */
 export function orderOf<Field extends string>(
   sort: readonly Sort<Field>[],
@@ -119,11 +116,11 @@ export function orderOf<Field extends string>(
   return unique < 0 ? [first, ...others, last] : [first, ...others];
 }
 
-/** The columns that such an order reads, and the id. */
+/** The columns that an order reads, and the id. */
 export const columnsOf = (order: readonly OrderTerm[]): string =>
   [...new Set([...order.map(({ column }) => column), BY_ID.column])].join(', ');
 
-/** A row without a value comes last either way. */
+/** Nulls come last in both directions. */
 export function orderBy(order: readonly OrderTerm[], table?: string): string {
   const prefix = table ? `${table}.` : '';
   return order
@@ -135,18 +132,18 @@ export function orderBy(order: readonly OrderTerm[], table?: string): string {
 }
 
 interface ListStatement {
-  /** Common table expressions that `total` and `ids` use. */
+  /** Common table expressions for `total` and `ids`. */
   readonly ctes?: readonly string[];
   readonly total: string;
-  /** A query of the ids of the page. It may use the table `total`. */
+  /** Query for the ids of the page. It may use the table `total`. */
   readonly ids: string;
-  /** What is read of each row, with what `order` needs. */
+  /** Columns of each row, including those in `order`. */
   readonly columns: string;
   readonly table: string;
   readonly order: Order;
 }
 
-/** Answers each row of the page with the total; a page past the end is one row that has no id. */
+/** Returns each row of the page with the total. A page past the end is one row without an id. */
 export function listStatement(list: ListStatement): string {
   const { ctes = [], total, ids, columns, table, order } = list;
   const parts = [
@@ -163,18 +160,17 @@ select total.total, item.*
  order by ${orderBy(order, 'item')}`;
 }
 
-/** What the statement adds to each row. */
 export interface WithTotal {
   readonly total: string;
 }
 
-/** The rows of such a statement as a page. */
+/** Converts the rows of a list statement to a page. */
 export function pageOf<Row extends { readonly id: string }, Item>(
   rows: readonly (Row & WithTotal)[],
   itemOf: (row: Row) => Item,
 ): Page<Item> {
   const [first] = rows;
-  if (!first) throw new Error('The statement of a list yields a row even for an empty page.');
+  if (!first) throw new Error('A list statement must return a row even for an empty page.');
   const isEmpty = (first.id as string | null) === null;
   return { total: Number(first.total), items: isEmpty ? [] : rows.map(itemOf) };
 }

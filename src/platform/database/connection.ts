@@ -1,13 +1,12 @@
-import { Client, type ClientConfig, type PoolConfig } from 'pg';
+import { Client, type ClientConfig, type PoolConfig, type QueryConfig } from 'pg';
 import type { Settings } from '../config/settings.js';
-import { codeOf, type Span } from '../tracing/tracing.js';
+import { codeOf, type Span, beginSpan, presentSpan } from '../tracing/tracing.js';
 import { isConnectionLost, SQLSTATE, sqlStateOf } from './sqlstate.js';
-import { beginStatement } from './traced-statements.js';
+import { createHash } from 'node:crypto';
 
-/** A server that hangs does not even end a statement in time: the client gives up this much later. */
+/** A hanging server does not end statements in time, so the client gives up this much later. */
 const READ_GRACE_MS = 1_000;
 
-/** How every connection of the service is made. */
 export function connectionOptions(url: string, settings: Settings): PoolConfig {
   return {
     Client: ServiceClient,
@@ -18,14 +17,16 @@ export function connectionOptions(url: string, settings: Settings): PoolConfig {
     statement_timeout: settings.databaseStatementTimeoutMs,
     query_timeout: settings.databaseStatementTimeoutMs + READ_GRACE_MS,
     idle_in_transaction_session_timeout: settings.databaseStatementTimeoutMs,
+    // Statements are short. If the planner overestimates, JIT compilation takes far longer than the statement.
+    options: '-c jit=off',
     keepAlive: true,
     idleTimeoutMillis: 30_000,
-    // After a failover the host name may lead to another server, so no connection is kept for ever.
+    // After a failover the host name may resolve to another server.
     maxLifetimeSeconds: 600,
   };
 }
 
-/** For migrations: few connections, and no time limit, because the migration of a large table may take long. */
+/** For migrations: few connections and no time limit, because migrating a large table may take long. */
 export function patientConnectionOptions(url: string): PoolConfig {
   return {
     connectionString: withLibpqMeaning(url),
@@ -34,47 +35,67 @@ export function patientConnectionOptions(url: string): PoolConfig {
   };
 }
 
-/** For commands that an operator runs: without a time limit as well, and with a name of their own in pg_stat_activity. */
+/** For operator commands: no time limit, and a separate name in pg_stat_activity. */
 export function commandConnection(url: string): PoolConfig {
   return { ...patientConnectionOptions(url), application_name: 'incident-triage-command' };
 }
 
-/** `sslmode` keeps the meaning that it has for libpq; node-pg alone would read it more strictly than operators expect. */
+/** Gives `sslmode` the meaning that it has in libpq; node-pg alone is stricter than operators expect. */
 export function withLibpqMeaning(url: string): string {
   const parsed = new URL(url);
   parsed.searchParams.set('uselibpqcompat', 'true');
   return parsed.toString();
 }
 
-/** Rejects when the server lets nobody in now. */
+/** Rejects if the server accepts no connection. */
 export async function tryToConnect(connection: PoolConfig): Promise<void> {
   const client = new ServiceClient(connection);
   await client.connect();
-  // Not waited for: a server that hangs never says goodbye.
+  // Not awaited: a hanging server never answers.
   client.end().catch(() => undefined);
 }
 
-/** Is told of every attempt to connect, and of a connection that broke in a statement: see ServicePool. */
+/** Whether new connections are read-only. Rejects if the server accepts none. */
+export async function isDatabaseReadOnly(connection: PoolConfig): Promise<boolean> {
+  const client = new ServiceClient(connection);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ transaction_read_only: string }>(
+      'show transaction_read_only',
+    );
+    return rows[0]?.transaction_read_only === 'on';
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+/** Observes each connection attempt, and connections that break during a statement: see ServicePool. */
 export interface Connecting {
   attemptBegins(): void;
   attemptEnds(error: unknown): void;
   broke(error: Error): void;
+  /** The connection is read-only and was dropped. */
+  dropped(error: unknown): void;
 }
 
-/** The message of node-pg when `query_timeout` has passed. */
+/** Message of node-pg after `query_timeout`. */
 const HUNG = 'Query read timeout';
 
 /**
- * A connection that closes itself when it has become useless. Either its server process hangs: node-pg gives up the query,
- * but the pool would hand out the same connection again. Or the server became a read-only standby in a failover.
+ * A connection that closes itself when it has become useless: if its server process hangs (node-pg ends only the query,
+ * and the pool would hand out the connection again), or if the server became a read-only standby in a failover.
  */
-class ServiceClient extends Client {
+export class ServiceClient extends Client {
   private readonly connecting: Connecting | undefined;
+  private latest: Promise<unknown> = Promise.resolve();
+  private underWay = 0;
+  /** Its end is no loss, because this client wanted it. */
+  isDropped = false;
 
   constructor(config?: ClientConfig & { readonly connecting?: Connecting }) {
     super(config);
     this.connecting = config?.connecting;
-    // One that ends in the moment in which the pool hands it out has no other listener, and would end the process.
+    // A connection that ends just when the pool hands it out has no other listener; the event would end the process.
     this.on('error', () => undefined);
   }
 
@@ -100,7 +121,7 @@ class ServiceClient extends Client {
       };
       return this.send(...args);
     }
-    const answer = this.send(...args);
+    const answer = isSubmitted(args[0]) ? this.send(...args) : this.inTurn(args);
     if (answer instanceof Promise) {
       answer.then(
         () => span?.end(),
@@ -110,8 +131,24 @@ class ServiceClient extends Client {
     return answer;
   }) as Client['query'];
 
+  /** Queues a statement while another one runs: concurrent parts of a transaction share the connection. */
+  private inTurn(args: readonly unknown[]): unknown {
+    const send = (): unknown => this.send(...args);
+    const answer = this.underWay === 0 ? send() : this.latest.then(send, send);
+    if (!(answer instanceof Promise)) return answer;
+    this.underWay += 1;
+    const ended = (): void => void (this.underWay -= 1);
+    this.latest = answer.then(ended, ended);
+    return answer;
+  }
+
   private send(...args: unknown[]): unknown {
-    return (super.query as (...all: unknown[]) => unknown).apply(this, args);
+    const [text, values, ...others] = args;
+    const isBare = typeof text === 'string' && Array.isArray(values) && values.length > 0;
+    const sent = isBare
+      ? [{ text, values: values as unknown[], name: nameFor(text) }, ...others]
+      : args;
+    return (super.query as (...all: unknown[]) => unknown).apply(this, sent);
   }
 
   private ended(span: Span | undefined, error: unknown): void {
@@ -122,12 +159,93 @@ class ServiceClient extends Client {
   private closeIfUseless(error: unknown): void {
     if (!error) return;
     const hung = error instanceof Error && error.message === HUNG;
-    if (hung || sqlStateOf(error) === SQLSTATE.readOnlyTransaction) {
+    const readOnly = sqlStateOf(error) === SQLSTATE.readOnlyTransaction;
+    if (readOnly) {
+      this.isDropped = true;
+      this.connecting?.dropped(error);
+    }
+    if (hung || readOnly) {
       (
         this as unknown as { connection: { stream: { destroy(): void } } }
       ).connection.stream.destroy();
-    } else if (error instanceof Error && isConnectionLost(error)) {
+    } else if (error instanceof Error && isConnectionLost(error) && !this.isDropped) {
       this.connecting?.broke(error);
     }
   }
+}
+
+/** Whether the object reports its end itself, such as a COPY stream. */
+function isSubmitted(given: unknown): boolean {
+  return typeof given === 'object' && given !== null && 'submit' in given;
+}
+
+/** Number of uses after which a text gets a prepared statement on every connection. */
+const OFTEN = 20;
+const MOST_NAMED = 200;
+const MOST_COUNTED = 2_000;
+
+/**
+ * Statements whose plan does not depend on their values: writes, and reads of few rows. Lists are planned for their
+ * values. A plan for all columns, as in `returning *`, would break with a migration that adds a column.
+ */
+const WORTH_A_NAME =
+  /^(?!.*(?:\border by\b|returning \*|select \*|\.\*))\s*(?:insert|update|delete|select)\b/is;
+const LONGEST_TEXT = 8_000;
+
+const names = new Map<string, string>();
+const counts = new Map<string, number>();
+
+/**
+ * The name of a frequent statement without one, such as all statements of TypeORM; `undefined` if it gets none.
+ * PostgreSQL parses and plans a named statement once per connection, which otherwise takes longer than its execution.
+ */
+export function nameFor(text: string): string | undefined {
+  const known = names.get(text);
+  if (known || names.size >= MOST_NAMED || text.length > LONGEST_TEXT) return known;
+  const count = (counts.get(text) ?? 0) + 1;
+  if (counts.size >= MOST_COUNTED) counts.clear();
+  counts.set(text, count);
+  if (count < OFTEN || !WORTH_A_NAME.test(text)) return undefined;
+  const name = `t_${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`;
+  names.set(text, name);
+  counts.delete(text);
+  return name;
+}
+
+/**
+ * Carries the span of the caller: a statement that waits for a free connection is sent in the context of the caller
+ * that releases the connection.
+ */
+export interface TracedQuery extends QueryConfig<unknown[]> {
+  readonly span?: Span | undefined;
+}
+
+/** The operation, such as `select`. The whole text is a separate attribute. */
+const FIRST_WORD = /^\s*([a-z]{1,20})\b/i;
+
+/**
+ * Begins a span for a statement of a request or job, with its placeholders but without its values. Returns `undefined`
+ * for background loops, which poll several times a second.
+ */
+function beginStatement(given: unknown): Span | undefined {
+  const isText = typeof given === 'string';
+  const { text, name, span } = (isText ? { text: given } : (given ?? {})) as Partial<TracedQuery>;
+  const parent = span ?? presentSpan();
+  // An object that submits itself, such as COPY, does not report its end here.
+  if (!parent || typeof text !== 'string' || (!isText && 'submit' in (given as object))) {
+    return undefined;
+  }
+  const operation = FIRST_WORD.exec(text)?.[1]?.toLowerCase();
+  return beginSpan(
+    {
+      name: name ?? operation ?? 'statement',
+      kind: 'client',
+      attributes: {
+        'db.system.name': 'postgresql',
+        'db.operation.name': operation,
+        'db.query.text': text,
+      },
+    },
+    parent,
+  );
 }

@@ -1,17 +1,18 @@
 import { DataSource, type EntitySchema, type MigrationInterface } from 'typeorm';
-import type { PoolConfig } from 'pg';
-import { PG_SNAPSHOT, XID8 } from './column-types.js';
-import { ServicePool } from './service-pool.js';
+import { type PoolConfig, Pool, type PoolClient } from 'pg';
+import { PG_SNAPSHOT, XID8 } from './columns.js';
 import type { PostgresDriver } from 'typeorm/driver/postgres/PostgresDriver.js';
+import { type Connecting, ServiceClient } from './connection.js';
+import { isConnectionLost, SQLSTATE, sqlStateOf } from './sqlstate.js';
 
 export const MIGRATIONS_TABLE = 'schema_migrations';
 
 export interface Schema {
   readonly entities: readonly (abstract new () => object)[] | readonly EntitySchema[];
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /** Schemas that libraries make and change for themselves. */
+  /** Schemas that libraries create and migrate themselves. */
   readonly librarySchemas?: readonly string[];
-  /** Makes them, where the service runs as a role that may not. */
+  /** Creates these schemas if the role of the service may not. */
   readonly installLibraries?: (connection: PoolConfig) => Promise<void>;
 }
 
@@ -25,12 +26,14 @@ export function createDataSource(
     entities: schema.entities as never[],
     migrations: schema.migrations as never[],
     migrationsTableName: MIGRATIONS_TABLE,
-    // The schema changes through migrations alone.
+    // Only migrations change the schema.
     synchronize: false,
     installExtensions: false,
     logging: false,
-    // An idle connection that breaks must not end the process: the next query opens another.
-    poolErrorHandler: onPoolError,
+    // A broken idle connection must not end the process: the next query opens another one.
+    poolErrorHandler: (error: Error, client?: unknown) => {
+      if (!(client instanceof ServiceClient && client.isDropped)) onPoolError(error);
+    },
     driver: { Pool: ServicePool },
     extra: connection,
   });
@@ -38,12 +41,98 @@ export function createDataSource(
   return dataSource;
 }
 
-/** The pool under TypeORM, for hot paths: TypeORM does not name statements, so PostgreSQL would plan each one again. */
+/** The pool under TypeORM, for hot paths with named statements. */
 export function poolOf(dataSource: DataSource): ServicePool {
   return (dataSource.driver as PostgresDriver).master as ServicePool;
 }
 
-/** How the pool under TypeORM connects, for those who open connections of their own: the job queue, the kill switch. */
+/** Options of the pool under TypeORM, for components with their own connections: job queue, kill switch. */
 export function connectionOf(dataSource: DataSource): PoolConfig {
   return (dataSource.options as { extra?: PoolConfig }).extra ?? {};
+}
+
+/** Pause before another connection attempt after the server refused one. */
+const CLOSED_FOR_MS = 1_000;
+const TOLD_EVERY_MS = 60_000;
+
+type Callback = (
+  error: Error | undefined,
+  client: PoolClient | undefined,
+  done: PoolClient['release'],
+) => void;
+
+/**
+ * A pool that survives "too many connections": it continues with its existing connections, and callers wait for a free
+ * one instead of getting an error. A pool without any connection passes the error on.
+ */
+export class ServicePool extends Pool implements Connecting {
+  /** Called at most once a minute, with the number of existing connections. */
+  onFull: (connections: number) => void = () => undefined;
+  /** Called before the caller gets the error. */
+  onUnreachable: (error: unknown) => void = () => undefined;
+  onBroken: (error: Error) => void = () => undefined;
+  onReadOnly: (error: unknown) => void = () => undefined;
+  private readonly most: number;
+  private underWay = 0;
+  private closedUntil = 0;
+  private toldAt = -Infinity;
+
+  constructor(config: PoolConfig) {
+    super(config);
+    this.most = this.options.max;
+    Object.assign(this.options, { connecting: this });
+  }
+
+  attemptBegins(): void {
+    this.underWay += 1;
+  }
+
+  /** Runs before the pool learns of the failure, so that the pool does not retry for the next caller at once. */
+  attemptEnds(error: unknown): void {
+    this.underWay -= 1;
+    if (isConnectionLost(error)) this.onUnreachable(error);
+    if (sqlStateOf(error) !== SQLSTATE.tooManyConnections) return;
+    // totalCount still includes the refused connection.
+    const connected = this.totalCount - this.underWay - 1;
+    if (connected < 1) return;
+    const now = performance.now();
+    this.options.max = connected;
+    this.closedUntil = now + CLOSED_FOR_MS;
+    if (now < this.toldAt + TOLD_EVERY_MS) return;
+    this.toldAt = now;
+    this.onFull(connected);
+  }
+
+  broke(error: Error): void {
+    this.onBroken(error);
+  }
+
+  dropped(error: unknown): void {
+    this.onReadOnly(error);
+  }
+
+  override connect(): Promise<PoolClient>;
+  override connect(callback: Callback): void;
+  override connect(callback?: Callback): Promise<PoolClient> | void {
+    const connecting = this.connectPatiently();
+    if (!callback) return connecting;
+    connecting.then(
+      (client) => callback(undefined, client, (error) => client.release(error)),
+      (error: Error) => callback(error, undefined, () => undefined),
+    );
+  }
+
+  private async connectPatiently(): Promise<PoolClient> {
+    const deadline = performance.now() + (this.options.connectionTimeoutMillis ?? 0);
+    for (;;) {
+      const now = performance.now();
+      if (now >= this.closedUntil) this.options.max = this.most;
+      try {
+        return await super.connect();
+      } catch (error) {
+        const isFull = sqlStateOf(error) === SQLSTATE.tooManyConnections;
+        if (!isFull || this.options.max === this.most || now >= deadline) throw error;
+      }
+    }
+  }
 }

@@ -1,36 +1,40 @@
-import { type Roles, requireSameDatabase } from './same-database.js';
+import { type Roles, requireSameDatabase, requireUsableDatabase } from './schema-checks.js';
 import type { Settings } from '../config/settings.js';
 import { AdvisoryLock } from './advisory-locks.js';
-import { connectionOptions, patientConnectionOptions, tryToConnect } from './connection.js';
+import {
+  connectionOptions,
+  isDatabaseReadOnly,
+  patientConnectionOptions,
+  tryToConnect,
+} from './connection.js';
 import { createDataSource, poolOf, type Schema } from './data-source.js';
-import { followDatabaseTime } from './database-time.js';
-import { type Log, Outage } from './outage.js';
+import { type Log, Outage, ReadOnlyTime } from './outage.js';
 import { grantRuntime } from './runtime-role.js';
-import { requireUsableDatabase } from './schema-checks.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
+import { learnTime } from '../clock.js';
 
 const RETRY_MS = 500;
 const CLOSE_MS = 2_000;
 
 export interface OpenDatabase {
-  /** Of the role that the service runs as. */
+  /** Connected as the role of the service. */
   readonly dataSource: DataSource;
   readonly url: string;
-  /** Of the role that owns the tables; the same where there is only one role. */
+  /** URL of the role that owns the tables; equals `url` if there is only one role. */
   readonly ownerUrl: string;
-  /** Where the data is, for people: of a server elsewhere without the password. */
+  /** Where the data is, for people. Never contains a password. */
   readonly place: string;
   close(): Promise<void>;
 }
 
 export interface OpenOptions {
-  /** Uses the embedded server of a service that runs already, instead of being refused because of it. */
+  /** Uses the embedded server of a running service instead of failing because of it. */
   readonly join?: boolean;
 }
 
-/** Starts or reaches the database, brings its schema up to date and connects the pool. */
+/** Starts the embedded database or connects to the external one, migrates its schema and opens the pool. */
 export async function openDatabase(
   settings: Settings,
   schema: Schema,
@@ -48,16 +52,18 @@ export async function openDatabase(
     const { url, ownerUrl } = server;
     const connection = connectionOptions(url, settings);
     const outage = new Outage(log, () => tryToConnect(connection));
+    const readOnly = new ReadOnlyTime(log, () => isDatabaseReadOnly(connection));
     const dataSource = createDataSource(schema, connection, (error) => outage.lost(error));
     await dataSource.initialize();
     await followDatabaseTime(dataSource);
     const pool = poolOf(dataSource);
     pool.on('connect', () => outage.connected());
     pool.onBroken = (error) => outage.lost(error);
+    pool.onReadOnly = (error) => readOnly.refused(error);
     pool.onUnreachable = (error) => outage.unreachable(error);
     pool.onFull = (connections) =>
       log(
-        `PostgreSQL lets in no more connections: ${connections} have to do, and what finds none free waits.`,
+        `PostgreSQL accepts no more connections. The service continues with ${connections}; requests wait for a free one.`,
       );
     return {
       dataSource,
@@ -65,9 +71,10 @@ export async function openDatabase(
       ownerUrl,
       place: server.place,
       close: async () => {
-        // The embedded server ends the connections of a service that stops.
+        // The embedded server ends its connections when it stops.
         outage.ignore();
-        // The pool waits until every connection has come back, and a connection whose server hangs never does.
+        readOnly.ignore();
+        // The pool waits for all connections, and a connection to a hanging server never returns.
         await Promise.race([dataSource.destroy(), sleep(CLOSE_MS, undefined, { ref: false })]);
         await server.stop();
       },
@@ -83,7 +90,7 @@ export interface Server extends Roles {
   stop(): Promise<void>;
 }
 
-/** The external server, or the embedded one, which is started if it does not run. */
+/** Returns the external server, or the embedded one after starting it. */
 export async function reachServer(
   { databaseUrl, migrationDatabaseUrl, dataDir }: Settings,
   log: (line: string) => void,
@@ -93,7 +100,7 @@ export async function reachServer(
     const ownerUrl = migrationDatabaseUrl ?? databaseUrl;
     return { url: databaseUrl, ownerUrl, place: placeOf(databaseUrl), stop: async () => undefined };
   }
-  // Loaded only here: with an external database the embedded binaries are not touched.
+  // Loaded on demand: with an external database the embedded binaries are not touched.
   const { startEmbeddedPostgres, startOrJoin } = await import('./embedded/embedded-postgres.js');
   const server = await (join ? startOrJoin : startEmbeddedPostgres)({ dataDir, log });
   return {
@@ -110,14 +117,14 @@ function placeOf(url: string): string {
   return `PostgreSQL at ${host}, database ${pathname.slice(1) || 'of the role'}`;
 }
 
-/** Brings the schema up to date as its owner, and lets the service's role use it. */
+/** Migrates the schema as its owner, and grants the role of the service its rights. */
 export async function migrateFor({ ownerUrl, url }: Roles, schema: Schema): Promise<void> {
   await requireSameDatabase({ ownerUrl, url });
   await migrate(ownerUrl, schema);
   await letServiceUse({ ownerUrl, url }, schema);
 }
 
-/** Brings the schema up to date. Replicas that start together take turns, and the later ones find nothing left to do. */
+/** Migrates the schema. Replicas that start together take turns. */
 export async function migrate(url: string, schema: Schema): Promise<void> {
   const dataSource = await createDataSource(schema, patientConnectionOptions(url)).initialize();
   try {
@@ -127,7 +134,7 @@ export async function migrate(url: string, schema: Schema): Promise<void> {
       await requireUsableDatabase(dataSource, schema);
       await dataSource.runMigrations({ transaction: 'each' });
     } finally {
-      // The lock ends with its connection, and the connection with the data source.
+      // Closing the data source ends the connection and its lock.
       await lock.release();
     }
   } finally {
@@ -135,7 +142,7 @@ export async function migrate(url: string, schema: Schema): Promise<void> {
   }
 }
 
-/** Makes and grants what the role of the service needs and may not make for itself. */
+/** Creates library schemas and grants rights that the role of the service needs but cannot create itself. */
 export async function letServiceUse({ ownerUrl, url }: Roles, schema: Schema): Promise<void> {
   if (ownerUrl === url) return;
   await schema.installLibraries?.(patientConnectionOptions(ownerUrl));
@@ -157,5 +164,23 @@ async function untilAvailable(
       log(`The database does not answer yet (${(error as Error).message}); trying again.`);
       await sleep(RETRY_MS, undefined, { signal: giveUp });
     }
+  }
+}
+
+const TIME = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as told`;
+
+/**
+ * Measures the difference between the clock of this machine and the clock of the database, which the process then uses.
+ */
+export async function followDatabaseTime(dataSource: DataSource): Promise<void> {
+  const runner = dataSource.createQueryRunner();
+  try {
+    // The wait for a connection must not count.
+    await runner.connect();
+    const [asked, begin] = [Date.now(), performance.now()];
+    const [row] = await runner.manager.query<{ told: number }[]>(TIME);
+    learnTime({ asked, told: row!.told, answered: asked + performance.now() - begin });
+  } finally {
+    await runner.release();
   }
 }

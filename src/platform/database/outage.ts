@@ -3,32 +3,30 @@ import { sqlStateOf, SQLSTATE } from './sqlstate.js';
 
 const RETRY_MS = 1_000;
 
-/** `error` is there when something is wrong. */
+/** `error` is set if the line reports a problem. */
 export type Log = (line: string, error?: unknown) => void;
 
-let away = false;
+/** The outages and read-only times that the log reports, or is about to. Process-wide, because there is one database. */
+const reported = new Set<object>();
 
-/**
- * Whether the log says, or says in a moment, that the database cannot be reached: then nobody else has to. Of the whole
- * process, as there is one database.
- */
-export function isOutageTold(): boolean {
-  return away;
+/** Whether the log already reports that the database is unreachable or read-only, or is about to. */
+export function isOutageLogged(): boolean {
+  return reported.size > 0;
 }
 
-/** Says once that the database went away, before whatever waits for it can, and once that it is back. */
+/** Logs once that the database became unreachable, before callers log their own errors, and once that it is back. */
 export class Outage {
   private since?: number;
   private told = false;
   private ignored = false;
 
-  /** @param connect rejects when no connection can be made now */
+  /** @param connect rejects if no connection is possible */
   constructor(
     private readonly log: Log,
     private readonly connect: () => Promise<void>,
   ) {}
 
-  /** One connection broke: whether it is an outage shows when the next one is tried, which is done at once. */
+  /** A connection broke. A new attempt, made at once, shows whether this is an outage. */
   lost(error: Error): void {
     if (this.ignored || this.since !== undefined) return;
     this.begin();
@@ -38,7 +36,6 @@ export class Outage {
     });
   }
 
-  /** No connection could be made. */
   unreachable(error: unknown): void {
     if (this.ignored || this.told) return;
     this.begin();
@@ -54,13 +51,13 @@ export class Outage {
     this.log(`The database is back after ${seconds} s.`);
   }
 
-  /** From now on nothing is said. */
+  /** Stops logging, because the service stops. */
   ignore(): void {
     this.ignored = true;
     this.end();
   }
 
-  /** The pool may not need a new connection for long, and so not see that the outage is over. */
+  /** Checks for the end of the outage itself, because the pool may not need a new connection for long. */
   private async untilConnected(): Promise<void> {
     const { since } = this;
     while (this.since === since) {
@@ -69,13 +66,13 @@ export class Outage {
     }
   }
 
-  /** Why no connection can be made now; undefined when one can. */
+  /** Why no connection is possible; `undefined` if one is. */
   private async refusal(): Promise<unknown> {
     try {
       await this.connect();
       return undefined;
     } catch (error) {
-      // A server that lets in no more is there.
+      // A server that refuses more connections is reachable.
       return sqlStateOf(error) === SQLSTATE.tooManyConnections ? undefined : error;
     }
   }
@@ -88,12 +85,64 @@ export class Outage {
 
   private begin(): void {
     this.since ??= performance.now();
-    away = true;
+    reported.add(this);
   }
 
   private end(): void {
     this.since = undefined;
     this.told = false;
-    away = false;
+    reported.delete(this);
+  }
+}
+
+/** Logs once that the database became read-only, before callers log their own errors, and once that it is writable. */
+export class ReadOnlyTime {
+  private since?: number;
+  private ignored = false;
+
+  /** @param isReadOnly asks on a new connection; rejects if none is possible, which Outage reports */
+  constructor(
+    private readonly log: Log,
+    private readonly isReadOnly: () => Promise<boolean>,
+  ) {}
+
+  /** The database refused to write on a connection, which the service drops. Others may lead to a writable server. */
+  refused(error: unknown): void {
+    if (this.ignored || this.since !== undefined) return;
+    this.since = performance.now();
+    reported.add(this);
+    void this.untilWritable(this.since, error);
+  }
+
+  /** Stops logging, because the service stops. */
+  ignore(): void {
+    this.ignored = true;
+    this.end();
+  }
+
+  private async untilWritable(since: number, error: unknown): Promise<void> {
+    let told = false;
+    for (;;) {
+      const readOnly = await this.isReadOnly().catch(() => undefined);
+      if (this.since !== since) return;
+      if (readOnly === false) break;
+      if (readOnly && !told) {
+        told = true;
+        this.log('The database is read-only.', error);
+      }
+      await sleep(RETRY_MS, undefined, { ref: false });
+    }
+    this.end();
+    const seconds = Math.round((performance.now() - since) / 1000);
+    this.log(
+      told
+        ? `The database is writable again after ${seconds} s.`
+        : 'A read-only database connection was replaced.',
+    );
+  }
+
+  private end(): void {
+    this.since = undefined;
+    reported.delete(this);
   }
 }

@@ -11,14 +11,13 @@ import { type Statement, Statements } from './statements.js';
 import { type Participant, Transactions, type Tx } from './transactions.js';
 
 const CONNECTIONS = 3;
-/** For how long the shared pool serves alone after the server let in no connection of these. */
+/** How long the shared pool is used after the server refused a reserved connection. */
 const FULL_FOR_MS = 1_000;
 
 /**
- * A small pool of connections beside the one that everything shares, for two things that must never wait behind other
- * work: turning the kill switch on or off, and finding out who asks for that. Each use holds a connection briefly.
- * When the server lets in none of them, one of the shared pool has to do: without it nobody could use a replica that
- * has connections and is ready.
+ * A small pool beside the shared pool, for two tasks that must never wait behind other work: switching the kill switch,
+ * and authenticating the request for it. Each use is brief. If the server refuses these connections, the shared pool is
+ * used instead; otherwise a ready replica could not be used.
  */
 @Injectable()
 export class ReservedConnections implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -38,9 +37,9 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
     return await this.onEither((one) => new Statements(one).rows<R>(statement, values));
   }
 
-  /** Connects at the start, while the server still has a free connection. */
+  /** Connects at the start, while the server still has free connections. */
   async onApplicationBootstrap(): Promise<void> {
-    // The service starts without a database, too; the next use then tries again.
+    // The service also starts without a database. The next use retries.
     await this.open().catch(() => undefined);
   }
 
@@ -54,7 +53,7 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
     try {
       return await use(await this.open());
     } catch (error) {
-      // PostgreSQL says this only to whoever connects, so nothing has been done yet.
+      // PostgreSQL refuses only new connections, so nothing has been executed.
       if (sqlStateOf(error) !== SQLSTATE.tooManyConnections) throw error;
       this.fullUntil = performance.now() + FULL_FOR_MS;
       return await use(this.shared);
@@ -71,7 +70,7 @@ export class ReservedConnections implements OnApplicationBootstrap, OnApplicatio
 
   private connect(): Promise<DataSource> {
     const connection = { ...connectionOf(this.shared), max: CONNECTIONS, idleTimeoutMillis: 0 };
-    // The same entities as the shared pool has: whatever takes part in a transaction may use their repositories.
+    // The same entities as the shared pool: participants of a transaction may use their repositories.
     const { entities } = this.shared.options;
     const schema = { entities: entities as Schema['entities'], migrations: [] };
     return createDataSource(schema, connection).initialize();

@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { AdvisoryLock } from './advisory-locks.js';
 import { withLibpqMeaning } from './connection.js';
 
-/** The rights on tables that the running service may not change freely. On every other table it has `ALL`. */
+/** Rights on tables that the running service may not change freely. On all other tables it has `ALL`. */
 const LESS_THAN_ALL: Readonly<Record<string, string>> = {
   audit_log: 'select, insert',
   audit_seals: 'select, insert',
@@ -13,11 +13,11 @@ const LESS_THAN_ALL: Readonly<Record<string, string>> = {
 };
 const ALL = 'select, insert, update, delete';
 
-export class RuntimeRoleError extends Error {}
+class RuntimeRoleError extends Error {}
 
 /**
- * Grants the role that the service runs as what it needs and nothing else. It owns no table, so it can neither switch off a
- * trigger nor change the schema. The rights are granted again at each migration, because it may have made new tables.
+ * Grants the role of the service the rights that it needs and no others. The role owns no table, so it can neither
+ * disable a trigger nor change the schema. The grants are repeated after each migration, which may have added tables.
  */
 export async function grantRuntime(
   ownerUrl: string,
@@ -26,7 +26,7 @@ export async function grantRuntime(
 ): Promise<void> {
   const role = decodeURIComponent(new URL(runtimeUrl).username);
   const owner = new Client({ connectionString: withLibpqMeaning(ownerUrl) });
-  // A connection that breaks fails the statement that waits for it.
+  // A broken connection rejects the current statement.
   owner.on('error', () => undefined);
   await owner.connect();
   try {
@@ -42,7 +42,7 @@ export async function grantRuntime(
   }
 }
 
-/** Refuses a role that may do everything the owner may: two roles would be of no use then. */
+/** Rejects a role with the rights of the owner, because two roles would then be useless. */
 async function requireLesserRole(owner: Client, role: string): Promise<void> {
   const { rows } = await owner.query<{ greater: boolean; owner: string }>(
     `select current_user as owner, rolsuper or pg_has_role(oid, current_user, 'USAGE') as greater
@@ -53,7 +53,7 @@ async function requireLesserRole(owner: Client, role: string): Promise<void> {
   if (!found) throw new RuntimeRoleError(`The role "${role}" of DATABASE_URL does not exist.`);
   if (!found.greater) return;
   throw new RuntimeRoleError(
-    `The role "${role}" of DATABASE_URL may do what "${found.owner}" of MIGRATION_DATABASE_URL may: name one that owns nothing.`,
+    `The role "${role}" of DATABASE_URL has the rights of "${found.owner}" of MIGRATION_DATABASE_URL. Use a role that owns nothing.`,
   );
 }
 
@@ -83,7 +83,7 @@ async function grantsFor(
   ];
 }
 
-/** Everything that the present role may grant, in the schema of the service and in the schemas of its libraries. */
+/** Everything that the current role may grant, in the schema of the service and the schemas of its libraries. */
 const OWNED = `
   with ours as (
     select oid, quote_ident(nspname) as schema from pg_namespace

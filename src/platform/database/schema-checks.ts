@@ -1,15 +1,18 @@
 import type { DataSource } from 'typeorm';
 import { MIGRATIONS_TABLE, type Schema } from './data-source.js';
+import { randomInt } from 'node:crypto';
+import { Client } from 'pg';
+import { commandConnection } from './connection.js';
+import { sqlStateOf } from './sqlstate.js';
 
 const OLDEST_SUPPORTED = 140_000;
 
-/** The advice where the service runs as a role that should own nothing. */
 const AS_THE_OWNER =
-  'Where another role owns the database, run `npm run migrate` with MIGRATION_DATABASE_URL of that role';
+  'If another role owns the database, run `npm run migrate` with MIGRATION_DATABASE_URL set to that role';
 
 export class UnsupportedDatabaseError extends Error {}
 
-/** Refuses a database that this release cannot work with, before anything in it is changed. */
+/** Rejects a database that this release cannot work with, before anything is changed. */
 export async function requireUsableDatabase(dataSource: DataSource, schema: Schema): Promise<void> {
   await requireSupportedVersion(dataSource);
   await requireReadable(dataSource);
@@ -26,7 +29,7 @@ async function requireSupportedVersion(dataSource: DataSource): Promise<void> {
   );
   if (!row || row.version < OLDEST_SUPPORTED) {
     throw new UnsupportedDatabaseError(
-      `PostgreSQL 14 or newer is needed; the server is ${row?.name ?? 'unknown'}.`,
+      `PostgreSQL 14 or newer is required; the server has version ${row?.name ?? 'unknown'}.`,
     );
   }
 }
@@ -38,21 +41,21 @@ async function requireReadable(dataSource: DataSource): Promise<void> {
   );
   if (found?.readable !== false) return;
   throw new UnsupportedDatabaseError(
-    `The role "${found.role}" may not read the tables of the service. ${AS_THE_OWNER}: it grants what is needed.`,
+    `The role "${found.role}" may not read the tables of the service. ${AS_THE_OWNER}; this grants the rights.`,
   );
 }
 
-/** A newer release may have changed tables, which this one would read wrongly or write without what that one needs. */
+/** A newer release may have changed tables, so this release could misread or corrupt them. */
 function requireNoneUnknown(applied: readonly string[], schema: Schema): void {
   const unknown = lastUnknown(applied, schema);
   if (unknown === undefined) return;
   throw new UnsupportedDatabaseError(
-    `The database belongs to a newer release: this one does not know its migration ${unknown}. ` +
+    `The database belongs to a newer release: this release does not know the migration ${unknown}. ` +
       'Start that release or a later one, or restore a backup from before the upgrade.',
   );
 }
 
-/** With a role that may make only some of what is needed, half of the service would work. */
+/** Without these rights only half of the service would work. */
 async function requireRights(
   dataSource: DataSource,
   needsTables: boolean,
@@ -69,22 +72,22 @@ async function requireRights(
   const { role, database, schema, missing } = rights!;
   if (needsTables && !rights!.may_create_tables) {
     throw new UnsupportedDatabaseError(
-      `The role "${role}" may not create tables in the schema "${schema}", and there are tables to make or to change. ` +
-        `${AS_THE_OWNER}. With one role alone, let it own the database: alter database "${database}" owner to "${role}".`,
+      `The role "${role}" may not create tables in the schema "${schema}", but migrations are pending. ` +
+        `${AS_THE_OWNER}. If there is only one role, make it the owner: alter database "${database}" owner to "${role}".`,
     );
   }
   if (missing.length > 0 && !rights!.may_create_schemas) {
     throw new UnsupportedDatabaseError(
-      `The role "${role}" may not create schemas in the database "${database}", and the job queue needs the schema "${missing[0]}". ` +
-        `${AS_THE_OWNER}. With one role alone, let it: grant create on database "${database}" to "${role}".`,
+      `The role "${role}" may not create schemas in the database "${database}", but the job queue needs the schema "${missing[0]}". ` +
+        `${AS_THE_OWNER}. If there is only one role: grant create on database "${database}" to "${role}".`,
     );
   }
 }
 
-/** Runs a statement on whatever connection the caller has, and answers its rows. */
+/** Runs a statement on a connection of the caller and returns its rows. */
 type Ask = <R>(statement: string) => Promise<readonly R[]>;
 
-/** Their names, in the order in which they were applied; none in a database that was never migrated. */
+/** Names of the applied migrations, oldest first; empty if the database was never migrated. */
 export async function readAppliedMigrations(ask: Ask): Promise<string[]> {
   const [found] = await ask<{ there: boolean }>(
     `select to_regclass('${MIGRATIONS_TABLE}') is not null as there`,
@@ -94,7 +97,9 @@ export async function readAppliedMigrations(ask: Ask): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The last applied migration that this release does not have: the database, or the backup, belongs to a newer release. */
+/**
+ * The last applied migration that this release does not have; then the database or backup belongs to a newer release.
+ */
 export function lastUnknown(
   applied: readonly string[],
   { migrations }: Schema,
@@ -110,4 +115,56 @@ interface Rights {
   readonly may_create_tables: boolean;
   readonly may_create_schemas: boolean;
   readonly missing: readonly string[];
+}
+
+/** Database URLs of the two roles; equal if there is only one role. */
+export interface Roles {
+  readonly ownerUrl: string;
+  readonly url: string;
+}
+
+/** SQLSTATE class of a refused login. The later use of the connection reports the error. */
+const NOT_LET_IN = /^28/;
+
+/**
+ * Rejects two URLs that lead to different databases. The URLs alone do not show that. So one session takes a random
+ * advisory lock, which needs no rights, and the other session can take it only in another database.
+ */
+export async function requireSameDatabase({ ownerUrl, url }: Roles): Promise<void> {
+  if (ownerUrl === url) return;
+  const owner = new Client(commandConnection(ownerUrl));
+  const service = new Client(commandConnection(url));
+  // A broken connection rejects the current query; the event adds nothing.
+  for (const client of [owner, service]) client.on('error', () => undefined);
+  const lock = [randomInt(2 ** 31), randomInt(2 ** 31)];
+  try {
+    await owner.connect();
+    if (!(await isLetIn(service))) return;
+    await owner.query('select pg_advisory_lock($1, $2)', lock);
+    const { rows } = await service.query<{ free: boolean }>(
+      'select pg_try_advisory_lock($1, $2) as free',
+      lock,
+    );
+    if (!rows[0]?.free) return;
+  } finally {
+    await Promise.all([owner.end(), service.end()]);
+  }
+  throw new UnsupportedDatabaseError(
+    `MIGRATION_DATABASE_URL leads to ${serverOf(ownerUrl)} but DATABASE_URL to ${serverOf(url)}. Both must name the same database.`,
+  );
+}
+
+async function isLetIn(client: Client): Promise<boolean> {
+  try {
+    await client.connect();
+    return true;
+  } catch (error) {
+    if (NOT_LET_IN.test(String(sqlStateOf(error)))) return false;
+    throw error;
+  }
+}
+
+function serverOf(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
 }

@@ -8,7 +8,7 @@ import {
 } from './sqlstate.js';
 
 const failed = (code: string) => Object.assign(new Error('failed'), { code });
-/** As TypeORM wraps it. */
+/** The wrapper of TypeORM. */
 const wrapped = (driverError: Error) =>
   Object.assign(new Error('QueryFailedError'), { driverError });
 
@@ -29,7 +29,7 @@ describe('the meaning of a database error', () => {
       'a broken client',
       new Error('Client has encountered a connection error and is not queryable'),
     ],
-  ])('is a lost connection, after which the caller may try again, for %s', (_, error) => {
+  ])('is a lost connection and retryable: %s', (_, error) => {
     for (const one of [error, wrapped(error)]) {
       expect([isConnectionLost(one), isDatabaseUnavailable(one), isLostRace(one)]).toEqual([
         true,
@@ -39,11 +39,11 @@ describe('the meaning of a database error', () => {
     }
   });
 
-  it('is a lost connection for a transaction whose connection broke between two statements', () => {
+  it('is a lost connection if the connection broke between two statements', () => {
     expect(isConnectionLost(new ConnectionLostError('gone'))).toBe(true);
   });
 
-  it.each(['40001', '40P01'])('is a lost race and no lost connection for %s', (code) => {
+  it.each(['40001', '40P01'])('is a lost race, not a lost connection, for %s', (code) => {
     const error = wrapped(failed(code));
     expect([isConnectionLost(error), isDatabaseUnavailable(error), isLostRace(error)]).toEqual([
       false,
@@ -52,7 +52,7 @@ describe('the meaning of a database error', () => {
     ]);
   });
 
-  it.each(['53300', '53100', '55P03', '57014'])('is a reason to try again later for %s', (code) => {
+  it.each(['53300', '53100', '55P03', '57014'])('is retryable for %s', (code) => {
     expect([isConnectionLost(failed(code)), isDatabaseUnavailable(failed(code))]).toEqual([
       false,
       true,
@@ -68,7 +68,7 @@ describe('the meaning of a database error', () => {
     [undefined],
     [null],
     ['text'],
-  ])('is a fault of the service for %p', (error) => {
+  ])('is not retryable for %p', (error) => {
     expect([isConnectionLost(error), isDatabaseUnavailable(error), isLostRace(error)]).toEqual([
       false,
       false,
@@ -76,7 +76,7 @@ describe('the meaning of a database error', () => {
     ]);
   });
 
-  it('is the error that belongs to a violated constraint, and unchanged for every other', async () => {
+  it('becomes the mapped error for a named constraint, and stays unchanged otherwise', async () => {
     const violation = Object.assign(failed('23505'), { constraint: 'uq_a' });
     const meanings = { uq_a: () => new Error('taken') };
     await expect(

@@ -1,4 +1,4 @@
-/** PostgreSQL's error codes that the service knows by name. */
+/** PostgreSQL error codes that the service uses. */
 export const SQLSTATE = {
   uniqueViolation: '23505',
   foreignKeyViolation: '23503',
@@ -31,13 +31,13 @@ export function sqlStateOf(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** The name of the constraint that refused a row; constraints are named in the entities and migrations. */
+/** Name of the violated constraint. Entities and migrations name all constraints. */
 export function violatedConstraint(error: unknown): string | undefined {
   const { constraint } = failure(error);
   return typeof constraint === 'string' ? constraint : undefined;
 }
 
-/** Runs `work` and turns the violation of one of the named constraints into the error that it means. */
+/** Runs `work` and maps the violation of a named constraint to an error. */
 export async function mapConstraints<T>(
   meanings: Readonly<Record<string, () => Error>>,
   work: () => Promise<T>,
@@ -50,13 +50,13 @@ export async function mapConstraints<T>(
   }
 }
 
-/** Whether the transaction lost a race against another one, so that it may simply be run again. */
+/** Whether the transaction lost a race against another one and can be retried. */
 export function isLostRace(error: unknown): boolean {
   const code = sqlStateOf(error);
   return code === SQLSTATE.serializationFailure || code === SQLSTATE.deadlockDetected;
 }
 
-/** The connection of a transaction broke between two of its statements, and the transaction with it. */
+/** The connection broke between two statements of a transaction, which is lost. */
 export class ConnectionLostError extends Error {}
 
 const CONNECTION_CODES = new Set([
@@ -71,16 +71,16 @@ const CONNECTION_CODES = new Set([
   'ENETUNREACH',
 ]);
 
-/** node-pg raises these without a code. */
+/** Errors that node-pg throws without a code. */
 const CONNECTION_MESSAGES =
   /Connection terminated|not queryable|timeout exceeded when trying to connect|Query read timeout|Driver not Connected|Cannot use a pool after calling end|connection is closed/i;
 
-/** Connection exceptions, a server that stops or starts, a session that timed out, and a read-only standby. */
+/** Connection exceptions, a server that starts or stops, session timeouts, and a read-only standby. */
 const CONNECTION_STATES = /^(08|57P|25P0[34]|25006)/;
 
 /**
- * Whether the connection cannot be used any more: the server is gone, hangs, is starting or stopping, or became a read-only
- * standby in a failover. When a COMMIT ends with such an error, nobody knows whether it took effect.
+ * Whether the connection is unusable: the server is gone, hangs, starts, stops, or became a read-only standby in a
+ * failover. If a COMMIT ends with such an error, its outcome is unknown.
  */
 export function isConnectionLost(error: unknown): boolean {
   if (error instanceof ConnectionLostError) return true;
@@ -91,7 +91,7 @@ export function isConnectionLost(error: unknown): boolean {
   return typeof message === 'string' && CONNECTION_MESSAGES.test(message);
 }
 
-/** Whether the caller should try again later, because nothing is wrong with the request. */
+/** Whether the caller should retry later, because the request itself is valid. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   const code = sqlStateOf(error);
   return (

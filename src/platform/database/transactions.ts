@@ -11,31 +11,37 @@ import { ConnectionLostError, isLostRace } from './sqlstate.js';
 declare const inTransaction: unique symbol;
 
 /**
- * An entity manager inside a transaction. Every write takes one as its required first argument, and only Transactions
- * makes one, so a write outside a transaction does not compile.
+ * An entity manager in a transaction. Only Transactions creates one and every write requires one, so a write outside a
+ * transaction does not compile.
  */
 export type Tx = EntityManager & { readonly [inTransaction]: true };
 
 /**
- * Takes part in a transaction beside the work itself. At the beginning it may refuse the work, as a caller does whose key
- * was revoked meanwhile. At the end it may add to what commits, such as the answer that is kept for an Idempotency-Key.
+ * Joins a transaction in addition to the work. `begin` may reject the work, for example if the key of the caller was
+ * revoked meanwhile. `finish` may add rows, for example the stored response of an Idempotency-Key.
  */
 export interface Participant<T = unknown> {
   begin?(tx: Tx): Promise<void>;
   finish?(tx: Tx, result: T): Promise<void>;
 }
 
-/** Whether it does anything at all: work in which nobody takes part may share its transaction with other work. */
+/** Whether the participant does anything. Without participants, work may share its transaction with other work. */
 export function takesPart<T>(participant: Participant<T>): boolean {
   return participant.begin !== undefined || participant.finish !== undefined;
 }
 
 const ATTEMPTS = 4;
 
-/** Shared by all instances of Transactions: the reserved connections have an instance of their own. */
+/** Shared by all instances of Transactions, because the reserved connections have their own instance. */
 const actionsAfterCommit = new WeakMap<EntityManager, (() => void)[]>();
+const workBeforeCommit = new WeakMap<EntityManager, (() => Promise<void>)[]>();
 
-/** Calls `action` once the transaction has committed, and never when it rolls back. It must not throw. */
+/** Runs `work` immediately before the commit. */
+export function beforeCommit(tx: Tx, work: () => Promise<void>): void {
+  workBeforeCommit.get(tx)!.push(work);
+}
+
+/** Calls `action` after the commit, and never after a rollback. `action` must not throw. */
 export function afterCommit(tx: Tx, action: () => void): void {
   actionsAfterCommit.get(tx)?.push(action);
 }
@@ -45,8 +51,8 @@ export class Transactions {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Runs `work` in one transaction, which commits when it returns. A transaction that lost a race (deadlock,
-   * serialisation) is run again from its start, so `work` must do nothing that a rollback does not undo.
+   * Runs `work` in one transaction and commits when it returns. A transaction that lost a race (deadlock, serialization
+   * failure) is retried from its start, so `work` must have no effect that a rollback does not undo.
    */
   async run<T>(
     work: (tx: Tx) => Promise<T>,
@@ -61,7 +67,7 @@ export class Transactions {
     }
   }
 
-  /** Reads everything as it was at one moment, however long it takes. */
+  /** Reads one consistent snapshot. */
   async snapshot<T>(read: (manager: EntityManager) => Promise<T>): Promise<T> {
     return await this.dataSource.transaction('REPEATABLE READ', async (manager) => {
       await manager.query('set transaction read only');
@@ -77,15 +83,18 @@ export class Transactions {
     const tx = runner.manager as Tx;
     const actions: (() => void)[] = [];
     actionsAfterCommit.set(tx, actions);
+    const last: (() => Promise<void>)[] = [];
+    workBeforeCommit.set(tx, last);
     let result: T;
     try {
       await runner.startTransaction();
       for (const participant of participants) await participant.begin?.(tx);
       result = await work(tx);
       for (const participant of participants) await participant.finish?.(tx, result);
+      for (const step of last) await step();
       await runner.commitTransaction();
     } catch (error) {
-      // TypeORM gives a connection back by itself when it breaks, and then refuses the next statement.
+      // TypeORM releases a broken connection itself and then rejects the next statement.
       const isLost = runner.isReleased && isAlreadyReleased(error);
       await abandon(runner);
       throw isLost
@@ -105,13 +114,38 @@ function isAlreadyReleased(error: unknown): boolean {
   );
 }
 
-/** A connection that broke closes itself (see ServiceClient in connection.ts), so that it never goes back to the pool. */
+/** A broken connection closes itself (see ServiceClient), so it never returns to the pool. */
 async function abandon(runner: QueryRunner): Promise<void> {
   try {
     if (runner.isTransactionActive) await runner.rollbackTransaction();
   } catch {
-    // The connection is gone, and the transaction with it; the caller gets the first error.
+    // The connection is gone. The caller gets the first error.
   } finally {
     await runner.release();
+  }
+}
+
+/**
+ * Collects rows that a transaction only adds, such as audit records, and inserts them in one statement immediately
+ * before the commit, so that locks are held briefly.
+ */
+export class RowsAtCommit<Row> {
+  private readonly waiting = new WeakMap<Tx, Row[]>();
+
+  constructor(private readonly write: (tx: Tx, rows: readonly Row[]) => Promise<void>) {}
+
+  add(tx: Tx, rows: readonly Row[]): void {
+    if (rows.length === 0) return;
+    const waiting = this.waiting.get(tx);
+    if (waiting) return void waiting.push(...rows);
+    this.waiting.set(tx, [...rows]);
+    beforeCommit(tx, () => this.flush(tx));
+  }
+
+  /** Inserts the rows now, for a caller that reads them in the same transaction. */
+  async flush(tx: Tx): Promise<void> {
+    const rows = this.waiting.get(tx);
+    this.waiting.delete(tx);
+    if (rows) await this.write(tx, rows);
   }
 }

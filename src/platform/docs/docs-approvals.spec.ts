@@ -9,6 +9,7 @@ interface Fact {
 interface Approvals {
   factsOf(action: object, types: readonly object[]): readonly Fact[];
   visible(text: string): string;
+  wouldTouch(preview: object): string;
   listOf(levels: string): string;
 }
 
@@ -67,6 +68,22 @@ describe('what is told of an action that waits for approval', () => {
   it('cuts nothing of an action of a type that it does not know', () => {
     const long = 'x'.repeat(500);
     expect(facts({ a: long, b: 7 }, 'newer_type').slice(0, 2)).toEqual([`a=${long}`, 'b=7']);
+  });
+
+  it('shows what an action would touch, with the number of mails where it is known', () => {
+    expect(approvals.wouldTouch({ count: 2, message: '2 mails in 2 mailboxes.' })).toBe(
+      '2 mails · 2 mails in 2 mailboxes.',
+    );
+    expect(approvals.wouldTouch({ count: 1, message: 'One.' })).toBe('1 mail · One.');
+    expect(approvals.wouldTouch({ message: 'Not known.' })).toBe('Not known.');
+  });
+
+  it('shows times in UTC, as messages do', () => {
+    const told = approvals.factsOf(
+      { action_type: 'x', requested_by: 'bob', expires_at: '2026-01-31T13:30:59.000Z' },
+      [],
+    );
+    expect(told).toContainEqual({ label: 'until', value: '2026-01-31 13:30 UTC' });
   });
 
   it('marks what would not be seen', () => {

@@ -52,7 +52,7 @@ export function assetAddress(name: keyof typeof FILES): string {
   return `/docs/${assets().version}/${name}`;
 }
 
-export interface Asset {
+interface Asset {
   readonly file: StaticFile;
   /** Not so while replicas of two releases answer side by side, and for an address of the release before. */
   readonly isOfThisVersion: boolean;

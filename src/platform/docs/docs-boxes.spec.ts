@@ -36,6 +36,11 @@ describe('what stands in the boxes of the page', () => {
   const parameterOf = (parameter: object, method?: string) =>
     JSON.stringify(shown({ parameters: [parameter] }, method).parameters[0]);
 
+  it('sends requests to the host of the page, whatever address the document names', () => {
+    const document = { servers: [{ url: 'http://127.0.0.1:3000' }], paths: {} };
+    expect(prepare(document, () => true)).toMatchObject({ servers: [{ url: '/' }] });
+  });
+
   it.each<[string, object]>([
     ['an example of its own', { name: 'a', in: 'query', example: 'open' }],
     ['one of its schema', { name: 'a', in: 'query', schema: { type: 'string', example: 'open' } }],

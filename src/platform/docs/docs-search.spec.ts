@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -7,10 +8,15 @@ type InOrder = (one: Map<string, string>, other: Map<string, string>) => number;
 describe('the search of the page', () => {
   let isFound: IsFound;
   let inOrder: InOrder;
+  let searchedWords: (operation: object, resolve: (part: never) => unknown) => string;
+  let SYNONYMS: Readonly<Record<string, string>>;
+  let selectedInOrder: (before: readonly string[], selected: readonly string[]) => string[];
 
   beforeAll(async () => {
-    const file = pathToFileURL(join(__dirname, 'browser/search.mjs')).href;
-    ({ isFound, inOrder } = (await import(file)) as { isFound: IsFound; inOrder: InOrder });
+    const imported = async (name: string): Promise<never> =>
+      (await import(pathToFileURL(join(__dirname, 'browser', name)).href)) as never;
+    ({ isFound, inOrder, searchedWords, SYNONYMS } = await imported('search.mjs'));
+    ({ selectedInOrder } = await imported('plugin.mjs'));
   });
 
   const PARTS = ['Kill switch', 'post', '/api/kill-switch/activate', 'Stop all automation'];
@@ -41,5 +47,53 @@ describe('the search of the page', () => {
     expect(sorted.map((entry) => `${entry.get('method')} ${entry.get('path')}`)).toEqual([
       ...['get /a', 'post /a', 'get /a/{id}', 'put /a/{id}', 'delete /a/{id}', 'get /b'],
     ]);
+  });
+
+  const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as {
+    paths: Record<string, Record<string, { operationId?: string; tags?: string[] }>>;
+  };
+  const resolve = (part: { $ref?: string } | undefined): unknown =>
+    part?.$ref === undefined
+      ? part
+      : part.$ref
+          .replace('#/', '')
+          .split('/')
+          .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document);
+  const found = (words: string): string[] =>
+    Object.values(document.paths)
+      .flatMap((item) => Object.values(item))
+      .filter((operation) => operation.operationId !== undefined)
+      .filter((operation) => isFound(words, [searchedWords(operation, resolve)]))
+      .map(({ operationId }) => operationId!);
+
+  it.each([
+    ['close', 'updateIncident'],
+    ['reopen', 'updateIncident'],
+    ['note', 'updateIncident'],
+    ['comment', 'approveAction'],
+    ['false positive', 'updateIncident'],
+    ['related', 'listIncidentReports'],
+    ['indicator', 'getIncident'],
+    ['isolate', 'executeIncidentAction'],
+    ['wave', 'listIncidents'],
+  ])('finds by the word %p the operation %s', (words, operationId) => {
+    expect(found(words)).toContain(operationId);
+  });
+
+  it('names only operations that exist', () => {
+    const known = Object.values(document.paths)
+      .flatMap((item) => Object.values(item))
+      .map(({ operationId }) => operationId);
+    expect(known).toEqual(expect.arrayContaining(Object.keys(SYNONYMS)));
+  });
+
+  it('keeps the order in which the words of a list were selected', () => {
+    expect(selectedInOrder([], ['-severity'])).toEqual(['-severity']);
+    // A browser answers them in the order of the list.
+    expect(selectedInOrder(['-severity'], ['created_at', '-severity'])).toEqual([
+      '-severity',
+      'created_at',
+    ]);
+    expect(selectedInOrder(['-severity', 'created_at'], ['created_at'])).toEqual(['created_at']);
   });
 });

@@ -2,16 +2,48 @@ import { Controller, Get, Headers, Res } from '@nestjs/common';
 import { ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Public } from '../access/access.js';
-import { prefersHtml } from '../http/accepted-type.js';
+import { version } from '../config/process.js';
 import { AnyQuery } from '../http/handler-options.js';
 import { ApiAnswer, Operation } from '../openapi/answers.js';
-import { SERVICE_INDEX, ServiceIndexDto } from './service-index.dto.js';
+import { Text } from '../validation/fields.js';
+
+const Address = (description: string, example: string) => Text({ description, example });
+
+export class ServiceIndexDto {
+  @Text({ description: 'What this service is.', example: 'Incident Triage Service' })
+  readonly name: string;
+
+  @Text({ description: 'The version that runs, as `/health` tells it, too.', example: '0.1.0' })
+  readonly version: string;
+
+  @Address('Where the addresses of the API begin.', '/api')
+  readonly api: string;
+
+  @Address('The page with every operation, for people who have logged in.', '/docs')
+  readonly docs: string;
+
+  @Address('The contract, from which clients are generated.', '/openapi.json')
+  readonly openapi: string;
+
+  @Address('Whether the service works.', '/health')
+  readonly health: string;
+}
+
+/** Public: the contract and the health show the same. */
+const SERVICE_INDEX: ServiceIndexDto = {
+  name: 'Incident Triage Service',
+  version,
+  api: '/api',
+  docs: '/docs',
+  openapi: '/openapi.json',
+  health: '/health',
+};
 
 const VARY = {
   Vary: { description: 'Always `Accept`.', schema: { type: 'string' as const, example: 'Accept' } },
 };
 
-/** What whoever knows nothing but the host is answered. */
+/** Answers at the root of the host. */
 @ApiTags('System')
 @Controller()
 @Public()
@@ -46,4 +78,21 @@ export class ServiceIndexController {
     void reply.redirect(SERVICE_INDEX.docs, 303);
     return undefined;
   }
+}
+
+/** Whether the caller prefers HTML to JSON by its Accept header (RFC 9110). Browsers name `text/html`; programs name JSON or any type. */
+export function prefersHtml(accept: string | undefined): boolean {
+  const ranges = (accept ?? '').toLowerCase().split(',').map(readRange);
+  const quality = (...names: readonly string[]): number =>
+    names
+      .map((name) => ranges.find((range) => range.name === name)?.quality)
+      .find((known) => known !== undefined) ?? 0;
+  const html = quality('text/html', 'text/*', '*/*');
+  return html > quality('application/json', 'application/*', '*/*');
+}
+
+function readRange(range: string): { readonly name: string; readonly quality: number } {
+  const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
+  const weight = parameters.find((parameter) => parameter.startsWith('q='));
+  return { name, quality: weight === undefined ? 1 : Number(weight.slice(2)) || 0 };
 }

@@ -9,14 +9,14 @@ describe('ValidationError', () => {
     [1, 'f0 is so.'],
     [2, 'f0 is so. (and 1 more)'],
     [70_000, 'f0 is so. (and 69999 more)'],
-  ])('sums %d errors up in one message, and keeps a hundred of them', (count, message) => {
+  ])('summarises %d errors in one message and keeps at most 100', (count, message) => {
     const error = new ValidationError(errors(count));
     expect(error.message).toBe(message);
     expect(error.errors).toHaveLength(Math.min(count, 100));
     expect(error.extras.details).toEqual({ errors: error.errors });
   });
 
-  it('repeats no megabyte of a name, and cuts no character in two', () => {
+  it('truncates a long field name without splitting a character', () => {
     const name = '😀'.repeat(500_000);
     const [error] = ValidationError.of(`a${name}`, 'c', `a${name} is so.`).errors;
     expect(error?.field).toHaveLength(500);

@@ -1,16 +1,17 @@
 import { shownStart } from '../text.js';
-import { type ErrorCode, statusOf } from './error-catalogue.js';
+import { type ErrorCode, statusOf, ERROR_CATALOGUE } from './error-catalogue.js';
+import { HttpException } from '@nestjs/common';
+import { isDatabaseUnavailable } from '../database/sqlstate.js';
 
 export interface ErrorExtras {
-  /** Becomes `details` of the error object. */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Stands in the error object itself, beside `code`; only where the specification says so. */
+  /** Fields of the error object itself, beside `code`; only where the specification says so. */
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 }
 
-/** What a service throws for a caller to see. Knows the code and the words, not HTTP: the one filter maps it. */
+/** An error that callers see. It has a code and a message; the error filter maps it to HTTP. */
 export class AppError extends Error {
   constructor(
     readonly code: ErrorCode,
@@ -27,7 +28,7 @@ export class AppError extends Error {
 }
 
 export interface FieldError {
-  /** A dotted path, such as `parameters.message_id`. */
+  /** Dotted path, such as `parameters.message_id`. */
   readonly field: string;
   readonly code: string;
   readonly message: string;
@@ -37,7 +38,7 @@ export function unknownField(field: string, kind: 'field' | 'query parameter'): 
   return { field, code: 'unknown_field', message: `${field} is not a known ${kind}.` };
 }
 
-/** Enough to mend a request; a hostile one could be answered with many times its size. */
+/** Enough to correct a request. More would amplify a hostile request. */
 export const MOST_ERRORS = 100;
 const LONGEST_FIELD = 500;
 const LONGEST_MESSAGE = 1_000;
@@ -55,7 +56,7 @@ export class ValidationError extends AppError {
     return new ValidationError([{ field, code, message }]);
   }
 
-  /** For a partial update that updates nothing. */
+  /** A partial update without any field. */
   static nothingGiven(): ValidationError {
     return ValidationError.of('', 'not_empty', 'At least one field must be given.');
   }
@@ -74,7 +75,7 @@ function summary([first]: readonly FieldError[], count: number): string {
   return count === 1 ? first.message : `${first.message} (and ${count - 1} more)`;
 }
 
-/** `resource` is what a person calls it: 'Incident', 'Webhook source'. */
+/** @param resource the name that people use: 'Incident', 'Webhook source' */
 export class NotFoundError extends AppError {
   constructor(resource: string) {
     super('not_found', `${resource} not found.`);
@@ -88,4 +89,41 @@ export class UnavailableError extends AppError {
       headers: { 'retry-after': String(retryAfterSeconds) },
     });
   }
+}
+
+interface HttpFailure {
+  readonly statusCode?: unknown;
+}
+
+/** Codes for errors that the framework itself throws. */
+const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  413: 'payload_too_large',
+  414: 'bad_request',
+  415: 'unsupported_media_type',
+  422: 'validation_error',
+  429: 'rate_limited',
+  431: 'bad_request',
+  503: 'service_unavailable',
+};
+
+/** Converts anything thrown to an error that a caller may see. Unexpected errors reveal nothing. */
+export function toAppError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  if (isDatabaseUnavailable(thrown))
+    return new UnavailableError('The database is not available.', thrown);
+  const code = CODE_OF_STATUS[frameworkStatus(thrown) ?? 0];
+  // Not the message of the framework, which repeats the whole address.
+  if (code) return new AppError(code, ERROR_CATALOGUE[code].meaning, { cause: thrown });
+  return new AppError('internal_error', 'An unexpected error occurred.', { cause: thrown });
+}
+
+function frameworkStatus(thrown: unknown): number | undefined {
+  if (thrown instanceof HttpException) return thrown.getStatus();
+  const status = (thrown as HttpFailure | null)?.statusCode;
+  return typeof status === 'number' && status < 500 ? status : undefined;
 }

@@ -19,7 +19,7 @@ export abstract class AnswerInstead extends Error {
   }
 }
 
-export interface ErrorBody {
+interface ErrorBody {
   readonly error: {
     readonly code: string;
     readonly message: string;

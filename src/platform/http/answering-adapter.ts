@@ -1,6 +1,6 @@
 import { FastifyAdapter, RouteConfig } from '@nestjs/platform-fastify';
 import type { FastifyReply } from 'fastify';
-import { ListAnswer } from '../paging/page.js';
+import { PagedAnswer } from '../paging/page.js';
 import { JSON_UTF8 } from './answer.js';
 import './request.js';
 
@@ -38,7 +38,7 @@ export class AnsweringAdapter extends FastifyAdapter {
 
 function answerOf(reply: FastifyReply, returned: unknown): unknown {
   const isObject = typeof returned === 'object' && returned !== null && !Buffer.isBuffer(returned);
-  if (!isObject || returned instanceof ListAnswer || reply.routeOptions.config.rawAnswer) {
+  if (!isObject || returned instanceof PagedAnswer || reply.routeOptions.config.rawAnswer) {
     return returned;
   }
   return { data: returned };

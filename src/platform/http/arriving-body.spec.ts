@@ -1,3 +1,4 @@
+/** @jest-environment-options {"ownModules": true} */
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { ArrivingBody } from './arriving-body.js';
@@ -137,6 +138,50 @@ describe('ArrivingBody', () => {
     expect(memory.reserve(40_000, 'ada', true)).toBe(true);
   });
 
+  it('of a stranger makes way for a small one of the same network until it has arrived', async () => {
+    const memory = new BodyMemory(1_000_000, 20_000);
+    const hold = async (bytes: number, sender = STRANGER) => {
+      const one = arriving(memory);
+      let problem: unknown;
+      const read = one.body.read(16_384, sender).catch((error: unknown) => (problem = error));
+      await one.send('x'.repeat(bytes));
+      return { ...one, read, problemOf: () => problem };
+    };
+    const whole = await hold(15_000);
+    whole.end();
+    await whole.read;
+    const other = await hold(15_000, Stranger.at('198.51.100.1'));
+    const first = await hold(11_000);
+    const second = await hold(6_000);
+    const third = await hold(1_000);
+    await first.read;
+    expect(first.problemOf()).toMatchObject({ code: 'service_unavailable' });
+    for (const one of [second, third, other]) {
+      expect(one.problemOf()).toBeUndefined();
+      one.end();
+      await one.read;
+      expect(one.problemOf()).toBeUndefined();
+    }
+    // A body that has grown large is none of the small ones, and one without a byte is in nobody's way.
+    const silent = await hold(0);
+    const grown = arriving(memory);
+    const large = grown.body.read(30_000, STRANGER);
+    await grown.send('x'.repeat(100));
+    await grown.send('x'.repeat(17_000));
+    // Bodies that have arrived are being answered.
+    const last = await hold(15_000);
+    await last.read;
+    expect(last.problemOf()).toMatchObject({ code: 'service_unavailable' });
+    expect(silent.problemOf()).toBeUndefined();
+    grown.end();
+    silent.end();
+    expect((await large).length).toBe(17_100);
+    for (const one of [whole, other, first, second, third, last, silent, grown]) {
+      one.body.release();
+    }
+    expect(memory.reserve(32_768, STRANGER, true)).toBe(true);
+  });
+
   it('counts for its sender once that is known', async () => {
     const memory = new BodyMemory(160_000, 20_000);
     const first = arriving(memory);
@@ -147,7 +192,7 @@ describe('ArrivingBody', () => {
     first.body.assignTo('webhook:siem');
     expect(memory.reserve(40_000, STRANGER, false)).toBe(true);
     expect(memory.reserve(10_001, 'webhook:siem', false)).toBe(false);
-    memory.release(40_000, STRANGER);
+    memory.release(40_000, STRANGER, false);
     const second = arriving(memory);
     const others = second.body.read(30_000, STRANGER);
     await second.send('x'.repeat(15_000));

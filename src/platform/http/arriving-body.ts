@@ -2,7 +2,62 @@ import type { IncomingMessage } from 'node:http';
 import { AppError, UnavailableError } from '../errors/app-error.js';
 import { GrowingBuffer } from '../growing-buffer.js';
 import { type BodyMemory, BodyShare, SMALL_BODY_BYTES, Stranger } from './body-memory.js';
-import { SenderPause } from './sender-pause.js';
+
+/** Chunks read in a row before other requests get a turn. The cost of a chunk hardly depends on its size. */
+const CHUNKS_AT_A_TIME = 256;
+
+/**
+ * Stops reading from a connection, so that TCP makes the sender wait. Node's `pause` is not enough, because Node requests more
+ * data after each chunk.
+ */
+class SenderPause {
+  private readonly readOn: () => void;
+  private isPaused = false;
+  private isOthersTurn = false;
+  private chunks = 0;
+
+  /** @param mustWait whether the sender has to wait for memory */
+  constructor(
+    private readonly raw: IncomingMessage,
+    private readonly mustWait: () => boolean,
+  ) {
+    const read = raw._read.bind(raw);
+    this.readOn = () => read(0);
+    raw._read = (size) => {
+      if (!this.isPaused) read(size);
+    };
+  }
+
+  /** Call this after each chunk. */
+  afterChunk(): void {
+    this.chunks += 1;
+    if (this.chunks % CHUNKS_AT_A_TIME === 0) this.letOthersHaveTheirTurn();
+    else if (this.isOthersTurn || this.mustWait()) this.pause();
+  }
+
+  /** Continues to read, unless there is still a reason to wait. */
+  resume(): void {
+    if (!this.isPaused || this.isOthersTurn || this.mustWait()) return;
+    this.isPaused = false;
+    this.readOn();
+  }
+
+  private letOthersHaveTheirTurn(): void {
+    this.pause();
+    if (this.isOthersTurn) return;
+    this.isOthersTurn = true;
+    setImmediate(() => {
+      this.isOthersTurn = false;
+      this.resume();
+    });
+  }
+
+  private pause(): void {
+    if (this.isPaused) return;
+    this.isPaused = true;
+    this.raw.socket.pause();
+  }
+}
 
 /** So much of a body is taken before it is known whether anybody wants it; then the sender has to wait. */
 const UNDECIDED_BYTES = SMALL_BODY_BYTES;
@@ -59,7 +114,7 @@ export class ArrivingBody {
     private invite: Then | undefined,
   ) {
     this.announced = Number(raw.headers['content-length']);
-    this.share = new BodyShare(memory);
+    this.share = new BodyShare(memory, this.announced);
     this.content = new GrowingBuffer({
       firstBytes: SMALLEST_BUFFER,
       announcedBytes: this.announced,
@@ -121,11 +176,13 @@ export class ArrivingBody {
     const isStranger = this.share.sender instanceof Stranger;
     const mostMs = isStranger ? ARRIVAL_OF_STRANGERS_MS : ARRIVAL_MS;
     const timer = setTimeout(() => this.refuse(tooSlow()), mostMs);
+    this.share.awaitRest(() => this.refuse(noMemory()));
     this.invite?.();
     this.invite = undefined;
     return new Promise((resolve) => {
       this.whenOver = () => {
         clearTimeout(timer);
+        this.share.restArrived();
         this.whenOver = undefined;
         resolve();
       };

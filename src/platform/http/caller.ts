@@ -3,17 +3,25 @@ import type { Participant, Tx } from '../database/transactions.js';
 
 export type LimitClass = 'read' | 'write' | 'triage';
 
+/** `standard`: the configured limits. `integration`: for programs that write much, such as a SOAR. */
+export const KEY_LIMIT_CLASSES = ['standard', 'integration'] as const;
+export type KeyLimitClass = (typeof KEY_LIMIT_CLASSES)[number];
+
 /**
- * Who makes a request, as far as the lower floors need to know. As a participant of a transaction it makes sure, inside
- * that transaction, that the key or session still holds: a write never rests on a cached answer.
+ * The principal of a request, as far as lower floors need it. As a participant of a transaction it checks inside the transaction
+ * that the key or session is still valid, so that no write relies on a cached check.
  */
 export interface Caller extends Participant {
   /** The principal name as records show it: a user name, `key:<name>`, … Never reused for another principal. */
   readonly name: string;
-  /** For pages that say what their reader may do. What is allowed, the guards judge. */
+  /** Shown on pages. Guards, not this field, decide about permissions. */
   readonly role: Role;
-  /** Limits of its own, per minute, instead of the configured ones. */
+  /** Session of a person; undefined for a key. */
+  readonly sessionId?: string;
+  /** A key of the class `integration` gets higher limits than the configured ones. */
+  readonly limitClass?: KeyLimitClass;
+  /** Limits of this key per minute, instead of those of its class. */
   readonly limits?: Partial<Readonly<Record<LimitClass, number>>>;
-  /** Required, so that a copy that lost it does not compile: without it a revoked key would still write. */
+  /** Required, so that a copy without it does not compile: otherwise a revoked key could still write. */
   begin(tx: Tx): Promise<void>;
 }

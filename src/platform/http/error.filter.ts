@@ -1,11 +1,11 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { toAppError } from '../errors/to-app-error.js';
+import { toAppError } from '../errors/app-error.js';
 import { AnswerInstead, errorBody, JSON_UTF8 } from './answer.js';
 import { setRespondedAsync } from './prefer.js';
 import './request.js';
 
-/** The only place where what was thrown becomes an answer. */
+/** The only place where an exception becomes a response. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   catch(thrown: unknown, host: ArgumentsHost): void {

@@ -35,15 +35,38 @@ export function parseIfMatch(header: string | undefined): IfMatchCondition {
   return value.match(ONE) ?? [];
 }
 
+export function isMatch(condition: IfMatchCondition, revision: Revision): boolean {
+  return condition === undefined || condition === '*' || condition.includes(etagOf(revision));
+}
+
+/** The newest version that If-Match names; undefined if no entity tag ends with a version. */
+export function knownVersion(condition: IfMatchCondition): number | undefined {
+  if (condition === undefined || condition === '*') return undefined;
+  const versions = condition.flatMap((tag) => /(\d{1,15})"$/.exec(tag)?.[1] ?? []).map(Number);
+  return versions.length > 0 ? Math.max(...versions) : undefined;
+}
+
+/** How the resource differs from the version that the caller knows. */
+interface Difference {
+  readonly changed_by?: string;
+  readonly changed_at: string;
+  readonly fields: readonly string[];
+  readonly current: Readonly<Record<string, unknown>>;
+}
+
+export class PreconditionFailedError extends AppError {
+  constructor(revision: Revision, difference?: Difference) {
+    const etag = etagOf(revision);
+    super('precondition_failed', `The resource has changed: its ETag is now ${etag}.`, {
+      headers: { etag },
+      details: difference && { ...difference, etag },
+    });
+  }
+}
+
 /** Called inside the transaction of the change, after the row was locked: the revision must not be able to move. */
 export function requireMatch(condition: IfMatchCondition, revision: Revision): void {
-  if (condition === undefined || condition === '*') return;
-  if (condition.includes(etagOf(revision))) return;
-  throw new AppError(
-    'precondition_failed',
-    `The resource has changed: its ETag is now ${etagOf(revision)}.`,
-    { headers: { etag: etagOf(revision) } },
-  );
+  if (!isMatch(condition, revision)) throw new PreconditionFailedError(revision);
 }
 
 /** The condition under which a PUT or DELETE may take place. */

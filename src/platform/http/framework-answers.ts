@@ -2,8 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Socket } from 'node:net';
 import { STATUS_CODES } from 'node:http';
 import type { Logger } from 'pino';
-import { AppError } from '../errors/app-error.js';
-import { toAppError } from '../errors/to-app-error.js';
+import { AppError, toAppError } from '../errors/app-error.js';
 import { newId } from '../ids.js';
 import { errorBody, JSON_UTF8 } from './answer.js';
 import { API_HEADERS } from './security-headers.js';

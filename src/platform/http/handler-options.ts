@@ -1,4 +1,5 @@
-import { SetMetadata } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, SetMetadata } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
 
 export type BodyKind = 'json' | 'json-or-form' | 'raw';
 
@@ -24,3 +25,11 @@ export const STRANGERS_BODY_BYTES = 16 * 1024;
 
 /** How many bytes the body may have, where that is something else: `limit` is BODY_LIMIT_BYTES, as for every role. */
 export const BodyUpTo = (bytes: number | 'limit') => SetMetadata(BODY_UP_TO, bytes);
+
+/** An AbortSignal for a handler that waits: aborted when the client has closed its connection. */
+export const ClientLeft = createParamDecorator((_: unknown, context: ExecutionContext) => {
+  const left = new AbortController();
+  const { raw } = context.switchToHttp().getResponse<FastifyReply>();
+  raw.once('close', () => left.abort());
+  return left.signal;
+});

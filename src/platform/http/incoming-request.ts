@@ -1,5 +1,8 @@
+import './request.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { beginSpan, inSpan, isTracing } from '../tracing/tracing.js';
+import { routeOf } from './known-routes.js';
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance } from 'fastify';
 import { newId } from '../ids.js';
 import { bareAddress } from '../addresses/network.js';
 
@@ -55,4 +58,39 @@ function readable(escapes: string): string {
   } catch {
     return UNREADABLE;
   }
+}
+
+/** Makes a span of each request, with all its work inside. Installs nothing if tracing is off. */
+export function installRequestTraces(instance: FastifyInstance): void {
+  if (!isTracing()) return;
+  instance.addHook('onRequest', (request, reply, done) => {
+    const { method, headers, id } = request;
+    request.span = beginSpan({
+      name: method,
+      kind: 'server',
+      // Node joins two of them into an invalid one.
+      traceparent: [headers['traceparent']].flat()[0],
+      attributes: { 'http.request.method': method, 'request.id': id },
+    });
+    // onResponse is never called for a client that disconnected.
+    reply.raw.once('close', () => endSpan(request, reply));
+    inSpan(request.span, done);
+  });
+}
+
+/** Records only the route template, because a path may contain anything that a stranger sends. */
+function endSpan(request: FastifyRequest, reply: FastifyReply): void {
+  const { span, method, failure, answeredId } = request;
+  const route = routeOf(request);
+  const isAnswered = reply.raw.writableFinished;
+  span?.rename(`${method} ${route ?? 'unknown'}`);
+  span?.note({
+    'http.route': route,
+    'http.response.status_code': isAnswered ? reply.statusCode : undefined,
+    'answered.id': answeredId,
+    'error.type': failure?.code,
+  });
+  if (!isAnswered) span?.end('client_gone');
+  // A rejected request is not a failure of the service.
+  else span?.end(reply.statusCode >= 500 ? (failure?.code ?? 'unknown') : undefined);
 }

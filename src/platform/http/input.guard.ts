@@ -1,19 +1,55 @@
+import './request.js';
 import { type CanActivate, type ExecutionContext, Injectable, RequestMethod } from '@nestjs/common';
-import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
-import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import {
+  AppError,
   type FieldError,
   MOST_ERRORS,
   unknownField,
   ValidationError,
 } from '../errors/app-error.js';
+import { parseIfMatch } from './etag.js';
+import { KnownRoutes } from './known-routes.js';
+import { METHOD_METADATA, ROUTE_ARGS_METADATA } from '@nestjs/common/constants.js';
+import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
+import { Reflector } from '@nestjs/core';
 import { shownName } from '../text.js';
 import { takesManyValues } from '../validation/query-fields.js';
 import { ANY_QUERY } from './handler-options.js';
 import { foldBrackets, queryProblems } from './query-problems.js';
-import './request.js';
+
+/** Node joins repeated headers with ", ", so a key that was sent twice does not match. */
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** Rejects malformed headers. Like malformed bodies, they are reported after rate limits and before roles. */
+@Injectable()
+export class HeaderGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { method, headers, caller } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (!caller) return true;
+    const key = headers['idempotency-key'];
+    if (key !== undefined && method === 'POST' && !IDEMPOTENCY_KEY.test(String(key))) {
+      throw new AppError(
+        'bad_request',
+        'Idempotency-Key must be given once, as 1 to 255 visible ASCII characters.',
+      );
+    }
+    if (method === 'PUT' || method === 'DELETE') parseIfMatch(headers['if-match']);
+    return true;
+  }
+}
+
+/** Rejects unknown paths and methods. Runs after authentication, so that strangers do not learn which paths exist. */
+@Injectable()
+export class AddressGuard implements CanActivate {
+  constructor(private readonly routes: KnownRoutes) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const problem = this.routes.problemOf(context.switchToHttp().getRequest<FastifyRequest>());
+    if (problem) throw problem;
+    return true;
+  }
+}
 
 interface DeclaredInput {
   readonly query: 'checked' | 'undeclared' | 'ignored';
@@ -23,9 +59,8 @@ interface DeclaredInput {
 }
 
 /**
- * Refuses what no handler could use: content that means two things (see strict-json.ts), and query parameters and
- * bodies that a handler does not declare at all; what it declares, the validation pipe checks. A parameter that is
- * silently ignored is a filter that its sender believes in.
+ * Rejects ambiguous JSON (strict-json.ts), and query parameters and bodies that the handler does not declare. The validation pipe
+ * checks the declared ones. A caller would rely on a filter that the service ignores.
  */
 @Injectable()
 export class InputGuard implements CanActivate {

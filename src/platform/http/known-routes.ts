@@ -59,6 +59,16 @@ export class KnownRoutes {
     return new AppError('not_found', ERROR_CATALOGUE.not_found.meaning);
   }
 
+  /** The parameter of the route one level below `path` that takes `method`: `id` for `/api/incidents` and GET. */
+  parameterBelow(path: string, method: string): string | undefined {
+    for (const [url, { methods }] of this.addresses) {
+      if (!methods.has(method) || !url.startsWith(`${path}/:`)) continue;
+      const parameter = url.slice(path.length + 2);
+      if (/^\w+$/.test(parameter)) return parameter;
+    }
+    return undefined;
+  }
+
   private wrongMethod(request: FastifyRequest): AppError | undefined {
     const allow = this.allowedInstead(request);
     if (allow.length === 0) return undefined;

@@ -7,20 +7,20 @@ import type { Span } from '../tracing/tracing.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** A body that is on its way in; BodyGuard decides when to read it. */
+    /** The unread body. BodyGuard decides when to read it. */
     arriving?: ArrivingBody;
-    /** Its bytes, once they have been read. */
+    /** The bytes of the body, after they were read. */
     received?: Buffer;
-    /** What is wrong with the content of a readable body: said after the caller's role is known to suffice. */
+    /** Defect in the content of a readable body, reported after the check of the role. */
     contentProblem?: AppError;
     caller?: Caller;
-    /** The error that it is answered with. */
+    /** The error of the response. */
     failure?: AppError;
-    /** The id of what it made or changed, where its address does not name one. */
+    /** The id of the created or changed resource, if the path does not contain one. */
     answeredId?: string;
-    /** What traces tell of it; undefined where nobody wants any. */
+    /** The span of the request; undefined if tracing is off. */
     span?: Span;
-    /** Has the last word on what a handler answers. */
+    /** Completes the response of a handler. */
     completeAnswer?: (answer: Answer) => Promise<Answer>;
   }
 }

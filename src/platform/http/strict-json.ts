@@ -3,13 +3,13 @@ import { AppError, ValidationError } from '../errors/app-error.js';
 import { jsonDefects } from './json-defects.js';
 import { FEW, isSuspicious, MANY, tokensOf } from './json-suspicion.js';
 
-/** JSON travels as UTF-8 (RFC 8259); bytes that are none would silently become other characters. */
+/** JSON is UTF-8 (RFC 8259). Invalid bytes would silently become other characters. */
 export function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new AppError('bad_request', 'The body is not valid UTF-8.');
   return bytes.toString('utf8');
 }
 
-/** A byte order mark is no JSON either: a sender that writes one should not get away with it in one place only. */
+/** A byte order mark is rejected as well, everywhere. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -19,23 +19,22 @@ function parseJson(text: string): unknown {
 }
 
 export interface ReadBody {
-  /** Undefined where a problem kept it from being read at all. */
+  /** Undefined if a problem prevented the parsing. */
   readonly value: unknown;
-  /** What is wrong with the content, to be said once the caller's role is known to suffice. */
+  /** Defect in the content, reported after the check of the role. */
   readonly problem?: ValidationError;
 }
 
 const TOO_MANY_VALUES = ValidationError.of(
   '',
   'too_many_values',
-  'The body has more keys or values than may be.',
+  'The body has too many keys or values.',
 );
 
 /**
- * Reads JSON that means one thing to everybody who reads it. Malformed bytes throw `bad_request`; content that
- * JSON.parse would silently change is a problem of validation. The exact walk costs some times JSON.parse, so it is
- * made only when a cheap look has found something that may be wrong. Below the field `anyKeysIn` no key is refused, and
- * there may be many.
+ * Parses JSON that every parser reads in the same way. Malformed bytes throw `bad_request`. Content that JSON.parse would silently
+ * change is a validation problem. The exact check costs several times JSON.parse, so it runs only if a cheap check is suspicious.
+ * Below the field `anyKeysIn` all keys are allowed, in larger number.
  */
 export function readStrictJson(bytes: Buffer, anyKeysIn?: string): ReadBody {
   const text = textOf(bytes);

@@ -30,7 +30,7 @@ export class IdempotencyKeyEntity {
   @Column({ type: 'timestamptz', default: () => 'now()' })
   readonly kept_at: Date;
 
-  /** By the clock of the database, like the time that it was written with. */
+  /** Compared with the clock of the database, which also set the time. */
   @VirtualColumn({
     type: 'boolean',
     query: (row) => `coalesce(${row}.provisional_until > now(), false)`,

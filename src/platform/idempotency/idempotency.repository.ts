@@ -1,4 +1,4 @@
-// SQL for the lock and the write, which each transaction with a key pays for, and of which TypeORM knows neither.
+// SQL: advisory lock and upsert, which TypeORM does not support and which each transaction with a key pays for.
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull, Not, Raw } from 'typeorm';
 import { Statements } from '../database/statements.js';
@@ -11,11 +11,8 @@ export type RememberedAnswer = Pick<
   'fingerprint' | 'status' | 'body' | 'sealed' | 'under_way'
 >;
 
-export interface NewAnswer extends Pick<
-  IdempotencyKeyEntity,
-  'owner' | 'status' | 'body' | 'sealed'
-> {
-  /** Null when the answer is final. */
+interface NewAnswer extends Pick<IdempotencyKeyEntity, 'owner' | 'status' | 'body' | 'sealed'> {
+  /** Null if the response is final. */
   readonly provisionalForMs: number | null;
 }
 
@@ -38,6 +35,7 @@ const REMEMBER = {
 };
 
 const YOUNG = Raw((kept) => `${kept} > now() - interval '24 hours'`);
+const PRUNED_AT_ONCE = 1_000;
 const LAPSED = `kept_at <= now() - interval '24 hours'`;
 
 @Injectable()
@@ -47,22 +45,22 @@ export class IdempotencyRepository {
     private readonly statements: Statements,
   ) {}
 
-  /** Whether nobody else works under this key until the transaction ends. */
+  /** Locks the key until the end of the transaction. Returns false if another transaction holds the lock. */
   async lock(tx: Tx, identity: RequestIdentity): Promise<boolean> {
     const [row] = await this.statements.rowsIn<{ locked: boolean }>(tx, LOCK, [lockOf(identity)]);
     return row?.locked === true;
   }
 
-  find(identity: RequestIdentity): Promise<RememberedAnswer | undefined> {
-    return findBy(this.dataSource.manager, identity);
+  /** @param manager the transaction, after `lock`, so that the read sees what the previous holder committed */
+  async find(
+    { principal, key }: RequestIdentity,
+    manager: EntityManager = this.dataSource.manager,
+  ): Promise<RememberedAnswer | undefined> {
+    const where = { principal, key, kept_at: YOUNG };
+    return (await manager.getRepository(IdempotencyKeyEntity).findOneBy(where)) ?? undefined;
   }
 
-  /** After `lock`, and in a statement of its own, so that it sees what the last holder of the lock committed. */
-  findIn(tx: Tx, identity: RequestIdentity): Promise<RememberedAnswer | undefined> {
-    return findBy(tx, identity);
-  }
-
-  /** Remembers an answer, or replaces one of the same owner; false when the row is another's. */
+  /** Stores a response, or replaces one of the same owner. Returns false if the row belongs to another owner. */
   async remember(
     tx: Tx,
     { principal, key, fingerprint }: RequestIdentity,
@@ -73,7 +71,7 @@ export class IdempotencyRepository {
     return (await this.statements.rowsIn(tx, REMEMBER, values)).length > 0;
   }
 
-  /** A write of its own: makes the owner's provisional answer final, when the request is answered with it. */
+  /** Makes the provisional response of the owner final, in a separate transaction. */
   async complete(
     { principal, key }: RequestIdentity,
     { owner, ...final }: Omit<NewAnswer, 'provisionalForMs'>,
@@ -86,20 +84,24 @@ export class IdempotencyRepository {
       );
   }
 
-  /** Makes the key free again, when it is still the owner's. */
+  /** Releases the key if it still belongs to the owner. */
   async release(tx: Tx, { principal, key }: RequestIdentity, owner: string): Promise<void> {
     await tx.getRepository(IdempotencyKeyEntity).delete({ principal, key, owner });
   }
 
-  /** Deletes at most `limit` of the keys that are free again, and says how many those were. */
-  async prune(limit: number): Promise<number> {
+  /** Deletes expired keys, in batches so that no request waits long for a lock. */
+  async prune(signal?: AbortSignal): Promise<void> {
+    while (!signal?.aborted && (await this.pruneBatch()) === PRUNED_AT_ONCE);
+  }
+
+  private async pruneBatch(): Promise<number> {
     const keys = this.dataSource.getRepository(IdempotencyKeyEntity);
     const lapsed = keys
       .createQueryBuilder('lapsed')
       .select(['lapsed.principal', 'lapsed.key'])
       .where(`lapsed.${LAPSED}`)
       .orderBy('lapsed.kept_at')
-      .limit(limit)
+      .limit(PRUNED_AT_ONCE)
       .setLock('pessimistic_write')
       .setOnLocked('skip_locked');
     const { affected } = await keys
@@ -109,12 +111,4 @@ export class IdempotencyRepository {
       .execute();
     return affected ?? 0;
   }
-}
-
-async function findBy(
-  manager: EntityManager,
-  { principal, key }: RequestIdentity,
-): Promise<RememberedAnswer | undefined> {
-  const where = { principal, key, kept_at: YOUNG };
-  return (await manager.getRepository(IdempotencyKeyEntity).findOneBy(where)) ?? undefined;
 }

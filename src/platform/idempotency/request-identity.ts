@@ -4,8 +4,8 @@ import '../http/request.js';
 import type { SealedColumn } from '../secrets/sealed-values.js';
 
 /**
- * Two requests are the same (twins) when a principal sends the same key with the same method, address and body. Of JSON
- * counts what it says: a client that tries again may write its keys in another order, or with other white space.
+ * Two requests are the same if a principal sends the same key with the same method, address and body. JSON bodies are
+ * compared by value: a retry may use another key order or other whitespace.
  */
 export interface RequestIdentity {
   readonly principal: string;
@@ -32,7 +32,7 @@ function inOneOrder(body: unknown): string {
   });
 }
 
-/** The advisory lock of a key: 64 bits that nobody else takes by accident. */
+/** Advisory lock of a key: 64 bits of a hash. */
 export function lockOf({ principal, key }: RequestIdentity): string {
   return createHash('sha256')
     .update(`idempotency\n${principal}\n${key}`)
@@ -41,7 +41,7 @@ export function lockOf({ principal, key }: RequestIdentity): string {
     .toString();
 }
 
-/** Binds an encrypted answer to its key: copied to another row it does not open. */
+/** Binds an encrypted response to its key: it cannot be decrypted in another row. */
 export function secretContextOf({
   principal,
   key,
@@ -49,7 +49,7 @@ export function secretContextOf({
   return `idempotency:${principal}\n${key}`;
 }
 
-/** Remembered answers that hold a secret, such as a new API key. They are remembered for a day only. */
+/** Stored responses with a secret, such as a new API key. They are kept for one day. */
 export const REMEMBERED_SECRETS: SealedColumn = {
   table: 'idempotency_keys',
   column: 'body',

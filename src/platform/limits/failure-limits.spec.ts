@@ -2,7 +2,7 @@ import { FailureLimits } from './failure-limits.js';
 import { MemoryLimitStorage } from './memory-limit-storage.js';
 
 describe('FailureLimits', () => {
-  it('lets ten logins of one address fail in a minute, and frees it after that', async () => {
+  it('allows ten failed logins of an address per minute, and unblocks it afterwards', async () => {
     const clock = { now: 0 };
     const failures = new FailureLimits(new MemoryLimitStorage(() => clock.now));
     for (let i = 0; i < 10; i += 1) {
@@ -17,7 +17,7 @@ describe('FailureLimits', () => {
     expect(await failures.blocked('login', '192.0.2.1')).toBeUndefined();
   });
 
-  it('tells guesses that were made all at once to wait', async () => {
+  it('makes parallel guesses wait', async () => {
     const failures = new FailureLimits(new MemoryLimitStorage());
     const told = await Promise.all(
       Array.from({ length: 50 }, () => failures.record('login', '192.0.2.1')),
@@ -25,7 +25,7 @@ describe('FailureLimits', () => {
     expect(told.filter((wait) => wait === undefined)).toHaveLength(10);
   });
 
-  it('counts an IPv6 network as one address, and the /48 above it with more room', async () => {
+  it('counts a /64 as one address, and its /48 with a higher limit', async () => {
     const failures = new FailureLimits(new MemoryLimitStorage(() => 0));
     const failed: string[] = [];
     for (let subnet = 0; subnet < 20; subnet += 1) {
@@ -34,13 +34,13 @@ describe('FailureLimits', () => {
         if ((await failures.record('login', address)) === undefined) failed.push(address);
       }
     }
-    // Ten for each /64, until the /48 has had the eightfold.
+    // Ten for each /64, until the /48 reaches eight times that number.
     expect(failed).toHaveLength(80);
     expect(await failures.blocked('login', '2001:db8:1:ffff::1')).toBe(60);
     expect(await failures.blocked('login', '2001:db8:2::1')).toBeUndefined();
   });
 
-  it('lets ten guesses at an account fail in a minute, and sixty in an hour', async () => {
+  it('allows ten failed guesses of an account per minute and sixty per hour', async () => {
     const clock = { now: 0 };
     const failures = new FailureLimits(new MemoryLimitStorage(() => clock.now));
     const failed: number[] = [];

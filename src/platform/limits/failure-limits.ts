@@ -5,22 +5,22 @@ import { LimitStorage } from './limit-storage.js';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** How many failures of a kind one address may have per minute before it is told to wait. */
+/** Failures per minute and address, by kind. */
 export const FAILURES_PER_MINUTE = {
   login: 10,
   key: 60,
   metrics_token: 60,
   webhook: 60,
 } as const;
-export type FailureKind = keyof typeof FAILURES_PER_MINUTE;
+type FailureKind = keyof typeof FAILURES_PER_MINUTE;
 
-/** How many failures one account may have from addresses that are new to it, however many addresses there are. */
+/** Failures of one account from unknown addresses, however many addresses there are. */
 const ACCOUNT_FAILURES = [
   { name: 'failed_account', ttl: MINUTE, most: 10 },
   { name: 'failed_account_hour', ttl: HOUR, most: 60 },
 ] as const;
 
-/** So many failures of somebody within a time. */
+/** Maximum number of failures within a window. */
 interface Allowance {
   readonly name: string;
   readonly key: string;
@@ -29,32 +29,32 @@ interface Allowance {
 }
 
 /**
- * Slows down guessing. Asked only once something has failed (or before a password is hashed), so that whoever brings a
- * valid key, session or signature is never refused for what others did from the same address.
+ * Slows down guessing. Checked only after a failure (or before a password is hashed), so that a valid key, session or
+ * signature is never rejected because of others at the same address.
  */
 @Injectable()
 export class FailureLimits {
   constructor(private readonly storage: LimitStorage) {}
 
-  /** Whole seconds until the address may try again; undefined when it may now. */
+  /** Returns the seconds until the address may retry; `undefined` if it may now. */
   blocked(kind: FailureKind, address: string): Promise<number | undefined> {
     return this.look(ofAddress(kind, address));
   }
 
   /**
-   * Counts a failure. When the address has had its share, answers how long it has to wait: to be told instead of what
-   * was wrong, so that guesses made all at once learn no more than guesses made one by one.
+   * Counts a failure. Over the limit, returns the seconds to wait. The caller then answers with them instead of the
+   * error, so that parallel guesses reveal no more than sequential ones.
    */
   record(kind: FailureKind, address: string): Promise<number | undefined> {
     return this.take(ofAddress(kind, address));
   }
 
-  /** Like `blocked`, for an account that strangers guess at. */
+  /** Like `blocked`, for an account. */
   accountBlocked(account: string): Promise<number | undefined> {
     return this.look(ofAccount(account));
   }
 
-  /** Like `record`, for an account that strangers guess at. */
+  /** Like `record`, for an account. */
   recordForAccount(account: string): Promise<number | undefined> {
     return this.take(ofAccount(account));
   }

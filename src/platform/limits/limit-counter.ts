@@ -4,17 +4,17 @@ import { AppError } from '../errors/app-error.js';
 import { countedNetworks } from '../addresses/network.js';
 import { wholeSeconds } from './failure-limits.js';
 import { type LimitRecord, LimitStorage } from './limit-storage.js';
-import type { NamedLimit } from './limited.js';
+import type { NamedLimit } from './request-limits.js';
 import { presentTime } from '../clock.js';
 
 const MINUTE = 60_000;
 
-/** Charges a request to a limit. For guards: RateLimitGuard, and those that know better than it who is to be charged. */
+/** Charges requests to limits. For RateLimitGuard, and for guards that determine the charged key themselves. */
 @Injectable()
 export class LimitCounter {
   constructor(private readonly storage: LimitStorage) {}
 
-  /** Sets the three headers, and refuses what is over the limit. A limit of 0 is none. */
+  /** Sets the rate-limit headers, and rejects a request over the limit. 0 means no limit. */
   async charge({ name, perMinute }: NamedLimit, key: string, reply: FastifyReply): Promise<void> {
     if (perMinute === 0) return;
     const state = await this.storage.increment(key, MINUTE, perMinute, MINUTE, name);
@@ -22,15 +22,15 @@ export class LimitCounter {
     if (state.isBlocked) throw refusal(perMinute, state);
   }
 
-  /** Charges hits that follow from one that was let through, such as further events of a body. Refuses nothing. */
+  /** Charges further hits of an accepted request, such as the events of a body. Never rejects. */
   async add({ name, perMinute }: NamedLimit, key: string, hits: number): Promise<void> {
     if (perMinute === 0 || hits === 0) return;
     await this.storage.increment(key, MINUTE, Number.MAX_SAFE_INTEGER, MINUTE, name, hits);
   }
 
   /**
-   * For what may be repeated by somebody else than its sender: counts the repetitions of one message within a minute, and
-   * refuses what is over the limit. True when this is the first.
+   * Counts the repetitions of one message within a minute and rejects those over the limit: a third party may replay
+   * it. Returns true for the first.
    */
   async isFirst({ name, perMinute }: NamedLimit, message: string): Promise<boolean> {
     const state = await this.storage.increment(message, MINUTE, perMinute, MINUTE, name);
@@ -38,18 +38,23 @@ export class LimitCounter {
     return state.totalHits === 1;
   }
 
-  /** The same where nobody in particular is known. The headers tell of the address, or of the wider network that is full. */
+  /**
+   * Charges a request without a principal to the networks of its address. The headers show the limit of its own
+   * network, or of the wider network that is full. A request that the wider network rejects is not counted.
+   */
   async chargeAddress(limit: NamedLimit, address: string, reply: FastifyReply): Promise<void> {
-    const [own, ...wider] = countedNetworks(address);
-    await this.charge(limit, `address ${own.name}`, reply);
-    for (const { name, share } of wider) {
-      const perMinute = limit.perMinute * share;
-      const key = `address ${name}`;
-      const state = await this.storage.increment(key, MINUTE, perMinute, MINUTE, limit.name);
+    const [own, ...wider] = countedNetworks(address).map(({ name, share }) => ({
+      key: `address ${name}`,
+      perMinute: limit.perMinute * share,
+    }));
+    for (const { key, perMinute } of wider) {
+      const state = await this.storage.peek(key, MINUTE, perMinute, limit.name);
       if (!state.isBlocked) continue;
       void reply.headers(headersOf(perMinute, state));
       throw refusal(perMinute, state);
     }
+    await this.charge(limit, own!.key, reply);
+    for (const { key } of wider) await this.add(limit, key, 1);
   }
 }
 
@@ -65,7 +70,7 @@ function refusal(perMinute: number, { timeToBlockExpire }: LimitRecord): AppErro
   const seconds = wholeSeconds(timeToBlockExpire);
   return new AppError(
     'rate_limited',
-    `No more than ${perMinute} of these requests per minute are allowed; try again in ${seconds} s.`,
+    `At most ${perMinute} of these requests are allowed per minute. Retry in ${seconds} s.`,
     { headers: { 'retry-after': String(seconds) } },
   );
 }

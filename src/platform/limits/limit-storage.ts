@@ -1,23 +1,26 @@
 import type { ThrottlerStorage } from '@nestjs/throttler';
 
-/** The state of a limit for one key; times are seconds from now, with fractions. */
+/** State of a limit for one key. Times are seconds from now, with fractions. */
 export interface LimitRecord {
-  /** Hits within the window, the present one included when it was let through. */
+  /** Hits in the window, including the current one if it was allowed. */
   readonly totalHits: number;
-  /** Until the whole limit is free again. */
+  /** Time until the window is empty. */
   readonly timeToExpire: number;
   readonly isBlocked: boolean;
-  /** Until the next hit is let through; 0 when it would be now. */
+  /** Time until the next hit is allowed; 0 if it is allowed now. */
   readonly timeToBlockExpire: number;
 }
 
 /**
- * Counts hits per name and key within a sliding window. What is refused is not counted, so that a caller who keeps
- * trying is let through as soon as the earlier hits are old enough. The names are few and written in code; each has a
- * memory of its own, so that strangers who invent addresses cannot push out what is known of principals.
+ * Counts hits per name and key in a sliding window. Rejected hits are not counted, so a caller that keeps trying is
+ * allowed again as soon as its earlier hits expire. Names are few and fixed. Each has its own memory, so that invented
+ * addresses cannot displace the counters of principals.
  */
 export abstract class LimitStorage implements ThrottlerStorage {
-  /** Takes one hit, or several together, or refuses them. `blockDuration` has no use here: the window itself says when to come back. */
+  /**
+   * Counts one or several hits, or rejects them. `blockDuration` is not used: the window determines when the next hit
+   * is allowed.
+   */
   abstract increment(
     key: string,
     ttl: number,
@@ -27,9 +30,9 @@ export abstract class LimitStorage implements ThrottlerStorage {
     hits?: number,
   ): Promise<LimitRecord>;
 
-  /** Whether what all replicas count in can be counted in; undefined where each counts for itself. */
+  /** Whether the shared counter works; `undefined` if each replica counts for itself. */
   abstract sharedWorks(): Promise<boolean | undefined>;
 
-  /** What `increment` would say, without taking a hit. */
+  /** Returns what `increment` would, without counting a hit. */
   abstract peek(key: string, ttl: number, limit: number, name: string): Promise<LimitRecord>;
 }

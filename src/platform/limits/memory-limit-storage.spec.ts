@@ -1,4 +1,4 @@
-import { MemoryLimitStorage } from './memory-limit-storage.js';
+import { MemoryLimitStorage, SlidingWindow } from './memory-limit-storage.js';
 
 const MINUTE = 60_000;
 
@@ -9,7 +9,7 @@ function storage() {
 }
 
 describe('MemoryLimitStorage', () => {
-  it('counts down to nothing, refuses, and is free again a minute after the burst', () => {
+  it('counts down, rejects, and allows again one minute after the burst', () => {
     const { clock, take } = storage();
     expect([1, 2, 3, 4, 5].map(() => take().totalHits)).toEqual([1, 2, 3, 4, 5]);
     clock.now += 20_000;
@@ -25,7 +25,7 @@ describe('MemoryLimitStorage', () => {
     expect(take()).toMatchObject({ isBlocked: false, totalHits: 1 });
   });
 
-  it('lets no burst over an edge have twice the limit, wherever the edge is', () => {
+  it('never allows twice the limit in a burst across a window edge', () => {
     const { clock, limits } = storage();
     const taken: number[] = [];
     for (let ms = 0; ms < 5 * MINUTE; ms += 130) {
@@ -39,7 +39,7 @@ describe('MemoryLimitStorage', () => {
     expect(taken.length).toBeGreaterThanOrEqual(500);
   });
 
-  it('frees hits in the order in which they came, not all at once', () => {
+  it('frees hits in their order, not all at once', () => {
     const { clock, take } = storage();
     for (let i = 0; i < 5; i += 1) {
       take();
@@ -51,7 +51,7 @@ describe('MemoryLimitStorage', () => {
     expect(take()).toMatchObject({ isBlocked: true, timeToBlockExpire: 10 });
   });
 
-  it('says when a lowered limit lets the next one through', () => {
+  it('reports when a lowered limit allows the next hit', () => {
     const { clock, take } = storage();
     take('a', 5);
     clock.now += 10_000;
@@ -61,14 +61,14 @@ describe('MemoryLimitStorage', () => {
     expect(take('a', 2).timeToBlockExpire).toBe(40);
   });
 
-  it('does not count what it refuses', () => {
+  it('does not count rejected hits', () => {
     const { clock, take } = storage();
     for (let i = 0; i < 1_000; i += 1) take();
     clock.now += MINUTE;
     expect(take().totalHits).toBe(1);
   });
 
-  it('keeps keys and names apart', () => {
+  it('counts keys and names separately', () => {
     const { take, limits } = storage();
     for (let i = 0; i < 5; i += 1) take('a');
     expect(take('b').totalHits).toBe(1);
@@ -77,7 +77,7 @@ describe('MemoryLimitStorage', () => {
     expect(limits.look('b', MINUTE, 5, 'read')).toMatchObject({ totalHits: 1, isBlocked: false });
   });
 
-  it('stays bounded in keys, and keeps who is active longest', () => {
+  it('bounds the number of keys and keeps the most active ones', () => {
     const { clock, take, limits } = storage();
     for (let i = 0; i < 60_000; i += 1) {
       take(`stranger ${i}`);
@@ -93,7 +93,7 @@ describe('MemoryLimitStorage', () => {
     expect(limits.size('read')).toBe(1);
   });
 
-  it('costs the same for a million hits as for ten', () => {
+  it('costs the same for a million hits as for ten hits', () => {
     const { limits, clock } = storage();
     const started = performance.now();
     for (let i = 0; i < 300_000; i += 1) {
@@ -102,5 +102,76 @@ describe('MemoryLimitStorage', () => {
     }
     const micros = ((performance.now() - started) * 1000) / 300_000;
     expect(micros).toBeLessThan(20);
+  });
+});
+
+const LENGTH = 60_000;
+const STEP = 1_000;
+
+describe('a sliding window of a minute', () => {
+  it('starts without hits, and is free at any time', () => {
+    const window = new SlidingWindow(LENGTH);
+    expect(window.hitsAt(0)).toBe(0);
+    expect(window.freeAt(1)).toBe(-Infinity);
+    expect(window.emptyAt()).toBe(-Infinity);
+  });
+
+  it('expires a hit exactly after the length of the window', () => {
+    const window = new SlidingWindow(LENGTH);
+    window.hit(500);
+    expect(window.hitsAt(500 + LENGTH - 1)).toBe(1);
+    expect(window.hitsAt(500 + LENGTH)).toBe(0);
+  });
+
+  it('expires the hits of one step together with its first hit', () => {
+    const window = new SlidingWindow(LENGTH);
+    window.hit(0);
+    window.hit(STEP - 1);
+    expect(window.hitsAt(LENGTH - 1)).toBe(2);
+    expect(window.hitsAt(LENGTH)).toBe(0);
+  });
+
+  it('begins a new step with the hit one step after the first hit', () => {
+    const window = new SlidingWindow(LENGTH);
+    window.hit(0);
+    window.hit(STEP);
+    expect(window.hitsAt(LENGTH)).toBe(1);
+    expect(window.hitsAt(LENGTH + STEP)).toBe(0);
+  });
+
+  it('begins a new step after all hits expired', () => {
+    const window = new SlidingWindow(LENGTH);
+    window.hit(0);
+    window.hitsAt(LENGTH);
+    window.hit(LENGTH);
+    expect(window.hitsAt(2 * LENGTH - 1)).toBe(1);
+  });
+
+  it('reports when fewer hits than the limit are left', () => {
+    const window = new SlidingWindow(LENGTH);
+    for (const at of [0, 10, 2_000, 4_000]) window.hit(at);
+    expect(window.freeAt(5)).toBe(-Infinity);
+    expect(window.freeAt(4)).toBe(LENGTH);
+    expect(window.freeAt(3)).toBe(LENGTH);
+    expect(window.freeAt(2)).toBe(LENGTH + 2_000);
+    expect(window.freeAt(1)).toBe(LENGTH + 4_000);
+  });
+
+  it('reports when no hit is left', () => {
+    const window = new SlidingWindow(LENGTH);
+    window.hit(0);
+    window.hit(3_000);
+    expect(window.emptyAt()).toBe(LENGTH + 3_000);
+  });
+
+  it('keeps at most 61 steps, however many hits there are', () => {
+    const window = new SlidingWindow(LENGTH);
+    for (let at = 0; at < 10 * LENGTH; at += 100) {
+      window.hitsAt(at);
+      window.hit(at);
+    }
+    const { starts } = window as unknown as { starts: number[] };
+    expect(starts.length).toBeLessThanOrEqual(61);
+    expect(window.hitsAt(10 * LENGTH - 100)).toBeGreaterThan(590);
   });
 });

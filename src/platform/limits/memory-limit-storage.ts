@@ -1,14 +1,63 @@
-import { SlidingWindow } from './sliding-window.js';
 import { type LimitRecord, LimitStorage } from './limit-storage.js';
 
-/** Per name: some 20 MB at the very most, reached only by as many keys that are all active within a minute. */
+/** Resolution: a window of one minute has steps of one second. */
+const STEPS = 60;
+
+/**
+ * Hits of one key within the last `length` milliseconds, in at most 61 steps: constant time and memory for any limit. A
+ * step starts with its first hit and expires as a whole, so a burst at the edge of a window cannot exceed the limit:
+ * any 59 seconds of a minute window have at most `limit` hits.
+ */
+export class SlidingWindow {
+  private readonly starts: number[] = [];
+  private readonly counts: number[] = [];
+  private total = 0;
+
+  constructor(private readonly length: number) {}
+
+  hitsAt(now: number): number {
+    while (this.starts.length > 0 && this.starts[0]! + this.length <= now) {
+      this.starts.shift();
+      this.total -= this.counts.shift()!;
+    }
+    return this.total;
+  }
+
+  hit(now: number, hits = 1): void {
+    const last = this.starts.length - 1;
+    if (last >= 0 && now - this.starts[last]! < this.length / STEPS) {
+      this.counts[last]! += hits;
+    } else {
+      this.starts.push(now);
+      this.counts.push(hits);
+    }
+    this.total += hits;
+  }
+
+  /** Time when fewer than `limit` hits are left; in the past if that is already so. */
+  freeAt(limit: number): number {
+    let left = this.total;
+    let at = -Infinity;
+    for (let step = 0; left >= limit && step < this.starts.length; step += 1) {
+      at = this.starts[step]! + this.length;
+      left -= this.counts[step]!;
+    }
+    return at;
+  }
+
+  /** Time when no hit is left. */
+  emptyAt(): number {
+    return (this.starts.at(-1) ?? -Infinity) + this.length;
+  }
+}
+
+/** Maximum keys per name, about 20 MB. */
 export const MOST_KEYS = 20_000;
 
 /**
- * The windows of one limit, in two generations: whoever is active is in the young one. When the young one is as old as
- * a window is long, it becomes the old one, and what the old one held is forgotten: nothing in it has been hit for that
- * long. It takes its place early when it is full, so that the ones that were active longest ago go first. No timer, no
- * sweep, and every step costs the same.
+ * The windows of one limit in two generations. A hit moves its window to the young generation. After one window length,
+ * or when it is full, the young generation becomes the old one and the old one is discarded, so the least recently
+ * active keys go first. This needs no timer and no sweep, and each step has constant cost.
  */
 class RecentWindows {
   private young = new Map<string, SlidingWindow>();
@@ -30,7 +79,7 @@ class RecentWindows {
     return this.young.get(key) ?? this.old.get(key);
   }
 
-  /** The window of a key that is about to be hit. */
+  /** Returns the window of a key before a hit. */
   touch(key: string, now: number): SlidingWindow {
     if (now - this.bornAt >= this.length || this.young.size >= MOST_KEYS / 2) this.turn(now);
     let window = this.young.get(key);
@@ -49,11 +98,10 @@ class RecentWindows {
   }
 }
 
-/** Counts in this process. */
 export class MemoryLimitStorage extends LimitStorage {
   private readonly names = new Map<string, RecentWindows>();
 
-  /** Monotonic, so that setting the clock neither frees nor blocks anyone. */
+  /** Monotonic, so that changing the clock neither frees nor blocks a key. */
   constructor(private readonly now: () => number = () => performance.now()) {
     super();
   }
@@ -91,7 +139,7 @@ export class MemoryLimitStorage extends LimitStorage {
     return record(window, limit, now, window.hitsAt(now) >= limit);
   }
 
-  /** How many keys are known under a name. */
+  /** Number of keys of a name. */
   size(name: string): number {
     return this.names.get(name)?.size ?? 0;
   }

@@ -11,12 +11,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import '../http/request.js';
 import { LimitCounter } from './limit-counter.js';
 import type { LimitStorage } from './limit-storage.js';
-import type { NamedLimit } from './limited.js';
-import { RequestLimits } from './request-limits.js';
+import { type NamedLimit, RequestLimits } from './request-limits.js';
 
 /**
- * Handlers say their limit by `@Limited`. With each request ThrottlerGuard would look for six decorators of its own, which
- * nothing here has: 4 µs of the 75 that a read takes.
+ * Skips six decorator look-ups of ThrottlerGuard per request, which are never used here (4 µs of the 75 µs of a read):
+ * handlers declare their limit with `@Limited`.
  */
 class WithoutDecorators extends Reflector {
   override getAllAndOverride<T>(): T {
@@ -25,8 +24,8 @@ class WithoutDecorators extends Reflector {
 }
 
 /**
- * Comes after authentication, so that a principal has one count whatever it calls and from wherever, and nobody can be
- * charged with what a stranger sends. What throws later, throws with the headers already set.
+ * Runs after authentication, so that a principal has one counter for all calls and addresses, and is never charged for
+ * requests of others. Later errors keep the headers.
  */
 @Injectable()
 export class RateLimitGuard extends ThrottlerGuard {

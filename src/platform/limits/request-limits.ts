@@ -1,17 +1,44 @@
-import { type ExecutionContext, Injectable } from '@nestjs/common';
+import { type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { ACCESS, type Access } from '../access/access.js';
 import { ROLES } from '../access/roles.js';
-import type { Caller, LimitClass } from '../http/caller.js';
+import type { Caller, KeyLimitClass, LimitClass } from '../http/caller.js';
 import { Settings } from '../config/settings.js';
-import { LIMITED, type Limited, type NamedLimit, STRANGERS_PER_MINUTE } from './limited.js';
 
-/** Decides which limit a request counts against. */
+/** A limit besides the three classes, counted separately by its name. */
+export interface NamedLimit {
+  readonly name: string;
+  readonly perMinute: number;
+}
+
+export type Limited = LimitClass | 'none' | OpenLimit | NamedLimit;
+
+/** Handlers open to everybody. Each has its own counter, so that logouts never block logins. */
+type OpenLimit = 'login' | 'logout';
+
+/** Limit of these handlers per minute and address. Callers with a session are not limited. */
+export const STRANGERS_PER_MINUTE = 60;
+
+const LIMITED = Symbol('limited');
+
+/**
+ * Declares the limit of a handler. Default: read or write by its method. `none` is for handlers that charge
+ * LimitCounter themselves, `login` and `logout` for handlers open to everybody. Requests without a principal count by
+ * address.
+ */
+export const Limited = (limit: Limited) => SetMetadata(LIMITED, limit);
+
+/** Requests per minute of keys of the class `integration`. */
+export const INTEGRATION_LIMITS = { read: 600, write: 300 } as const;
+
+/** Determines the limit of a request. */
 @Injectable()
 export class RequestLimits {
   private readonly declared = new WeakMap<object, Limited | 'by method'>();
   private readonly configured: Readonly<Record<LimitClass, number>>;
+  /** Web pages of people send more requests than programs. */
+  private readonly ofPersons: Readonly<Record<LimitClass, number>>;
 
   constructor(
     private readonly reflector: Reflector,
@@ -21,6 +48,11 @@ export class RequestLimits {
       read: settings.rateLimitRead,
       write: settings.rateLimitWrite,
       triage: settings.rateLimitTriage,
+    };
+    this.ofPersons = {
+      ...this.configured,
+      read: settings.rateLimitPersonRead,
+      write: settings.rateLimitPersonWrite,
     };
   }
 
@@ -37,7 +69,15 @@ export class RequestLimits {
   }
 
   private perMinute(name: LimitClass, caller: Caller | undefined): number {
-    return caller?.limits?.[name] ?? this.configured[name];
+    if (caller?.sessionId !== undefined) return this.ofPersons[name];
+    return caller?.limits?.[name] ?? this.ofClass(name, caller?.limitClass);
+  }
+
+  /** A class never lowers the configured limit. A configured 0 means no limit. */
+  private ofClass(name: LimitClass, limitClass: KeyLimitClass | undefined): number {
+    const configured = this.configured[name];
+    if (limitClass !== 'integration' || name === 'triage' || configured === 0) return configured;
+    return Math.max(configured, INTEGRATION_LIMITS[name]);
   }
 
   private declarationOf(context: ExecutionContext): Limited | 'by method' {
@@ -50,7 +90,7 @@ export class RequestLimits {
     return declared;
   }
 
-  /** Without a declaration: what needs a role is limited; health, metrics, documents and receipts are not. */
+  /** Without a declaration, handlers with a role are limited; health, metrics, documents and receipts are not. */
   private read(context: ExecutionContext): Limited | 'by method' {
     const targets = [context.getHandler(), context.getClass()];
     const declared = this.reflector.getAllAndOverride<Limited | undefined>(LIMITED, targets);

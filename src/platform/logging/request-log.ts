@@ -7,19 +7,19 @@ import { isUuid } from '../ids.js';
 import { visibleStart } from '../text.js';
 import { traceIdIn } from '../tracing/tracing.js';
 
-/** Probes and scrapes come every few seconds and say nothing new: they are logged at debug. */
+/** Probes and scrapes are frequent and uninformative, so they are logged at debug. */
 const ROUTINE = /\/(live|ready|health|metrics)$/;
 const LONGEST_AGENT = 200;
 const LONGEST_NAME = 64;
-/** Of what nothing has been found by. No key or password that deserves the name is as short. */
+/** Maximum shown length of a value that matched nothing. No serious key or password is that short. */
 const LONGEST_GUESS = 16;
 
-/** One line per request, which says all that is known of it: also why it failed, and what a program has to search for. */
+/** Writes one line per request with everything known of it, including the reason of a failure. */
 export function installRequestLog(instance: FastifyInstance, logger: Logger): void {
-  // Looking for secrets costs six times as much as the line, which is made of these few words alone.
+  // Redaction costs six times as much as the line, which has only these fields.
   const lines = logger.child({}, { redact: [] });
   logger.on('level-change', (level) => {
-    // A child hears of its own changes, too.
+    // A child also hears of its own changes.
     if (lines.level !== level) lines.level = level;
   });
   instance.addHook('onResponse', (request, reply, done) => {
@@ -39,7 +39,7 @@ export function installRequestLog(instance: FastifyInstance, logger: Logger): vo
       address: request.ip,
       user_agent: agent === undefined ? undefined : visibleStart(agent, LONGEST_AGENT),
     };
-    // An error may hold whatever its library put there.
+    // An error may hold any data of its library, so it is redacted.
     if (level === 'error' || level === 'warn') {
       logger[level]({ ...line, ...causeOf(request) }, 'request');
     } else lines[level](line, 'request');
@@ -49,13 +49,13 @@ export function installRequestLog(instance: FastifyInstance, logger: Logger): vo
 
 function levelOf(request: FastifyRequest, status: number, route: string | undefined): Level {
   const { failure } = request;
-  // An answer may have gone out well before its handler failed.
+  // A response may have been sent before its handler failed.
   if (failure && failure.status >= 500) return isDecision(failure) ? 'warn' : 'error';
   if (route !== undefined && ROUTINE.test(route)) return 'debug';
   return status >= 500 ? 'warn' : 'info';
 }
 
-/** The service's own refusal, such as of too many bodies at once: strangers may cause many of these. */
+/** Whether the service itself rejected the request, such as for too many bodies. Strangers may cause many of these. */
 function isDecision({ code, cause }: AppError): boolean {
   return code === 'service_unavailable' && cause === undefined;
 }
@@ -66,15 +66,15 @@ function causeOf({ failure }: FastifyRequest): { err?: Error; reason?: string } 
   return { err: failure.cause instanceof Error ? failure.cause : failure };
 }
 
-/** What it was about: what its address names, else what it was answered with. */
+/** The id in the address, or else the id in the response. */
 function idOf({ params, answeredId }: FastifyRequest, status: number): string | undefined {
   const named = Object.values((params ?? {}) as Record<string, unknown>).at(-1);
   return typeof named === 'string' && named !== '' ? shownId(named, status) : answeredId;
 }
 
 /**
- * Who is in a hurry puts a key in place of the id of a key. So only what has the form of an id, or what something was found
- * by, stands whole in the log; of anything else there is enough to recognize a misspelt name.
+ * Callers may mistakenly send a key instead of an id. So only values with the form of an id, or that were found, are
+ * logged whole; of others only a beginning that shows a misspelt name.
  */
 function shownId(named: string, status: number): string {
   const isFound = status >= 200 && status < 300;

@@ -1,31 +1,41 @@
 import { storable } from '../text.js';
-import { type ByteView, rewritten, viewOf } from './byte-view.js';
-import { decodings } from './decodings.js';
-import { SecretSearch } from './secret-search.js';
-import { unescaped } from './unescape.js';
 
 const MASK = '[secret]';
-/** Half of a surrogate pair, put between texts: no well-formed text holds one, and no secret is found across it. */
+/**
+ * Separator between texts: half of a surrogate pair, which no well-formed text has, so no secret matches across texts.
+ */
 const SEPARATOR = '\ud800';
-/** So many encodings on top of each other are decoded, such as base64 of hex. */
-const MOST_ENCODINGS = 3;
-/** And so many levels of escapes, such as JSON in JSON. */
-const MOST_ESCAPES = 3;
-/** No escape of one character is longer. */
-const LONGEST_ESCAPE = 12;
-/** So much is read beyond what is shown. It holds a long beginning of a secret in all encodings on top of each other. */
+/** Characters beyond the cut that are searched, so that a secret that begins before the cut is found. */
 const READ_AHEAD = 1_024;
+/** Shorter secrets are often parts of ordinary words and numbers, so they are masked only where they stand alone. */
+const SHORTEST_ANYWHERE = 6;
+
+const WORD = /[\p{L}\p{N}]/u;
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Mn}]/u;
+const HTML: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot' };
+
+/** The spellings of one character in one encoding, in lower case, encoded spellings first. */
+type Spellings = readonly string[];
+
+/** A secret, raw or encoded, as the spellings of its characters. */
+interface Form {
+  readonly characters: readonly Spellings[];
+  /** Number of characters from which a truncated secret is masked. */
+  readonly longBeginning: number;
+  readonly standsAlone: boolean;
+  /** Characters after the secret that hold its last bits, and the padding. */
+  readonly rest?: RegExp;
+}
 
 /**
- * Masks secrets in a text of somebody who knows them, in every form from which a reader could get them back: as they are;
- * in another case, spacing or width; escaped for addresses, JSON, JavaScript, C, HTML or mail; in base64, base32 or hex,
- * also in UTF-16, also inside a longer text that was encoded as a whole. Encoded text is decoded first and then searched,
- * because a list of spellings to search for would never be complete. A secret of fewer than six characters is masked only
- * where it stands alone. When a longer one was cut short, a long beginning of it is masked.
+ * Masks secrets in texts of a vendor: raw, URL-encoded, JSON-escaped or HTML-escaped, in any case; in base64, also
+ * inside a longer text; in hex. Nested encodings are not read. A long beginning of a secret is masked too, because
+ * vendors truncate what they echo. A short beginning is not: an attacker who places a guess at a cut would learn from
+ * the mask whether it is right.
  */
 export class SecretMask {
-  /** Built when it is first needed: most connectors never get an answer that has to be shown. */
-  private search: SecretSearch | undefined;
+  /** By first character. Built on first use: most connectors never show a response. */
+  private forms: Map<string, Form[]> | undefined;
 
   constructor(private readonly secrets: readonly string[]) {}
 
@@ -33,81 +43,65 @@ export class SecretMask {
     return this.maskStart(text, text.length);
   }
 
-  /** Masks many texts at once, which costs no more than one text that is as long as all of them. */
+  /** Masks each text on its own, in one pass. */
   maskAll(texts: readonly string[]): string[] {
     const wellFormed = texts.map((text) => text.toWellFormed());
     return this.mask(wellFormed.join(SEPARATOR)).split(SEPARATOR).map(storable);
   }
 
-  /**
-   * The first `length` characters. A secret that is cut at the end of them is masked as well, because what follows them is
-   * read, too. Masked by its first letters alone it would confirm them to whoever placed a guess at the cut.
-   */
+  /** Returns the first `length` characters, masked. A secret that goes beyond them is masked as well. */
   maskStart(text: string, length: number): string {
-    this.search ??= new SecretSearch([...formsOf(this.secrets)]);
-    const seen = text.slice(0, length + READ_AHEAD);
-    const until = seen.length < text.length ? seen.length - LONGEST_ESCAPE : seen.length;
-    /** For each character: how many more of the secrets found begin than end there. */
-    const edges = new Int32Array(seen.length + 1);
-    let isAnyFound = false;
-    for (const view of readings(viewOf(seen), MOST_ENCODINGS)) {
-      this.search.scan(view, until, (first, last) => {
-        isAnyFound = true;
-        edges[view.from[first]!]! += 1;
-        edges[view.to[last]!]! -= 1;
-      });
+    this.forms ??= byFirstCharacter(this.secrets);
+    const seen = lowerCased(text.slice(0, length + READ_AHEAD));
+    const isCut = seen.length < text.length;
+    const parts: string[] = [];
+    let shownFrom = 0;
+    let end = 0;
+    for (let at = 0; at < Math.min(length, seen.length); at += 1) {
+      for (const form of this.forms.get(seen[at]!) ?? []) {
+        const found = endOf(form, seen, at, isCut);
+        if (found <= end) continue;
+        if (at >= end) parts.push(text.slice(shownFrom, at), MASK);
+        end = shownFrom = found;
+      }
     }
-    const start = seen.slice(0, length);
-    return isAnyFound ? withoutMarked(start, edges) : start;
+    return parts.join('') + text.slice(shownFrom, Math.max(shownFrom, length));
   }
 }
 
-function withoutMarked(text: string, edges: Int32Array): string {
-  const parts: string[] = [];
-  let open = 0;
-  let start = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const before = open;
-    open += edges[at]!;
-    if (before === 0 && open > 0) parts.push(text.slice(start, at), MASK);
-    if (open > 0) start = at + 1;
+/** End of the secret that begins at `at`; 0 if there is none. */
+function endOf(form: Form, text: string, at: number, isCut: boolean): number {
+  const { characters, longBeginning, standsAlone, rest } = form;
+  if (standsAlone && WORD.test(text[at - 1] ?? '')) return 0;
+  let [end, count] = [at, 0];
+  while (count < characters.length) {
+    const spellings = characters[count]!;
+    const spelling = spellings.find((one) => text.startsWith(one, end));
+    if (spelling !== undefined) {
+      end += spelling.length;
+      // Any number of spaces matches any number of spaces, because senders collapse them.
+      if (!isSpace(spellings) || !spellings.some((one) => text.startsWith(one, end))) count += 1;
+    } else if (end > at && INVISIBLE.test(text[end] ?? '')) end += 1;
+    else break;
   }
-  return parts.join('') + text.slice(start);
+  const isEnded = end < text.length ? !WORD.test(text[end]!) : !isCut;
+  if (count < characters.length) return count >= longBeginning && isEnded ? end : 0;
+  if (standsAlone && !isEnded) return 0;
+  return end + (rest?.exec(text.slice(end, end + 8))?.[0].length ?? 0);
 }
 
-function* readings(text: ByteView, depth: number): Generator<ByteView> {
-  for (const view of withEscapesRead(text)) {
-    yield view;
-    if (depth === 0) continue;
-    for (const one of decodings(view)) yield* readings(one, depth - 1);
+function byFirstCharacter(secrets: readonly string[]): Map<string, Form[]> {
+  const forms = new Map<string, Form[]>();
+  const all = new Set(secrets.flatMap((one) => [one, ...basicParts(one)]).filter((one) => one));
+  for (const form of [...all].flatMap(formsOf)) {
+    for (const first of new Set(form.characters[0]!.map((spelling) => spelling[0]!))) {
+      forms.set(first, [...(forms.get(first) ?? []), form]);
+    }
   }
+  return forms;
 }
 
-function* withEscapesRead(text: ByteView): Generator<ByteView> {
-  let read: ByteView | undefined = text;
-  for (let turn = 0; read && turn <= MOST_ESCAPES; turn += 1) {
-    const view = withPlainLetters(read);
-    yield view;
-    read = unescaped(view);
-  }
-}
-
-/** What is searched for: each secret as it is, with the escapes read that it happens to hold, and the parts of a Basic header. */
-function* formsOf(secrets: readonly string[]): Generator<Uint8Array> {
-  for (const secret of new Set(secrets.flatMap((one) => [one, ...basicParts(one)]))) {
-    for (const { bytes } of withEscapesRead(viewOf(secret))) yield bytes;
-    yield* inLatin1(secret);
-  }
-}
-
-/** In Latin-1. UTF-16 is the same with zero bytes between, which the search skips. It knows upper and lower case of ASCII alone. */
-function inLatin1(secret: string): Uint8Array[] {
-  return /[\x80-\xff]/.test(secret)
-    ? [secret, secret.toLowerCase(), secret.toUpperCase()].map((one) => Buffer.from(one, 'latin1'))
-    : [];
-}
-
-/** User and password, when a secret is the two of them in base64. */
+/** User and password, if the secret is a Basic credential in base64. */
 function basicParts(secret: string): string[] {
   if (!/^[A-Za-z0-9+/_-]{2,}={0,2}$/.test(secret)) return [];
   const pair = Buffer.from(secret, 'base64').toString('utf8');
@@ -115,31 +109,79 @@ function basicParts(secret: string): string[] {
   return user === undefined || password === undefined ? [] : [pair, user, password];
 }
 
-const BEYOND_ASCII = /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/g;
-
-/** Accents, and what nobody sees: characters without width, control characters, and the one that replaces what is unreadable. */
-const LEFT_OUT = /[\p{Mn}\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\ufffd]/gu;
-
-/**
- * The text as a reader sees it: full-width letters become ordinary ones, accents and invisible characters are left out, so
- * that a letter is the same however it is composed. The case of ASCII letters stays, because base64 needs it.
- */
-export function withPlainLetters(view: ByteView): ByteView {
-  const known = new Map<string, readonly number[]>();
-  const plain = (bytes: string): readonly number[] => {
-    const meant = known.get(bytes) ?? plainBytes(Buffer.from(bytes, 'latin1').toString());
-    known.set(bytes, meant);
-    return meant;
-  };
-  return rewritten(view, BEYOND_ASCII, ([bytes]) => plain(bytes)) ?? view;
+function formsOf(secret: string): Form[] {
+  const bytes = Buffer.from(secret);
+  const standsAlone = secret.length < SHORTEST_ANYWHERE;
+  const plain = [...secret.replace(/\s+/g, ' ')];
+  const long = Math.max(8, Math.min(12, Math.ceil((2 * plain.length) / 3)));
+  const form = (characters: readonly Spellings[], scale: number, rest?: RegExp): Form => ({
+    characters,
+    longBeginning: Math.ceil(long * scale),
+    standsAlone,
+    ...(rest && { rest }),
+  });
+  const hex = [...bytes.toString('hex')].map((digit, at) =>
+    at % 2 === 0 && at > 0 ? [digit, `:${digit}`, `-${digit}`, ` ${digit}`] : [digit],
+  );
+  // In a longer base64 text a secret begins at one of three offsets.
+  const offsets = standsAlone ? [0] : [0, 1, 2];
+  const base64 = offsets.map((offset) => {
+    const bits = 8 * (offset + bytes.length);
+    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');
+    // The characters at the edges may hold bits of the neighbours.
+    const last = standsAlone ? Math.ceil(bits / 6) : Math.floor(bits / 6);
+    const characters = [...text.slice(Math.ceil((8 * offset) / 6), last)];
+    const rest = bits % 6 === 0 ? undefined : /^[\w+/-]?(?:=|%3d){0,2}/;
+    return form(characters.map(base64Spellings), 4 / 3, rest);
+  });
+  const written = [rawSpellings, percentSpellings, jsonSpellings, htmlSpellings].map((spellings) =>
+    form(plain.map(spellings), 1),
+  );
+  return [...written, form(hex, 2), ...base64].filter(({ characters }) => characters.length);
 }
 
-function plainBytes(character: string): readonly number[] {
-  const letters = [...character.normalize('NFKD').replace(LEFT_OUT, '')];
-  return [...Buffer.from(letters.map((one) => (one < '\x80' ? one : caseFolded(one))).join(''))];
+function rawSpellings(character: string): Spellings {
+  return inAnyCase(...(character === ' ' ? ['\n', '\r', '\t'] : []), character);
 }
 
-/** Through upper case first: `ß` and `ss` are the same there. */
-function caseFolded(one: string): string {
-  return one.toUpperCase().toLowerCase();
+function percentSpellings(character: string): Spellings {
+  const percent = Buffer.from(character).toString('hex').replace(/../g, '%$&');
+  const space = character === ' ' ? ['+', '%0a', '%09', '\n', '\r', '\t'] : [];
+  return inAnyCase(percent, ...space, character);
+}
+
+function jsonSpellings(character: string): Spellings {
+  const unicode = Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  );
+  const space = character === ' ' ? ['\\n', '\\r', '\\t', '\n', '\r', '\t'] : [];
+  const slash = character === '/' ? ['\\/'] : [];
+  const escaped = JSON.stringify(character).slice(1, -1);
+  return inAnyCase(unicode.join(''), ...slash, ...space, escaped, character);
+}
+
+function htmlSpellings(character: string): Spellings {
+  const name = HTML[character];
+  return inAnyCase(...(name === undefined ? [] : [`&${name};`]), character);
+}
+
+function inAnyCase(...spellings: readonly string[]): Spellings {
+  const cases = spellings.flatMap((one) => [one, one.toLowerCase(), one.toUpperCase()]);
+  return [...new Set(cases.map(lowerCased))];
+}
+
+function isSpace(spellings: Spellings): boolean {
+  return spellings.at(-1) === ' ';
+}
+
+function base64Spellings(character: string): Spellings {
+  if (character === '+') return ['+', '-', '%2b'];
+  if (character === '/') return ['/', '_', '%2f'];
+  return [character.toLowerCase()];
+}
+
+/** Only ASCII, so that the text keeps its length. */
+function lowerCased(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

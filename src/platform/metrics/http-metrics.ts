@@ -4,17 +4,16 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { routeOf, UNKNOWN_ADDRESSES } from '../http/known-routes.js';
 import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
-import { beginAtZero } from './known-series.js';
-import { knownOr } from './metrics.js';
+import { beginAtZero, knownOr } from './metrics.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The alert is about these. Which others a route answers shows itself. */
+/** Only these begin at 0, because the alert counts them. */
 const SERVER_ERRORS = [...new Set(Object.values(ERROR_CATALOGUE).map(({ status }) => status))]
   .filter((status) => status >= 500)
   .map(String);
 
-/** Counts every answer, those that no controller gave included. */
+/** Counts all responses, including those without a controller. */
 @Injectable()
 export class HttpMetrics {
   constructor(
@@ -25,7 +24,7 @@ export class HttpMetrics {
     @InjectMetric('http_requests_in_flight') private readonly inFlight: Gauge,
   ) {}
 
-  /** To be called before any route of the service is added. */
+  /** Call it before any route is added. */
   watch(instance: FastifyInstance): void {
     this.begin([...METHODS, 'other'], 'unknown');
     instance.addHook('onRoute', ({ method, url }) => {
@@ -33,13 +32,13 @@ export class HttpMetrics {
     });
     instance.addHook('onRequest', (_request, reply, done) => {
       this.inFlight.inc();
-      // Not onResponse: that is never called for a client that gave up.
+      // Not onResponse, which is not called if the client disconnects.
       reply.raw.once('close', () => this.inFlight.dec());
       done();
     });
     instance.addHook('onResponse', (request, reply, done) => {
       const method = knownOr(request.method, METHODS);
-      // Addresses that do not exist, and wrong methods of those that do, have no template.
+      // Unknown addresses, and wrong methods of known ones, have no template.
       const route = routeOf(request) ?? 'unknown';
       this.requests.inc({ method, route, status: String(reply.statusCode) });
       this.duration.observe({ method, route }, reply.elapsedTime / 1000);

@@ -16,7 +16,7 @@ const ReadsMetrics = (access: Access): MethodDecorator =>
     Operation(
       'getMetrics',
       'Read the metrics',
-      'What is measured, for Prometheus. Where METRICS_TOKEN is set, it is needed.',
+      'Metrics for Prometheus. If METRICS_TOKEN is set, the request must send it.',
     ),
     ApiAnswer({
       status: 200,
@@ -34,7 +34,10 @@ export class MetricsController extends PrometheusController {
   }
 }
 
-/** One of its own: PrometheusModule knows a single path, and under /api a key, a session or the token is always needed. */
+/**
+ * A second controller, because PrometheusModule supports one path, and because under /api a key, session or token is
+ * always required.
+ */
 @ApiTags(TWINS_UNDER_API)
 @Controller('api/metrics')
 export class ApiMetricsController extends PrometheusController {

@@ -4,17 +4,17 @@ import {
   makeGaugeProvider,
   makeHistogramProvider,
 } from '@willsoto/nestjs-prometheus';
+import { type Counter, Histogram } from 'prom-client';
 
 const REQUESTS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const LONG_WORK = [0.1, 0.5, 1, 2.5, 5, 10, 15, 20, 30, 45, 60, 120];
 const LONG_WAITS = [30, 60, 300, 900, 1800, 3600, 4 * 3600, 8 * 3600, 24 * 3600];
 
 /**
- * Every metric of the service. Who counts one gets it by its name: `@InjectMetric('incidents_total')`. A label never
- * takes a value that a caller can invent: what is not in a fixed or registered set is counted as `other` (see knownOr).
- * Gauges that tell what is in the database are read when someone scrapes: see ScrapedGauges. Counters with labels begin
- * with every series that is known beforehand: see beginAtZero. Several apps in one process (tests, replicas side by side)
- * share the metrics.
+ * All metrics of the service, injected by name: `@InjectMetric('incidents_total')`. A label never has a value that a
+ * caller can invent: values outside a known set count as `other` (see knownOr). Gauges of database contents are read at
+ * each scrape: see ScrapedGauges. Counters with labels begin with all known series: see beginAtZero. Several apps in
+ * one process share the metrics.
  */
 export const METRICS: readonly Provider[] = [
   makeCounterProvider({
@@ -92,7 +92,7 @@ export const METRICS: readonly Provider[] = [
   }),
   makeCounterProvider({
     name: 'playbook_runs_total',
-    help: 'Playbook runs that ended; partial: to the end, although steps failed.',
+    help: 'Playbook runs that ended, by the outcome that the API shows: succeeded, partial (to the end, although steps failed), failed or cancelled.',
     labelNames: ['automatic', 'outcome'],
   }),
   makeCounterProvider({
@@ -108,6 +108,11 @@ export const METRICS: readonly Provider[] = [
   makeGaugeProvider({
     name: 'playbook_runs_oldest_due_seconds',
     help: 'For how long the oldest playbook run that is due has waited for a replica; 0 when none does.',
+  }),
+  makeGaugeProvider({
+    name: 'flow_oldest_waiting_seconds',
+    help: 'For how long the first of each queue between a receipt and its last notification has waited; 0 when none does.',
+    labelNames: ['stage'],
   }),
   makeGaugeProvider({ name: 'approvals_pending', help: 'Actions that wait for a person.' }),
   makeGaugeProvider({
@@ -164,8 +169,35 @@ export const METRICS: readonly Provider[] = [
   }),
 ];
 
-/** The value when it is one of a set that we, and no caller, define; else `other`. */
+/** Returns the value if it is in the known set, else `other`. */
 export function knownOr(value: string, known: readonly string[] | ReadonlySet<string>): string {
   const isKnown = 'has' in known ? known.has(value) : known.includes(value);
   return isKnown ? value : 'other';
+}
+
+type Labels<Label extends string> = Readonly<Record<Label, string>>;
+
+/**
+ * Creates all known series of a counter at 0. Prometheus sees no increase in a series that begins with its first burst,
+ * so no alert would fire. Modules call it in `onModuleInit` with the values of each label.
+ */
+export function beginAtZero<Label extends string>(
+  metric: Counter<Label> | Histogram<Label>,
+  labels: Readonly<Record<Label, readonly string[]>>,
+): void {
+  for (const each of combinations(labels)) {
+    if (metric instanceof Histogram) metric.zero(each);
+    else metric.inc(each, 0);
+  }
+}
+
+function combinations<Label extends string>(
+  labels: Readonly<Record<Label, readonly string[]>>,
+): Labels<Label>[] {
+  const names = Object.keys(labels) as Label[];
+  return names.reduce<Partial<Labels<Label>>[]>(
+    (found, name) =>
+      found.flatMap((each) => labels[name].map((value) => ({ ...each, [name]: value }))),
+    [{}],
+  ) as Labels<Label>[];
 }

@@ -13,7 +13,7 @@ describe('ScrapedGauges', () => {
   beforeAll(() => void jest.spyOn(Logger.prototype, 'debug').mockImplementation());
   afterAll(() => jest.restoreAllMocks());
 
-  it('reads when someone scrapes, once for those who scrape together', async () => {
+  it('reads at each scrape, once for concurrent scrapes', async () => {
     const gauge = newGauge();
     const read = jest.fn(async () => 7);
     new ScrapedGauges().register(gauge, read);
@@ -21,7 +21,7 @@ describe('ScrapedGauges', () => {
     expect(read).toHaveBeenCalledTimes(1);
   });
 
-  it('leaves out what cannot be read, and shows the rest', async () => {
+  it('omits gauges that cannot be read and shows the others', async () => {
     const [broken, hung, good] = [newGauge(), newGauge(), newGauge()];
     broken.set(5);
     hung.set(5);
@@ -36,7 +36,7 @@ describe('ScrapedGauges', () => {
     expect(text).toMatch(new RegExp(`^${(good as unknown as { name: string }).name} 3$`, 'm'));
   });
 
-  it('shows a value for each label, and none once they cannot be read', async () => {
+  it('shows one value per label, and none if the read fails', async () => {
     const gauge = new Gauge({
       name: 'labelled_gauge',
       help: 'Of a test.',
@@ -54,7 +54,7 @@ describe('ScrapedGauges', () => {
     expect(await read()).toEqual([]);
   });
 
-  it('shows nothing where there is nothing to tell, and no label of an earlier scrape', async () => {
+  it('shows no value without data, and no label of an earlier scrape', async () => {
     const plain = newGauge();
     new ScrapedGauges().register(plain, () => undefined);
     expect(await shown(plain)).toBeUndefined();
@@ -69,7 +69,7 @@ describe('ScrapedGauges', () => {
     expect((await gauge.get()).values.map(({ labels }) => labels)).toEqual([{ name: 'new' }]);
   });
 
-  it('makes the series of a counter before it is scraped, and shows it all the same when that fails', async () => {
+  it('creates the series of a counter before a scrape, and shows the counter even if that fails', async () => {
     const counter = new Counter({
       name: 'labelled_counter',
       help: 'Of a test.',
@@ -84,7 +84,7 @@ describe('ScrapedGauges', () => {
     expect(await values()).toEqual([1]);
   });
 
-  it('lets go of a gauge when its app ends, unless another app has taken it', async () => {
+  it('releases a gauge when its app ends, unless another app has taken it over', async () => {
     const gauge = newGauge();
     const [first, second] = [new ScrapedGauges(), new ScrapedGauges()];
     first.register(gauge, () => 1);

@@ -5,32 +5,31 @@ import { DataSource } from 'typeorm';
 import { within } from '../concurrency/within.js';
 import { poolOf } from '../database/data-source.js';
 
-/** A scrape is answered within this time, whatever the database does. */
+/** Maximum time of a scrape, whatever the state of the database. */
 const PATIENCE_MS = 1_000;
-/** Scrapers that come together, and whoever asks more often than that, share one look. */
+/** Scrapes within this time share one read. */
 const FRESH_MS = 1_000;
 
-/** A value for each label, where the gauge has one. */
+/** One value per label set. */
 type LabelledValues = readonly (readonly [
   labels: Readonly<Record<string, string>>,
   value: number,
 ])[];
-/** Undefined: there is nothing to tell. */
+/** `undefined`: no value. */
 type Values = number | LabelledValues | undefined;
 type Read = () => Values | Promise<Values>;
 type Collecting = (Gauge | Counter) & { collect?: () => void | Promise<void> };
 
 /**
- * Gauges that are read when someone scrapes: how many approvals wait, whether the kill switch is on. A gauge that
- * cannot be read in time is absent from that scrape: no value is better than one of another time, and the rest of the
- * metrics is there.
+ * Gauges that are read at each scrape, such as pending approvals or the kill switch. A gauge that cannot be read in
+ * time is absent from that scrape, because an old value would mislead.
  */
 @Injectable()
 export class ScrapedGauges implements OnModuleDestroy {
   private readonly logger = new Logger(ScrapedGauges.name);
   private readonly unregister: (() => void)[] = [];
 
-  /** Called in `onModuleInit` by the module that knows the value. */
+  /** Call it in `onModuleInit`. */
   register(gauge: Gauge, read: Read): void {
     this.beforeScrapes(gauge, async () => {
       const values = await within(PATIENCE_MS, Promise.resolve().then(read), tooLate).catch(
@@ -40,7 +39,7 @@ export class ScrapedGauges implements OnModuleDestroy {
     });
   }
 
-  /** For a counter whose labels only the database knows: `begin` makes the series that there are by now. */
+  /** For a counter whose labels are in the database: `begin` creates its current series. */
   registerSeries(counter: Counter, begin: () => Promise<void>): void {
     this.beforeScrapes(counter, () =>
       within(PATIENCE_MS, begin(), tooLate).catch((error: unknown) => this.tellUnread(error)),
@@ -65,25 +64,25 @@ export class ScrapedGauges implements OnModuleDestroy {
   }
 
   private tellUnread(error: unknown): void {
-    this.logger.debug({ err: error }, 'A metric could not be read for a scrape');
+    this.logger.debug({ err: error }, 'A metric could not be read for a scrape.');
   }
 }
 
-/** Without the labels of another time. */
+/** Replaces all values, so that no label of an earlier scrape remains. */
 function show(gauge: Gauge, values: Values): void {
   clear(gauge);
   if (typeof values === 'number') gauge.set(values);
   else for (const [labels, value] of values ?? []) gauge.set(labels, value);
 }
 
-/** A reset of a gauge without labels would show 0; with labels `remove` would have to name them. */
+/** `reset` would set a gauge without labels to 0, and `remove` needs the labels of the others. */
 function clear(gauge: Gauge & { readonly labelNames?: readonly string[] }): void {
   if (gauge.labelNames?.length) gauge.reset();
   else gauge.remove();
 }
 
 function tooLate(): never {
-  throw new Error('It took too long.');
+  throw new Error('The read took too long.');
 }
 
 @Injectable()

@@ -1,9 +1,9 @@
-/** Nothing was sent: there was no address, no connection, or no permission to go there. So trying again has no effect twice. */
+/** Nothing was sent: no address, no connection or no permission. A retry cannot have an effect twice. */
 export class UnreachableError extends Error {
   constructor(
     message: string,
     readonly extras: {
-      /** Whether trying again soon may help. It does not when the target itself is refused. */
+      /** Whether a retry may help soon. It does not if the target is not allowed. */
       readonly temporary?: boolean;
       readonly cause?: unknown;
     } = {},
@@ -17,18 +17,18 @@ export class UnreachableError extends Error {
   }
 }
 
-/** The address is one that the service must not talk to. */
+/** The service must not connect to this address. */
 export class TargetRefusedError extends UnreachableError {
   constructor(message: string) {
     super(message, { temporary: false });
   }
 }
 
-/** Something was sent, and no answer tells what came of it: the request may have had its effect. */
+/** Something was sent, but the outcome is unknown: the request may have had its effect. */
 export class OutcomeUnknownError extends Error {
   constructor(
     message: string,
-    /** `timeout`: no whole answer came in time. `broken`: the connection ended first, or the answer tells nothing. */
+    /** `timeout`: no complete response in time. `broken`: the connection ended first, or the response is unusable. */
     readonly reason: 'timeout' | 'broken',
     options: { readonly cause?: unknown } = {},
   ) {

@@ -1,15 +1,13 @@
-import { createServer, type Server, type Socket } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type Socket, type AddressInfo } from 'node:net';
 import { BYTES_ONE_BY_ONE, FakeVendor } from '../../../test/support/fake-vendor.js';
 import type { Settings } from '../config/settings.js';
-import { AnswerMemory } from './answer-memory.js';
-import { sendRequest } from './send-request.js';
+import { AnswerMemory, sendRequest } from './send-request.js';
 import { OutcomeUnknownError, TargetRefusedError, UnreachableError } from './net.errors.js';
 import { OutboundHttp } from './outbound-http.js';
 import type { OutboundRequest } from './outbound-request.js';
 import { type PinnedAddress, type Resolver, Targets } from './targets.js';
 
-/** Answers each look-up with the next of what it was given. */
+/** Answers each look-up with the next given result. */
 class FakeResolver implements Resolver {
   lookups = 0;
 
@@ -73,7 +71,7 @@ describe('OutboundHttp', () => {
       expect(vendor.requests).toEqual([]);
     });
 
-    it('refuses cloud metadata, whatever is allowed', async () => {
+    it('always refuses cloud metadata', async () => {
       const open = client(['0.0.0.0/0', '::/0']);
       for (const host of ['169.254.169.254', '[fd00:ec2::254]', '[::ffff:169.254.169.254]']) {
         await expect(open.request(post(`http://${host}/`))).rejects.toThrow(TargetRefusedError);
@@ -107,7 +105,7 @@ describe('OutboundHttp', () => {
       'http://169.254.169.254',
       'http://[::ffff:169.254.169.254]',
       'http://[fd00:ec2::254]',
-    ])('refuses cloud metadata at %s all the same', async (url) => {
+    ])('still refuses cloud metadata at %s', async (url) => {
       await expect(client([]).request(own(url))).rejects.toThrow(TargetRefusedError);
     });
 
@@ -119,7 +117,7 @@ describe('OutboundHttp', () => {
     });
   });
 
-  it('resolves a name once and connects to the address that was allowed, though the name leads elsewhere by then', async () => {
+  it('resolves a name once and connects to the allowed address, even if the name now resolves elsewhere', async () => {
     const rebinding = new FakeResolver([['127.0.0.1'], ['127.0.0.2']]);
     const rebound = client(['127.0.0.1'], rebinding);
     const answer = await rebound.request(post(`http://vendor.example:${vendor.port}/a`));
@@ -162,7 +160,7 @@ describe('OutboundHttp', () => {
     expect(vendor.requests[0]!.at - asked).toBeLessThan(100);
   });
 
-  it('sends nothing when it is given up while beforeLeaving runs', async () => {
+  it('sends nothing if it is aborted during beforeLeaving', async () => {
     const controller = new AbortController();
     const beforeLeaving = async (): Promise<void> => controller.abort();
     await expect(
@@ -182,7 +180,7 @@ describe('OutboundHttp', () => {
     'truncated',
     'byte-by-byte',
   ] as const)(
-    'says that the outcome is unknown when the vendor behaves like this: %s',
+    'throws OutcomeUnknownError if the vendor behaves like this: %s',
     async (behaviour) => {
       vendor.behave(behaviour);
       const request = post(vendor.url, { timeoutMs: 300, maxAnswerBytes: 100_000 });
@@ -197,13 +195,13 @@ describe('OutboundHttp', () => {
     expect((await http.request(post(vendor.url))).status).toBe(200);
   });
 
-  it('returns text and no JSON when the answer is no JSON', async () => {
+  it('returns text and no JSON if the response is not JSON', async () => {
     vendor.behave('not-json', 'html');
     expect((await http.request(post(vendor.url))).json).toBeUndefined();
     expect((await http.request(post(vendor.url))).text).toContain('<html>');
   });
 
-  it('keeps an answer that comes byte by byte in about as much memory as it has bytes', async () => {
+  it('stores a response that arrives byte by byte in about as much memory as it has bytes', async () => {
     vendor.behave('byte-by-byte');
     const { body } = await http.request(post(vendor.url));
     expect(body).toHaveLength(BYTES_ONE_BY_ONE);
@@ -214,7 +212,7 @@ describe('OutboundHttp', () => {
     { authorization: 'one\ntwo' },
     { authorization: 'schlüssel\u0100' },
     { 'a b': '' },
-  ])('says that nothing was sent when HTTP cannot carry the headers %j', async (headers) => {
+  ])('throws UnreachableError if HTTP does not allow the headers %j', async (headers) => {
     const error: unknown = await http.request(post(vendor.url, { headers })).catch((one) => one);
     expect(error).toBeInstanceOf(UnreachableError);
     expect(error).toMatchObject({ temporary: false });
@@ -222,53 +220,52 @@ describe('OutboundHttp', () => {
     expect(vendor.requests).toEqual([]);
   });
 
-  it('gives up when there are only interim answers', async () => {
+  it('fails if there are only interim responses', async () => {
     vendor.behave('never-begins');
-    await expect(http.request(post(vendor.url))).rejects.toThrow('never begins');
+    await expect(http.request(post(vendor.url))).rejects.toThrow('only interim responses');
   });
 
-  it('keeps nothing of an answer that is compressed', async () => {
+  it('discards a compressed response', async () => {
     vendor.behave('compressed');
     const answer = await http.request(post(vendor.url));
     expect(answer).toMatchObject({ status: 200, text: '' });
     expect(vendor.requests[0]!.headers['accept-encoding']).toBe('identity');
   });
 
-  it('gives up the larger of two answers when there is not enough memory for both', async () => {
+  it('aborts the larger of two responses if the memory is not sufficient for both', async () => {
     const answerMemory = new AnswerMemory(600_000);
-    const now = performance.now();
     const ask = (maxAnswerBytes: number) =>
       sendRequest({
         ...post(vendor.url),
         addresses: [{ address: '127.0.0.1', family: 4 }],
-        connectBy: now + 5_000,
-        deadline: now + 20_000,
+        connectBy: performance.now() + 5_000,
+        deadline: performance.now() + 20_000,
         maxAnswerBytes,
         answerMemory,
       });
     vendor.behave('byte-by-byte', 'apply');
     const large = ask(2_000_000);
     const small = ask(2_000_000);
-    await expect(large).rejects.toThrow('too long for now');
+    await expect(large).rejects.toThrow('too long for the memory available now');
     expect((await small).json).toMatchObject({ ok: true });
-    // An answer that is over leaves its memory to the next.
+    // A finished response releases its memory.
     for (let turn = 0; turn < 200; turn += 1) await ask(2_000_000);
   });
 
-  it('says that nothing was sent when nobody listens', async () => {
+  it('throws UnreachableError if nobody listens', async () => {
     const gone = await FakeVendor.start();
     const { url } = gone;
     await gone.stop();
     await expect(http.request(post(url))).rejects.toThrow(UnreachableError);
   });
 
-  it('says that nothing was sent when the name resolves too slowly', async () => {
+  it('throws UnreachableError if the name resolves too slowly', async () => {
     const never = client([], { resolve: () => new Promise(() => undefined) });
     const request = post('http://vendor.example', { connectTimeoutMs: 50 });
     await expect(never.request(request)).rejects.toThrow(/too slowly/);
   });
 
-  describe('with a listener that speaks no TLS', () => {
+  describe('with a listener without TLS', () => {
     let silent: Server;
     const sockets = new Set<Socket>();
     const heard: Buffer[] = [];

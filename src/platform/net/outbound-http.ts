@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Span, traced, type Work } from '../tracing/tracing.js';
-import { AnswerMemory } from './answer-memory.js';
-import { type PreparedRequest, sendRequest } from './send-request.js';
+import { AnswerMemory, type PreparedRequest, sendRequest } from './send-request.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
 import type { OutboundAnswer, OutboundRequest } from './outbound-request.js';
 import { Targets } from './targets.js';
@@ -12,9 +11,9 @@ const MAX_ANSWER_BYTES = 1_048_576;
 const ALL_ANSWERS_BYTES = 32 * MAX_ANSWER_BYTES;
 
 /**
- * The one way out to other people's machines. It follows no redirect, takes no proxy from the environment, always
- * verifies certificates, opens a connection of its own for each request, and knows whether anything was sent:
- * UnreachableError when nothing was, OutcomeUnknownError when something was and no whole answer came.
+ * Sends all outgoing HTTP requests. It follows no redirect, uses no proxy from the environment, always verifies
+ * certificates, opens one connection per request, and distinguishes UnreachableError (nothing was sent) from
+ * OutcomeUnknownError (something was sent, without a complete response).
  */
 @Injectable()
 export class OutboundHttp {
@@ -58,7 +57,7 @@ export class OutboundHttp {
   }
 }
 
-/** Without path and query: with some receivers the path is the secret. */
+/** Without path and query: for some receivers the path is the secret. */
 function workOf({ method, url }: OutboundRequest): Work {
   const { hostname, port, protocol } = url;
   return {
@@ -74,14 +73,14 @@ function workOf({ method, url }: OutboundRequest): Work {
 
 function refuseOtherUrls(url: URL): void {
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new TargetRefusedError('Only http and https addresses can be reached.');
+    throw new TargetRefusedError('The URL must be http or https.');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new TargetRefusedError('An address must not carry a user name or password.');
+    throw new TargetRefusedError('The URL must not have a user name or password.');
   }
 }
 
-/** The addresses, when they are resolved by then. A look-up cannot be stopped, so a slow one is left to itself. */
+/** Returns the addresses if they resolve in time. A look-up cannot be cancelled, so a slow one continues unobserved. */
 async function resolvedBy<T>(
   time: number,
   resolution: Promise<T>,
@@ -93,7 +92,7 @@ async function resolvedBy<T>(
     const late = () =>
       reject(new UnreachableError(`The name ${url.hostname} resolves too slowly.`));
     timer = setTimeout(late, Math.max(0, time - performance.now()));
-    abort = () => reject(new UnreachableError('The request was given up before it left.'));
+    abort = () => reject(new UnreachableError('The request was aborted before it was sent.'));
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
   });

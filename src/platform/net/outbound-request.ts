@@ -1,32 +1,32 @@
-/** A request to somebody else's service. */
+/** A request to an external service. */
 export interface OutboundRequest {
   readonly method: string;
   readonly url: URL;
-  /** One that is undefined is not sent. */
+  /** Undefined headers are not sent. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string;
-  /** For the look-up of the name, TCP and TLS together. */
+  /** Timeout for name look-up, TCP and TLS together. */
   readonly connectTimeoutMs?: number;
-  /** For everything, until the last byte of the answer. */
+  /** Timeout until the last byte of the response. */
   readonly timeoutMs?: number;
-  /** When the answer is longer, the request is given up. */
+  /** A longer response fails the request. */
   readonly maxAnswerBytes?: number;
-  /** The answer counts with its status line and headers: its body is not waited for, and the connection is closed. */
+  /** Only status and headers matter: the body is not read, and the connection is closed. */
   readonly withoutBody?: boolean;
   readonly signal?: AbortSignal;
   /**
-   * The target is one that the operator's settings name, and no caller chose: it may be in any private network. Cloud
-   * metadata is refused all the same.
+   * The target comes from the settings of the operator, not from a caller, so it may be in any private network. Cloud
+   * metadata is still refused.
    */
   readonly operatorsTarget?: boolean;
   /**
-   * Tells the target which trace the request is part of, where there are traces. Others learn from it how our requests belong
-   * together, so it is for the vendors that a site has connected.
+   * Sends the trace to the target. It reveals how requests belong together, so it is only for vendors that the site has
+   * connected.
    */
   readonly handsOnTrace?: boolean;
   /**
-   * Called with the connection open, immediately before the first byte of the request leaves. When it throws, none does,
-   * and its error is the outcome.
+   * Called on the open connection, immediately before the first byte is sent. If it throws, nothing is sent and its
+   * error is the outcome.
    */
   readonly beforeLeaving?: () => Promise<void>;
 }
@@ -47,7 +47,7 @@ export class OutboundAnswer {
     return this.body.toString('utf8');
   }
 
-  /** Undefined when the body is no JSON, whatever its content type says. */
+  /** `undefined` if the body is not JSON, whatever its content type. */
   get json(): unknown {
     try {
       return JSON.parse(this.text) as unknown;
@@ -55,4 +55,29 @@ export class OutboundAnswer {
       return undefined;
     }
   }
+}
+
+/** The permission for one gated request. */
+export interface Departure {
+  /** Aborted when the response no longer counts. */
+  readonly signal: AbortSignal;
+  /**
+   * Called on the open connection before anything is sent; if it throws, nothing is sent. HTTP clients pass it as
+   * `beforeLeaving`.
+   */
+  leave(): Promise<void>;
+}
+
+/** Passes every request that has an effect or looks something up, each attempt separately. */
+export interface Gate {
+  /** Renews the permission if needed. Throws what `request` throws. */
+  send<T>(request: (departure: Departure) => Promise<T>): Promise<T>;
+}
+
+/** Milliseconds to wait according to a Retry-After header (seconds or a date); `undefined` if it has neither. */
+export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
+  if (header === undefined) return undefined;
+  const text = header.trim();
+  const wait = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime();
+  return Number.isNaN(wait) ? undefined : Math.max(0, wait);
 }

@@ -1,10 +1,9 @@
 import { RecordedSpans } from '../../../test/support/traces/recorded-spans.js';
 import { SmtpServer, type Step } from '../../../test/support/vendors/smtp-server.js';
 import type { Settings } from '../config/settings.js';
-import type { Departure } from './gate.js';
+import type { Departure } from './outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from './net.errors.js';
-import { OutboundSmtp } from './outbound-smtp.js';
-import type { MailServer } from './smtp-session.js';
+import { OutboundSmtp, type MailServer } from './outbound-smtp.js';
 import { type PinnedAddress, type Resolver, Targets } from './targets.js';
 
 const MAIL = {
@@ -42,7 +41,7 @@ describe('OutboundSmtp', () => {
 
   afterAll(() => server.stop());
 
-  it('says what the server replied to the message', async () => {
+  it('returns the reply of the server', async () => {
     expect(await smtp().deliver(at(), MAIL, departure())).toEqual({
       code: 250,
       text: '250 2.0.0 queued as 4711',
@@ -50,7 +49,7 @@ describe('OutboundSmtp', () => {
     expect(server.mails).toMatchObject([{ to: MAIL.to, content: String(MAIL.content) }]);
   });
 
-  it('tells in a trace which server was asked and how it replied, and nothing of the mail', async () => {
+  it('records the server and its reply in the trace, but nothing of the mail', async () => {
     const spans = RecordedSpans.begin();
     await smtp().deliver(at(), MAIL, departure());
     spans.end();
@@ -66,21 +65,21 @@ describe('OutboundSmtp', () => {
   });
 
   it.each<Step>(['GREETING', 'EHLO'])(
-    'ends in time when the server is silent at %s',
+    'ends in time if the server is silent at %s',
     async (step) => {
       server.tricks.set(step, 'hang');
-      await expect(smtp().greet(at(), 300)).rejects.toThrow('does not answer in time');
+      await expect(smtp().greet(at(), 300)).rejects.toThrow('did not reply in time');
     },
   );
 
-  it('ends in time when the name resolves slowly', async () => {
+  it('ends in time if the name resolves slowly', async () => {
     const never = smtp(() => new Promise(() => undefined));
     await expect(never.greet(at({ host: 'mail.example.com' }), 100)).rejects.toThrow(
       UnreachableError,
     );
   });
 
-  it('says nothing at all when it was given up before it began', async () => {
+  it('sends nothing if it was aborted before it began', async () => {
     const given = departure({ signal: AbortSignal.abort() });
     await expect(smtp().deliver(at(), MAIL, given)).rejects.toThrow(UnreachableError);
     expect(server.commands).toEqual([]);
@@ -90,22 +89,25 @@ describe('OutboundSmtp', () => {
     ['RCPT', UnreachableError],
     ['DATA', UnreachableError],
     ['.', OutcomeUnknownError],
-  ])('knows what was handed over when it is given up at %s', async (step, error) => {
-    server.tricks.set(step, 'hang');
-    const controller = new AbortController();
-    void server.untilTricked().then(() => controller.abort());
-    const given = departure({ signal: controller.signal });
-    await expect(smtp().deliver(at(), MAIL, given)).rejects.toThrow(error);
-  });
+  ])(
+    'reports whether mail may have been transferred if it is aborted at %s',
+    async (step, error) => {
+      server.tricks.set(step, 'hang');
+      const controller = new AbortController();
+      void server.untilTricked().then(() => controller.abort());
+      const given = departure({ signal: controller.signal });
+      await expect(smtp().deliver(at(), MAIL, given)).rejects.toThrow(error);
+    },
+  );
 
-  it('is unreachable where nobody listens', async () => {
+  it('throws UnreachableError if nobody listens', async () => {
     const other = await SmtpServer.start();
     const { port } = other;
     await other.stop();
     await expect(smtp().greet(at({ port }), 5_000)).rejects.toThrow('ECONNREFUSED');
   });
 
-  it('survives a server that goes on after the end', async () => {
+  it('survives a server that continues after the end', async () => {
     server.tricks.set('QUIT', 'flood');
     expect(await smtp().deliver(at(), MAIL, departure())).toMatchObject({ code: 250 });
     server.tricks.set('QUIT', 'drop');

@@ -1,22 +1,27 @@
+import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { literalIn } from '../addresses/target-rules.js';
+import { OutcomeUnknownError, UnreachableError } from './net.errors.js';
+import { lookUpOf, messageOf } from './send-request.js';
+import { type PinnedAddress, Targets } from './targets.js';
 import { Injectable } from '@nestjs/common';
-import type { Departure } from './gate.js';
-import { type MailReply, type MailServer, type OutboundMail, SmtpSession } from './smtp-session.js';
+import type { Departure } from './outbound-request.js';
 import { traced } from '../tracing/tracing.js';
-import { Targets } from './targets.js';
 
 const TIMEOUT_MS = 15_000;
 const READY: MailReply = { code: 220, text: '' };
 
 /**
- * The one way out to mail servers, as OutboundHttp is to services: the name is resolved once, every address of it has to be
- * allowed, the connection goes to just those, certificates are always verified, and time and answers are bounded.
- * UnreachableError says that no mail was handed over, OutcomeUnknownError that one may have been.
+ * Sends all outgoing mail. The name is resolved once, all its addresses must be allowed, the connection uses only
+ * those, certificates are always verified, and time and replies are bounded. UnreachableError: no mail was transferred.
+ * OutcomeUnknownError: one may have been.
  */
 @Injectable()
 export class OutboundSmtp {
   constructor(private readonly targets: Targets) {}
 
-  /** Hands one mail over. The gate is asked when the server would take it, before it hears of any sender or recipient. */
+  /** Transfers one mail. Calls the gate when the server is ready, before it learns a sender or recipient. */
   async deliver(server: MailServer, mail: OutboundMail, departure: Departure): Promise<MailReply> {
     const session = new SmtpSession(server, { timeoutMs: TIMEOUT_MS, signal: departure.signal });
     const attributes = { 'server.address': server.host, 'server.port': server.port };
@@ -33,9 +38,209 @@ export class OutboundSmtp {
     );
   }
 
-  /** Connects and logs in, and hands nothing over. */
+  /** Connects and logs in, without sending mail. */
   async greet(server: MailServer, timeoutMs: number): Promise<MailReply> {
     const session = new SmtpSession(server, { timeoutMs });
     return await session.run(this.targets.pin(server.host), async () => READY);
   }
+}
+
+export interface MailServer {
+  /** In the form of URL#hostname. */
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the first byte; otherwise STARTTLS. */
+  readonly secure: boolean;
+  /** Whether TLS is required. If false, a server without STARTTLS is accepted. */
+  readonly requireTls: boolean;
+  readonly login?: { readonly user: string; readonly pass: string };
+}
+
+export interface OutboundMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  /** Complete message with headers. */
+  readonly content: Buffer;
+}
+
+/** Last reply of the server: 2xx accepted, 4xx temporary rejection, 5xx permanent rejection. */
+export interface MailReply {
+  readonly code: number;
+  readonly text: string;
+  /** Rejected recipients, if the server accepted others; `undefined` if it rejected none. */
+  readonly rejected?: readonly RejectedRecipient[];
+  /** Whether the server rejected the message itself, not the login, sender or recipients. */
+  readonly isOfMessage?: boolean;
+}
+
+interface RejectedRecipient {
+  readonly recipient: string;
+  readonly code: number;
+  readonly text: string;
+}
+
+interface Limits {
+  /** Timeout from the name look-up to the last reply. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+const LONGEST_REPLY = 16_384;
+
+/** A reply that ends the session early. */
+class EarlyReply extends Error {
+  constructor(readonly reply: MailReply) {
+    super(reply.text);
+  }
+}
+
+/** One connection to a mail server, for one mail. */
+class SmtpSession {
+  private readonly failure = Promise.withResolvers<never>();
+  private socket?: Socket;
+  private smtp?: SMTPConnection;
+  /**
+   * Whether bytes of the message may have been sent. Before that, the server discards everything when the connection
+   * ends.
+   */
+  private sent = false;
+
+  constructor(
+    private readonly server: MailServer,
+    private readonly limits: Limits,
+  ) {
+    // It is awaited only together with a step, and may reject between two steps.
+    this.failure.promise.catch(() => undefined);
+  }
+
+  /** Opens the session, runs `use` and closes the session. */
+  async run(
+    addresses: Promise<readonly PinnedAddress[]>,
+    use: () => Promise<MailReply>,
+  ): Promise<MailReply> {
+    const { timeoutMs, signal } = this.limits;
+    const late = (): void => this.fail('timeout', 'The mail server did not reply in time.');
+    const abort = (): void => this.fail('timeout', 'The mail was aborted.');
+    const timer = setTimeout(late, timeoutMs);
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted) abort();
+    try {
+      await this.open(await this.unlessFailed(addresses));
+      const reply = await use();
+      this.smtp?.quit();
+      return reply;
+    } catch (error) {
+      this.socket?.destroy();
+      if (error instanceof EarlyReply) return error.reply;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  async send({ from, to, content }: OutboundMail): Promise<MailReply> {
+    const message = Readable.from(this.leaving(content));
+    const { response, rejectedErrors } = await this.step<SentMail>((done) =>
+      this.smtp!.send({ from, to: [...to] }, message, done),
+    );
+    const code = Number.parseInt(response, 10);
+    return { code, text: response, rejected: rejectedErrors?.map(rejectedOf) };
+  }
+
+  /** Read only after the server accepts the message (354). */
+  private *leaving(content: Buffer): Generator<Buffer> {
+    this.sent = true;
+    yield content;
+  }
+
+  private async open(addresses: readonly PinnedAddress[]): Promise<void> {
+    const { host, port, secure, requireTls, login } = this.server;
+    const name = literalIn(host) ?? host;
+    const socket = connect({ host: name, port, lookup: lookUpOf(addresses) });
+    this.socket = socket;
+    socket.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
+    await this.unlessFailed(new Promise<void>((resolve) => socket.once('connect', resolve)));
+    // Our own timeout fires first and reports the cause.
+    const later = this.limits.timeoutMs + 1_000;
+    this.smtp = new SMTPConnection({
+      host: name,
+      connection: socket,
+      secure,
+      requireTLS: requireTls,
+      // Certificates are verified whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+      tls: { rejectUnauthorized: true },
+      connectionTimeout: later,
+      greetingTimeout: later,
+      socketTimeout: later,
+      maxResponseSize: LONGEST_REPLY,
+    });
+    // Never removed: an error event without a listener would end the process.
+    this.smtp.on('error', (cause: SmtpError) => this.failure.reject(this.meaningOf(cause)));
+    await this.step((done) => this.smtp!.connect(done));
+    if (login) await this.step((done) => this.smtp!.login({ credentials: login }, done));
+  }
+
+  private async step<T>(
+    begin: (done: (error?: Error | null, result?: T) => void) => void,
+  ): Promise<T> {
+    const outcome = new Promise<T>((resolve, reject) => {
+      begin((error, result) => (error ? reject(this.meaningOf(error)) : resolve(result as T)));
+    });
+    return await this.unlessFailed(outcome);
+  }
+
+  private async unlessFailed<T>(step: Promise<T>): Promise<T> {
+    return await Promise.race([step, this.failure.promise]);
+  }
+
+  private meaningOf(error: SmtpError): Error {
+    const { responseCode, response = '', originalCode, rejectedErrors } = error;
+    if (error.code === 'ETLS' && responseCode) {
+      const message = 'The mail server does not support STARTTLS, which is required.';
+      return new UnreachableError(message, { temporary: false, cause: error });
+    }
+    if (responseCode) {
+      const rejected = rejectedErrors?.map(rejectedOf);
+      const isOfMessage = this.sent;
+      return new EarlyReply({ code: responseCode, text: response, rejected, isOfMessage });
+    }
+    return this.ended('broken', messageOf({ code: originalCode }), error);
+  }
+
+  private fail(reason: 'timeout' | 'broken', message: string, cause?: unknown): void {
+    this.failure.reject(this.ended(reason, message, cause));
+    this.socket?.destroy();
+  }
+
+  private ended(reason: 'timeout' | 'broken', message: string, cause?: unknown): Error {
+    return this.sent
+      ? new OutcomeUnknownError(message, reason, { cause })
+      : new UnreachableError(message, { cause });
+  }
+}
+
+/** Error fields of nodemailer. */
+interface SmtpError extends Error {
+  readonly code?: string;
+  readonly originalCode?: string;
+  readonly responseCode?: number;
+  readonly response?: string;
+  readonly recipient?: string;
+  /** One error per rejected recipient. */
+  readonly rejectedErrors?: readonly SmtpError[];
+}
+
+/** Result of nodemailer for an accepted mail. */
+interface SentMail {
+  readonly response: string;
+  readonly rejectedErrors?: readonly SmtpError[];
+}
+
+function rejectedOf({
+  recipient = '',
+  responseCode = 0,
+  response = '',
+}: SmtpError): RejectedRecipient {
+  return { recipient, code: responseCode, text: response };
 }

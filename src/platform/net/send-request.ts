@@ -6,33 +6,36 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestTls } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
-import type { AnswerMemory } from './answer-memory.js';
 import { OutcomeUnknownError, UnreachableError } from './net.errors.js';
 import { OutboundAnswer, type OutboundRequest } from './outbound-request.js';
 import type { PinnedAddress } from './targets.js';
+import { GrowingBuffer } from '../growing-buffer.js';
 
-/** A request whose target was resolved and allowed, and whose limits are set. */
+/** A request with a resolved and allowed target and with all limits set. */
 export interface PreparedRequest extends OutboundRequest {
-  /** The connection goes to one of these and nowhere else. */
+  /** The only addresses that the connection may use. */
   readonly addresses: readonly PinnedAddress[];
-  /** Until when the connection must be open, as performance.now() counts. */
+  /** Deadline for the open connection, in performance.now() time. */
   readonly connectBy: number;
-  /** Until when the whole answer must be there. */
+  /** Deadline for the complete response. */
   readonly deadline: number;
   readonly maxAnswerBytes: number;
-  /** All requests share it. */
+  /** Shared by all requests. */
   readonly answerMemory: AnswerMemory;
   readonly traceparent?: string;
 }
 
-/** Interim answers (status 1xx) that may come before the real one: honest vendors send one or two. */
+/** Maximum number of 1xx responses. Honest vendors send one or two. */
 const MOST_INTERIM_ANSWERS = 16;
 
-/** Agents of our own, because the environment can make Node's global ones use a proxy. Each connection serves one request. */
+/**
+ * Own agents, because the environment can make the global agents of Node use a proxy. Each connection serves one
+ * request.
+ */
 const PLAIN = new HttpAgent({ keepAlive: false });
 const TLS = new HttpsAgent({ keepAlive: false });
 
-/** Sends one request over a new connection and reads its answer. */
+/** Sends one request over a new connection and reads the response. */
 export async function sendRequest(prepared: PreparedRequest): Promise<OutboundAnswer> {
   return await new RequestUnderWay(prepared).run();
 }
@@ -41,44 +44,47 @@ class RequestUnderWay {
   private readonly outgoing: ClientRequest;
   private readonly timers: NodeJS.Timeout[] = [];
   private readonly outcome = Promise.withResolvers<OutboundAnswer>();
-  /** Whether bytes of the request may have left. */
+  /** Whether bytes of the request may have been sent. */
   private sent = false;
+  /** The outcome is known. An error that nobody sees would cost its stack trace. */
+  private ended = false;
   private interimAnswers = 0;
 
   constructor(private readonly request: PreparedRequest) {
     try {
       this.outgoing = open(this.request);
     } catch (cause) {
-      const message = 'The request has characters that HTTP cannot carry.';
+      const message = 'The request has characters that HTTP does not allow.';
       throw new UnreachableError(message, { temporary: false, cause });
     }
   }
 
   async run(): Promise<OutboundAnswer> {
     const { connectBy, deadline, signal } = this.request;
-    const abort = (): void => this.fail('timeout', 'The request was given up.');
+    const abort = (): void => this.fail('timeout', 'The request was aborted.');
     this.outgoing.on('socket', (socket) => this.whenConnected(socket));
     this.outgoing.on('response', (incoming) => this.receive(incoming));
     this.outgoing.on('information', () => this.countInterim());
-    this.outgoing.on('upgrade', () => this.fail('broken', 'The answer changes the protocol.'));
+    this.outgoing.on('upgrade', () => this.fail('broken', 'The response changes the protocol.'));
     this.outgoing.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
     this.outgoing.on('close', () => this.fail('broken', 'The connection ended.'));
     this.after(connectBy, () => {
-      if (!this.sent) this.fail('timeout', 'No connection could be made in time.');
+      if (!this.sent) this.fail('timeout', 'The connection was not established in time.');
     });
-    this.after(deadline, () => this.fail('timeout', 'No whole answer came in time.'));
+    this.after(deadline, () => this.fail('timeout', 'No complete response came in time.'));
     signal?.addEventListener('abort', abort, { once: true });
     if (signal?.aborted) abort();
     try {
       return await this.outcome.promise;
     } finally {
+      this.ended = true;
       for (const timer of this.timers) clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
       this.outgoing.destroy();
     }
   }
 
-  /** The connection is open now, and TLS is verified. Node sends nothing, not even the headers, before `end` is called. */
+  /** The connection is open and TLS is verified. Node sends nothing before `end`, not even headers. */
   private whenConnected(socket: Socket): void {
     const event = this.request.url.protocol === 'https:' ? 'secureConnect' : 'connect';
     socket.once(event, () => void this.leave());
@@ -91,7 +97,7 @@ class RequestUnderWay {
       this.outcome.reject(error);
       return;
     }
-    // The request was given up while `beforeLeaving` ran: no byte may leave any more.
+    // The request was aborted during `beforeLeaving`, so nothing may be sent.
     if (this.outgoing.destroyed) return;
     this.sent = true;
     this.outgoing.end(this.request.body);
@@ -99,20 +105,24 @@ class RequestUnderWay {
 
   private countInterim(): void {
     this.interimAnswers += 1;
-    if (this.interimAnswers > MOST_INTERIM_ANSWERS) this.fail('broken', 'The answer never begins.');
+    if (this.interimAnswers > MOST_INTERIM_ANSWERS)
+      this.fail('broken', 'The server sent only interim responses.');
   }
 
   private receive(incoming: IncomingMessage): void {
     const { statusCode = 0, headers } = incoming;
     const { answerMemory, maxAnswerBytes, withoutBody = false } = this.request;
     if (withoutBody) {
-      // Nobody reads it: what still comes, or goes wrong with it, changes nothing.
+      // The body is not read, so later data and errors do not matter.
       incoming.on('error', () => undefined);
       return this.outcome.resolve(new OutboundAnswer(statusCode, headers, Buffer.alloc(0)));
     }
-    const tooLong = (): void => this.fail('broken', 'The answer is too long.');
-    const body = answerMemory.open(() => this.fail('broken', 'The answer is too long for now.'));
-    // The request asks for no compression. What is compressed all the same is not unpacked: a few bytes could become gigabytes.
+    const tooLong = (): void => this.fail('broken', 'The response is too long.');
+    const body = answerMemory.open(() =>
+      this.fail('broken', 'The response is too long for the memory available now.'),
+    );
+    // The request accepts no compression. A compressed body is not unpacked, because a few bytes could become
+    // gigabytes.
     const isPlain = /^(identity)?$/i.test(headers['content-encoding'] ?? '');
     let size = 0;
     if (Number(headers['content-length'] ?? 0) > maxAnswerBytes) tooLong();
@@ -128,8 +138,9 @@ class RequestUnderWay {
     incoming.on('close', () => answerMemory.close(body));
   }
 
-  /** Only the first outcome counts: an answer that came whole is not undone by what happens to the connection later. */
+  /** Only the first outcome counts: a later connection error does not undo a complete response. */
   private fail(reason: 'timeout' | 'broken', message: string, cause?: unknown): void {
+    if (this.ended) return;
     this.outcome.reject(
       this.sent
         ? new OutcomeUnknownError(message, reason, { cause })
@@ -161,19 +172,19 @@ function open(request: PreparedRequest): ClientRequest {
     }),
     agent: secure ? TLS : PLAIN,
     lookup: lookUpOf(addresses),
-    // Certificates are verified whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+    // Certificates are verified regardless of NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,
   });
 }
 
-/** Node throws when the value of a header is undefined. */
+/** Node throws if the value of a header is undefined. */
 function withoutUndefined(
   headers: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
 }
 
-/** Answers Node's look-up of the host name with the addresses that were resolved and allowed before. */
+/** Answers the look-up of Node with the resolved and allowed addresses. */
 export function lookUpOf(addresses: readonly PinnedAddress[]): LookupFunction {
   return (_host, options, answer) => {
     const [first] = addresses;
@@ -182,8 +193,56 @@ export function lookUpOf(addresses: readonly PinnedAddress[]): LookupFunction {
   };
 }
 
-/** Says what went wrong without naming the address: the text reaches callers. */
+/** Describes the failure without the address, because callers see the text. */
 export function messageOf(cause: unknown): string {
   const { code } = cause as { code?: unknown };
   return typeof code === 'string' ? `The connection failed (${code}).` : 'The connection failed.';
+}
+
+const FIRST_BYTES = 4_096;
+
+/**
+ * Memory shared by all responses in progress. If it is exceeded, the largest response is aborted, so that an endless
+ * response of one vendor does not cost another vendor its short one.
+ */
+export class AnswerMemory {
+  private readonly answers = new Map<
+    GrowingBuffer,
+    { bytes: number; readonly giveUp: () => void }
+  >();
+  private reserved = 0;
+
+  constructor(private readonly mostBytes: number) {}
+
+  /** @param giveUp aborts the request of the response */
+  open(giveUp: () => void): GrowingBuffer {
+    const buffer: GrowingBuffer = new GrowingBuffer({
+      firstBytes: FIRST_BYTES,
+      reserve: (bytes) => this.reserve(buffer, bytes),
+    });
+    this.answers.set(buffer, { bytes: 0, giveUp });
+    return buffer;
+  }
+
+  close(buffer: GrowingBuffer): void {
+    this.reserved -= this.answers.get(buffer)?.bytes ?? 0;
+    this.answers.delete(buffer);
+  }
+
+  private reserve(buffer: GrowingBuffer, bytes: number): boolean {
+    const answer = this.answers.get(buffer);
+    if (!answer) return false;
+    this.reserved += bytes - answer.bytes;
+    answer.bytes = bytes;
+    while (this.reserved > this.mostBytes) this.giveUpLargest();
+    return this.answers.has(buffer);
+  }
+
+  private giveUpLargest(): void {
+    const [largest] = [...this.answers].sort(([, one], [, other]) => other.bytes - one.bytes);
+    if (!largest) return;
+    const [buffer, { giveUp }] = largest;
+    this.close(buffer);
+    giveUp();
+  }
 }

@@ -1,7 +1,6 @@
 import { lookup as lookUp } from 'node:dns/promises';
 import { Injectable } from '@nestjs/common';
 import { Settings } from '../config/settings.js';
-import { NameLookups } from './name-lookups.js';
 import { TargetRefusedError, UnreachableError } from './net.errors.js';
 import { literalIn, targetRules, type TargetRules } from '../addresses/target-rules.js';
 
@@ -10,7 +9,7 @@ export interface PinnedAddress {
   readonly family: 4 | 6;
 }
 
-/** Finds the addresses of a host name, as the system does. Tests put another one in its place. */
+/** Resolves host names like the operating system. Tests replace it. */
 @Injectable()
 export class Resolver {
   async resolve(host: string): Promise<PinnedAddress[]> {
@@ -20,9 +19,8 @@ export class Resolver {
 }
 
 /**
- * Decides where the service may connect to. A name is resolved once, every address of it has to be allowed, and the
- * connection goes to just those addresses. So an attacker gains nothing by a name that leads elsewhere the next time
- * (DNS rebinding).
+ * Decides which addresses the service may connect to. A name is resolved once, all its addresses must be allowed, and
+ * the connection uses only those, so DNS rebinding has no effect.
  */
 @Injectable()
 export class Targets {
@@ -35,16 +33,16 @@ export class Targets {
   }
 
   /**
-   * The addresses to connect to.
+   * Returns the addresses to connect to.
    *
-   * @param host as URL#hostname writes it: in lower case, IPv6 in brackets, and an address in whatever spelling (`0x7f.1`)
-   *   already written as usual
+   * @param host in the form of URL#hostname: lower case, IPv6 in brackets, IPv4 in dotted decimal (`0x7f.1` is already
+   * converted)
    */
   async pin(host: string): Promise<readonly PinnedAddress[]> {
     return await this.pinUnless((address) => this.rules(address) !== undefined, host);
   }
 
-  /** The same for a host that the operator's settings name: it may be in a private network without being listed. */
+  /** Like `pin`, for a host in the settings of the operator: it may be in any private network. */
   async pinOperators(host: string): Promise<readonly PinnedAddress[]> {
     return await this.pinUnless(
       (address) => !['private', undefined].includes(this.rules(address)),
@@ -63,7 +61,7 @@ export class Targets {
     return addresses;
   }
 
-  /** Why a host that is an address is refused; undefined for every name. The host is written as for `pin`. */
+  /** Why a literal address is refused; `undefined` for a name or an allowed address. `host` as for `pin`. */
   refusalOfAddress(host: string): string | undefined {
     const literal = literalIn(host);
     return literal && this.rules(literal) ? refusalOf(host) : undefined;
@@ -83,7 +81,56 @@ export class Targets {
   }
 }
 
-/** The same text for every refusal, so that nobody learns from it which private addresses a name leads to. */
+/** The same text for every refusal, so that it does not reveal which private addresses a name has. */
 function refusalOf(host: string): string {
-  return `${host} is not on a public network; ALLOWED_PRIVATE_TARGETS can name private ones, and cloud metadata is always refused.`;
+  return `${host} is not in a public network. ALLOWED_PRIVATE_TARGETS can allow private networks; cloud metadata is always refused.`;
+}
+
+/** A healthy name server answers within this time, even on a busy machine. */
+const PROMPT_MS = 1_000;
+
+/**
+ * Looks up names like the operating system. A look-up takes one of few threads until it ENDS, even if its caller has
+ * given up, so a hanging name server must not take all threads. Each name has at most one look-up at a time, shared by
+ * all callers. Names that were slow last time wait for each other: together they take one thread.
+ */
+export class NameLookups<T> {
+  private readonly underWay = new Map<string, Promise<T>>();
+  /** Only operators choose names, so they are few. */
+  private readonly slow = new Set<string>();
+  private lastOfSlow: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly lookUp: (name: string) => Promise<T>) {}
+
+  find(name: string): Promise<T> {
+    const present = this.underWay.get(name);
+    if (present) return present;
+    const found = this.slow.has(name) ? this.afterOtherSlow(name) : this.measured(name);
+    this.underWay.set(name, found);
+    // The caller may have given up and ignore the failure.
+    void found.catch(() => undefined).finally(() => this.underWay.delete(name));
+    return found;
+  }
+
+  private afterOtherSlow(name: string): Promise<T> {
+    const found = this.lastOfSlow.then(() => this.measured(name));
+    this.lastOfSlow = found.catch(() => undefined);
+    return found;
+  }
+
+  /** A look-up counts as slow as soon as it is late, not only when it ends. */
+  private async measured(name: string): Promise<T> {
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      this.slow.add(name);
+    }, PROMPT_MS);
+    timer.unref();
+    try {
+      return await this.lookUp(name);
+    } finally {
+      clearTimeout(timer);
+      if (!isLate) this.slow.delete(name);
+    }
+  }
 }

@@ -17,11 +17,11 @@ export const MEANINGS_EXTENSION = 'x-error-meanings';
 export const EXAMPLE_EXTENSION = 'x-example';
 export const ERROR_PAGES_EXTENSION = 'x-error-pages';
 
-/** An answer that is one of several types. All statuses of success have to name the same one: some generators know only one. */
-export interface OneOf {
+/** A response with one of several types. All success statuses name the same `OneOf`, because some generators support only one. */
+interface OneOf {
   readonly name: string;
   readonly types: readonly Type[];
-  /** The field that tells which it is, and the type for each of its words. */
+  /** The discriminator field, and the type for each of its values. */
   readonly by?: { readonly field: string; readonly words: Readonly<Record<string, Type>> };
 }
 
@@ -29,21 +29,20 @@ interface AnswerOptions {
   readonly status: number;
   readonly description: string;
   readonly type?: Type | OneOf;
-  /** The answer has no envelope. */
+  /** Whether the response has no envelope. */
   readonly raw?: boolean;
   readonly list?: boolean;
-  /** A list without pages: it has as many items as there are, or as somebody has set up. */
+  /** Whether the list has all items on one page. */
   readonly catalogue?: boolean;
   readonly contentType?: string;
-  /** For a body that no class describes; text when it is left out. */
+  /** Bodies of the same status with other media types, without an envelope. */
+  readonly others?: Readonly<Record<string, Type>>;
+  /** Schema of a body that no class describes. Default: text. */
   readonly schema?: SchemaObject;
   readonly headers?: Record<string, { description: string; schema: SchemaObject }>;
 }
 
-/**
- * The id under which generated clients know an operation, its title, and what else there is to say about it. A comment on
- * a handler is for those who read the code: the contract shows none.
- */
+/** Describes an operation: its id in generated clients, its title and its description. */
 export function Operation(
   operationId: string,
   summary: string,
@@ -53,16 +52,19 @@ export function Operation(
 }
 
 /**
- * Documents one answer. An enveloped type becomes a component of its own (`IncidentEnvelope`, `IncidentList`), so that
- * generated clients get named types instead of anonymous ones.
+ * Documents one response. An enveloped type becomes its own component (`IncidentEnvelope`, `IncidentList`), so that generated
+ * clients have named types.
  */
 export function ApiAnswer(options: AnswerOptions): MethodDecorator & ClassDecorator {
   const { status, description, type, headers, contentType = 'application/json' } = options;
-  const { schema = { type: 'string' } } = options;
+  const { schema = { type: 'string' }, others = {} } = options;
   const types = type && ('types' in type ? type.types : [type]);
-  const content = { [contentType]: { schema: type ? schemaOf(type, options) : schema } };
+  const content: Record<string, { schema: SchemaObject | ReferenceObject }> = {
+    [contentType]: { schema: type ? schemaOf(type, options) : schema },
+  };
+  for (const [other, its] of Object.entries(others)) content[other] = { schema: ref(its) };
   const response = ApiResponse({ status, description, content, headers });
-  return applyDecorators(ApiExtraModels(...(types ?? [])), response);
+  return applyDecorators(ApiExtraModels(...(types ?? []), ...Object.values(others)), response);
 }
 
 const ref = (type: Type) => ({ $ref: getSchemaPath(type) });
@@ -96,40 +98,40 @@ const oneOf = ({ name, types, by }: OneOf): SchemaObject => ({
   },
 });
 
-/** The errors that an operation may answer beside those that all operations of its kind share. */
+/** Lists the errors of an operation, in addition to those that all operations of its kind share. */
 export function ApiErrors(...codes: readonly ErrorCode[]): MethodDecorator & ClassDecorator {
   return ApiExtension(ERRORS_EXTENSION, codes);
 }
 
-/** What an error says at this operation, where that is more than the catalogue's words for all operations. */
+/** The meaning of an error at one operation, if it is more specific than the catalogue. */
 export type ErrorMeanings = Readonly<Partial<Record<ErrorCode, string>>>;
 
-/** What `conflict` says of a POST at which nothing else can be in the way. */
+/** The meaning of `conflict` at a POST that has no other conflict. */
 export const SAME_KEY_UNDER_WAY = 'A request with the same Idempotency-Key is still under way.';
 
 export function ApiErrorMeanings(meanings: ErrorMeanings): MethodDecorator & ClassDecorator {
   return ApiExtension(MEANINGS_EXTENSION, meanings);
 }
 
-/** The operation tells a browser's form its errors as a page. */
+/** Marks an operation that answers a browser form with error pages. */
 export function ApiErrorPages(): MethodDecorator & ClassDecorator {
   return ApiExtension(ERROR_PAGES_EXTENSION, true);
 }
 
-/** Schemas that the operation refers to, by their names, where no class describes them. */
+/** Adds named schemas that the operation refers to and no class describes. */
 export function ApiSchemas(schemas: Readonly<Record<string, SchemaObject>>): MethodDecorator {
   return ApiExtension(SCHEMAS_EXTENSION, schemas);
 }
 
-/** A whole value of the class; what decorates its fields gives examples of these alone. */
+/** Sets an example of the whole class. Decorators of fields set examples of single fields. */
 export function ApiExample(example: object): ClassDecorator {
   return ApiExtension(EXAMPLE_EXTENSION, example);
 }
 
-/** For the `headers` of an answer that says the version of what it shows. */
+/** Header of a response that states the version of the resource. */
 export const ETAG_HEADER = {
   ETag: {
-    description: 'Names this version of the resource, for If-Match.',
+    description: 'Version of the resource, for If-Match.',
     schema: { type: 'string' as const },
   },
 };
@@ -141,7 +143,6 @@ export const ApiIfMatch = (): MethodDecorator =>
   ApiHeader({
     name: 'If-Match',
     required: false,
-    description:
-      'The ETag that the change is meant for, as an answer gave it; without it, whatever is there.',
+    description: 'ETag of the version to change. Without it, the request changes any version.',
     schema: { type: 'string', pattern: `^([*]|${TAG}(, *${TAG})*)$` },
   });

@@ -10,15 +10,15 @@ import { sorted } from './schemas.js';
 type Schema = SchemaObject & Readonly<Record<string, unknown>>;
 type Schemas = Record<string, SchemaObject | ReferenceObject>;
 
-/** What is said of a schema where it is used; all else is the same wherever it is used. */
+/** Keywords that may differ at each place that uses a schema. */
 const SAID_ON_THE_SPOT = ['description', 'example', 'default'];
 
-/** What is no schema, and may have a `title` that is a value. */
+/** Keys whose contents are values, which may have a `title`. */
 const VALUES = new Set(['example', 'examples', 'default', 'enum']);
 
 /**
- * Makes a component of every schema with a title, which becomes its name, and refers to it: generators give a name of
- * their own to what has none, and one type for each place to what is one.
+ * Makes a component of every schema with a title and replaces the schema by a reference. Without it, generators invent names and
+ * make one type for each place.
  */
 export function nameTitled(document: OpenAPIObject): void {
   const schemas: Schemas = ((document.components ??= {}).schemas ??= {});
@@ -38,7 +38,7 @@ function parametersOf(document: OpenAPIObject): ParameterObject[] {
     .filter((parameter) => 'in' in parameter);
 }
 
-/** A parameter has an example of its own: so its schema is no more than the reference. */
+/** Moves the example from the schema to the parameter, so that the schema is only a reference. */
 function sayBeside(parameter: ParameterObject): void {
   const { allOf, example, ...others } = parameter.schema as Readonly<Record<string, unknown>>;
   if (!Array.isArray(allOf) || Object.keys(others).length > 0) return;
@@ -46,7 +46,7 @@ function sayBeside(parameter: ParameterObject): void {
   if (example !== undefined) parameter.example ??= example;
 }
 
-/** The value with a reference in the place of every titled schema in it. */
+/** Replaces every titled schema in the value by a reference. */
 function inside<T>(value: T, found: Schemas): T {
   if (Array.isArray(value)) return value.map((item: unknown) => named(item, found)) as T;
   if (typeof value !== 'object' || value === null) return value;
@@ -76,7 +76,7 @@ function named(value: unknown, found: Schemas): unknown {
   return Object.keys(said).length > 0 ? { allOf: [reference], ...said } : reference;
 }
 
-/** What is said of all ids of a kind, and of all sets that grow. */
+/** Returns the description of ids and of open sets. */
 function aboutAll(title: string, { 'x-extensible-enum': known }: Schema): { description?: string } {
   if (Array.isArray(known)) {
     return { description: `An open set: there will be more. Known: ${known.join(', ')}.` };
@@ -101,8 +101,8 @@ function hasTitle(value: unknown): value is Schema & { title: string } {
 const IDENTIFIER = /^[a-z]\w*$/i;
 
 /**
- * Gives the words of an enum names, where they are no identifiers: left to themselves, generators call `created_at` and
- * `-created_at` the same and number them.
+ * Adds names for enum values that are not identifiers. Otherwise generators give `created_at` and `-created_at` the same name with
+ * a number.
  */
 export function nameWords(document: OpenAPIObject): void {
   for (const schema of Object.values(document.components?.schemas ?? {})) {

@@ -1,9 +1,10 @@
-import { applyDecorators, Controller, Get, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Public } from '../access/access.js';
+import { Settings } from '../config/settings.js';
 import { AnyQuery } from '../http/handler-options.js';
 import { JSON_UTF8 } from '../http/answer.js';
 import { sendFile, StaticFile } from '../http/static-file.js';
@@ -13,56 +14,47 @@ import { toOpenApi31 } from './version-3-1.js';
 const FOLDER = join(__dirname, '../../../openapi');
 const fileOf = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
 
-/** Kept, and asked about each time: a new release may have another one. */
+/** Caches revalidate each time, because a new release may change the document. */
 const CACHING = 'no-cache';
 
 const ApiDocument = (contentType: string): MethodDecorator =>
-  applyDecorators(
-    ApiHeader({
-      name: 'If-None-Match',
-      required: false,
-      description: 'The ETag of what the caller has already.',
-      schema: { type: 'string' },
-    }),
-    ApiAnswer({
-      status: 200,
-      description: 'This document, compressed for those who take that.',
-      contentType,
-      schema: { type: 'object', additionalProperties: true },
-      headers: ETAG_HEADER,
-    }),
-    ApiResponse({ status: 304, description: 'The caller has it already.', headers: ETAG_HEADER }),
-  );
+  ApiAnswer({
+    status: 200,
+    description: 'This document, compressed if the client accepts it.',
+    contentType,
+    schema: { type: 'object', additionalProperties: true },
+    headers: ETAG_HEADER,
+  });
 
-/** Serves what the committed files say, from which clients are generated: the JSON without the white space that is for reviewers. */
+type Documents = Readonly<Record<'json' | 'newer' | 'yaml', StaticFile>>;
+
+/** By the address of the service, for all apps of a process. */
+const known = new Map<string, Documents>();
+
+/** Serves the committed documents, from which clients are generated. The JSON has no white space. */
 @ApiTags('System')
 @Controller()
 @AnyQuery()
 @Public()
 export class ContractController {
-  private readonly json: StaticFile;
-  /** Made before the service listens: it takes so long that, made for the first who asks, all others would wait. */
-  private readonly newer: StaticFile;
-  private readonly yaml = new StaticFile(
-    'application/yaml; charset=utf-8',
-    Buffer.from(fileOf('openapi.yaml')),
-  );
+  /** Converted before the service listens, because the conversion would block other requests. */
+  private readonly documents: Documents;
 
-  constructor() {
-    const document = JSON.parse(fileOf('openapi.json')) as Record<string, unknown>;
-    this.json = minified(document);
-    this.newer = minified(toOpenApi31(document));
+  constructor({ publicUrl, port }: Settings) {
+    const url = publicUrl?.replace(/\/+$/, '') ?? `http://127.0.0.1:${port}`;
+    this.documents = known.get(url) ?? readDocuments(url);
+    known.set(url, this.documents);
   }
 
   @Get('openapi.json')
   @Operation(
     'getOpenApiJson',
     'Read this document as JSON',
-    'It is the same for everybody, and changes with a release alone.',
+    'The same for all callers. It changes only with a release.',
   )
   @ApiDocument('application/json')
   async asJson(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await sendFile(request, reply, this.json, CACHING);
+    await sendFile(request, reply, this.documents.json, CACHING);
   }
 
   @Get('openapi-3.1.json')
@@ -73,7 +65,7 @@ export class ContractController {
   )
   @ApiDocument('application/json')
   async asNewerJson(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await sendFile(request, reply, this.newer, CACHING);
+    await sendFile(request, reply, this.documents.newer, CACHING);
   }
 
   @Get('openapi.yaml')
@@ -84,8 +76,20 @@ export class ContractController {
   )
   @ApiDocument('application/yaml')
   async asYaml(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await sendFile(request, reply, this.yaml, CACHING);
+    await sendFile(request, reply, this.documents.yaml, CACHING);
   }
+}
+
+/** The committed documents. Clients that are generated from them ask the address at which they were read. */
+function readDocuments(url: string): Documents {
+  const committed = JSON.parse(fileOf('openapi.json')) as { servers: { url: string }[] };
+  const document = { ...committed, servers: [{ ...committed.servers[0], url }] };
+  const yaml = fileOf('openapi.yaml').replace(`url: ${committed.servers[0]!.url}`, `url: ${url}`);
+  return {
+    json: minified(document),
+    newer: minified(toOpenApi31(document)),
+    yaml: new StaticFile('application/yaml; charset=utf-8', Buffer.from(yaml)),
+  };
 }
 
 function minified(document: object): StaticFile {

@@ -1,7 +1,6 @@
 import type { HeadersObject, SchemaObject, SchemasObject } from '@nestjs/swagger';
 import { APPROVAL_LEVELS } from '../access/roles.js';
 import { ERROR_CATALOGUE } from '../errors/error-catalogue.js';
-import { FIELD_ERROR_CODES_IN_WORDS } from '../errors/field-error-codes.js';
 import { LAST_PAGE, MOST_PER_PAGE } from '../paging/page.js';
 import { integer } from '../validation/fields.js';
 
@@ -82,7 +81,8 @@ export const SHARED_SCHEMAS: SchemasObject = {
       },
       code: {
         type: 'string',
-        description: `The rule that is broken. An open set; now:\n${FIELD_ERROR_CODES_IN_WORDS}`,
+        description:
+          'The rule that the field breaks. An open set; /docs/guides/api lists the codes.',
         example: 'is_string',
       },
       message: { type: 'string', example: 'parameters.message_id must be a string.' },
@@ -113,6 +113,12 @@ export const SHARED_SCHEMAS: SchemasObject = {
             type: 'string',
             description: 'With forbidden, where the role is too low: the least that may.',
             example: 'admin',
+          },
+          hint: {
+            type: 'string',
+            description:
+              'With validation_error of a webhook receipt: the preset that the body looks like.',
+            example: 'This looks like okta.',
           },
           reason: {
             type: 'string',

@@ -1,110 +1,93 @@
 import type { MediaTypeObject, OpenAPIObject, OperationObject } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/error-catalogue.js';
-import { ERROR_EXAMPLES } from './error-examples.js';
-import type { ExamplesByCase, OperationExample, OperationExamples } from './operation-examples.js';
+
+/** A request and its answer, as the test that plays the story recorded them. */
+export interface RecordedExample {
+  readonly summary: string;
+  readonly status: number;
+  /** The media type of the answer, if the status has several. */
+  readonly media?: string;
+  readonly body?: unknown;
+  /** Left out if an example before it shows the same. */
+  readonly answer?: unknown;
+}
+
+type RecordedCases = Readonly<Record<string, RecordedExample>>;
+
+/** The content of `openapi/examples.json`. */
+export interface RecordedExamples {
+  /** By operationId, then by case. */
+  readonly operations: Readonly<Record<string, RecordedCases>>;
+  /** One answer of each code. */
+  readonly errors: Readonly<Record<string, unknown>>;
+}
 
 type Shown = NonNullable<MediaTypeObject['examples']>;
 type Content = Record<string, MediaTypeObject>;
 
-/** Pages are for people: an example of one tells a program nothing. */
 const HTML = 'text/html';
 const EXAMPLES = '#/components/examples/';
 
-/** What the errors of an operation refer to where its own examples do not show them: one example of each code. */
+/** The examples of an error answer: one of each code, shared by all operations. */
 export const errorExamples = (codes: readonly ErrorCode[]): Shown =>
   Object.fromEntries(codes.map((code) => [code, { $ref: `${EXAMPLES}${code}` }]));
 
-/**
- * Puts the examples of an operation to its bodies: what succeeds to the request, each answer to its status. The order of
- * the cases stays, since tools show the first.
- */
-export function addExamples(
-  operation: OperationObject,
-  cases: ExamplesByCase = {},
-  components: Shown = {},
-): void {
-  const named = Object.entries(cases);
-  const requests = named.filter(([, { body, status }]) => body !== undefined && status < 400);
-  for (const media of bodiesOf(operation.requestBody)) {
-    media.examples = shown(requests, ({ body }) => body);
-  }
-  const answered = new Set(named.map(([, { status }]) => String(status)));
-  for (const [status, response] of Object.entries(operation.responses)) {
-    answered.delete(status);
-    const own = named.filter(([, example]) => String(example.status) === status);
-    const examples = shown(own, ({ answer }) => answer);
-    for (const media of bodiesOf(response)) {
-      const shared = Object.entries(media.examples ?? {});
-      const codes = new Set(own.map(([, { answer }]) => codeOf(answer)));
-      const others = shared.filter(([code]) => !codes.has(code));
-      const referred = kept(examples, operation.operationId!, components);
-      media.examples = { ...referred, ...Object.fromEntries(others) };
-      if (Object.keys(media.examples ?? {}).length === 0) {
-        throw new Error(
-          `${operation.operationId} has no example with status ${status}: add one to the module's *.examples.ts.`,
+/** Adds the recorded examples of all operations. Answers refer to them as components: openapi-generator takes an example inside an answer for a schema without a name. */
+export class Examples {
+  private readonly components: Shown = {};
+  private readonly namesByValue = new Map<string, string>();
+
+  constructor(private readonly recorded: RecordedExamples) {}
+
+  /** Adds the bodies that succeed to the request, and each answer to its status, in the order of the story. */
+  addTo(operation: OperationObject): void {
+    const { operationId = '', requestBody, responses } = operation;
+    const cases = Object.entries(this.recorded.operations[operationId] ?? {});
+    const requests = cases.filter(([, { body, status }]) => body !== undefined && status < 400);
+    for (const [, media] of bodiesOf(requestBody)) {
+      media.examples = Object.fromEntries(
+        requests.map(([name, { summary, body }]) => [name, { summary, value: body }]),
+      );
+    }
+    for (const [status, response] of Object.entries(responses)) {
+      const own = cases.filter(([, one]) => String(one.status) === status && 'answer' in one);
+      const special = new Set(own.map(([, { media }]) => media));
+      for (const [type, media] of bodiesOf(response)) {
+        const its = special.has(type) ? type : undefined;
+        const ofType = own.filter(([, example]) => example.media === its);
+        if (ofType.length === 0) continue;
+        media.examples = Object.fromEntries(
+          ofType.map(([name, example]) => [name, this.kept(`${operationId}_${name}`, example)]),
         );
       }
     }
   }
-  if (answered.size > 0) {
-    throw new Error(`${operation.operationId} never answers ${[...answered].join()}.`);
+
+  /** Adds the components that operations refer to. */
+  finish(document: OpenAPIObject): void {
+    const ids = new Set(JSON.stringify(document.paths).match(/(?<="operationId":")\w+/g));
+    const unknown = Object.keys(this.recorded.operations).filter((id) => !ids.has(id));
+    if (unknown.length > 0) throw new Error(`Examples of no operation: ${unknown.join(', ')}.`);
+    const text = JSON.stringify(document);
+    const errors = Object.entries(this.recorded.errors).filter(([code]) =>
+      text.includes(`"${EXAMPLES}${code}"`),
+    );
+    const shared = Object.fromEntries(errors.map(([code, value]) => [code, { value }]));
+    document.components = { ...document.components, examples: { ...this.components, ...shared } };
+  }
+
+  /** Refers to the example; to an earlier one if that has the same value. */
+  private kept(name: string, { summary, answer }: RecordedExample): { $ref: string } {
+    const text = JSON.stringify(answer);
+    const known = this.namesByValue.get(text) ?? name;
+    this.namesByValue.set(text, known);
+    this.components[known] ??= { summary, value: answer };
+    return { $ref: `${EXAMPLES}${known}` };
   }
 }
 
-/** The bodies that examples are shown for. */
-function bodiesOf(owner: unknown): MediaTypeObject[] {
+/** The bodies that show examples, with their media types. */
+function bodiesOf(owner: unknown): [string, MediaTypeObject][] {
   const { content = {} } = (owner ?? {}) as { content?: Content };
-  return Object.entries(content)
-    .filter(([type]) => type !== HTML)
-    .map(([, media]) => media);
-}
-
-/** The same body is shown once, under the name of the first case that has it. */
-function shown(
-  named: readonly [string, OperationExample][],
-  pick: (example: OperationExample) => unknown,
-): Shown {
-  const seen = new Set<string>();
-  const fresh = named.filter(([, example]) => {
-    const text = JSON.stringify(pick(example));
-    return !seen.has(text) && seen.add(text);
-  });
-  return Object.fromEntries(
-    fresh.map(([name, example]) => [name, { summary: example.summary, value: pick(example) }]),
-  );
-}
-
-/**
- * Examples of answers are components: openapi-generator takes those that stand in an answer for a schema without a name.
- */
-function kept(shownHere: Shown, operationId: string, components: Shown): Shown {
-  return Object.fromEntries(
-    Object.entries(shownHere).map(([name, example]) => {
-      const component = `${operationId}_${name}`;
-      components[component] = example;
-      return [name, { $ref: `${EXAMPLES}${component}` }];
-    }),
-  );
-}
-
-const codeOf = (answer: unknown) => (answer as { error?: { code?: string } }).error?.code;
-
-/** Adds those of the shared examples of errors that an operation refers to. */
-export function shareErrorExamples(document: OpenAPIObject, components: Shown): void {
-  const paths = JSON.stringify(document.paths);
-  const used = Object.entries(ERROR_EXAMPLES).filter(([code]) =>
-    paths.includes(`"${EXAMPLES}${code}"`),
-  );
-  const examples = Object.fromEntries(used.map(([code, value]) => [code, { value }]));
-  document.components = { ...document.components, examples: { ...components, ...examples } };
-}
-
-/** One list of all modules' examples. An operation that two of them know is a mistake. */
-export function gathered(all: readonly OperationExamples[]): OperationExamples {
-  const result: Record<string, ExamplesByCase> = {};
-  for (const [id, cases] of all.flatMap((examples) => Object.entries(examples))) {
-    if (result[id]) throw new Error(`The examples of ${id} are there twice.`);
-    result[id] = cases;
-  }
-  return result;
+  return Object.entries(content).filter(([type]) => type !== HTML);
 }

@@ -1,5 +1,6 @@
 import type {
   OperationObject,
+  PathsObject,
   ReferenceObject,
   ResponseObject,
   SchemaObject,
@@ -53,7 +54,9 @@ export function complete(
     ...sharedErrors(operation, method, access),
     ...(operation[ERRORS_EXTENSION] ?? []),
   ];
-  addErrors(operation, codes, meaningsOf(operation, method, access));
+  addErrors(operation, codes, method === 'post' && isRole(access));
+  describeOwnErrors(operation);
+  addConditionalRead(operation, method);
   addHeaders(operation, method, access, codes);
   delete operation[ACCESS_EXTENSION];
   delete operation[ERRORS_EXTENSION];
@@ -63,6 +66,39 @@ export function complete(
 
 function paragraphs(...texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text).join('\n\n');
+}
+
+/**
+ * A GET whose answer has an ETag answers 304 to a caller that names this ETag; see installAnswerTransport. The header is not a
+ * parameter of the document: it would be a further argument of each read in clients that are generated already.
+ */
+function addConditionalRead(operation: Operation, method: string): void {
+  const headers = (operation.responses['200'] as ResponseObject | undefined)?.headers;
+  const etag = headers?.['ETag'];
+  if (method !== 'get' || !etag) return;
+  operation.responses['304'] = {
+    description: 'The caller has this version already: `If-None-Match` named its ETag.',
+    headers: { ETag: etag },
+  };
+}
+
+/** A creation names the address of the new resource, if there is an operation that reads it; see installAnswerTransport. */
+export function addLocation(
+  { responses }: OperationObject,
+  path: string,
+  paths: PathsObject,
+): void {
+  const created = responses['201'] as ResponseObject | undefined;
+  const isBelow = (other: string) =>
+    other.startsWith(`${path}/{`) && /^\{\w+\}$/.test(other.slice(path.length + 1));
+  if (!created || !Object.keys(paths).some((other) => isBelow(other) && paths[other]?.get)) return;
+  created.headers = {
+    ...created.headers,
+    Location: {
+      description: 'The address of the new resource.',
+      schema: { type: 'string', format: 'uri-reference' },
+    },
+  };
 }
 
 /** The tag of the operations that are at the root, too. */
@@ -104,7 +140,7 @@ function sharedErrors(operation: Operation, method: string, access: Access): Err
   return codes;
 }
 
-export const ERROR_SCHEMA = { $ref: '#/components/schemas/ErrorEnvelope' };
+const ERROR_SCHEMA = { $ref: '#/components/schemas/ErrorEnvelope' };
 const JSON_TYPE = 'application/json';
 
 /** What the errors of an operation are: all the same, since some generators know only one type of errors. */
@@ -119,36 +155,31 @@ function errorSchemaOf({ responses }: Operation): SchemaObject | ReferenceObject
 
 const PAGE = { 'text/html': { schema: { type: 'string' as const } } };
 
-const FROM_ANOTHER_SITE =
-  "a request with a session's cookie comes from another site, or does not say where it comes from";
+/** What the contract says of a shared error: the words of the catalogue, or those for a POST that only a repetition stops. */
+export const SHARED_MEANINGS: ReadonlyMap<string, string> = new Map([
+  ...(Object.keys(ERROR_CATALOGUE) as ErrorCode[]).map(
+    (code) => [code, `\`${code}\`: ${ERROR_CATALOGUE[code].meaning}`] as const,
+  ),
+  ['request_under_way', `\`conflict\`: ${SAME_KEY_UNDER_WAY}`],
+]);
 
-/** What the handlers need not say one by one. */
-function meaningsOf(operation: Operation, method: string, access: Access): ErrorMeanings {
-  return {
-    ...(isRole(access) && forbiddenBelow(access, method)),
-    ...(method === 'post' && isRole(access) && { conflict: SAME_KEY_UNDER_WAY }),
-    ...operation[MEANINGS_EXTENSION],
-  };
+/** An operation says of its own errors in its description, so that all operations share the answers themselves. */
+function describeOwnErrors(operation: Operation): void {
+  const own = Object.entries(operation[MEANINGS_EXTENSION] ?? {}).filter(
+    ([, meaning]) => meaning !== SAME_KEY_UNDER_WAY,
+  );
+  if (own.length === 0) return;
+  const lines = own.map(
+    ([code, meaning]) => `- ${ERROR_CATALOGUE[code as ErrorCode].status} \`${code}\`: ${meaning}`,
+  );
+  operation.description = paragraphs(operation.description, `Errors:\n${lines.join('\n')}`);
 }
 
-/** Why a caller is refused at an operation that wants this role. */
-export function forbiddenBelow(access: Access, method: string): ErrorMeanings {
-  const role = access === 'viewer' ? [] : [`the role is below \`${access}\``];
-  const site = method === 'get' ? [] : [FROM_ANOTHER_SITE];
-  return { forbidden: sentence([...role, ...site].join(', or ')) };
-}
-
-/** What the contract says of an error: the operation's own words, or those of the catalogue. */
-export const errorInWords = (code: ErrorCode, meanings: ErrorMeanings): string =>
-  `\`${code}\`: ${meanings[code] ?? ERROR_CATALOGUE[code].meaning}`;
-
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-
-function addErrors(
-  operation: Operation,
-  codes: readonly ErrorCode[],
-  meanings: ErrorMeanings,
-): void {
+function addErrors(operation: Operation, codes: readonly ErrorCode[], isRepeatable: boolean): void {
+  const { conflict = SAME_KEY_UNDER_WAY } = operation[MEANINGS_EXTENSION] ?? {};
+  const isOnlyRepeated = isRepeatable && conflict === SAME_KEY_UNDER_WAY;
+  const inWords = (code: ErrorCode) =>
+    SHARED_MEANINGS.get(code === 'conflict' && isOnlyRepeated ? 'request_under_way' : code);
   const byStatus = Map.groupBy([...new Set(codes)], (code) => ERROR_CATALOGUE[code].status);
   const schema = errorSchemaOf(operation);
   for (const [status, response] of Object.entries(operation.responses)) {
@@ -158,12 +189,11 @@ function addErrors(
   for (const [status, group] of byStatus) {
     // A status may also be an answer of the operation's own, such as the body of an unhealthy service.
     const own = operation.responses[status] as ResponseObject | undefined;
-    const inWords = group.map((code) => errorInWords(code, meanings));
     const json = {
       [JSON_TYPE]: own?.content?.[JSON_TYPE] ?? { schema, examples: errorExamples(group) },
     };
     operation.responses[status] = {
-      description: paragraphs(own?.description, ...inWords),
+      description: paragraphs(own?.description, ...group.map(inWords)),
       headers: ERROR_HEADERS[status],
       content: operation[ERROR_PAGES_EXTENSION] ? { ...json, ...PAGE } : json,
     };

@@ -1,12 +1,15 @@
 import type { OpenAPIObject, ReferenceObject, SchemaObject } from '@nestjs/swagger';
+import { operationsOf } from './placed-operations.js';
+import { NULL_IS_ABSENT_EXTENSION } from '../validation/json-shield.js';
+import { NULLABLE_REFERENCE } from './version-3-1.js';
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** The name of the schema of something of ours: `isolate_host` is `IsolateHost`. */
+/** Returns the schema name of a word: `isolate_host` is `IsolateHost`. */
 export const pascal = (name: string) =>
   name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** What the decorators of a class say of one of its fields, for a schema that no class describes. */
+/** Returns the schema of one field of a class, for a schema that no class describes. */
 export function propertySchema(type: new () => object, name: string): SchemaObject {
   const said: unknown = Reflect.getMetadata(PROPERTIES, type.prototype as object, name);
   const { isArray, enumName, ...schema } = { ...(said as Record<string, unknown>) };
@@ -16,7 +19,6 @@ export function propertySchema(type: new () => object, name: string): SchemaObje
   return schema;
 }
 
-/** Words of a set that has a name. */
 function wordsSchema(schema: SchemaObject, words: ReferenceObject, isArray: boolean): SchemaObject {
   if (isArray) return { ...schema, items: words };
   const said = { ...schema, allOf: [words] };
@@ -25,19 +27,18 @@ function wordsSchema(schema: SchemaObject, words: ReferenceObject, isArray: bool
   return said;
 }
 
-/** Where Nest keeps it. */
+/** Key under which Nest stores the metadata of a property. */
 const PROPERTIES = 'swagger/apiModelProperties';
-
-/* What is done to the schemas of the document that Nest makes, step by step. */
 
 const REFERENCE = /"#\/components\/schemas\/(\w+)"/g;
 
 /**
- * Says of the bodies that a client sends what validation does with them: it refuses other fields than the documented ones,
- * takes a default for what is left out, and a PUT, which may leave out any field, has to give at least one.
+ * Documents the validation of request bodies: undocumented fields are rejected, missing fields have defaults, and a PUT needs at
+ * least one field.
  */
 export function describeRequestBodies(document: OpenAPIObject): void {
   const schemas = (document.components?.schemas ?? {}) as Record<string, SchemaObject>;
+  for (const schema of Object.values(schemas)) describeNulls(schema);
   for (const item of Object.values(document.paths)) {
     for (const [method, operation] of Object.entries({ put: item.put, post: item.post })) {
       const names = operation?.requestBody ? referredTo(operation.requestBody) : [];
@@ -63,9 +64,24 @@ function describeSent(
   }
 }
 
+type WithNulls = SchemaObject & { [NULL_IS_ABSENT_EXTENSION]?: true };
+
+/** Documents the fields whose null means that the field is absent (`NullIsAbsent`). */
+function describeNulls(schema: WithNulls): void {
+  if (!schema[NULL_IS_ABSENT_EXTENSION]) return;
+  delete schema[NULL_IS_ABSENT_EXTENSION];
+  const required = new Set(schema.required);
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    if (required.has(name)) continue;
+    const described = '$ref' in property ? { allOf: [property] } : property;
+    const said = described.type ? { nullable: true } : { [NULLABLE_REFERENCE]: true };
+    schema.properties![name] = { ...described, ...said };
+  }
+}
+
 /**
- * As a sentence, not by the keyword: a generator of TypeScript takes what has a default for what is always there, and then
- * everybody has to send it; others send it with every request.
+ * Moves a default into the description. With the keyword `default` a TypeScript generator makes the field required, and others
+ * send it with every request.
  */
 function sayDefault(property: SchemaObject | ReferenceObject): void {
   if (!('default' in property)) return;
@@ -76,21 +92,21 @@ function sayDefault(property: SchemaObject | ReferenceObject): void {
   delete property.default;
 }
 
-/** The names in the order in which they appear: that of a body itself is the first. */
+/** Returns the referenced names in order of appearance; the name of the body itself is the first. */
 function referredTo(value: unknown): string[] {
   return [...JSON.stringify(value).matchAll(REFERENCE)].map(([, name]) => name ?? '');
 }
 
 const ENVELOPE = /"#\/components\/schemas\/(\w+?)(Envelope|List|Catalogue)"/g;
 
-/** By the ends of their names. */
+/** Envelope schemas, by the suffix of their names. */
 const ENVELOPES: Readonly<Record<string, (item: string) => SchemaObject>> = {
   Envelope: (item) => objectOf({ data: ref(item) }),
   List: (item) => objectOf({ data: arrayOf(item), meta: ref('ListMeta') }),
   Catalogue: (item) => objectOf({ data: arrayOf(item) }),
 };
 
-/** Makes a named component of every envelope that an answer refers to. */
+/** Adds a component for every envelope that a response refers to. */
 export function addEnvelopes(document: OpenAPIObject): void {
   const schemas = (document.components ??= {}).schemas ?? {};
   for (const [, name, kind] of JSON.stringify(document.paths).matchAll(ENVELOPE)) {
@@ -112,7 +128,7 @@ const objectOf = (properties: Record<string, SchemaObject | ReferenceObject>): S
 
 const SUFFIX = /Dto$/;
 
-/** Takes `Dto` off the names of schemas: those who generate a client need not know that a class of ours makes them. */
+/** Removes `Dto` from schema names, so that generated clients do not show it. */
 export function nameSchemas(document: OpenAPIObject): OpenAPIObject {
   const names = Object.keys(document.components?.schemas ?? {});
   const renamed = new Map(names.map((name) => [name, name.replace(SUFFIX, '')]));
@@ -134,9 +150,49 @@ export function nameSchemas(document: OpenAPIObject): OpenAPIObject {
   return result;
 }
 
+/** Text without NUL, which PostgreSQL cannot store. All languages support this pattern. */
+const WITHOUT_NUL = '^[^\\x00]*$';
+
+type Json = Record<string, unknown>;
+
+/** Keywords that already restrict a text. Existing patterns exclude NUL. */
+const SAYS_MORE = ['pattern', 'format', 'enum', 'x-extensible-enum'];
+/** Keys whose contents are values, not schemas. */
+const VALUES = new Set(['example', 'examples', 'default', 'enum', 'x-extensible-enum']);
+
+/** The format `password` does not restrict the characters. */
+const saysMore = (part: Json): boolean =>
+  SAYS_MORE.some((key) => key in part && part[key] !== 'password');
+
+/** Documents that texts in bodies and queries must not contain NUL. */
+export function leaveOutNul(document: OpenAPIObject): void {
+  const schemas = (document.components?.schemas ?? {}) as Readonly<Record<string, Json>>;
+  const seen = new Set<string>();
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    const part = value as Json;
+    if (typeof part['$ref'] === 'string') {
+      const name = part['$ref'].replace('#/components/schemas/', '');
+      if (seen.has(name)) return;
+      seen.add(name);
+      return visit(schemas[name]);
+    }
+    if (part['type'] === 'string' && !saysMore(part)) part['pattern'] = WITHOUT_NUL;
+    for (const [key, child] of Object.entries(part)) if (!VALUES.has(key)) visit(child);
+  };
+  for (const { operation } of operationsOf(document)) {
+    visit(operation.requestBody);
+    // Pages, health and webhooks ignore their query.
+    if (!operation.security?.length) continue;
+    for (const parameter of operation.parameters ?? []) {
+      if ('in' in parameter && parameter.in === 'query') visit(parameter.schema);
+    }
+  }
+}
+
 /**
- * The same value with the keys of every object in order, so that the committed document changes only by content. Examples
- * are in the order of their author: tools show the first, and answers have their fields in an order that people can read.
+ * Sorts the keys of every object, so that the committed document changes only with its content. Examples keep their order,
+ * because tools show the first one.
  */
 export function sorted<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item) => sorted(item as unknown)) as T;

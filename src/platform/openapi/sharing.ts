@@ -4,10 +4,13 @@ import type {
   ParameterObject,
   ResponseObject,
 } from '@nestjs/swagger';
-import { nameOfError } from './error-names.js';
+import { SHARED_MEANINGS } from './operations.js';
 import { operationsOf } from './placed-operations.js';
 
 type Named = Record<string, unknown>;
+
+const pascal = (name: string): string =>
+  name.replace(/(?:^|[-_ ])(\w)/g, (_, first: string) => first.toUpperCase());
 
 /** What many operations have in the same words is written once, among the components, and referred to. */
 export function shareParts(document: OpenAPIObject): OpenAPIObject {
@@ -45,6 +48,33 @@ function shareHeaders(operations: readonly OperationObject[]): Named {
 const nameOfHeader = (name: string, header: object): string =>
   `${pascal(name)}${'required' in header && header.required ? 'Required' : ''}`;
 
+const ERROR_NAMES: ReadonlyMap<string, string> = new Map(
+  [...SHARED_MEANINGS].map(([code, words]) => [words, pascal(code)]),
+);
+
+/**
+ * The name under which operations share an error, such as `ValidationErrorOrIdempotencyKeyReusedAnswer`. It follows from
+ * the answer alone, so that another operation cannot change its meaning. An answer that says more than its codes has none.
+ */
+function nameOfError(status: string, response: ResponseObject): string | undefined {
+  const { content = {}, description, headers = {} } = response;
+  const names = description.split('\n\n').map((words) => ERROR_NAMES.get(words));
+  const { 'application/json': body, 'text/html': page } = content;
+  const { $ref = '' } = (body?.schema ?? {}) as { $ref?: string };
+  const [, subject] = /\/(?:ErrorEnvelope|(\w+)OrError)$/.exec($ref) ?? [''];
+  if (names.includes(undefined) || subject === '') return undefined;
+  const type = page ? 'OrPage' : '';
+  return `${subject ?? ''}${names.join('Or')}Answer${type}${headersInName(status, headers)}`;
+}
+
+/** Most answers have the headers of limits, but for a 401, and a conflict has Retry-After where a request may be repeated. */
+function headersInName(status: string, headers: object): string {
+  const isLimited = 'X-RateLimit-Limit' in headers;
+  const limits = isLimited ? 'Limited' : 'Unlimited';
+  const waits = status === '409' && !('Retry-After' in headers) ? 'WithoutRetryAfter' : '';
+  return `${isLimited === (status !== '401') ? '' : limits}${waits}`;
+}
+
 /** Only errors: what an operation answers when all goes well is its own. */
 function shareResponses(operations: readonly OperationObject[]): Named {
   const shelf = new Shelf('responses');
@@ -57,6 +87,13 @@ function shareResponses(operations: readonly OperationObject[]): Named {
   for (const { responses, status, name } of errors) shelf.count(name, responses[status]);
   for (const { responses, status, name } of errors) {
     responses[status] = shelf.shared(name, responses[status]) as never;
+  }
+  for (const { operationId = '', responses } of operations) {
+    // ogen makes one type of all answers without a name that have the same body and headers. `Retry-After` is always
+    // there on a 429 and may be missing on another status: so each 429 has a name.
+    const limited: object | undefined = responses['429'];
+    if (!limited || '$ref' in limited) continue;
+    responses['429'] = shelf.named(`${pascal(operationId)}RateLimitedAnswer`, limited) as never;
   }
   return shelf.components;
 }
@@ -79,9 +116,6 @@ function nameIn(parameter: ParameterObject): string {
   return `${$ref?.split('/').at(-1) ?? pascal(parameter.name)}${pascal(parameter.in)}`;
 }
 
-const pascal = (name: string): string =>
-  name.replace(/(?:^|[-_ ])(\w)/g, (_, first: string) => first.toUpperCase());
-
 /**
  * Counts what is there under a name. It is shared when it is there more than once and nothing else has its name: what is
  * frequent today may be rare tomorrow, so that a name which went by that would change its meaning with another operation.
@@ -101,6 +135,10 @@ class Shelf {
   shared(name: string, part: unknown): unknown {
     const [times, ...others] = this.counts.get(name)!.values();
     if (others.length > 0 || times === 1) return part;
+    return this.named(name, part);
+  }
+
+  named(name: string, part: unknown): unknown {
     this.components[name] ??= part;
     return { $ref: `#/components/${this.kind}/${name}` };
   }

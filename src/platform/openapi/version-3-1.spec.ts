@@ -22,9 +22,9 @@ describe('toOpenApi31', () => {
       { type: ['string', 'null'], enum: ['a', null] },
     ],
     [
-      'null beside what has no type',
-      { allOf: [{ $ref: '#/x' }], nullable: true, description: 'd' },
-      { description: 'd', anyOf: [{ allOf: [{ $ref: '#/x' }] }, { type: 'null' }] },
+      'null beside a reference',
+      { allOf: [{ $ref: '#/x' }], 'x-nullable': true, description: 'd' },
+      { description: 'd', anyOf: [{ $ref: '#/x' }, { type: 'null' }] },
     ],
     [
       'null beside values without a type',
@@ -48,6 +48,11 @@ describe('toOpenApi31', () => {
       'the encoding of bytes',
       { type: 'string', format: 'byte' },
       { type: 'string', contentEncoding: 'base64' },
+    ],
+    [
+      'alternatives, with those inside them',
+      { 'x-alternatives': [{ type: 'string' }, { items: { 'x-alternatives': [{}] } }] },
+      { oneOf: [{ type: 'string' }, { items: { oneOf: [{}] } }] },
     ],
     ['no schema for a body of bytes', { type: 'string', format: 'binary' }, {}],
   ])('says %s in the words of 3.1', (_what, before, after) => {

@@ -1,12 +1,14 @@
 /*
- * The contract in OpenAPI 3.1, made of the one in 3.0 when the service starts. The document that is committed, compared and
- * tested is the one in 3.0, which every generator reads; this one says the same in the words of JSON Schema 2020-12:
+ * Converts the contract from OpenAPI 3.0 to 3.1 when the service starts. The 3.0 document is committed, compared and tested,
+ * because every generator reads it. The 3.1 document has the same content in JSON Schema 2020-12:
  *
- * - `nullable: true` becomes `null` among the types, and among the values of an enum
+ * - `nullable: true` becomes `null` among the types, and among the values of an enum; so does `x-nullable` beside a
+ *   reference, where 3.0 gives `nullable` no meaning
  * - `exclusiveMinimum: true` beside `minimum: 0` becomes `exclusiveMinimum: 0`; the maximum likewise
  * - the `example` of a schema becomes `examples: [...]`; those of parameters and bodies stay as they are
  * - `format: byte` becomes `contentEncoding: base64`; a body of `format: binary` has no schema of its own, since its
  *   media type says all
+ * - `x-alternatives` becomes `oneOf`: in 3.0 some generators make code that does not compile of a choice with a list in it
  * - schemas that are marked with `x-webhook` become the bodies of `webhooks`, which 3.0 has no place for
  *
  * Nothing else differs between the versions in what this contract uses. It imports nothing, so that scripts can read it.
@@ -14,8 +16,14 @@
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** On the schema of an event that the service sends to others: the name of the event. */
+/** Marks the schema of an event that the service sends, with the name of the event. */
 export const WEBHOOK_EXTENSION = 'x-webhook';
+
+/** On a schema without a type in 3.0: the schemas of which a value fits exactly one. */
+export const ALTERNATIVES = 'x-alternatives';
+
+/** Marks a field that refers to another schema and may be null. OpenAPI Generator reads it. */
+export const NULLABLE_REFERENCE = 'x-nullable';
 
 export function toOpenApi31(document: Json): Json {
   const { components = {}, ...rest } = document;
@@ -32,10 +40,10 @@ export function toOpenApi31(document: Json): Json {
   };
 }
 
-/** Values, whose keys are nobody's keywords. */
+/** Keys whose contents are values, not schemas. */
 const VALUES = new Set(['example', 'examples']);
 
-/** A part of the document that is no schema, with the schemas in it converted. */
+/** Converts all schemas in a part of the document that is not a schema itself. */
 function convertSchemasIn(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(convertSchemasIn);
   if (!isObject(part)) return part;
@@ -45,7 +53,7 @@ function convertSchemasIn(part: unknown): unknown {
   });
 }
 
-/** What is in a schema a schema, many by name, or a list of them. */
+/** Keywords that hold schemas: one, several by name, or a list. */
 const NESTED: Readonly<Record<string, (value: unknown) => unknown>> = {
   items: convertSchema,
   not: convertSchema,
@@ -54,15 +62,20 @@ const NESTED: Readonly<Record<string, (value: unknown) => unknown>> = {
   allOf: (value) => (value as unknown[]).map(convertSchema),
   anyOf: (value) => (value as unknown[]).map(convertSchema),
   oneOf: (value) => (value as unknown[]).map(convertSchema),
+  [ALTERNATIVES]: (value) => (value as unknown[]).map(convertSchema),
 };
 
-/** `additionalProperties` may also be true or false, which stays. */
+/** Returns booleans, such as `additionalProperties: false`, unchanged. */
 function convertSchema(schema: unknown): unknown {
   if (!isObject(schema) || '$ref' in schema) return schema;
   const nested = mapValues(schema, (value, key) =>
     Object.hasOwn(NESTED, key) ? NESTED[key]!(value) : value,
   );
-  return withNull(withEncoding(withLimits(withExamples(nested))));
+  return withNull(withEncoding(withLimits(withExamples(withAlternatives(nested)))));
+}
+
+function withAlternatives({ [ALTERNATIVES]: oneOf, ...schema }: Json): Json {
+  return oneOf === undefined ? schema : { ...schema, oneOf };
 }
 
 function withExamples({ example, ...schema }: Json): Json {
@@ -83,10 +96,13 @@ function withEncoding(schema: Json): Json {
   return defined({ ...schema, format: undefined, contentEncoding: 'base64' });
 }
 
-function withNull({ nullable, ...schema }: Json): Json {
+function withNull({ nullable, [NULLABLE_REFERENCE]: nullableReference, ...schema }: Json): Json {
+  if (nullableReference === true) {
+    const { allOf, ...rest } = schema;
+    return { ...rest, anyOf: [...(allOf as unknown[]), { type: 'null' }] };
+  }
   if (nullable !== true) return schema;
   const { type, enum: values, description, ...rest } = schema;
-  // In 3.0 a schema without a type of its own, such as one that only refers to another, is no less nullable than meant.
   if (typeof type !== 'string') {
     const other = { ...rest, ...defined({ enum: values }) };
     return { ...defined({ description }), anyOf: [other, { type: 'null' }] };
@@ -96,7 +112,7 @@ function withNull({ nullable, ...schema }: Json): Json {
   return { ...schema, type: [type, 'null'], ...defined({ enum: withNullValue }) };
 }
 
-/** What a receiver verifies a webhook by: Standard Webhooks. */
+/** Headers by which a receiver verifies a webhook (Standard Webhooks). */
 const SIGNATURE = [
   ['webhook-id', 'The id of the event, the same in every attempt.'],
   ['webhook-timestamp', 'When this attempt was made, in seconds since 1970.'],
@@ -112,7 +128,7 @@ const SIGNATURE = [
   schema: { type: 'string' },
 }));
 
-/** One webhook for each schema that is marked: the service sends it as JSON, and any 2xx is enough of an answer. */
+/** Makes a webhook of each marked schema. The service sends it as JSON and accepts any 2xx. */
 function webhooksOf(schemas: Json): Json {
   const marked = Object.entries(schemas).flatMap(([schema, definition]) => {
     const { [WEBHOOK_EXTENSION]: event, description } = definition as Json;
@@ -126,7 +142,7 @@ function webhooksOf(schemas: Json): Json {
           operationId: `on${schema}`,
           summary: event,
           ...defined({ description }),
-          // What the receiver asks of the service is between the two of them.
+          // Each receiver has its own authentication.
           security: [],
           parameters: SIGNATURE,
           requestBody: {

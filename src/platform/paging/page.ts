@@ -1,10 +1,12 @@
-/** One page of a list, as services return it. */
+import type { FindOptionsOrder, ObjectLiteral } from 'typeorm';
+
+/** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly total: number;
 }
 
-/** Far past the end of any list, which is no error; the rows before it still fit a bigint. */
+/** Far beyond any list, which is not an error; the offset still fits a bigint. */
 export const LAST_PAGE = 2_147_483_647;
 export const MOST_PER_PAGE = 100;
 
@@ -13,13 +15,16 @@ export interface PageRequest {
   readonly per_page: number;
 }
 
-/** A page with its place in the list, which an answer shows as `data` and `meta`. */
-export class ListAnswer<T> {
-  private constructor(
-    readonly data: readonly T[],
+/** Answer with a page of a list in `data` and its position in `meta`. */
+export class PagedAnswer<T> {
+  constructor(
+    readonly data: T,
     readonly meta: { readonly page: number; readonly per_page: number; readonly total: number },
   ) {}
+}
 
+/** A page of a list whose `data` is the items. */
+export class ListAnswer<T> extends PagedAnswer<readonly T[]> {
   static of<Item, T>(
     page: Page<Item>,
     request: PageRequest,
@@ -31,4 +36,62 @@ export class ListAnswer<T> {
       total: page.total,
     });
   }
+}
+
+export type SortWord<Field extends string> = Field | `-${Field}`;
+
+/** One field of an order. */
+export interface Sort<Field extends string> {
+  readonly field: Field;
+  readonly descending: boolean;
+}
+
+/** Each further field makes the query more expensive. */
+export const MOST_SORT_FIELDS = 3;
+
+/**
+ * Values of `sort` for these fields. Each field is followed by its reverse, because some generated clients number the
+ * values.
+ */
+export const sortWords = <Field extends string>(...fields: readonly Field[]) =>
+  fields.flatMap((field) => [field, `-${field}`] as const);
+
+/** The field without its `-`. */
+export const sortField = (word: string): string => word.replace(/^-/, '');
+
+export const sortsOf = <Field extends string>(
+  words: readonly SortWord<Field>[],
+): readonly Sort<Field>[] =>
+  words.map((word) => ({
+    field: sortField(word) as Field,
+    descending: word.startsWith('-'),
+  }));
+
+type Order = Readonly<Record<string, 'ASC' | 'DESC'>>;
+
+/**
+ * The order of a list for TypeORM. Rows with equal fields are ordered by `key`, which is unique, in the direction of
+ * the last field, so that pages do not overlap.
+ */
+export function findOrder<Entity extends ObjectLiteral, Field extends string>(
+  sort: readonly SortWord<NoInfer<Field>>[],
+  columns: Readonly<Record<Field, keyof Entity & string>>,
+  key: keyof Entity & string,
+): Order & FindOptionsOrder<Entity> {
+  const sorts = sortsOf<Field>(sort);
+  const fields = sorts.map(({ field, descending }) => [columns[field], descending] as const);
+  const order: Record<string, 'ASC' | 'DESC'> = {};
+  for (const [column, descending] of [...fields, [key, sorts.at(-1)?.descending] as const]) {
+    // Two fields may have the same column; the first one counts.
+    order[column] ??= descending ? 'DESC' : 'ASC';
+  }
+  return order as Order & FindOptionsOrder<Entity>;
+}
+
+/** The same order for a query with a table alias. */
+export function orderOfAlias(alias: string, order: Order): Record<string, 'ASC' | 'DESC'> {
+  const entries = Object.entries(order);
+  return Object.fromEntries(
+    entries.map(([column, direction]) => [`${alias}.${column}`, direction]),
+  );
 }

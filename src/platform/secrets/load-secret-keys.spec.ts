@@ -33,7 +33,7 @@ describe('loadSecretKeys', () => {
   const boxOf = (environment: Record<string, string> = {}): SecretBox =>
     new SecretBox(loadSecretKeys(loadSettings({ DATA_DIR: join(folder, 'data'), ...environment })));
 
-  it('takes the keys of the setting, and then creates no file', () => {
+  it('uses the keys of the setting and creates no file', () => {
     const key = newKey();
     const sealed = boxOf({ SECRETS_KEY: key }).seal('x', 'c');
     expect(
@@ -42,21 +42,21 @@ describe('loadSecretKeys', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('stops the start in one line when there is an external database and no key', () => {
+  it('throws one line for an external database without a key', () => {
     const load = (): unknown => boxOf({ DATABASE_URL: 'postgres://db/name' });
     expect(load).toThrow(SettingError);
-    expect(load).toThrow(/^SECRETS_KEY is needed [^\n]+\.$/);
+    expect(load).toThrow(/^DATABASE_URL requires SECRETS_KEY: [^\n]+\.$/);
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('creates a key beside the embedded database that only its owner can read, and finds it again', () => {
+  it('creates a key file for the embedded database that only its owner can read, and reuses it', () => {
     const sealed = boxOf().seal('x', 'c');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(join(folder, 'data'))).toEqual(['secrets.key']);
     expect(boxOf().open(sealed, 'c')).toBe('x');
   });
 
-  it('seals with the key in front of the file, and still opens with the keys behind it', () => {
+  it('seals with the first key in the file and opens with all keys', () => {
     const sealed = boxOf().seal('x', 'c');
     writeFileSync(file, `${newKey()}\n${readFileSync(file, 'utf8')}`);
     expect(boxOf().seal('x', 'c').split('.')[1]).not.toBe(sealed.split('.')[1]);
@@ -71,24 +71,24 @@ describe('loadSecretKeys', () => {
     boxOf();
     chmodSync(file, mode);
     expect(() => boxOf()).toThrow(SettingError);
-    expect(() => boxOf()).toThrow(/^[^\n]*secrets\.key can be read by others: [^\n]+\.$/);
+    expect(() => boxOf()).toThrow(/^[^\n]*secrets\.key is readable by other users\. [^\n]+\.$/);
   });
 
   it.each([
     ['without content', ''],
     ['with something else', 'no key'],
     ['with a short key', randomBytes(16).toString('base64')],
-  ])('refuses a file %s, without repeating what is in it', (_, content) => {
+  ])('refuses a file %s, without repeating its contents', (_, content) => {
     boxOf();
     writeFileSync(file, content);
     expect(() => boxOf()).toThrow(SettingError);
     expect(() => boxOf()).toThrow(
-      /^[^\n]*secrets\.key (is empty|must be keys of 32 bytes)[^\n]+\.$/,
+      /^[^\n]*secrets\.key (is empty|must be comma-separated base64 keys)[^\n]+\.$/,
     );
     if (content !== '') expect(() => boxOf()).not.toThrow(content);
   });
 
-  it('ends with one key when many processes start at once', async () => {
+  it('creates one key when many processes start at once', async () => {
     const program = dirname(compiledService());
     const start = Date.now() + 3_000;
     const script = `

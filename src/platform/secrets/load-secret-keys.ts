@@ -14,31 +14,31 @@ import { dirname, join } from 'node:path';
 import { SettingError } from '../config/load-settings.js';
 import { readSecretKey } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
-import { SecretKeys } from './secret-keys.js';
+import { SecretKeys } from './secret-box.js';
 
 export type KeySettings = Pick<Settings, 'secretsKey' | 'databaseUrl' | 'dataDir'>;
 
-/** The path of the file that holds the keys when no setting does. */
+/** Path of the key file, which is used without SECRETS_KEY. */
 export function keyFileOf({ dataDir }: KeySettings): string {
   return join(dataDir, 'secrets.key');
 }
 
 /**
- * The keys that this process was given, by the setting or the file. Undefined when the database is embedded and its file
- * is not there yet. With an external database no key is ever generated, because every replica must have the same one.
+ * The keys in the setting or the file; `undefined` if the database is embedded and the file does not exist yet. With an
+ * external database no key is generated, because all replicas need the same one.
  */
 export function givenSecretKeys(settings: KeySettings): SecretKeys | undefined {
   if (settings.secretsKey.length > 0) return new SecretKeys(settings.secretsKey);
   if (settings.databaseUrl !== undefined) {
     throw new SettingError(
-      'SECRETS_KEY is needed with DATABASE_URL: set the output of `openssl rand -base64 32`.',
+      'DATABASE_URL requires SECRETS_KEY: set it to the output of `openssl rand -base64 32`.',
     );
   }
   const keys = readKeyFileIfPresent(keyFileOf(settings));
   return keys && new SecretKeys(keys);
 }
 
-/** The given keys, or else a new one beside the embedded database. Only for a database that needs no key yet: see acceptKeys. */
+/** The given keys, or a new key for a new embedded database: see acceptKeys. */
 export function loadSecretKeys(settings: KeySettings): SecretKeys {
   return givenSecretKeys(settings) ?? new SecretKeys(readOrCreateKeyFile(keyFileOf(settings)));
 }
@@ -46,7 +46,7 @@ export function loadSecretKeys(settings: KeySettings): SecretKeys {
 const OWNER_ONLY = 0o600;
 const OTHERS = 0o077;
 
-/** The keys in the file. When there is no file, it is created with one new key. */
+/** The keys in the file; creates the file with one new key if it does not exist. */
 export function readOrCreateKeyFile(path: string): KeyObject[] {
   const present = readKeyFileIfPresent(path);
   if (present) return present;
@@ -54,7 +54,7 @@ export function readOrCreateKeyFile(path: string): KeyObject[] {
   return readKeyFile(path);
 }
 
-export function readKeyFileIfPresent(path: string): KeyObject[] | undefined {
+function readKeyFileIfPresent(path: string): KeyObject[] | undefined {
   try {
     return readKeyFile(path);
   } catch (error) {
@@ -63,13 +63,13 @@ export function readKeyFileIfPresent(path: string): KeyObject[] | undefined {
   }
 }
 
-/** The file has the same form as SECRETS_KEY, so a key is rotated by writing a new one in front of the others. */
+/** The file has the format of SECRETS_KEY: to rotate, put a new key in front. */
 function readKeyFile(path: string): KeyObject[] {
   const file = openSync(path, 'r');
   try {
     if ((fstatSync(file).mode & OTHERS) !== 0) {
       throw new SettingError(
-        `${path} can be read by others: chmod 600 it, and think of its keys as known.`,
+        `${path} is readable by other users. Run chmod 600 on it, and replace its keys.`,
       );
     }
     return parse(path, readFileSync(file, 'utf8'));
@@ -81,7 +81,7 @@ function readKeyFile(path: string): KeyObject[] {
 function parse(path: string, text: string): KeyObject[] {
   const parts = text.split(/[\s,]+/).filter((part) => part !== '');
   if (parts.length === 0)
-    throw new SettingError(`${path} is empty: put the key back from a backup.`);
+    throw new SettingError(`${path} is empty. Restore the key from a backup.`);
   try {
     return parts.map(readSecretKey);
   } catch (error) {
@@ -90,8 +90,8 @@ function parse(path: string, text: string): KeyObject[] {
 }
 
 /**
- * Creates the whole file or nothing, and never replaces a file: when two processes start at once, both go on with the key
- * of the one that was first.
+ * Creates the file atomically and never replaces one: of two processes that start together, both use the key of the
+ * first.
  */
 export function createKeyFile(path: string, keys: string): void {
   mkdirSync(dirname(path), { recursive: true });

@@ -1,20 +1,20 @@
-// SQL, because the tables and columns are those that other modules list, and not of one entity.
+// SQL: the tables and columns are listed by other modules and belong to several entities.
 import type { DataSource } from 'typeorm';
 import type { Tx } from '../database/transactions.js';
 import type { SecretBox } from './secret-box.js';
 import { UnreadableSecretError } from './secrets.errors.js';
 
-/** A column whose values SecretBox sealed. Every such column is in the list of src/app.schema.ts. */
+/** A column with values sealed by SecretBox. src/app.schema.ts lists all of them. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
   /** The primary key. */
   readonly id: readonly string[];
-  /** The condition for the rows in which the column is sealed. */
+  /** Condition for the rows with a sealed value. */
   readonly where: string;
-  /** The context that the value was sealed with, made from the columns of `id`. */
+  /** Context of the sealed value, built from the columns of `id`. */
   readonly context: (id: Readonly<Record<string, string>>) => string;
-  /** The beginning of the statement that removes a value which nobody can read any more. */
+  /** Beginning of the statement that removes an unreadable value. */
   readonly discard: string;
 }
 
@@ -22,7 +22,7 @@ type Row = Readonly<Record<string, string>>;
 
 const PAGE = 500;
 
-/** All encrypted values of the database, in whichever table they are. */
+/** All encrypted values of the database. */
 export class SealedValues {
   constructor(
     private readonly dataSource: DataSource,
@@ -30,9 +30,9 @@ export class SealedValues {
   ) {}
 
   /**
-   * Seals with the first key every value that another key sealed, and answers how many there were. Each value is a
-   * statement of its own that changes nothing when somebody wrote a newer value meanwhile, so that the run may be killed
-   * and started again while the service works.
+   * Reseals with the first key all values that another key sealed; returns their number. Each value has its own
+   * statement, which skips a value that changed meanwhile, so the run may be killed and repeated while the service
+   * works.
    */
   async reseal(box: SecretBox, firstKeyId: string): Promise<number> {
     let count = 0;
@@ -45,7 +45,7 @@ export class SealedValues {
     return count;
   }
 
-  /** Removes what the key sealed. Answers how many values that were, by table. */
+  /** Removes all values that the key sealed; returns their number by table. */
   async discard(tx: Tx, keyId: string): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const { table, column, where, discard } of this.columns) {
@@ -95,7 +95,7 @@ function reseal(box: SecretBox, column: SealedColumn, row: Row): string {
     if (!(error instanceof UnreadableSecretError)) throw error;
     const which = column.id.map((name) => row[name]).join(' ');
     throw new Error(
-      `What ${column.table} keeps for ${which} was altered and does not open: set it anew, and run this again.`,
+      `The secret of ${which} in ${column.table} was altered and cannot be decrypted. Set it again, then repeat this command.`,
       { cause: error },
     );
   }

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { loadSettings, SettingError } from '../config/load-settings.js';
 import { readSecretKey } from '../config/setting.js';
-import { SecretBox } from './secret-box.js';
-import { SecretKeys } from './secret-keys.js';
+import { SecretBox, SecretKeys } from './secret-box.js';
 import { UnknownSecretKeyError, UnreadableSecretError } from './secrets.errors.js';
 
 const newKey = (): string => randomBytes(32).toString('base64');
@@ -18,7 +17,7 @@ describe('SecretBox', () => {
     ['an empty text', ''],
     ['a word', 'hunter2'],
     ['a long text', '🔑'.repeat(1000)],
-  ])('opens %s that it sealed', (_, plain) => {
+  ])('opens a sealed secret: %s', (_, plain) => {
     const sealed = box.seal(plain, 'connector:1');
     expect(sealed).toMatch(/^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]+$/);
     expect(box.open(sealed, 'connector:1')).toBe(plain);
@@ -30,7 +29,7 @@ describe('SecretBox', () => {
     expect(new Set(sealed).size).toBe(100);
   });
 
-  it('refuses another context and every altered character, and does not say what is inside', () => {
+  it('refuses another context and any altered character, without revealing the secret', () => {
     const sealed = box.seal('hunter2', 'connector:1');
     const refused = (text: string, context: string): void => {
       expect(() => box.open(text, context)).toThrow(UnreadableSecretError);
@@ -45,13 +44,13 @@ describe('SecretBox', () => {
     }
   });
 
-  it('names the missing key, and nothing else, when it cannot open a secret', () => {
+  it('names only the missing key if it cannot open a secret', () => {
     const sealed = boxOf(newKey()).seal('hunter2', 'c');
     expect(() => box.open(sealed, 'c')).toThrow(UnknownSecretKeyError);
     expect(() => box.open(sealed, 'c')).toThrow(sealed.split('.')[1]);
   });
 
-  it('seals with the first key and opens with all, so that secrets of an older key can be found and sealed anew', () => {
+  it('seals with the first key and opens with all, so that secrets of an older key can be resealed', () => {
     const [first, rotated] = [boxOf(key), boxOf(newKey(), key)];
     const old = first.seal('hunter2', 'c');
     expect(rotated.open(old, 'c')).toBe('hunter2');
@@ -73,7 +72,7 @@ describe('SecretKeys', () => {
     ).toBe(3);
   });
 
-  it('shows no key when it is printed in any way', () => {
+  it('shows no key when it is printed', () => {
     const keys = [newKey(), newKey()];
     const settings = loadSettings({ SECRETS_KEY: keys.join(', ') });
     const secretKeys = new SecretKeys(settings.secretsKey);
@@ -98,7 +97,7 @@ describe('SecretKeys', () => {
     }
   });
 
-  it('refuses the same key twice, and no key at all', () => {
+  it('refuses duplicate keys, and an empty list', () => {
     const key = newKey();
     expect(() => keysOf(key, key)).toThrow(SettingError);
     expect(() => keysOf()).toThrow(SettingError);
@@ -112,7 +111,7 @@ describe('SecretKeys', () => {
     ['whose second key is too short', `${randomBytes(32).toString('base64')},short`],
   ])('refuses a setting %s, without repeating it', (_, value) => {
     expect(() => loadSettings({ SECRETS_KEY: value })).toThrow(
-      /^SECRETS_KEY must be keys of 32 bytes in base64, comma separated\.$/,
+      /^SECRETS_KEY must be comma-separated base64 keys of 32 bytes each\.$/,
     );
   });
 });

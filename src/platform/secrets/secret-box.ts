@@ -1,7 +1,84 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  randomBytes,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+} from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { type KeyRing, SecretKeys } from './secret-keys.js';
 import { UnknownSecretKeyError, UnreadableSecretError } from './secrets.errors.js';
+import { SettingError } from '../config/load-settings.js';
+
+export interface NamedKey {
+  readonly id: string;
+  readonly key: KeyObject;
+}
+
+/** The keys of one purpose. The first encrypts; existing data may need any of them. */
+export class KeyRing {
+  readonly #byId: ReadonlyMap<string, NamedKey>;
+
+  constructor(
+    readonly first: NamedKey,
+    all: readonly NamedKey[],
+  ) {
+    this.#byId = new Map(all.map((key) => [key.id, key]));
+  }
+
+  find(id: string): NamedKey | undefined {
+    return this.#byId.get(id);
+  }
+}
+
+const KEY_BYTES = 32;
+const ID_BYTES = 4;
+
+/**
+ * The keys of the installation. They only derive other keys, one per purpose (encrypting, signing, chaining), so that a
+ * leaked key of one purpose reveals no other.
+ */
+export class SecretKeys {
+  readonly #keys: readonly NamedKey[];
+
+  constructor(keys: readonly KeyObject[]) {
+    this.#keys = keys.map((key) => ({ id: expand(key, 'id', ID_BYTES).toString('hex'), key }));
+    if (this.#keys.length === 0) throw new SettingError('SECRETS_KEY must hold at least one key.');
+    if (new Set(this.#keys.map(({ id }) => id)).size < keys.length) {
+      throw new SettingError('SECRETS_KEY must not hold the same key twice.');
+    }
+  }
+
+  /** The first id belongs to the key for new data. */
+  get ids(): readonly string[] {
+    return this.#keys.map(({ id }) => id);
+  }
+
+  /** A stored value that identifies the key and reveals nothing else about it. */
+  verifierOf(id: string): Buffer | undefined {
+    const check = this.derive('key-check').find(id);
+    return check && createHmac('sha256', check.key).update('the key of this database').digest();
+  }
+
+  /** The keys in the format of SECRETS_KEY, for a backup that includes them. */
+  asSetting(): string {
+    return this.#keys.map(({ key }) => key.export().toString('base64')).join(',');
+  }
+
+  /** Deterministic: the same purpose always gives the same keys. */
+  derive(purpose: string): KeyRing {
+    const derived = this.#keys.map(({ id, key }) => ({
+      id,
+      key: createSecretKey(expand(key, `use:${purpose}`, KEY_BYTES)),
+    }));
+    return new KeyRing(derived[0]!, derived);
+  }
+}
+
+function expand(key: KeyObject, info: string, bytes: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', `incident-triage-service/${info}`, bytes));
+}
 
 const CIPHER = 'aes-256-gcm';
 const VERSION = 'v1';
@@ -10,8 +87,8 @@ const TAG_BYTES = 16;
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
 
 /**
- * Encryption at rest. A sealed secret has the form `v1.<key id>.<nonce, ciphertext and tag in base64url>`. The context,
- * such as `connector:<id>`, is authenticated with it, so that a sealed secret does not open in another record.
+ * Encryption at rest. A sealed secret is `v1.<key id>.<nonce, ciphertext and tag in base64url>`. It is authenticated
+ * with its context, such as `connector:<id>`, so it cannot be decrypted in another record.
  */
 @Injectable()
 export class SecretBox {
@@ -52,7 +129,7 @@ export class SecretBox {
     }
   }
 
-  /** The same secret, sealed with the first key: for the rotation of keys. */
+  /** Seals the secret again with the first key, for key rotation. */
   reseal(sealed: string, context: string): string {
     return this.seal(this.open(sealed, context), context);
   }

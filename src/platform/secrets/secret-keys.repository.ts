@@ -1,16 +1,16 @@
-// SQL in `lockTable` alone: TypeORM locks rows, and the row of a new database's first key is not there yet.
+// SQL: `lockTable` locks a table that may have no row yet; TypeORM locks only rows.
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, IsNull, Not, Raw } from 'typeorm';
 import type { Tx } from '../database/transactions.js';
 import { SecretKeyEntity } from './secret-key.entity.js';
 
-/** A process that writes with a key says so every few seconds; after this long without a sign nobody does. */
+/** A process records its key every few seconds; after this time without a record the key is unused. */
 const QUIET_SECONDS = 20;
 
-/** A key that some process writes with. */
+/** A key that a process encrypts with. */
 export type KeyInUse = Pick<SecretKeyEntity, 'id' | 'verifier'>;
 
-/** The keys that this database was used with, the oldest first, also those that were retired. */
+/** The keys that this database was used with, oldest first, including retired ones. */
 @Injectable()
 export class SecretKeysRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -20,7 +20,7 @@ export class SecretKeysRepository {
     return await keys.find({ order: { known_since: 'ASC', id: 'ASC' } });
   }
 
-  /** The ids of the other keys that the database still needs. */
+  /** Ids of the other keys that the database still needs. */
   async listIdsBeside(id: string): Promise<string[]> {
     const keys = await this.dataSource.getRepository(SecretKeyEntity).find({
       select: { id: true },
@@ -30,7 +30,7 @@ export class SecretKeysRepository {
     return keys.map((key) => key.id);
   }
 
-  /** One of these keys that some process writes with. */
+  /** Returns one of these keys that a process encrypts with. */
   async findIdInUse(ids: readonly string[]): Promise<string | undefined> {
     const key = await this.dataSource.getRepository(SecretKeyEntity).findOne({
       select: { id: true },
@@ -46,12 +46,12 @@ export class SecretKeysRepository {
     });
   }
 
-  /** Processes that start together wait for each other here: the first key of a new database is the key of all. */
+  /** Serialises processes that start together: the first key of a new database is the key of all. */
   async lockTable(tx: Tx): Promise<void> {
     await tx.query('lock table secret_keys in exclusive mode');
   }
 
-  /** Adds a key that is in use now, or says of a known one that it is. */
+  /** Adds a key, or records that a known key is in use. */
   async recordInUse(tx: Tx, { id, verifier }: KeyInUse): Promise<void> {
     await tx
       .createQueryBuilder()
@@ -62,7 +62,7 @@ export class SecretKeysRepository {
       .execute();
   }
 
-  /** Adds those keys that are not known yet. */
+  /** Adds the keys that are not known yet. */
   async insertIfNew(tx: Tx, keys: readonly KeyInUse[]): Promise<void> {
     for (const { id, verifier } of keys) {
       await tx
@@ -75,11 +75,7 @@ export class SecretKeysRepository {
     }
   }
 
-  async setVerifier(tx: Tx, id: string, verifier: Buffer): Promise<void> {
-    await tx.getRepository(SecretKeyEntity).update({ id }, { verifier });
-  }
-
-  /** A transaction of its own. Answers whether the key was retired, although this process still writes with it. */
+  /** Records the use of a key. Returns whether the key is retired although this process uses it. */
   async recordUse(id: string): Promise<{ readonly retired: boolean }> {
     const result = await this.dataSource
       .createQueryBuilder()
@@ -92,13 +88,13 @@ export class SecretKeysRepository {
     return { retired: key?.retired_at instanceof Date };
   }
 
-  /** From here on nothing needs these keys, and no process may start with one of them in front. */
+  /** Marks the keys as retired: no process may start with one of them in front. */
   async retire(tx: Tx, ids: readonly string[]): Promise<void> {
     await tx.getRepository(SecretKeyEntity).update({ id: In(ids) }, { retired_at: () => 'now()' });
   }
 }
 
-/** By the clock of the database, which wrote the time. */
+/** Compares with the clock of the database, which wrote the time. */
 function recently() {
   return Raw((column) => `${column} > now() - interval '${QUIET_SECONDS} seconds'`);
 }

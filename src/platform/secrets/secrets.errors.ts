@@ -1,37 +1,40 @@
-/** The operator has to act: the key that encrypted the value is missing from SECRETS_KEY. The id of a key is no secret. */
+/** SECRETS_KEY lacks the key that encrypted the value. The id of a key is not secret. */
 export class UnknownSecretKeyError extends Error {
   constructor(keyId: string) {
-    super(`A stored secret was sealed with the key ${keyId}, which SECRETS_KEY does not hold.`);
+    super(`A stored secret was sealed with the key ${keyId}, which SECRETS_KEY does not contain.`);
     this.name = new.target.name;
   }
 }
 
-/** The same error for every other reason, so that it tells nothing to somebody who tampers with the stored value. */
+/** The same error for all other reasons, so that it reveals nothing to somebody who tampers with stored values. */
 export class UnreadableSecretError extends Error {
   constructor() {
-    super('A stored secret does not open: it was altered, or it belongs to another record.');
+    super('A stored secret cannot be decrypted: it was altered, or it belongs to another record.');
     this.name = new.target.name;
   }
 }
 
-/** Stops a start or a command before it writes anything. */
+/** Stops a start or command before it writes anything. */
 export class WrongKeyError extends Error {
-  constructor(where: string, needed: readonly string[], given: readonly string[]) {
+  /** @param backup the file that needs the keys; without it the database needs them */
+  constructor(where: string, needed: readonly string[], given: readonly string[], backup?: string) {
     const keys = `the key${needed.length > 1 ? 's' : ''} ${needed.join(' and ')}`;
-    const instead = given.length > 0 ? `holds ${given.join(' and ')}` : 'is not there';
+    const instead = given.length > 0 ? `contains ${given.join(' and ')}` : 'does not exist';
+    const isNeeded = backup ? `The backup ${backup} needs` : 'This database was used with';
+    // The key of the database stays in front.
+    const remedy = backup && given.length > 0 ? 'Add' : 'Restore';
+    const place = remedy === 'Add' ? ', behind the current key' : '';
     super(
-      `This database was used with ${keys}, and ${where} ${instead}: put ${needed.join(' and ')} back from where you keep your keys, or, when it is lost, see "A lost key" in docs/operations.md.`,
+      `${isNeeded} ${keys}, but ${where} ${instead}. ${remedy} ${needed.join(' and ')} from your key store${place}. If it is lost, see "A lost key" in docs/operations.md.`,
     );
     this.name = new.target.name;
   }
 }
 
-/** A retired key must not be used for new data, because the database would then need it again. */
+/** A retired key must not encrypt new data, because the database would then need it again. */
 export class RetiredKeyError extends Error {
   constructor(where: string, id: string) {
-    super(
-      `${where} begins with the key ${id}, which was given up for a newer one: put the newer one first.`,
-    );
+    super(`${where} begins with the retired key ${id}. Put the newer key first.`);
     this.name = new.target.name;
   }
 }

@@ -1,4 +1,12 @@
-import { ROOT_CONTEXT, SpanKind, type Tracer as OtelTracer, trace } from '@opentelemetry/api';
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  type Tracer as OtelTracer,
+  trace,
+  type Span as OtelSpan,
+  type SpanContext,
+  SpanStatusCode,
+} from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -9,18 +17,19 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler,
   TracerProvider,
+  type ReadableSpan,
+  type SpanExporter,
 } from '@opentelemetry/sdk-trace';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TracesSampler } from '../config/tracing-settings.js';
-import { version } from '../config/version.js';
+import type { TracesSampler } from '../config/setting-parsers.js';
+import { version } from '../config/process.js';
 import { newId } from '../ids.js';
-import { spanContextOf, TelemetrySpan } from './telemetry-span.js';
-import type { TracingLog } from './start-tracing.js';
-import { TellingExporter } from './telling-exporter.js';
-import type { Span, Tracer, Work } from './tracing.js';
+import type { Span, Tracer, TracingLog, Work, Attributes } from './tracing.js';
+import { parseTraceParent, type ExportResult, ExportResultCode } from '@opentelemetry/core';
+import { visibleStart } from '../text.js';
 
-export interface TracingOptions {
+interface TracingOptions {
   readonly endpoint: string;
   readonly otelExporterOtlpHeaders: Readonly<Record<string, string>>;
   readonly otelExporterOtlpTimeout: number;
@@ -29,13 +38,13 @@ export interface TracingOptions {
   readonly otelTracesSamplerArg: number;
 }
 
-/** Spans that wait for the collector: more are dropped. Some megabytes at most. */
+/** Maximum number of waiting spans, some megabytes. Further spans are dropped. */
 const MOST_WAITING = 2_048;
 const BATCH = 512;
 const PAUSE_MS = 1_000;
-/** A stopping service waits no longer than this for the collector. */
+/** Maximum wait for the collector at shutdown. */
 const LAST_EXPORT_MS = 2_000;
-/** Of a statement, the longest of all texts. */
+/** Maximum length of an attribute. Statements are the longest ones. */
 const LONGEST_TEXT = 4_096;
 
 const KINDS: Readonly<Record<Work['kind'], SpanKind>> = {
@@ -45,7 +54,7 @@ const KINDS: Readonly<Record<Work['kind'], SpanKind>> = {
   internal: SpanKind.INTERNAL,
 };
 
-/** Spans through the SDK of OpenTelemetry. Nothing global of it is set: who wants a span asks ours. */
+/** Creates spans with the OpenTelemetry SDK. Sets none of its global state. */
 export class OpenTelemetry implements Tracer {
   private readonly spans = new AsyncLocalStorage<Span | undefined>();
   private readonly provider: TracerProvider;
@@ -68,7 +77,7 @@ export class OpenTelemetry implements Tracer {
       resource: resourceFromAttributes({
         'service.name': options.otelServiceName,
         'service.version': version,
-        // Tells replicas apart.
+        // Identifies the replica.
         'service.instance.id': newId(),
       }),
       sampler: samplerOf(options),
@@ -101,7 +110,7 @@ export class OpenTelemetry implements Tracer {
   }
 
   async stop(): Promise<void> {
-    // The last failure has been told; nobody is to wait for it.
+    // Failures are already logged, and shutdown must not wait for them.
     const sent = this.provider.shutdown().catch(() => undefined);
     await Promise.race([sent, sleep(LAST_EXPORT_MS, undefined, { ref: false })]);
   }
@@ -118,4 +127,77 @@ function rootSampler(name: TracesSampler, share: number): Sampler {
   return name.endsWith('traceidratio')
     ? new TraceIdRatioBasedSampler(share)
     : new AlwaysOnSampler();
+}
+
+/** Wraps an OpenTelemetry span and exposes only what our code may use. */
+class TelemetrySpan implements Span {
+  isOver = false;
+
+  constructor(private readonly span: OtelSpan) {}
+
+  get traceId(): string {
+    return this.span.spanContext().traceId;
+  }
+
+  get traceparent(): string {
+    const { traceId, spanId, traceFlags } = this.span.spanContext();
+    return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
+  }
+
+  rename(name: string): void {
+    this.span.updateName(name);
+  }
+
+  note(attributes: Attributes): void {
+    this.span.setAttributes(attributes);
+  }
+
+  end(failure?: string): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    if (failure !== undefined) {
+      this.span.setAttributes({ 'error.type': failure });
+      this.span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    this.span.end();
+  }
+}
+
+/** The span in a W3C traceparent header; `undefined` if it is missing or malformed. */
+function spanContextOf(traceparent: string | undefined): SpanContext | undefined {
+  const context = traceparent === undefined ? undefined : parseTraceParent(traceparent);
+  return context ? { ...context, isRemote: true } : undefined;
+}
+
+const LONGEST_REASON = 200;
+
+/** Logs once that the collector rejects spans, and once that it accepts them again. */
+class TellingExporter implements SpanExporter {
+  private isAway = false;
+
+  constructor(
+    private readonly exporter: SpanExporter,
+    private readonly log: TracingLog,
+  ) {}
+
+  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
+    this.exporter.export(spans, (result) => {
+      this.tell(result);
+      done(result);
+    });
+  }
+
+  shutdown(): Promise<void> {
+    return this.exporter.shutdown();
+  }
+
+  private tell({ code, error }: ExportResult): void {
+    const isAway = code !== ExportResultCode.SUCCESS;
+    if (isAway === this.isAway) return;
+    this.isAway = isAway;
+    if (!isAway) return this.log.info('The collector accepts traces again.');
+    // Only the message, because the error has the response of the collector.
+    const why = visibleStart(error?.message ?? 'no reason given', LONGEST_REASON);
+    this.log.warn(`The collector does not accept traces, so they are dropped: ${why}`);
+  }
 }

@@ -1,5 +1,5 @@
 import { loadSettings } from '../config/load-settings.js';
-import type { TracesSampler } from '../config/tracing-settings.js';
+import type { TracesSampler } from '../config/setting-parsers.js';
 import { eventually } from '../../../test/support/jobs/eventually.js';
 import { OtlpCollector } from '../../../test/support/traces/otlp-collector.js';
 import { startTracing } from './start-tracing.js';
@@ -33,7 +33,7 @@ describe('tracing', () => {
     for (let n = 0; n < count; n += 1) beginSpan(work('spent'))!.end();
   };
 
-  it('does nothing when no collector is named', async () => {
+  it('does nothing without a collector', async () => {
     await start({ OTEL_EXPORTER_OTLP_ENDPOINT: '' });
     expect([isTracing(), presentSpan(), beginSpan(work('none'))]).toEqual([
       false,
@@ -48,7 +48,7 @@ describe('tracing', () => {
     ).toBe('no span');
   });
 
-  it('sends what is left when it ends, with the name of the service and its headers', async () => {
+  it('sends the remaining spans when it ends, with the service name and the headers', async () => {
     const headers = `x-key=${encodeURIComponent(`${KEY},=`)},x-site=soc`;
     await start({ OTEL_EXPORTER_OTLP_HEADERS: headers, OTEL_SERVICE_NAME: 'triage-north' });
     await traced(
@@ -68,7 +68,7 @@ describe('tracing', () => {
     expect(isTracing()).toBe(false);
   });
 
-  it('tells of a failure by its code, and by nothing of its message', async () => {
+  it('records a failure by its code, without its message', async () => {
     await start();
     const failure = Object.assign(new Error(`It has ${KEY}.`), { code: '23505' });
     await expect(
@@ -85,7 +85,7 @@ describe('tracing', () => {
     expect(collector.raw).not.toContain(KEY);
   });
 
-  it('gives what goes on after the end of a span no part in it', async () => {
+  it('does not add later work to a span that has ended', async () => {
     await start();
     const request = beginSpan({ ...work('request'), kind: 'server' })!;
     await inSpan(request, async () => {
@@ -96,13 +96,13 @@ describe('tracing', () => {
     });
   });
 
-  it('takes work that is for everybody out of the trace of whoever caused it', async () => {
+  it('runs shared work outside the trace of the request that caused it', async () => {
     await start();
     const request = beginSpan(work('request'))!;
     expect(inSpan(request, () => outsideTraces(() => presentSpan()))).toBeUndefined();
   });
 
-  it('cuts a text that is too long', async () => {
+  it('truncates long attributes', async () => {
     await start();
     beginSpan({ ...work('long'), attributes: { text: 'x'.repeat(100_000) } })!.end();
     await end();
@@ -116,7 +116,7 @@ describe('tracing', () => {
     ['parentbased_always_on', '01', '01', '00'],
     ['parentbased_always_off', '00', '01', '00'],
     ['parentbased_traceidratio', '00', '01', '00'],
-  ])('decides by %s what is sent', async (sampler, alone, wanted, unwanted) => {
+  ])('samples by %s', async (sampler, alone, wanted, unwanted) => {
     await start({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: '0' });
     const flagsOf = (traceparent?: string): string =>
       beginSpan({ ...work('sampled'), kind: 'server', traceparent })!.traceparent.slice(-2);
@@ -127,7 +127,7 @@ describe('tracing', () => {
     ]);
   });
 
-  it('says once that the collector refuses, without the key, and once that it takes traces again', async () => {
+  it('logs once that the collector rejects spans, without its key, and once that it accepts them again', async () => {
     collector.behaviour = 'refuse';
     await start({ OTEL_EXPORTER_OTLP_HEADERS: `x-key=${KEY}` });
     const refused = async (times: number): Promise<void> => {
@@ -142,20 +142,20 @@ describe('tracing', () => {
     await collector.spanWith(() => true);
     await end();
     expect(said).toEqual([
-      expect.stringMatching(/^The collector takes no traces, which are dropped meanwhile: ./),
-      'The collector takes traces again.',
+      expect.stringMatching(/^The collector does not accept traces, so they are dropped: ./),
+      'The collector accepts traces again.',
     ]);
     expect(said.join()).not.toContain(KEY);
   });
 
-  it('keeps only so many spans for a collector that hangs, and does not wait for it at the end', async () => {
+  it('bounds the spans for a hanging collector and does not wait for it at the end', async () => {
     collector.behaviour = 'hang';
     await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '5000' });
     spend(10_000);
     while (collector.headers.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     collector.behaviour = 'take';
     await end();
-    // The request that hangs is still under way, and told of when its time is up.
+    // The hanging request is still running and is reported after its timeout.
     expect(said).toEqual([]);
     await eventually(
       () => collector.spans.length,
@@ -168,7 +168,7 @@ describe('tracing', () => {
     );
   });
 
-  it('ends when nobody listens at the address', async () => {
+  it('ends if nobody listens at the address', async () => {
     await start({
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
       OTEL_EXPORTER_OTLP_TIMEOUT: '500',

@@ -1,14 +1,9 @@
 import type { Settings } from '../config/settings.js';
-import { traceWith } from './tracing.js';
-
-export interface TracingLog {
-  info(line: string): void;
-  warn(line: string): void;
-}
+import { traceWith, type TracingLog } from './tracing.js';
 
 /**
- * Sends traces to the collector of the settings, if they name one. Answers what ends it: what is left is sent then, as far as
- * that goes within a short time. Loaded only here: without a collector nothing of OpenTelemetry is read from the disk.
+ * Sends traces to the collector in the settings, if there is one. Returns a function that sends the remaining spans,
+ * within a short time, and ends tracing. OpenTelemetry is loaded on demand, only with a collector.
  */
 export async function startTracing(
   settings: Settings,

@@ -14,6 +14,8 @@ import {
   Text,
   Texts,
   WholeNumber,
+  isIso8601,
+  isIsoTime,
 } from './fields.js';
 import { SAYS_SOMETHING } from '../text.js';
 import { QueryInteger, Words } from './query-fields.js';
@@ -26,7 +28,7 @@ class Inner {
   readonly flag: boolean;
 }
 
-/** A class whose one field, `reason`, is of the kind. */
+/** A class with one field, `reason`, of this kind. */
 function classWith(kind: PropertyDecorator): new () => object {
   class One {
     declare readonly reason: unknown;
@@ -48,7 +50,7 @@ function contractOf(kind: PropertyDecorator): unknown {
   return Reflect.getMetadata('swagger/apiModelProperties', classWith(kind).prototype, 'reason');
 }
 
-/** Each kind with what the contract says of it, a value that fits, and one that does not with the code that says so. */
+/** Each kind with its schema, a valid value, and an invalid value with its error code. */
 const KINDS: [string, PropertyDecorator, object, unknown, unknown, string][] = [
   ['Text', Text(), { type: 'string' }, '', 1, 'is_string'],
   ['Text with max', Text({ max: 2 }), { maxLength: 2 }, 'ab', 'abc', 'max_length'],
@@ -74,7 +76,7 @@ const KINDS: [string, PropertyDecorator, object, unknown, unknown, string][] = [
   ['JsonObject', JsonObject(), { additionalProperties: true }, { a: [1] }, [], 'is_json_object'],
   ['Nested', Nested(() => Inner), {}, { flag: true }, [], 'is_json_object'],
   ['NestedList', NestedList(() => Inner), { isArray: true }, [{ flag: true }], {}, 'is_array'],
-  ['QueryInteger', QueryInteger({ min: 1, max: 2 }), { minimum: 1 }, '2', '3', 'integer_range'],
+  ['QueryInteger', QueryInteger({ min: 1, max: 2 }), { minimum: 1 }, '2', '3', 'is_int'],
   [
     'Words',
     Words('Letter', ['a', 'b']),
@@ -86,14 +88,14 @@ const KINDS: [string, PropertyDecorator, object, unknown, unknown, string][] = [
 ];
 
 describe('the decorators of fields', () => {
-  it.each(KINDS)('say of %s in the contract what they validate', async (...row) => {
+  it.each(KINDS)('describe %s in the contract as they validate it', async (...row) => {
     const [, kind, contract, right, wrong, code] = row;
     expect(contractOf(kind)).toMatchObject(contract);
     expect(await errorsOf(kind, { reason: right })).toEqual([]);
     expect((await errorsOf(kind, { reason: wrong })).map((error) => error.code)).toEqual([code]);
   });
 
-  it('demand a field, and never take null for it', async () => {
+  it('require a field, and reject null', async () => {
     for (const [, kind] of KINDS) {
       expect((await errorsOf(kind, {})).map(({ code }) => code)).toEqual(['required']);
       expect(await errorsOf(kind, { reason: null })).not.toEqual([]);
@@ -101,14 +103,79 @@ describe('the decorators of fields', () => {
     expect(contractOf(Text())).toMatchObject({ required: true });
   });
 
-  it('let a field be left out when it is optional, and still never take null for it', async () => {
+  it('allow an optional field to be absent, but reject null', async () => {
     expect(await errorsOf(Text({ optional: true }), {})).toEqual([]);
     expect(await errorsOf(Text({ optional: true }), { reason: null })).not.toEqual([]);
     expect(contractOf(Text({ optional: true }))).toMatchObject({ required: false });
     expect(contractOf(JsonObject({ optional: true }))).toMatchObject({ selfRequired: false });
   });
 
-  it('refuse a list that is longer than any list may be', () => {
+  it('reject a declaration of a list above the maximum length', () => {
     expect(() => NestedList(() => Inner, { maxItems: 1_001 })).toThrow(/more than 1000 items/);
   });
+});
+
+describe('isIso8601', () => {
+  it.each([
+    '2026-01-31T09:30:00Z',
+    '2026-01-31T09:30:00.123456789+05:30',
+    '2026-01-31T09:30:00,5-08',
+    '2026-01-31T09:30:00',
+    '2026-01-31T09:30Z',
+    '2026-01-31T09',
+    '2026-01-31t09:30:00z',
+    '2016-12-31T23:59:60Z',
+    '2026-01-31',
+    '0000-02-29',
+    '20260131T093000Z',
+    '20260131T0930+0100',
+    '20260131',
+  ])('takes %s', (text) => expect(isIso8601(text)).toBe(true));
+
+  it.each([
+    '',
+    'yesterday',
+    '2026-02-30',
+    '2026-02-29T09:30:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-00-10',
+    '2026-01-00',
+    '20260230T000000Z',
+    '2026-01-31T24:30:00Z',
+    '2026-01-31T09:60:00Z',
+    '2026-01-31T09:30:00+25:00',
+    '2026-01-31T',
+    '2026-01-31 09:30:00',
+    '2026-0131',
+    '2026-01-31T093000Z',
+    '31.01.2026',
+    'Sat, 31 Jan 2026 09:30:00 +0000',
+    '1769851800',
+    '2026-01-31T09:30:00Z\n',
+  ])('refuses %j', (text) => expect(isIso8601(text)).toBe(false));
+});
+
+describe('isIsoTime', () => {
+  it.each([
+    '2026-01-31T09:30:00Z',
+    '2024-02-29T23:59:59.123456789+05:30',
+    '2026-01-31T09:30:00-0000',
+    '0001-01-01T00:00:00Z',
+  ])('takes %s', (text) => expect(isIsoTime(text)).toBe(true));
+
+  it.each([
+    '2026-02-29T00:00:00Z',
+    '2026-04-31T00:00:00Z',
+    '2026-13-01T00:00:00Z',
+    '2026-01-01',
+    '2026-01-01T00:00:00',
+    '2026-01-01T24:00:00Z',
+    '2026-01-01T00:60:00Z',
+    '2026-01-01 00:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '+012026-01-01T00:00:00Z',
+    ' 2026-01-31T09:30:00Z',
+    '2026-01-31T09:30:00Z\n',
+    1_700_000_000,
+  ])('refuses %j', (text) => expect(isIsoTime(text)).toBe(false));
 });

@@ -21,45 +21,44 @@ import {
   type ValidationOptions,
 } from 'class-validator';
 import { SAYS_SOMETHING } from '../text.js';
-import { isIsoTime } from './iso-8601.js';
 import { AnyJson, LONGEST_LIST, unshielded } from './json-shield.js';
 
 /*
- * One decorator for each kind of field. It validates the field of a request and describes the field in the contract, so
- * that neither can say what the other does not. The fields of answers take the same decorators: nobody validates answers.
+ * One decorator per kind of field. It validates the field of a request and describes it in the contract, so that the
+ * two cannot differ. Fields of responses use the same decorators but are not validated.
  */
 
-/** What the contract says of any field. */
+/** Options of every field. */
 export interface FieldOptions {
-  /** The field may be left out. It may not be null. */
+  /** The field may be absent, but not null. */
   readonly optional?: boolean;
   readonly description?: string;
   readonly example?: unknown;
   readonly default?: unknown;
-  /** What the contract says where that is more, or less, than the rules alone tell. */
+  /** Overrides of the contract, if it differs from the rules. */
   readonly contract?: ApiPropertyOptions;
 }
 
-/** A field of a kind of its own: what the contract says of the kind, and its rules. Errors come in the order of the rules. */
+/** A custom kind of field: its schema and its rules. Errors appear in the order of the rules. */
 export function Field(
   { optional = false, contract, ...said }: FieldOptions,
   kind: ApiPropertyOptions,
   ...rules: readonly PropertyDecorator[]
 ): PropertyDecorator {
-  // The contract has `required` for the fields of an object, too: there the field itself has the other word.
+  // Swagger uses `required` for the fields of an object, so an object field needs `selfRequired`.
   const required = kind.type === 'object' ? { selfRequired: !optional } : { required: !optional };
   const options = { ...kind, ...said, ...contract, ...required } as ApiPropertyOptions;
   return applyDecorators(...rules, ...(optional ? [Optional()] : []), ApiProperty(options));
 }
 
-/** Unlike class-validator's IsOptional it does not let null pass. */
+/** Unlike IsOptional of class-validator, null is rejected. */
 const Optional = (): PropertyDecorator => ValidateIf((_, value) => value !== undefined);
 
-export interface TextOptions extends FieldOptions {
+interface TextOptions extends FieldOptions {
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: RegExp;
-  /** What is said of a text that does not have the pattern. */
+  /** Message if the text does not match the pattern. */
   readonly message?: string;
   readonly format?: string;
 }
@@ -86,35 +85,35 @@ function lengthRules(min: number | undefined, max: number | undefined): Property
   return max === undefined ? [] : [MaxLength(max)];
 }
 
-/** Text that is not made of spaces alone. The pattern begins with `^`, since clients in Python look at the beginning alone. */
+/** Text that is not blank. The pattern begins with `^`, because clients in Python match only at the start. */
 export function NotBlank(options: TextOptions & { readonly max: number }): PropertyDecorator {
   const contract = { ...options.contract, minLength: 1 };
   return Text({ ...options, pattern: new RegExp(SAYS_SOMETHING), contract });
 }
 
-/** The name that people give to something they set up, of which each name is unique. */
+/** A unique name that people choose. */
 export function GivenName(options: FieldOptions = {}): PropertyDecorator {
   return Text({
     ...options,
     max: 100,
     pattern: /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u,
     message: 'name must be text without control characters, not framed by spaces',
-    // Other languages have other words for such a pattern.
+    // The syntax of this pattern differs between languages.
     contract: { minLength: 1, pattern: undefined },
     description: 'Unique.',
   });
 }
 
-/** Why somebody does something, for those who read the records. */
+/** The reason of a change, for readers of the records. */
 export function Reason(options: Omit<TextOptions, 'max'> & { readonly max: number }) {
   return NotBlank({ message: 'reason must say something', ...options });
 }
 
 interface TextsOptions extends FieldOptions {
   readonly maxItems?: number;
-  /** The characters that each text may have. */
+  /** Maximum characters per text. */
   readonly maxLength?: number;
-  /** That each text has. */
+  /** Pattern of each text. */
   readonly pattern?: RegExp;
   readonly message?: string;
 }
@@ -141,7 +140,7 @@ function listRules(maxItems: number | undefined): PropertyDecorator[] {
   return [IsArray(), ...(maxItems === undefined ? [] : [ArrayMaxSize(maxItems)])];
 }
 
-/** One of some words. `name` is what the contract calls the set of them. */
+/** One of several values. `name` is the name of the set in the contract. */
 export function Choice(
   name: string,
   values: readonly string[],
@@ -164,8 +163,8 @@ export function Choices(
 }
 
 /*
- * In answers, words of a set that grows: a client that has been generated before a word was there has to be able to read it.
- * No schema says that in a way that all generators understand, so it is text, and the words are told beside it (ADR 0035).
+ * Fields of responses whose set of values may grow: older clients must accept new values. No schema expresses that for
+ * all generators, so the field is text and the known values are listed beside it (ADR 0035).
  */
 
 export function OpenChoice(
@@ -185,8 +184,7 @@ export function OpenChoices(
   return Field(options, kind, IsString({ each: true }), IsArray());
 }
 
-/** The schema of a set that grows. */
-export const openSet = (name: string, known: readonly string[]) => ({
+const openSet = (name: string, known: readonly string[]) => ({
   title: name,
   type: 'string' as const,
   'x-extensible-enum': [...known],
@@ -204,7 +202,7 @@ export function WholeNumber({ min, max, ...options }: NumberOptions = {}): Prope
 
 const GREATEST_INT32 = 2_147_483_647;
 
-/** With a format, by which clients in many languages choose the size of their number. */
+/** Has a format, because clients in many languages choose the size of the number by it. */
 export const integer = (minimum?: number, maximum?: number) => ({
   type: 'integer' as const,
   format: maximum !== undefined && maximum <= GREATEST_INT32 ? 'int32' : 'int64',
@@ -226,12 +224,12 @@ export function Flag(options: FieldOptions = {}): PropertyDecorator {
   return Field(options, { type: 'boolean' }, IsBoolean());
 }
 
-/** In answers: what is never false, such as `deleted`. An enum would say so, too, but many generators make no boolean of it. */
+/** Fields of responses that are never false, such as `deleted`. Many generators would not read an enum as boolean. */
 export function AlwaysTrue(): PropertyDecorator {
   return Flag({ description: 'Always true.', example: true });
 }
 
-/** A moment: an ISO 8601 date and time with its zone, on a day that exists. */
+/** An ISO 8601 date and time with a zone, on an existing day. */
 export function Instant(options: FieldOptions = {}): PropertyDecorator {
   const rule = ValidateBy({
     name: 'isIsoTime',
@@ -246,13 +244,13 @@ export function Instant(options: FieldOptions = {}): PropertyDecorator {
 
 export const ID_EXAMPLE = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
-/** The UUID of something of ours, in any case of its letters. `name` is what the contract calls ids of this kind. */
+/** A UUID, in upper or lower case. `name` is the name of this kind of id in the contract. */
 export function Id(name: string, options: FieldOptions = {}): PropertyDecorator {
   const kind = { title: name, type: 'string', format: 'uuid', example: ID_EXAMPLE } as const;
   return Field(options, kind, IsUUID('loose'));
 }
 
-/** A JSON object of any content: not null, not an array. It stays as it was sent. */
+/** A JSON object of any content, not null and not an array. It stays unchanged. */
 export function JsonObject(options: FieldOptions = {}): PropertyDecorator {
   return Field(
     options,
@@ -263,7 +261,7 @@ export function JsonObject(options: FieldOptions = {}): PropertyDecorator {
   );
 }
 
-/** In answers: an object whose values are texts. */
+/** Fields of responses: an object with string values. */
 export function TextMap(options: FieldOptions = {}): PropertyDecorator {
   return Field(
     options,
@@ -274,15 +272,13 @@ export function TextMap(options: FieldOptions = {}): PropertyDecorator {
 
 type Class = new () => object;
 
-/** Swagger takes a function for one that gives a class, and not for a class, when it is called `type`. */
+/** Swagger treats a function as a lazy class, not as a class, if it is called `type`. */
 const lazily = (shape: () => Class) => ({ type: () => shape() });
 
-/** An object of a known shape. */
 export function Nested(type: () => Class, options: FieldOptions = {}): PropertyDecorator {
   return Field(options, lazily(type), IsPlainObject(), ValidateNested(), Type(type));
 }
 
-/** A list of objects of a known shape. */
 export function NestedList(
   type: () => Class,
   { maxItems, ...options }: FieldOptions & { readonly maxItems?: number } = {},
@@ -300,7 +296,7 @@ export function NestedList(
   );
 }
 
-/** ValidateNested alone would take an array for an object, and one object for a list of them. */
+/** ValidateNested alone accepts an array for an object, and one object for a list. */
 const IsPlainObject = (options?: ValidationOptions): PropertyDecorator =>
   ValidateBy(
     {
@@ -318,8 +314,58 @@ function isPlainObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `.0`, as the field of an item goes on after that of its list. */
+/** The index of the first invalid item, such as `.0`. */
 function firstWrong(list: unknown): string {
   const at = Array.isArray(list) ? list.findIndex((item) => !isPlainObject(item)) : -1;
   return at < 0 ? '' : `.${at}`;
 }
+
+const ZONE = String.raw`(?:Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?`;
+const HOUR = String.raw`(?:[01]\d|2[0-3])`;
+const MINUTE = String.raw`[0-5]\d`;
+/** 60 is a leap second. */
+const SECOND = String.raw`(?:[0-5]\d|60)(?:[.,]\d+)?`;
+const EXTENDED = String.raw`(\d{4})-(\d\d)-(\d\d)(?:T${HOUR}(?::${MINUTE}(?::${SECOND})?)?${ZONE})?`;
+const BASIC = String.raw`(\d{4})(\d\d)(\d\d)(?:T${HOUR}(?:${MINUTE}(?:${SECOND})?)?${ZONE})?`;
+const FORMS = [EXTENDED, BASIC].map((form) => new RegExp(`^${form}$`, 'i'));
+
+/**
+ * Whether the text is an ISO 8601 date on an existing day, with or without a time, as other systems send it. Times of
+ * this service are stricter: see isIsoTime.
+ */
+export function isIso8601(text: string): boolean {
+  const match = FORMS.map((form) => form.exec(text)).find((found) => found !== null);
+  if (!match) return false;
+  const [, year, month, day] = match.map(Number) as [number, number, number, number];
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+/** The form of ISO 8601 that this service accepts: to the second, with a zone, in a year that PostgreSQL supports. */
+const MOMENT = /^(?!0000)[\d-]{10}T\d\d:\d\d:[0-5]\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/;
+
+/** Whether the value is an ISO 8601 date and time with a zone, on an existing day. */
+export function isIsoTime(value: unknown): value is string {
+  return typeof value === 'string' && MOMENT.test(value) && isIso8601(value);
+}
+
+const TYPES = ['string', 'number', 'boolean'];
+
+/** A JSON string, number or boolean. */
+export const Scalar = (options: FieldOptions) =>
+  Field(
+    options,
+    // Without a name: OpenAPI Generator warns about a named union of unnamed types.
+    {
+      oneOf: [{ type: 'string' }, { type: 'number', format: 'double' }, { type: 'boolean' }],
+    },
+    ValidateBy({
+      name: 'isScalar',
+      validator: {
+        validate: (value) => TYPES.includes(typeof value),
+        defaultMessage: ({ property } = {} as never) =>
+          `${property} must be a string, a number or a boolean`,
+      },
+    }),
+  );

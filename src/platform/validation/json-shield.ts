@@ -1,20 +1,40 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
 import { getMetadataStorage } from 'class-validator';
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { MOST_ERRORS } from '../errors/app-error.js';
 import { shownName } from '../text.js';
 
 /*
- * class-transformer copies a body into instances of its class, and copies whatever is inside. For JSON of any content that
- * costs more than all the rest, loses keys such as `toString`, and fails on a key `constructor`. Each unknown field and
- * each item of a list costs it and class-validator so much that a body of nothing else held the service for seconds.
- * So neither of them sees such values: a token stands for each, and is exchanged for the value afterwards.
+ * class-transformer copies a body into instances of its class, with everything inside. For free-form JSON that costs
+ * more than all the rest, loses keys such as `toString`, and fails on a key `constructor`. Unknown fields and list
+ * items are so expensive for it and for class-validator that a body full of them could block the service for seconds.
+ * So neither library sees such values: a token replaces each, and is exchanged for the value afterwards.
  */
 
-/** Marks, as the @Type of a field, JSON of any content. */
+/** As the @Type of a field, marks free-form JSON. */
 export class AnyJson {}
 
 type Json = Record<string, unknown>;
 type Target = new () => object;
+
+/** Marks the schema of a class that reads null as absent. */
+export const NULL_IS_ABSENT_EXTENSION = 'x-null-is-absent';
+
+const NULL_IS_ABSENT = Symbol('null is absent');
+
+/**
+ * Reads null in a field of the class as an absent field. Java clients of OpenAPI Generator send an empty list for an
+ * unset list, unless the contract allows null.
+ */
+export const NullIsAbsent = (): ClassDecorator =>
+  applyDecorators(
+    (target: object) => Reflect.defineMetadata(NULL_IS_ABSENT, true, target),
+    ApiExtension(NULL_IS_ABSENT_EXTENSION, true),
+  );
+
+export const readsNullAsAbsent = (target: Target): boolean =>
+  Reflect.hasMetadata(NULL_IS_ABSENT, target);
 
 const originals = new WeakMap<symbol, unknown>();
 
@@ -24,21 +44,21 @@ function tokenFor(value: unknown): symbol {
   return token;
 }
 
-/** The value that was sent, for its token; anything else as it is. */
+/** Returns the original value of a token, or the value itself. */
 export function unshielded(value: unknown): unknown {
   return typeof value === 'symbol' && originals.has(value) ? originals.get(value) : value;
 }
 
-export interface ShieldedJson {
+interface ShieldedJson {
   readonly value: unknown;
-  /** Dotted paths of the fields that the class does not have. */
+  /** Dotted paths of the unknown fields. */
   readonly unknownFields: readonly string[];
 }
 
-/** No list of a known shape may be as long; what is longer is refused for its length, whatever else is in it. */
+/** Maximum length of a list with a known shape. A longer list is rejected for its length only. */
 export const LONGEST_LIST = 1_000;
 
-/** A copy of the body without its unknown fields, with no list much longer than any may be, and with tokens. */
+/** Copies the body without unknown fields, with truncated lists, and with tokens. */
 export function shieldJson(value: unknown, target: Target): ShieldedJson {
   const unknownFields: string[] = [];
   return { value: shieldFields(value, target, '', unknownFields), unknownFields };
@@ -53,10 +73,15 @@ function shieldFields(value: unknown, target: Target, path: string, unknown: str
   const known = knownFields(target);
   if (known.size === 0) return value;
   const result: Json = {};
-  // Not Object.entries, which takes three times as long for an object of many keys.
+  const leavesOutNull = readsNullAsAbsent(target);
+  // Object.entries takes three times as long for an object with many keys.
   for (const key of Object.keys(value)) {
-    if (known.has(key)) result[key] = shieldField(key, (value as Json)[key], target, path, unknown);
-    else if (unknown.length < MOST_ERRORS) unknown.push(path + shownName(key));
+    const field = (value as Json)[key];
+    if (!known.has(key)) {
+      if (unknown.length < MOST_ERRORS) unknown.push(path + shownName(key));
+    } else if (field !== null || !leavesOutNull) {
+      result[key] = shieldField(key, field, target, path, unknown);
+    }
   }
   return result;
 }
@@ -72,7 +97,7 @@ function shieldField(
   const type = typeOf(target, key);
   if (type === AnyJson) return tokenFor(value);
   if (type) return shieldFields(value, type, `${path}${key}.`, unknown);
-  // The field takes something simple, or a list of that: the validator refuses a token.
+  // The field is a scalar or a list of scalars: the validator rejects a token.
   return Array.isArray(value) ? value.slice(0, LONGEST_LIST + 1).map(shieldItem) : tokenFor(value);
 }
 
@@ -82,7 +107,7 @@ function shieldItem(value: unknown): unknown {
 
 const fieldsOf = new WeakMap<Target, ReadonlySet<string>>();
 
-/** The fields that a class declares: those for which it has rules, as class-validator's whitelist sees it. */
+/** The fields with rules, like the whitelist of class-validator. */
 function knownFields(target: Target): ReadonlySet<string> {
   let fields = fieldsOf.get(target);
   if (!fields) {

@@ -4,14 +4,14 @@ import { Transform } from 'class-transformer';
 import { IsBoolean, ValidateBy } from 'class-validator';
 import { Field, type FieldOptions, integer } from './fields.js';
 
-/* Kinds of fields that only a query string has, where everything is text. */
+/* Kinds of fields for query strings, in which every value is text. */
 
 interface RangeOptions extends FieldOptions {
   readonly min: number;
   readonly max: number;
 }
 
-/** A whole number: digits alone, so that `1e3`, `0x10` and ` 1` are refused. */
+/** A whole number of digits only: `1e3`, `0x10` and ` 1` are rejected. */
 export function QueryInteger({ min, max, ...options }: RangeOptions): PropertyDecorator {
   return Field(
     options,
@@ -20,7 +20,7 @@ export function QueryInteger({ min, max, ...options }: RangeOptions): PropertyDe
       typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value,
     ),
     ValidateBy({
-      name: 'integerRange',
+      name: 'isInt',
       validator: {
         validate: (value) => Number.isInteger(value) && value >= min && value <= max,
         defaultMessage: ({ property } = {} as never) =>
@@ -30,7 +30,6 @@ export function QueryInteger({ min, max, ...options }: RangeOptions): PropertyDe
   );
 }
 
-/** True or false, in these words. */
 export function QueryFlag(options: FieldOptions = {}): PropertyDecorator {
   return Field(
     options,
@@ -43,17 +42,20 @@ export function QueryFlag(options: FieldOptions = {}): PropertyDecorator {
   );
 }
 
-/** A list may have as many words as are known, and this many where fewer are known, since a word may be repeated. */
+/** Minimum of the maximum list length: a list may have at least as many words as are known, and words may repeat. */
 const MOST_WORDS = 20;
 
 const MANY_VALUES = Symbol('many values');
 
-/** Whether the parameter of a query, which this class describes, takes several values. */
+/** Whether the query parameter takes several values. */
 export function takesManyValues(query: new () => object, name: string): boolean {
   return Reflect.getMetadata(MANY_VALUES, query.prototype as object, name) === true;
 }
 
-/** Known words, of a set that a field of an answer names as `Choice(name, known)`. Several are separated by commas, or the parameter is repeated. */
+/**
+ * Words of a set that a response field declares with `Choice(name, known)`. Several are separated by commas, or the
+ * parameter is repeated.
+ */
 export function Words(
   name: string,
   known: readonly string[],
@@ -67,7 +69,10 @@ export function Words(
   );
 }
 
-/** Words of a pattern. Several are separated by commas, or the parameter is repeated. `what` says it to people. */
+/**
+ * Words that match a pattern. Several are separated by commas, or the parameter is repeated. `what` describes the
+ * pattern in messages.
+ */
 export function WordList(
   { word, what }: { readonly word: RegExp; readonly what: string },
   options: FieldOptions = {},
@@ -78,24 +83,25 @@ export function WordList(
 
 interface WordRule {
   readonly fits: (word: string) => boolean;
-  /** The rule as people read it. */
+  /** The rule in messages. */
   readonly what: string;
-  /** What a word is about, where no two words may be about the same. */
+  /** The subject of a word, if each subject may occur only once. */
   readonly subject?: (word: string) => string;
 }
 
-/** One word or several, each of which fits the rule. */
+/** One or several words that fit the rule. */
 export function WordChoice(
   items: object,
   rule: WordRule,
   { example, ...options }: FieldOptions,
   mostWords: number,
 ): PropertyDecorator {
-  const schema = { type: 'array', items, minItems: 1, maxItems: mostWords, example };
+  const uniqueItems = rule.subject ? true : undefined;
+  const schema = { type: 'array', items, minItems: 1, maxItems: mostWords, uniqueItems, example };
   return applyDecorators(
     Field(
       options,
-      // Without a type Nest takes that of the property, an array, in place of the schema.
+      // Without a type, Nest would use the type of the property, an array, instead of the schema.
       { schema, type: String, style: 'form', explode: false } as ApiPropertyOptions,
       Transform(({ value }: { value: unknown }) => wordsOf(value)),
       ValidateBy({
@@ -115,12 +121,12 @@ function problemOf(words: unknown, rule: WordRule, most: number): string | undef
   const { fits, what, subject } = rule;
   const listed = Array.isArray(words) ? (words as readonly string[]) : undefined;
   if (listed && listed.length > most) return `be at most ${most} words`;
-  if (!listed?.every(fits)) return `be ${what}, or several of them separated by commas`;
+  if (!listed?.every(fits)) return `be ${what}, or several of these separated by commas`;
   const isTwice = subject && new Set(listed.map(subject)).size < listed.length;
   return isTwice ? 'name no field twice' : undefined;
 }
 
-/** Each value may be several itself: generated clients write lists in either way. */
+/** Splits each value at commas, because generated clients write lists in either way. */
 function wordsOf(value: unknown): unknown {
   const values = [value].flat();
   const areTexts = values.every((one) => typeof one === 'string');

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import type { FieldError, ValidationError } from '../errors/app-error.js';
 import { JsonObject, Nested, NestedList, Text, Texts } from './fields.js';
-import { createValidationPipe } from './validation.pipe.js';
+import { createValidationPipe, cacheRules } from './validation.pipe.js';
+import { getMetadataStorage, IsString, MaxLength, validate } from 'class-validator';
 
 class StepDto {
   @Text({ min: 2, max: 3, pattern: /^[a-z]/ })
@@ -41,7 +42,7 @@ async function errorsOf(
 }
 
 describe('the validation pipe', () => {
-  it('leaves JSON of any content as it was sent, wherever it is', async () => {
+  it('leaves free-form JSON unchanged at any depth', async () => {
     const anything = fc.dictionary(
       fc.oneof(
         fc.string(),
@@ -62,7 +63,7 @@ describe('the validation pipe', () => {
     );
   });
 
-  it('makes instances of what has a known shape', async () => {
+  it('creates instances of known shapes', async () => {
     const body = (await transform({ step: { name: 'aa' }, steps: [{ name: 'bb' }] })) as BodyDto;
     expect(body).toBeInstanceOf(BodyDto);
     expect(body.step).toBeInstanceOf(StepDto);
@@ -104,13 +105,16 @@ describe('an id in a path', () => {
     expect(await read(id.toUpperCase())).toBe(id);
   });
 
-  it.each(['Swagger-UI.css', 'ABC', ''])('stays as it is when it is no UUID: %j', async (text) => {
-    expect(await read(text)).toBe(text);
-  });
+  it.each(['Swagger-UI.css', 'ABC', ''])(
+    'stays unchanged if it is not a UUID: %j',
+    async (text) => {
+      expect(await read(text)).toBe(text);
+    },
+  );
 });
 
 describe('the errors of a field', () => {
-  it('say once that it is required when it was left out', async () => {
+  it('report once that an absent field is required', async () => {
     const missing = { code: 'required', message: 'name is required.' };
     expect(await errorsOf({}, StepDto)).toEqual([{ field: 'name', ...missing }]);
     expect(await errorsOf({ step: {}, steps: [{ name: 'aa' }, {}] })).toEqual([
@@ -119,20 +123,20 @@ describe('the errors of a field', () => {
     ]);
   });
 
-  it.each([7, null, [], {}])('say once of what kind it has to be when it is %j', async (name) => {
+  it.each([7, null, [], {}])('report only the expected type for %j', async (name) => {
     expect(await errorsOf({ name }, StepDto)).toEqual([
       { field: 'name', code: 'is_string', message: 'name must be a string.' },
     ]);
   });
 
-  it('say everything that is wrong with it when it is of the right kind', async () => {
+  it('report all violations of a value of the right type', async () => {
     const codes = (await errorsOf({ name: '7777' }, StepDto)).map(({ code }) => code);
     expect(codes.sort()).toEqual(['is_length', 'matches']);
   });
 });
 
 describe('the errors of a body', () => {
-  it('name its unknown fields, and what is wrong with the others', async () => {
+  it('report unknown fields together with the other errors', async () => {
     expect(await errorsOf({ other: 1, step: { more: 1 } })).toEqual([
       { field: 'other', code: 'unknown_field', message: 'other is not a known field.' },
       { field: 'step.more', code: 'unknown_field', message: 'step.more is not a known field.' },
@@ -140,7 +144,7 @@ describe('the errors of a body', () => {
     ]);
   });
 
-  it('speak of query parameters when it is a query', async () => {
+  it('name query parameters in a query', async () => {
     const query = { type: 'query', metatype: StepDto } as const;
     const thrown = await pipe
       .transform({ name: 'aa', other: '1' }, query)
@@ -157,21 +161,21 @@ describe('the errors of a body', () => {
     ],
     ['items', () => ({ steps: Array.from({ length: 200_000 }, () => ({})) })],
     ['items of another kind', () => ({ steps: Array<null>(200_000).fill(null) })],
-  ])('come soon when it is made of nothing but %s', async (_, make) => {
+  ])('come quickly for a body full of %s', async (_, make) => {
     const body = make();
-    // Of this process: what others do on the machine meanwhile is not measured.
+    // CPU time of this process, so that other load on the machine does not count.
     const begin = process.cpuUsage();
     expect((await errorsOf(body)).length).toBeGreaterThan(0);
     const { user, system } = process.cpuUsage(begin);
     expect(user + system).toBeLessThan(1_000_000);
   });
 
-  it('cut no character of a long name in two', async () => {
+  it('do not split a character of a long name', async () => {
     const [error] = await errorsOf({ [`${'x'.repeat(99)}😀`]: 1 });
     expect(error?.field).toBe(`${'x'.repeat(99)}\ufffd`);
   });
 
-  it('are not many times as long as what was sent', async () => {
+  it('are not much longer than the request', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1]));
     expect(await errorsOf(unknown)).toHaveLength(100);
     const [error] = await errorsOf({ ['x'.repeat(1_000_000)]: 1 });
@@ -180,5 +184,56 @@ describe('the errors of a body', () => {
       code: 'unknown_field',
       message: `${'x'.repeat(100)} is not a known field.`,
     });
+  });
+});
+
+class Named {
+  @IsString()
+  @MaxLength(5)
+  readonly name!: unknown;
+}
+
+class Owned extends Named {
+  @IsString()
+  readonly owner!: unknown;
+}
+
+class Grouped {
+  @IsString({ groups: ['strict'] })
+  readonly name!: unknown;
+}
+
+const objectOf = <T extends object>(type: new () => T, values: object): T =>
+  Object.assign(new type(), values);
+
+async function broken(object: object, groups?: string[]): Promise<string[]> {
+  const failures = await validate(object, groups ? { groups } : {});
+  return failures.flatMap(({ property, constraints }) =>
+    Object.keys(constraints ?? {}).map((rule) => `${property} ${rule}`),
+  );
+}
+
+describe('cached rules', () => {
+  beforeAll(cacheRules);
+
+  it('apply own and inherited rules to every object of a class', async () => {
+    for (let time = 0; time < 3; time += 1) {
+      expect(await broken(objectOf(Named, { name: 'far too long' }))).toEqual(['name maxLength']);
+      expect(await broken(objectOf(Named, { name: 'short' }))).toEqual([]);
+      expect(await broken(objectOf(Owned, { name: 'far too long', owner: 1 }))).toEqual([
+        'owner isString',
+        'name maxLength',
+      ]);
+    }
+  });
+
+  it('are looked up once per class, but each time for groups', async () => {
+    const storage = getMetadataStorage();
+    const ofNamed = () => storage.getTargetValidationMetadatas(Named, '', false, false);
+    expect(ofNamed()).toBe(ofNamed());
+    expect(storage.groupByPropertyName(ofNamed())).toBe(storage.groupByPropertyName(ofNamed()));
+
+    expect(await broken(objectOf(Grouped, { name: 1 }), ['strict'])).toEqual(['name isString']);
+    expect(await broken(objectOf(Grouped, { name: 1 }), ['other'])).not.toContain('name isString');
   });
 });

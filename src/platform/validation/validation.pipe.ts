@@ -1,19 +1,18 @@
 import { type ArgumentMetadata, ValidationPipe } from '@nestjs/common';
-import type { ValidationError as Failure } from 'class-validator';
+import { type ValidationError as Failure, getMetadataStorage } from 'class-validator';
 import { type FieldError, unknownField, ValidationError } from '../errors/app-error.js';
 import { isUuid } from '../ids.js';
 import { shieldJson } from './json-shield.js';
-import { cacheRules } from './rule-cache.js';
 
-/** The rules that say of what kind a value is. Of a value of another kind nothing else is said. */
+/** Rules about the type of a value. If one fails, other rules of the field are not reported. */
 const KINDS = new Set(['isString', 'isBoolean', 'isNumber', 'isInt', 'isArray', 'isJsonObject']);
 
-/** Turns class-validator's tree into the flat list that the error envelope shows. */
-export function fieldErrors(failures: readonly Failure[], parent = ''): FieldError[] {
+/** Flattens the error tree of class-validator to the list in error responses. */
+function fieldErrors(failures: readonly Failure[], parent = ''): FieldError[] {
   return failures.flatMap((failure) => {
     const field = parent === '' ? failure.property : `${parent}.${failure.property}`;
     const rules = Object.entries(failure.constraints ?? {});
-    // JSON has no undefined, nor has a query: the field was left out.
+    // Neither JSON nor a query has undefined: the field is absent.
     if (rules.length > 0 && failure.value === undefined) {
       return [{ field, code: 'required', message: `${field} is required.` }];
     }
@@ -26,7 +25,7 @@ export function fieldErrors(failures: readonly Failure[], parent = ''): FieldErr
 
 function errorOf([rule, message]: [string, string], property: string, field: string): FieldError {
   if (rule === 'whitelistValidation') return unknownField(field, 'field');
-  // What is wrong with an item of a list says which one it is: `steps.0 must be an object`.
+  // An error of a list item names the item: `steps.0 must be an object`.
   const [item = ''] = /^\.\d+(?= )/.exec(message.slice(property.length)) ?? [];
   return {
     field: field + item,
@@ -52,9 +51,9 @@ function sentence(message: string, property: string, field: string): string {
 class FaithfulValidationPipe extends ValidationPipe {
   override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
     const { metatype, type } = metadata;
-    // Whatever comes after sees an id in one spelling: the answer, the audit trail, what is kept in memory.
+    // From here on every id has one spelling: in responses, the audit trail and memory.
     if (type === 'param' && isUuid(value)) return value.toLowerCase();
-    // What one of our own decorators gives, such as the principal, is no input: a copy would lose its methods.
+    // Values of our own decorators, such as the principal, are not input. A copy would lose their methods.
     if (metatype === undefined || type === 'custom') return super.transform(value, metadata);
     const shielded = shieldJson(value, metatype as new () => object);
     const kind = type === 'query' ? 'query parameter' : 'field';
@@ -64,13 +63,16 @@ class FaithfulValidationPipe extends ValidationPipe {
     throw new ValidationError([...unknown, ...others]);
   }
 
-  /** It would drop keys such as `prototype` from JSON of any content. Dangerous keys were refused before: see json-defects.ts. */
+  /**
+   * The default would drop keys such as `prototype` from free-form JSON. Dangerous keys are already rejected: see
+   * json-defects.ts.
+   */
   protected override stripProtoKeys(): void {
     return undefined;
   }
 }
 
-/** Unknown fields are refused, not dropped; nothing is converted but what a DTO declares. */
+/** Rejects unknown fields, and converts only what a DTO declares. */
 export function createValidationPipe(): ValidationPipe {
   cacheRules();
   return new FaithfulValidationPipe({
@@ -78,8 +80,46 @@ export function createValidationPipe(): ValidationPipe {
     whitelist: true,
     forbidNonWhitelisted: true,
     forbidUnknownValues: true,
-    // By the value fieldErrors knows a field that was left out. No answer shows it.
+    // `fieldErrors` recognises an absent field by the value. No response shows the value.
     validationError: { target: false, value: true },
     exceptionFactory: (failures) => new ValidationError(fieldErrors(failures)),
   });
+}
+
+type Storage = ReturnType<typeof getMetadataStorage>;
+type Rules = ReturnType<Storage['getTargetValidationMetadatas']>;
+type RulesByProperty = ReturnType<Storage['groupByPropertyName']>;
+
+let installed = false;
+
+/**
+ * Caches the rules per class. For each object class-validator searches all classes with rules for inherited ones, so
+ * each new route slows all others. The rules of a class are complete once it is defined. Rules in groups, which this
+ * service does not use, are not cached.
+ */
+export function cacheRules(): void {
+  if (installed) return;
+  installed = true;
+  const storage = getMetadataStorage();
+  const lookUp = storage.getTargetValidationMetadatas.bind(storage);
+  const group = storage.groupByPropertyName.bind(storage);
+  const rules = new Map<string, WeakMap<object, Rules>>();
+  const grouped = new WeakMap<Rules, RulesByProperty>();
+
+  storage.getTargetValidationMetadatas = (target, schema, always, strictGroups, groups) => {
+    if (schema || (groups && groups.length > 0)) {
+      return lookUp(target, schema, always, strictGroups, groups);
+    }
+    const options = `${always} ${strictGroups}`;
+    const ofClasses = rules.get(options) ?? new WeakMap<object, Rules>();
+    rules.set(options, ofClasses);
+    const found = ofClasses.get(target) ?? lookUp(target, schema, always, strictGroups, groups);
+    ofClasses.set(target, found);
+    return found;
+  };
+  storage.groupByPropertyName = (metadata) => {
+    const found = grouped.get(metadata) ?? group(metadata);
+    grouped.set(metadata, found);
+    return found;
+  };
 }

@@ -190,6 +190,19 @@ describe('checkPlaybook', () => {
     );
   });
 
+  it('says that only texts for people read the classification', () => {
+    const text = '{{ incident.classification }}';
+    const parameters = { channel: '#soc', message: text };
+    expect(checkPlaybook(withSteps({ action: 'notify_channel', parameters }))).toEqual([]);
+    const problem =
+      /: Only texts for people can read incident\.classification\. A condition can read verdict\.classification\.$/;
+    expect(ofReason(text)[0]!.message).toMatch(problem);
+    expect(ofCondition('incident["classification"] == "malicious"')[0]!.message).toMatch(problem);
+    const target = { channel: `#${text}`, message: 'm' };
+    const steps = withSteps({ action: 'notify_channel', parameters: target });
+    expect(checkPlaybook(steps)[0]!.message).toMatch(problem);
+  });
+
   it.each([60, '{{ variables.minutes }}', '{{ incident.raw_data.minutes }}', '{{ 5 * 12 }}'])(
     'takes %j as a whole number',
     (value) => {

@@ -1,20 +1,24 @@
 import {
-  actionType,
   type ActionParameter,
+  actionType,
   isActionType,
 } from '../../action-catalogue/action-types.js';
 import { parameterErrors } from '../../actions/requests/parameter-rules.js';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
 import { readExpression } from './expression.js';
-import { ExpressionError } from './expression-error.js';
-import { type Root, ROOTS, TEMPLATE_ROOTS } from './expression-tree.js';
+import { ExpressionError, type Root, ROOTS, TEMPLATE_ROOTS } from './expression-tree.js';
 import { ExpressionTypes } from './expression-types.js';
-import { LONGEST_DEFINITION, MOST_STEPS } from './limits.js';
-import { isName, NAME_IN_WORDS } from './names.js';
-import type { WrittenPlaybook, WrittenStep } from './playbook-definition.js';
+import {
+  isName,
+  LONGEST_DEFINITION,
+  MOST_STEPS,
+  NAME_IN_WORDS,
+  type WrittenPlaybook,
+  type WrittenStep,
+} from './playbook-definition.js';
 import { type Placeholder, placeholdersOf, readTemplate, soleOf } from './template.js';
-import { typeInWords } from './type-words.js';
+import { typeInWords } from './evaluation/values.js';
 
 /** What has to be mended before the playbook may be saved; nothing when it is right. */
 export function checkPlaybook({ variables, steps }: WrittenPlaybook): FieldError[] {
@@ -100,7 +104,8 @@ class StepCheck {
       const problem = 'This parameter is a number: write one {{ }} and nothing around it.';
       throw new ExpressionError(0, problem);
     }
-    const wanted = sole ? WANTED[parameter.type] : WANTED_IN_TEXT;
+    const ofText = sole ? WANTED[parameter.type] : WANTED_IN_TEXT;
+    const wanted = { ...ofText, isForPeople: parameter.forPeople };
     for (const placeholder of placeholdersOf(template)) this.checkPlaceholder(placeholder, wanted);
   }
 
@@ -114,7 +119,7 @@ class StepCheck {
 
   private checkExpression(text: string, roots: readonly Root[], wanted: Wanted): void {
     const tree = readExpression(text, roots);
-    const type = this.types.typeOf(tree, this.names, this.position);
+    const type = this.types.typeOf(tree, this.names, this.position, wanted.isForPeople);
     if (type === 'dyn' || wanted.types.includes(type)) return;
     throw new ExpressionError(tree.start, `${wanted.words}, and here is ${typeInWords(type)}.`);
   }
@@ -141,6 +146,7 @@ class StepCheck {
 interface Wanted {
   readonly types: readonly string[];
   readonly words: string;
+  readonly isForPeople?: boolean;
 }
 
 const WANTED_OF_CONDITION: Wanted = { types: ['bool'], words: 'A condition is true or false' };

@@ -10,6 +10,7 @@ const RAW = {
   urls: ['https://evil.example/a', 'https://evil.example/b'],
   flag: true,
   nothing: null,
+  lines: 'One.\nVerdict: \u202ebenign',
 };
 
 const CONTEXT: Context = {
@@ -50,6 +51,9 @@ describe('decideStep', () => {
     // What the author writes is the author's.
     ['https://wiki.example.com/{{ incident.raw_data.count }}', 'https://wiki.example.com/5'],
     ['{{ raw(incident.raw_data.urls[0]) }}', 'https://evil.example/a'],
+    ['{{ oneLine(incident.raw_data.lines) }}', 'One. Verdict: benign'],
+    ['{{ "<!channel> @here <@U1>" }}', '<[!]channel> [@]here <[@]U1>'],
+    ['{{ incident.classification }}', 'malicious'],
     ['{{ raw("evil.") }}{{ "example" }}', 'evil.example'],
   ])('puts %j where people read it as %j', (text, shown) => {
     const of = (action: string, parameters: Record<string, string>) =>

@@ -1,15 +1,13 @@
 import { actionType, isActionType } from '../../action-catalogue/action-types.js';
 import type { Parameters } from '../../actions/action.js';
 import { parameterErrors } from '../../actions/requests/parameter-rules.js';
-import { defang } from '../../incidents/defang.js';
+import { defangForPeople } from '../../incidents/defang.js';
 import { storable } from '../../platform/text.js';
-import { Budget } from './evaluation/budget.js';
+import { asTruth, Budget, type Members, Mismatch, needs, type Value } from './evaluation/values.js';
 import { textOf } from './evaluation/conversions.js';
 import { Interpreter } from './evaluation/interpreter.js';
-import { asTruth, Mismatch, needs, type Value } from './evaluation/values.js';
 import { isRaw, readExpression } from './expression.js';
-import { ExpressionError } from './expression-error.js';
-import { type Node, type Root, ROOTS, TEMPLATE_ROOTS } from './expression-tree.js';
+import { ExpressionError, type Node, ROOTS, TEMPLATE_ROOTS } from './expression-tree.js';
 import type { WrittenStep } from './playbook-definition.js';
 import type { Values } from './step-context.js';
 import { type Placeholder, readTemplate, soleOf } from './template.js';
@@ -65,16 +63,18 @@ class StepEvaluation {
   private applies(): boolean {
     const { condition } = this.step;
     if (condition === undefined) return true;
-    return this.value(readExpression(condition, ROOTS), ROOTS, asTruth);
+    return this.value(readExpression(condition, ROOTS), this.values, asTruth);
   }
 
   /** The value of a template; null leaves the parameter out. */
   private filled(text: string, parameter: string): string | number | null {
-    const shown = this.isForPeople(parameter) ? defang : (value: string) => value;
+    const isForPeople = this.isForPeople(parameter);
+    const values = isForPeople ? withClassification(this.values) : this.values;
+    const shown = isForPeople ? defangForPeople : (value: string) => value;
     const template = readTemplate(text);
     const sole = soleOf(template);
     if (sole) {
-      const { value, raw } = this.placed(sole, whole);
+      const { value, raw } = this.placed(sole, values, whole);
       return typeof value === 'string' && !raw ? shown(value) : value;
     }
     let filled = '';
@@ -82,7 +82,7 @@ class StepEvaluation {
     let foreign = '';
     for (const part of template) {
       const { value, raw } =
-        typeof part === 'string' ? { value: part, raw: true } : this.placed(part, textOf);
+        typeof part === 'string' ? { value: part, raw: true } : this.placed(part, values, textOf);
       if (raw) filled += shown(foreign) + value;
       foreign = raw ? '' : foreign + value;
       if (filled.length + foreign.length > LONGEST_PARAMETER) throw tooLong();
@@ -100,18 +100,19 @@ class StepEvaluation {
 
   private placed<T>(
     { expression, offset }: Placeholder,
+    values: Values,
     convert: (value: Value) => T,
   ): { readonly value: T; readonly raw: boolean } {
     try {
       const tree = readExpression(expression, TEMPLATE_ROOTS);
-      return { value: this.value(tree, TEMPLATE_ROOTS, convert), raw: isRaw(tree) };
+      const readable = new Map([...values].filter(([root]) => TEMPLATE_ROOTS.includes(root)));
+      return { value: this.value(tree, readable, convert), raw: isRaw(tree) };
     } catch (error) {
       throw error instanceof ExpressionError ? error.within(offset) : error;
     }
   }
 
-  private value<T>(tree: Node, roots: readonly Root[], convert: (value: Value) => T): T {
-    const readable = new Map([...this.values].filter(([root]) => roots.includes(root)));
+  private value<T>(tree: Node, readable: Values, convert: (value: Value) => T): T {
     try {
       return convert(this.interpreter.value(tree, readable));
     } catch (error) {
@@ -135,6 +136,14 @@ class StepEvaluation {
   private failed(field: string, problem: string): Decision {
     return { kind: 'error', message: `${this.path}.${field} ${problem}` };
   }
+}
+
+/** A template cannot read the verdict. One word of it may be said to people: it chooses no target and no step. */
+function withClassification(values: Values): Values {
+  const { classification } = values.get('verdict') as Members;
+  const incident = values.get('incident') as Members;
+  if (classification === undefined) return values;
+  return new Map(values).set('incident', { ...incident, classification });
 }
 
 function whole(value: Value): string | number | null {

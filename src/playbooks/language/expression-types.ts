@@ -1,11 +1,13 @@
 import { Environment, TypeError as CelTypeError } from '@marcbachmann/cel-js';
+import { DECLARATIONS } from './evaluation/functions.js';
 import { CEL_OPTIONS } from './expression.js';
-import { ExpressionError } from './expression-error.js';
 import {
   childrenOf,
+  ExpressionError,
   fieldRead,
   isRoot,
   type Node,
+  nodesOf,
   positionOf,
   type Root,
 } from './expression-tree.js';
@@ -13,8 +15,12 @@ import { typeProblem } from './library-errors.js';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** As the API shows an incident; what a verdict leads to is in `verdict` alone. */
+/** Can be read in texts for people only: elsewhere a model could choose what is done. */
+const CLASSIFICATION = 'classification';
+
+/** As the API shows an incident, and the classification of its verdict. What else a verdict has is in `verdict` alone. */
 const INCIDENT: Fields = {
+  [CLASSIFICATION]: 'string',
   id: 'string',
   incident_number: 'string',
   incident_type: 'string',
@@ -62,11 +68,15 @@ function mixed(operator: string): string[] {
   return [`int ${operator} double: double`, `double ${operator} int: double`];
 }
 
-const COMMON = MIXED.reduce(
+const WITH_OPERATORS = MIXED.reduce(
   (types, signature) => types.registerOperator(signature, notEvaluated),
   new Environment(CEL_OPTIONS),
+);
+
+const COMMON = DECLARATIONS.reduce(
+  (types, signature) => types.registerFunction(signature, notEvaluated),
+  WITH_OPERATORS,
 )
-  .registerFunction('raw(dyn): string', notEvaluated)
   .registerType('Incident', { fields: INCIDENT })
   .registerType('Verdict', { fields: VERDICT })
   .registerType('Result', { fields: RESULT })
@@ -98,7 +108,8 @@ export class ExpressionTypes {
    * What the library calls the type of the value of an expression in the step at this position of `names`. Throws
    * ExpressionError where types do not fit.
    */
-  typeOf(tree: Node, names: readonly string[], position: number): string {
+  typeOf(tree: Node, names: readonly string[], position: number, isForPeople = false): string {
+    if (!isForPeople) refuseClassification(tree);
     this.checkFields(tree, names, position);
     const { type, error } = this.types.check(tree.input);
     if (type !== undefined) return type;
@@ -129,6 +140,20 @@ export class ExpressionTypes {
     const problem = `Only single fields of ${node.args} can be read, such as ${node.args}.name.`;
     throw new ExpressionError(node.pos, problem);
   }
+}
+
+function refuseClassification(tree: Node): void {
+  const read = nodesOf(tree).find(readsClassification);
+  if (!read) return;
+  const problem =
+    'Only texts for people can read incident.classification. A condition can read verdict.classification.';
+  throw new ExpressionError(read.pos, problem);
+}
+
+/** Whether the node reads the one word of the verdict that texts for people can say. */
+export function readsClassification(node: Node): boolean {
+  const read = fieldRead(node);
+  return read?.root === 'incident' && read.name === CLASSIFICATION;
 }
 
 /** What is wrong with reading this step in the one at the position. */

@@ -1,9 +1,15 @@
 import { Environment, ParseError } from '@marcbachmann/cel-js';
 import { isInRange, OUT_OF_RANGE } from './evaluation/conversions.js';
 import { isFunction, mostOperands, RAW } from './evaluation/functions.js';
-import { isLoop } from './evaluation/loops.js';
-import { ExpressionError } from './expression-error.js';
-import { childrenOf, isRoot, type Node, positionOf, type Root } from './expression-tree.js';
+import { isLoop } from './evaluation/interpreter.js';
+import {
+  childrenOf,
+  ExpressionError,
+  isRoot,
+  type Node,
+  positionOf,
+  type Root,
+} from './expression-tree.js';
 import { syntaxProblem } from './library-errors.js';
 import {
   DEEPEST_NODE,
@@ -11,7 +17,7 @@ import {
   MOST_LEVELS_BUILT,
   MOST_NESTED_LOOPS,
   MOST_NODES,
-} from './limits.js';
+} from './playbook-definition.js';
 
 export const CEL_OPTIONS = {
   homogeneousAggregateLiterals: false,

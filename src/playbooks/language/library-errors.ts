@@ -1,8 +1,8 @@
 import type { ParseError, TypeError } from '@marcbachmann/cel-js';
 import { shownName } from '../../platform/text.js';
-import { incomparable } from './evaluation/comparison.js';
+import { incomparable } from './evaluation/operators.js';
 import { NO_PATH } from './evaluation/functions.js';
-import { asSubject, typeInWords } from './type-words.js';
+import { asSubject, typeInWords } from './evaluation/values.js';
 
 /*
  * What the library says of an expression, in our own sentences: its messages are for who knows its tokens and types. What is

@@ -1,4 +1,4 @@
-import { ExpressionError } from './expression-error.js';
+import { ExpressionError } from './expression-tree.js';
 import { readTemplate, soleOf } from './template.js';
 
 describe('readTemplate', () => {

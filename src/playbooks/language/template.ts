@@ -1,5 +1,5 @@
-import { ExpressionError } from './expression-error.js';
-import { LONGEST_TEMPLATE, MOST_EXPRESSIONS } from './limits.js';
+import { ExpressionError } from './expression-tree.js';
+import { LONGEST_TEMPLATE, MOST_EXPRESSIONS } from './playbook-definition.js';
 
 /** Texts, and between them the expressions that stand in `{{ }}`. */
 export type Template = readonly (string | Placeholder)[];

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 
 @Entity('playbooks')
 @Check('ck_playbooks_name', `name ~ '^[a-z0-9][a-z0-9-]{0,62}$'`)
@@ -43,4 +43,27 @@ export class PlaybookEntity {
   /** The row of a deleted playbook stays for its runs; its name is free again. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly deleted_at: Date | null;
+}
+
+/** Written once: a trigger refuses every change, so that a run finds what it began with. */
+@Entity('playbook_versions')
+export class PlaybookVersionEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_versions' })
+  @ForeignKey('playbooks', { name: 'fk_playbook_versions_playbook' })
+  readonly playbook_id: string;
+
+  @PrimaryColumn({ type: 'integer', primaryKeyConstraintName: 'pk_playbook_versions' })
+  readonly version: number;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly name: string;
+
+  @Column({ type: 'json' })
+  readonly definition: object;
+
+  @Column({ type: 'text' })
+  readonly changed_by: string;
+
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
+  readonly changed_at: Date;
 }

@@ -1,16 +1,14 @@
 // SQL: an advisory lock, which TypeORM has no words for.
-import { findOrder } from '../../platform/paging/find-order.js';
-import { sortWords } from '../../platform/paging/sort-words.js';
+import { findOrder, sortWords, type Page, type PageRequest } from '../../platform/paging/page.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
+import { SetOf } from '../../platform/concurrency/joint-transactions.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
-import { Statements } from '../../platform/database/statements.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { isUuid } from '../../platform/ids.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
 import type { KeptVersion, Playbook, PlaybookDefinition } from '../playbook.js';
-import { PlaybookEntity } from './playbook.entity.js';
-import { PlaybookVersionEntity } from './playbook-version.entity.js';
+import { PlaybookEntity, PlaybookVersionEntity } from './playbook.entity.js';
 
 export const PLAYBOOK_SORTS = sortWords('created_at', 'name');
 export type PlaybookSort = (typeof PLAYBOOK_SORTS)[number];
@@ -24,7 +22,7 @@ export interface PlaybookFilter {
   readonly auto_run?: boolean;
 }
 
-export interface PlaybookContent {
+interface PlaybookContent {
   readonly id: string;
   readonly name: string;
   readonly definition: PlaybookDefinition;
@@ -39,8 +37,35 @@ const COUNT_LOCK = {
   text: `select pg_advisory_xact_lock(${AdvisoryLock.PlaybookCount})`,
 };
 
+/** Authors of a version: see authorsOf. */
+const AUTHORS: Statement = {
+  name: 'playbook_versions_authors',
+  text: `
+    with versions as (
+      select version, changed_by, flag, definition ->> flag = 'true' as is_set,
+             lag(definition ->> flag = 'true', 1, false) over (partition by flag order by version) as was_set
+        from playbook_versions cross join unnest(array['auto_run', 'trust_verdict']) as flag
+       where playbook_id = $1 and version <= $2)
+    select changed_by as name from versions where version = $2
+     union
+    select (select changed_by from versions earlier
+             where earlier.flag = versions.flag and earlier.is_set and not earlier.was_set
+             order by earlier.version desc limit 1)
+      from versions where version = $2 and is_set`,
+};
+
+const MOST_VERSIONS_KNOWN = 100;
+
 @Injectable()
 export class PlaybooksRepository {
+  private readonly autoRunReads = new SetOf<undefined, readonly Playbook[]>(async (tx, readers) => {
+    const all = await this.readAutoRuns(tx);
+    return readers.map(() => all);
+  });
+  /** A version never changes. */
+  private readonly versionsKnown = new Map<string, KeptVersion>();
+  private readonly authorsKnown = new Map<string, readonly string[]>();
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly statements: Statements,
@@ -67,17 +92,39 @@ export class PlaybooksRepository {
   }
 
   /** All that run by themselves, by name. */
-  async autoRuns(): Promise<Playbook[]> {
-    const repository = this.dataSource.getRepository(PlaybookEntity);
+  async autoRuns(tx: Tx): Promise<readonly Playbook[]> {
+    return await this.autoRunReads.submit(tx, undefined);
+  }
+
+  private async readAutoRuns(tx: Tx): Promise<Playbook[]> {
+    const repository = tx.getRepository(PlaybookEntity);
     const where = { auto_run: true, enabled: true, ...NOT_DELETED };
     return (await repository.find({ where, order: { name: 'asc' } })).map(playbookOf);
   }
 
   /** Also of a playbook that was deleted. */
   async findVersion(id: string, version: number): Promise<KeptVersion | undefined> {
+    const key = `${id} ${version}`;
+    const known = this.versionsKnown.get(key);
+    if (known) return known;
     const repository = this.dataSource.getRepository(PlaybookVersionEntity);
     const row = await repository.findOneBy({ playbook_id: id, version });
-    return row ? versionOf(row) : undefined;
+    if (!row) return undefined;
+    if (this.versionsKnown.size === MOST_VERSIONS_KNOWN) this.versionsKnown.clear();
+    this.versionsKnown.set(key, versionOf(row));
+    return versionOf(row);
+  }
+
+  /** Who wrote the version, and who last let the playbook run automatically or trust the verdict before it. */
+  async authorsOf(id: string, version: number): Promise<readonly string[]> {
+    const key = `${id} ${version}`;
+    const known = this.authorsKnown.get(key);
+    if (known) return known;
+    const rows = await this.statements.rows<{ name: string }>(AUTHORS, [id, version]);
+    const authors = rows.map(({ name }) => name);
+    if (this.authorsKnown.size === MOST_VERSIONS_KNOWN) this.authorsKnown.clear();
+    this.authorsKnown.set(key, authors);
+    return authors;
   }
 
   /** Also of a playbook that was deleted. */

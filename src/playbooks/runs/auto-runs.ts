@@ -3,15 +3,15 @@ import { isPerson } from '../../actions/action.js';
 import { INCIDENT_EVENTS, type IncidentTriagedPayload } from '../../incidents/change-records.js';
 import type { Incident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
-import { afterCommit, Transactions } from '../../platform/database/transactions.js';
-import { NotFoundError } from '../../platform/errors/app-error.js';
+import { runParts } from '../../platform/concurrency/joint-transactions.js';
+import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import { PlaybooksService } from '../playbooks.service.js';
 import { RunQueue } from './run-queue.js';
-import { RunRequests } from './run-requests.js';
+import { RunRequests, type WantedAutomaticRun } from './run-requests.js';
 
-/** Starts the playbooks that are to run by themselves after a triage, whoever or whatever gave the verdict. */
+/** Starts the automatic playbooks after a triage by a person or by the service. */
 @Injectable()
 export class AutoRuns implements OnModuleInit {
   constructor(
@@ -19,47 +19,60 @@ export class AutoRuns implements OnModuleInit {
     private readonly incidents: IncidentsService,
     private readonly requests: RunRequests,
     private readonly queue: RunQueue,
-    private readonly transactions: Transactions,
     private readonly events: DomainEvents,
   ) {}
 
   onModuleInit(): void {
-    this.events.on(
-      [INCIDENT_EVENTS.triaged],
-      'playbook-auto-runs',
-      (event) => this.startFor(event),
-      { concurrency: 2, inBackup: true },
+    const { triaged, severityChanged } = INCIDENT_EVENTS;
+    this.events.inTransaction([triaged, severityChanged], 'playbook-auto-runs', (tx, events) =>
+      this.startAll(tx, events),
     );
   }
 
-  /** However often the event comes: the database keeps one automatic run of each version for an incident. */
-  private async startFor({ subject, payload }: DomainEvent): Promise<void> {
-    const incident = await this.find(subject.id);
-    if (!incident) return;
-    const { incidentType: type, severity, source } = incident;
-    const onBehalfOf = verdictIsOf(incident, payload);
-    for (const playbook of await this.playbooks.autoRunsFor({ type, severity, source })) {
-      await this.transactions.run(async (tx) => {
-        const started = await this.requests.startAutomatic(tx, { playbook, incident, onBehalfOf });
-        if (started) afterCommit(tx, () => this.queue.wake());
-      });
-    }
+  /**
+   * However often the event comes: the database keeps one automatic run of each version for an incident. Another severity changes
+   * the order of the runs that wait.
+   */
+  async startAll(tx: Tx, all: readonly DomainEvent[]): Promise<readonly []> {
+    const events = all.filter(({ type }) => type === INCIDENT_EVENTS.triaged);
+    const others = all.filter((event) => !events.includes(event));
+    const ofEach = await runParts(
+      tx,
+      events.map((event) => ({ keys: [event.subject.id], work: () => this.wantedBy(tx, event) })),
+    );
+    const wanted = ofEach.flat();
+    const reordered = await this.requests.playbooksWaitingFor(
+      tx,
+      others.map(({ subject }) => subject.id),
+    );
+    const limited = new Set([...wanted.map(({ playbook }) => playbook.id), ...reordered]);
+    if (limited.size === 0) return [];
+    await this.requests.lockTurns(tx, [...limited]);
+    const started = await runParts(
+      tx,
+      wanted.map((run) => ({
+        keys: this.requests.areLimited ? [run.incident.id, run.playbook.id] : [run.incident.id],
+        work: () => this.requests.startAutomatic(tx, run),
+      })),
+    );
+    for (const id of reordered) await this.requests.orderTurns(tx, id);
+    if (started.includes(true)) afterCommit(tx, () => this.queue.wake());
+    return [];
   }
 
-  private async find(id: string): Promise<Incident | undefined> {
-    try {
-      return await this.incidents.get(id);
-    } catch (error) {
-      if (error instanceof NotFoundError) return undefined;
-      throw error;
-    }
+  private async wantedBy(tx: Tx, { subject, payload }: DomainEvent): Promise<WantedAutomaticRun[]> {
+    const incident = await this.incidents.lockForUpdate(tx, subject.id);
+    if (!incident || incident.status === 'resolved') return [];
+    const { incidentType: type, severity, source } = incident;
+    const onBehalfOf = verdictIsOf(incident, payload);
+    const playbooks = await this.playbooks.autoRunsFor(tx, { type, severity, source });
+    return playbooks.map((playbook) => ({ playbook, incident, onBehalfOf }));
   }
 }
 
 /**
- * Whose doing the verdict is that the run goes by. Where four eyes are wanted, nobody is to begin a run by a verdict of their
- * own and then approve its actions. Undefined where nobody in person is behind it. An event of an earlier release does not
- * tell who asked for a triage.
+ * Returns the person who caused the verdict: under four eyes this person must not approve the actions of the run. `undefined` if no
+ * person caused it.
  */
 function verdictIsOf(
   { verdict, verdictByPerson }: Incident,

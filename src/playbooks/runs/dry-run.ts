@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Parameters, RequiredLevel } from '../../actions/action.js';
 import { RequiredLevels } from '../../actions/policy/required-levels.js';
-import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import { ConnectorRegistry } from '../../connectors/connector.port.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { PlaybookStep } from '../playbook.js';
 import { nextMove, type SettledStep, type StepDecider, type TakenStep } from './next-move.js';
@@ -64,12 +64,21 @@ export class DryRuns {
     const taken: TakenStep[] = [];
     const told: Told[] = [];
     const begun = new Set<string>();
+    /** Of undecided steps of which only the condition is unknown. */
+    const known = new Map<number, Parameters>();
     const knowing: StepDecider = {
       ...decider,
-      decide: async (position, outcomes) =>
-        (await this.decisions.readsAny(steps[position]!, begun))
-          ? { kind: 'run', parameters: UNKNOWN }
-          : await decider.decide(position, outcomes),
+      decide: async (position, outcomes) => {
+        const step = steps[position]!;
+        if (!(await this.decisions.readsAny(step, begun))) {
+          return await decider.decide(position, outcomes);
+        }
+        if (!(await this.decisions.readsAny({ ...step, condition: undefined }, begun))) {
+          const decision = await decider.decideUnconditionally(position, outcomes);
+          if (decision.kind === 'run') known.set(position, decision.parameters);
+        }
+        return { kind: 'run', parameters: UNKNOWN };
+      },
     };
     for (;;) {
       const { settled, next } = await nextMove(steps, taken, knowing);
@@ -81,7 +90,9 @@ export class DryRuns {
       begun.add(name);
       taken.push({ position, name, status: 'completed' });
       told.push(
-        parameters === UNKNOWN ? { decision: 'undecided' } : { decision: 'run', parameters },
+        parameters === UNKNOWN
+          ? { decision: 'undecided', parameters: known.get(position) }
+          : { decision: 'run', parameters },
       );
     }
   }

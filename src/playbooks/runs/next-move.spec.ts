@@ -1,7 +1,7 @@
 import type { PlaybookStep } from '../playbook.js';
 import type { Decision } from '../language/decide-step.js';
 import type { Outcomes } from '../language/step-context.js';
-import { nextMove, type StepDecider } from './next-move.js';
+import { foreseenMoves, nextMove, type StepDecider } from './next-move.js';
 import type { ReachedStep, StepAction } from './playbook-run.js';
 
 const step = (name: string, on_error: PlaybookStep['on_error'] = 'stop'): PlaybookStep => ({
@@ -36,12 +36,14 @@ function reached(position: number, more: Partial<ReachedStep>): ReachedStep {
 /** Decides by a list, and keeps what it was told of the steps before. */
 function script(...decisions: readonly Decision[]) {
   const told: Outcomes[] = [];
+  const decide: StepDecider['decide'] = async (_, outcomes) => {
+    told.push(outcomes);
+    return decisions[told.length - 1]!;
+  };
   const decider: StepDecider = {
     askedLevels: ['none', 'analyst', 'none'],
-    decide: async (_, outcomes) => {
-      told.push(outcomes);
-      return decisions[told.length - 1]!;
-    },
+    decide,
+    decideUnconditionally: decide,
   };
   return { decider, told };
 }
@@ -175,5 +177,46 @@ describe('the next move of a run', () => {
     const open = reached(0, { action: action('failed', { result }) });
     const { settled } = await nextMove(STEPS, [open], script().decider);
     expect(settled[0]!.error).toHaveLength(1_000);
+  });
+});
+
+describe('the moves of a run that can be foreseen', () => {
+  const done = () => ({ success: true, message: 'Simulated.', simulated: true }) as const;
+  const kinds = (moves: readonly { readonly next: { readonly kind: string } }[]) =>
+    moves.map(({ next }) => next.kind);
+
+  it('go on to the end while actions end with their creation', async () => {
+    const { decider, told } = script(RUN, SKIP, RUN);
+    const moves = await foreseenMoves(STEPS, [], decider, done);
+    expect(kinds(moves)).toEqual(['act', 'act', 'end']);
+    expect(moves[1]!.settled).toMatchObject([
+      { position: 0, status: 'completed' },
+      { position: 1, status: 'skipped' },
+    ]);
+    expect(moves[2]!.settled).toMatchObject([{ position: 2, status: 'completed' }]);
+    expect(told[2]).toEqual({ s0: { result: done() }, s1: {} });
+  });
+
+  it('end at an action whose connector is called', async () => {
+    const called = (one: PlaybookStep) => (one.name === 's1' ? undefined : done());
+    const moves = await foreseenMoves(STEPS, [], script(RUN, RUN).decider, called);
+    expect(kinds(moves)).toEqual(['act', 'act']);
+  });
+
+  it('end with the run where an action fails', async () => {
+    const fails = () => ({ success: false, message: 'No.' });
+    const moves = await foreseenMoves(STEPS, [], script(RUN).decider, fails);
+    expect(moves[1]).toMatchObject({
+      settled: [{ position: 0, status: 'failed', error: 'No.' }],
+      next: { kind: 'end', status: 'failed' },
+    });
+  });
+
+  it('are few enough for one transaction', async () => {
+    const steps = Array.from({ length: 50 }, (_, at) => step(`s${at}`));
+    const { decider } = script(...steps.map(() => RUN));
+    const moves = await foreseenMoves(steps, [], decider, done);
+    expect(moves.length).toBeLessThan(20);
+    expect(moves.at(-1)!.next.kind).toBe('act');
   });
 });

@@ -1,4 +1,5 @@
-import { hasEnded, hasExpired, type Parameters } from '../../actions/action.js';
+import { type ActionResult, hasEnded, hasExpired, type Parameters } from '../../actions/action.js';
+import { endOf } from '../../actions/execution/execution-rules.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { shownStart } from '../../platform/text.js';
 import type { Decision } from '../language/decide-step.js';
@@ -18,6 +19,8 @@ export interface StepDecider {
   /** The level that the action of each step is asked to be approved at, whatever it needs by itself. */
   readonly askedLevels: readonly ApprovalLevel[];
   decide(position: number, outcomes: Outcomes): Promise<Decision>;
+  /** Decides as if the condition of the step were true. */
+  decideUnconditionally(position: number, outcomes: Outcomes): Promise<Decision>;
 }
 
 /** A step that has begun, as far as it matters for what comes after it. */
@@ -49,7 +52,12 @@ export interface Move {
   readonly next: NextThing;
 }
 
+/** The next moves, at least one. Each but the last begins an action. */
+export type ForeseenMoves = readonly [...Move[], Move];
+
 const LONGEST_ERROR = 1_000;
+/** Bounds the transaction that carries the moves out. */
+const MOST_FORESEEN = 10;
 
 /** Says how a run goes on that has come to these steps. It changes nothing, so a dry run and a real one ask the same. */
 export async function nextMove(
@@ -83,6 +91,34 @@ export async function nextMove(
     outcomes.set(step.name, outcomeOf(ended));
   }
   return { settled, next: { kind: 'end', status: 'completed' } };
+}
+
+/**
+ * The next moves of a run, as far as they are certain if no action of others takes the place of one of them and nobody has to approve
+ * them: `resultOf` is the result of an action that its connector only computes.
+ */
+export async function foreseenMoves(
+  steps: readonly PlaybookStep[],
+  reached: readonly TakenStep[],
+  decider: StepDecider,
+  resultOf: (step: PlaybookStep) => ActionResult | undefined,
+): Promise<ForeseenMoves> {
+  const taken = new Map(reached.map((step) => [step.position, step]));
+  const earlier: Move[] = [];
+  for (;;) {
+    const inOrder = [...taken.values()].toSorted((one, other) => one.position - other.position);
+    const move = await nextMove(steps, inOrder, decider);
+    const { settled, next } = move;
+    const result = next.kind === 'act' ? resultOf(next.step) : undefined;
+    if (next.kind !== 'act' || !result || earlier.length === MOST_FORESEEN) {
+      return [...earlier, move];
+    }
+    earlier.push(move);
+    for (const one of settled) taken.set(one.position, { ...taken.get(one.position), ...one });
+    const { position, parameters, step } = next;
+    const action = { id: '', type: step.action, status: endOf(result), parameters, result };
+    taken.set(position, { position, name: step.name, status: 'running', action });
+  }
 }
 
 /**

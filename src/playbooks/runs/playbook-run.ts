@@ -1,6 +1,7 @@
 import type { Action } from '../../actions/action.js';
 import type { Incident, Severity } from '../../incidents/incident.js';
 import type { PlaybookVersion } from '../playbook.js';
+import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
 
 export const PLAYBOOK_RUN_STATUSES = [
   'running',
@@ -86,6 +87,14 @@ export function waitsForTurn<R extends Pick<PlaybookRunSummary, 'startedAt' | 's
   return run.startsAt !== undefined && run.startsAt > run.startedAt;
 }
 
+/** Whose action a step takes instead of one of its own. */
+export interface BorrowedAction {
+  readonly elsewhere: boolean;
+  readonly requestedBy?: string;
+  /** Of the incident for which it was requested. Absent for a direct action, or if the incident was deleted. */
+  readonly incidentNumber?: string;
+}
+
 /** What is read of a step's action. */
 export type StepAction = Pick<
   Action,
@@ -99,7 +108,7 @@ export type StepAction = Pick<
   | 'rejectionReason'
 > & {
   /** Others had requested it, when the step came to it; `elsewhere`: for another incident, or none. */
-  readonly borrowed?: { readonly elsewhere: boolean } | false;
+  readonly borrowed?: BorrowedAction | false;
 };
 
 /** A step that the run has come to. */
@@ -150,3 +159,23 @@ export const RUN_AUDIT_ACTIONS = {
   failed: 'playbook.run_failed',
   cancelled: 'playbook.run_cancelled',
 } as const;
+
+export class RunEndedError extends AppError {
+  constructor() {
+    super('invalid_state', 'The playbook run has ended.');
+  }
+}
+
+export class PlaybookDisabledError extends AppError {
+  constructor(name: string) {
+    super('invalid_state', `The playbook ${name} is disabled: it starts no run.`, {
+      details: { reason: 'playbook_disabled' },
+    });
+  }
+}
+
+export class PlaybookRunNotFoundError extends NotFoundError {
+  constructor() {
+    super('Playbook run');
+  }
+}

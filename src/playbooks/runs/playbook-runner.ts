@@ -2,25 +2,36 @@ import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/comm
 import { AwaitedRuns } from '../../actions/execution/awaited-runs.js';
 import { ConnectorPlaces } from '../../actions/execution/connector-places.js';
 import { ClaimLostError } from '../../actions/execution/execution.errors.js';
+import { simulatedResult } from '../../actions/execution/execution-rules.js';
 import { Failpoints } from '../../actions/execution/failpoints.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';
 import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
-import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { isKillSwitchActive } from '../../kill-switch/kill-switch.js';
+import { NotFoundError } from '../../platform/errors/app-error.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import { PlaybooksService } from '../playbooks.service.js';
-import { type Move, nextMove } from './next-move.js';
-import {
-  isOpen,
-  type PlaybookRunSummary,
-  type ReachedStep,
-  type RunProgress,
-} from './playbook-run.js';
+import type { PlaybookStep } from '../playbook.js';
+import { foreseenMoves, type ForeseenMoves, type StepDecider } from './next-move.js';
+import { isOpen, type PlaybookRunSummary, type ReachedStep, waitsForTurn } from './playbook-run.js';
 import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunWritesRepository } from './records/run-writes.repository.js';
-import { RUN_FAILPOINT } from './run-failpoints.js';
-import { goesOnWith, progressOf, RunMoves, type TakePlace } from './run-moves.js';
+import { type Callable, goesOnWith, RunMoves, type TakePlace } from './run-moves.js';
 import { StepDecisions } from './step-decisions.js';
+
+/** The places of a run at which a crash leaves something different behind. The numbers are those of no other failpoint. */
+export const RUN_FAILPOINT = {
+  /** The run is created, or claimed from the queue, and nothing is done. */
+  claimed: 101,
+  /** It is decided what comes next, and nothing is written. */
+  decided: 102,
+  /** The step has its action, which nobody has begun unless it was claimed with that. */
+  begun: 103,
+  /** The action has ended, or takes long, and the run does not know. */
+  acted: 104,
+  /** The run was saved as resting or ended, and no caller has its answer yet. */
+  left: 105,
+} as const;
 
 /** After so many claims that did not move it, the run itself may be what kills the replicas. */
 const MOST_ATTEMPTS = 10;
@@ -84,46 +95,53 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     const playbook = await this.playbooks.versionOf(run.playbookId, run.playbookVersion);
     if (!playbook) throw new Error('The version of the playbook is missing.');
     const decide = await this.decisions.of(run, playbook);
+    // Steps are written by claims, so the first claim of a run finds none.
+    let isNew = run.fence === 1;
     for (;;) {
       if (this.stopping) return await this.writes.release(run);
-      const reached = await this.runs.stepsOf(run.id);
-      if (reached.length === 0 && (await this.moves.cancelIfLate(run))) break;
-      const move = await nextMove(playbook.definition.steps, reached, decide);
-      await this.failpoints.hit(RUN_FAILPOINT.decided);
-      if (!(await this.make(run, move, reached, turn))) break;
+      const reached = isNew ? [] : await this.runs.stepsOf(run.id);
+      isNew = false;
+      const mayBeLate = waitsForTurn(run) && reached.length === 0;
+      if (mayBeLate && (await this.moves.cancelIfLate(run))) break;
+      if (!(await this.goOn(run, playbook.definition.steps, reached, decide, turn))) break;
     }
     await this.failpoints.hit(RUN_FAILPOINT.left);
   }
 
-  /** Whether the run goes on at once. */
-  private async make(
+  /** Returns whether the run goes on at once. */
+  private async goOn(
     run: PlaybookRunSummary,
-    move: Move,
+    steps: readonly PlaybookStep[],
     reached: readonly ReachedStep[],
+    decider: StepDecider,
     turn?: Turn,
   ): Promise<boolean> {
-    const { next, settled } = move;
-    const progress = progressOf(reached, settled);
-    if (next.kind === 'wait') await this.moves.rest(run, move, next.status, progress);
-    if (next.kind === 'end') await this.moves.end(run, move, next, progress);
-    if (next.kind !== 'act') return false;
+    const connectors = await this.moves.connectorsOf(steps);
+    const moves = await foreseenMoves(steps, reached, decider, ({ action }) =>
+      simulatedResult(connectors.get(action), action),
+    );
+    await this.failpoints.hit(RUN_FAILPOINT.decided);
+    const [{ next }] = moves;
+    if (next.kind !== 'act') return (await this.moves.make(run, moves, reached)) !== undefined;
     const attributes = { 'playbook.step': next.position, 'action.type': next.step.action };
     return await traced(
       () => ({ name: 'playbook step', kind: 'internal', attributes }),
-      () => this.act(run, { ...move, next }, progress, turn),
+      () => this.act(run, moves, reached, { connectors, takePlace: this.places(turn) }, turn),
     );
   }
 
-  /** Whether the run goes on at once. */
+  /** Returns whether the run goes on at once. */
   private async act(
     run: PlaybookRunSummary,
-    move: Move & { readonly next: Extract<Move['next'], { readonly kind: 'act' }> },
-    progress: RunProgress,
+    moves: ForeseenMoves,
+    reached: readonly ReachedStep[],
+    callable: Callable,
     turn?: Turn,
   ): Promise<boolean> {
-    const { next } = move;
-    const { action, call } = await this.moves.act(run, move, next, progress, this.places(turn));
+    const begun = await this.moves.make(run, moves, reached, callable);
     await this.failpoints.hit(RUN_FAILPOINT.begun);
+    if (!begun) return false;
+    const { action, call } = begun;
     if (call) {
       const { claimed, connector, giveBack } = call;
       const ending = this.actions.runClaimedAndWait(claimed, connector, {}, giveBack);
@@ -134,9 +152,13 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     return goesOnWith(action);
   }
 
-  /** Whoever waits for the run has asked for its actions: they take no place of those that nobody waits for. */
+  /**
+   * Whoever waits for the run has asked for its actions: they take no place of those that nobody waits for. No vendor stands
+   * behind a connector that simulates.
+   */
   private places(turn: Turn | undefined): TakePlace {
-    return turn ? (id) => this.connectors.tryTake(id) : () => () => undefined;
+    return ({ identity, simulates }) =>
+      turn && !simulates ? this.connectors.tryTake(identity.id) : () => undefined;
   }
 
   private async afterError(run: PlaybookRunSummary, error: unknown): Promise<void> {
@@ -156,11 +178,7 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     const settled = reached.filter(isOpen).map(({ position, name, action }) => {
       return { position, name, actionId: action?.id, status: 'cancelled' as const };
     });
-    const ending = { status: 'failed', error: BROKEN } as const;
-    await this.moves.end(run, { settled }, ending, progressOf(reached, settled));
+    const next = { kind: 'end', status: 'failed', error: BROKEN } as const;
+    await this.moves.make(run, [{ settled, next }], reached);
   }
-}
-
-function isKillSwitchActive(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'kill_switch_active';
 }

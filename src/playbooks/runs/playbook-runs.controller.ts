@@ -1,11 +1,9 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { CurrentPrincipal } from '../../auth/current-principal.js';
-import type { Principal } from '../../auth/principal.js';
+import { CurrentPrincipal, type Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
-import type { Idempotency } from '../../platform/idempotency/idempotency.js';
-import { Idempotent } from '../../platform/idempotency/idempotent.js';
+import { type Idempotency, Idempotent } from '../../platform/idempotency/idempotency.js';
 import {
   ApiAnswer,
   ApiErrorMeanings,
@@ -22,7 +20,11 @@ import {
   StartedPlaybookRunDto,
   statusOfRun,
 } from './dto/playbook-run.dto.js';
-import { PlaybookRunsQueryDto, PlaybookRunRequestDto } from './dto/run-requests.dto.js';
+import {
+  AllPlaybookRunsQueryDto,
+  PlaybookRunRequestDto,
+  PlaybookRunsQueryDto,
+} from './dto/run-requests.dto.js';
 import { IncidentIdPipe } from '../../incidents/incident-reference.js';
 import { PlaybookRunsService } from './playbook-runs.service.js';
 
@@ -161,5 +163,46 @@ export class PlaybookRunsController {
   ): Promise<PlaybookRunDto> {
     const remember = idempotency.remember(PlaybookRunDto.from);
     return PlaybookRunDto.from(await this.runs.cancel(caller, playbook, runId, remember));
+  }
+}
+
+@ApiTags('Playbooks')
+@Controller('api/playbook-runs')
+@Requires('viewer')
+export class AllPlaybookRunsController {
+  constructor(private readonly runs: PlaybookRunsService) {}
+
+  @Get()
+  @Operation(
+    'listAllPlaybookRuns',
+    'List the runs of all playbooks',
+    'Those of deleted playbooks are among them.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'The runs that match, with their exact number.',
+    type: PlaybookRunSummaryDto,
+    list: true,
+  })
+  async list(
+    @Query(IncidentIdPipe) query: AllPlaybookRunsQueryDto,
+  ): Promise<ListAnswer<PlaybookRunSummaryDto>> {
+    const page = await this.runs.list(AllPlaybookRunsQueryDto.toRequest(query));
+    return ListAnswer.of(page, query, PlaybookRunSummaryDto.from);
+  }
+
+  @Get(':run_id')
+  @Operation(
+    'findPlaybookRun',
+    'Read a playbook run by its id alone',
+    'It is the `playbook_run_id` of an action that a step asked for. The run says which playbook it is of, also of a deleted one.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'All there is to it, with each of its steps.',
+    type: PlaybookRunDto,
+  })
+  async find(@Param('run_id') runId: string): Promise<PlaybookRunDto> {
+    return PlaybookRunDto.from(await this.runs.find(runId));
   }
 }

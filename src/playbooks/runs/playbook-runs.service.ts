@@ -9,19 +9,21 @@ import type { Participant } from '../../platform/database/transactions.js';
 import { ValidationError } from '../../platform/errors/app-error.js';
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
-import type { PlaybookVersion } from '../playbook.js';
-import { PlaybookNotFoundError } from '../playbooks.errors.js';
+import { PlaybookNotFoundError, type PlaybookVersion } from '../playbook.js';
 import { PlaybooksService } from '../playbooks.service.js';
 import { type DryRun, DryRuns } from './dry-run.js';
-import type { RunListRequest } from './listing/run-list.js';
-import { RunListRepository } from './listing/run-list.repository.js';
-import type { PlaybookRun, PlaybookRunSummary } from './playbook-run.js';
+import { RunListRepository, type RunListRequest } from './listing/run-list.repository.js';
+import {
+  PlaybookDisabledError,
+  type PlaybookRun,
+  PlaybookRunNotFoundError,
+  type PlaybookRunSummary,
+} from './playbook-run.js';
 import { PlaybookRunner } from './playbook-runner.js';
 import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunCancellation } from './run-cancellation.js';
 import { RunRequests, type WantedPlaybookRun } from './run-requests.js';
 import { variableErrors, variablesOf } from './run-variables.js';
-import { PlaybookDisabledError, PlaybookRunNotFoundError } from './runs.errors.js';
 
 export interface RunRequest {
   readonly incidentId?: string;

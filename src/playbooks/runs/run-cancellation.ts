@@ -1,26 +1,27 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { SYSTEM } from '../../actions/action.js';
-import { ActionDecisions } from '../../actions/requests/action-decisions.js';
-import { ActionWithdrawal } from '../../actions/requests/action-withdrawal.js';
-import { requireApprovalLevel } from '../../auth/authorisation.js';
-import { SamePerson } from '../../auth/principals/same-person.js';
+import { ActionDecisions, ActionWithdrawal } from '../../actions/requests/action-decisions.js';
+import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
-import { IncidentEndings } from '../../incidents/incident-endings.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { IncidentEndings, IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { Caller } from '../../platform/http/caller.js';
-import { type PlaybookRun, type PlaybookRunSummary, type StepAction } from './playbook-run.js';
+import {
+  type PlaybookRun,
+  type PlaybookRunSummary,
+  RunEndedError,
+  type StepAction,
+} from './playbook-run.js';
 import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunRecorder } from './records/run-recorder.js';
 import { RunWritesRepository } from './records/run-writes.repository.js';
-import { RunEndedError } from './runs.errors.js';
 
 const CANCELLED = 'Its playbook run was cancelled.';
 const INCIDENT_DELETED = 'Its incident was deleted.';
 
-/** Ends runs that are not to go on: by a person, with their incident, or because the kill switch held them. */
+/** Cancels runs: for a person, with their incident, or when runs held by the kill switch are discarded. */
 @Injectable()
 export class RunCancellation implements OnModuleInit {
   constructor(
@@ -42,7 +43,7 @@ export class RunCancellation implements OnModuleInit {
       count: () => this.runs.countDue(),
       discard: (tx, caller) => this.discardHeld(tx, caller),
     });
-    // The module of actions has registered before, and rejects what waits.
+    // The module of actions has registered before, so pending actions are rejected first.
     this.endings.register({
       onDeleted: async (tx, incidentId) => {
         await this.cancelOfIncident(tx, incidentId, SYSTEM, INCIDENT_DELETED);
@@ -55,9 +56,9 @@ export class RunCancellation implements OnModuleInit {
   }
 
   /**
-   * An action that waits for approval is rejected by the caller, who therefore needs its level, unless it is the caller's own run:
-   * who asked may take it back. One that needs none, and waits for a place, is withdrawn; one that runs ends by itself, and one
-   * that others requested is theirs. Throws RunEndedError.
+   * Cancels the run and stops its action. An action that waits for approval is rejected, for which the caller needs its level
+   * or must have started the run. An action that has not begun is withdrawn. An action that runs ends by itself, and an
+   * action that another run or person requested is left alone. Throws RunEndedError.
    */
   async cancel(
     caller: Principal,
@@ -90,12 +91,21 @@ export class RunCancellation implements OnModuleInit {
   ): Promise<void> {
     const { id, status, approvalLevel } = action;
     if (status === 'pending_approval') {
-      const isOwn = await this.samePerson.isSamePerson(tx, caller, requestedBy);
-      if (!isOwn) requireApprovalLevel(caller, approvalLevel ?? 'none');
+      const hasStarted = await this.hasStarted(tx, caller, requestedBy);
+      if (!hasStarted) requireApprovalLevel(caller, approvalLevel ?? 'none');
       await this.decisions.reject(tx, id, caller.name, CANCELLED);
     } else if (approvalLevel === undefined) {
       await this.withdrawal.withdraw(tx, id, caller.name, CANCELLED);
     }
+  }
+
+  /**
+   * A user has started what their keys started. A key has started only its own runs: one administrator makes the keys of many
+   * tools, and none of these tools may stop the runs of another one above its level.
+   */
+  private async hasStarted(tx: Tx, caller: Principal, requestedBy: string): Promise<boolean> {
+    if (caller.name === requestedBy) return true;
+    return caller.kind === 'user' && (await this.samePerson.isSamePerson(tx, caller, requestedBy));
   }
 
   private async discardHeld(tx: Tx, caller: Caller): Promise<number> {

@@ -1,36 +1,41 @@
 import { Injectable } from '@nestjs/common';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { type Action, hasEnded, SYSTEM } from '../../actions/action.js';
 import type { Claimed } from '../../actions/execution/claims.js';
+import { simulatedResult } from '../../actions/execution/execution-rules.js';
 import { ClaimLostError } from '../../actions/execution/execution.errors.js';
 import type { GiveBack } from '../../actions/execution/connector-places.js';
 import type { ActionToCreate } from '../../actions/requests/action-creation.js';
 import { ActionRequests } from '../../actions/requests/action-requests.js';
-import type { Connector } from '../../connectors/connector.port.js';
-import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import { type Connector, ConnectorRegistry } from '../../connectors/connector.port.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import type { LockedIncident } from '../../incidents/incident.js';
-import { KillSwitch } from '../../kill-switch/kill-switch.js';
-import type { Permit } from '../../kill-switch/permit.js';
+import { KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
+import { JointTransactions } from '../../platform/concurrency/joint-transactions.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
-import type { Move, NextThing, SettledStep } from './next-move.js';
-import {
-  type OpenStatus,
-  type PlaybookRunSummary,
-  type ReachedStatus,
-  type ReachedStep,
-  type RunProgress,
+import { PlaybooksService } from '../playbooks.service.js';
+import type { ForeseenMoves, Move, NextThing, SettledStep } from './next-move.js';
+import type { PlaybookStep } from '../playbook.js';
+import type {
+  PlaybookRunSummary,
+  ReachedStatus,
+  ReachedStep,
+  RunProgress,
 } from './playbook-run.js';
 import { RunRecorder } from './records/run-recorder.js';
 import { type RunMove, RunWritesRepository } from './records/run-writes.repository.js';
 
 type Act = Extract<NextThing, { kind: 'act' }>;
 
+/** The connector of each type of action. */
+type Connectors = ReadonlyMap<ActionTypeName, Connector | undefined>;
+
 /** The action of a step that has begun. */
-export interface BegunAction {
+interface BegunAction {
   readonly action: Action;
-  /** Present where it may run at once: what the call of its connector needs. */
+  /** Data for the call of the connector. Present if the action may run at once. */
   readonly call?: {
     readonly claimed: Claimed;
     readonly connector: Connector;
@@ -38,132 +43,143 @@ export interface BegunAction {
   };
 }
 
-/** A place in which the connector may be called now, or undefined where it has none left. */
-export type TakePlace = (connectorId: string) => GiveBack | undefined;
+/** Takes a place for a call of the connector. Returns `undefined` if all places are taken. */
+export type TakePlace = (connector: Connector) => GiveBack | undefined;
+
+/** What the actions of a run are done with. */
+export interface Callable {
+  readonly connectors: Connectors;
+  readonly takePlace: TakePlace;
+}
+
+const NOBODY_TO_CALL: Callable = { connectors: new Map(), takePlace: () => undefined };
 
 const LATE = 'Its incident was resolved before it began.';
 const ENDED_LATE = { status: 'cancelled', error: LATE } as const;
 
-/** The transactions by which a run moves. Each has what ended, and the one thing that follows from it, or none of it. */
+/** Moves a run. Each transaction stores the settled steps together with the next actions or the end of the run. */
 @Injectable()
 export class RunMoves {
+  private readonly transactions: JointTransactions;
+
   constructor(
-    private readonly transactions: Transactions,
+    transactions: Transactions,
     private readonly killSwitch: KillSwitch,
     private readonly incidents: IncidentsService,
     private readonly requests: ActionRequests,
     private readonly registry: ConnectorRegistry,
+    private readonly playbooks: PlaybooksService,
     private readonly writes: RunWritesRepository,
     private readonly recorder: RunRecorder,
     private readonly clock: Clock,
     private readonly settings: Settings,
-  ) {}
+  ) {
+    this.transactions = new JointTransactions(transactions);
+  }
+
+  /** The connectors that provide the actions of the steps, in one read. */
+  async connectorsOf(steps: readonly PlaybookStep[]): Promise<Connectors> {
+    const types = [...new Set(steps.map(({ action }) => action))];
+    const found = await Promise.all(types.map((type) => this.registry.providerOf(type)));
+    return new Map(types.map((type, at) => [type, found[at]]));
+  }
 
   /**
-   * Creates the action of the next step, or takes the one that does the same already. Where it waits for approval, or for a place of its connector, the run rests; else the
-   * replica goes on with it. Throws `kill_switch_active` and ClaimLostError.
+   * Makes the moves in one transaction, up to the first one that does not come as foreseen: its action waits for approval, or an equal
+   * action exists and is shared. The run rests while its last action waits for approval or for a place of its connector. Returns that
+   * action, unless the run ended or waits already. Throws `kill_switch_active` and ClaimLostError.
    */
-  async act(
+  async make(
     run: PlaybookRunSummary,
-    move: Move,
-    next: Act,
-    progress: RunProgress,
-    takePlace: TakePlace,
-  ): Promise<BegunAction> {
-    const connector = await this.registry.providerOf(next.step.action);
-    const giveBack = connector && takePlace(connector.identity.id);
+    moves: ForeseenMoves,
+    reached: readonly ReachedStep[],
+    { connectors, takePlace }: Callable = NOBODY_TO_CALL,
+  ): Promise<BegunAction | undefined> {
+    const acts = moves.flatMap(({ next }) => (next.kind === 'act' ? [next] : []));
+    const last = acts.at(-1);
+    const connector = last && connectors.get(last.step.action);
+    const giveBack = connector && takePlace(connector);
     try {
-      const [action, permit] = await this.begin(run, move, next, progress, {
-        available: connector !== undefined,
-        claimFor: giveBack && connector.identity.id,
-        forRecovery: connector && !giveBack,
+      const authors = last && (await this.authorsOf(run));
+      const wanted = acts.map((act) => {
+        const mayCall = act !== last || giveBack !== undefined;
+        return { ...wantedOf(run, act, connectors.get(act.step.action), mayCall), authors };
       });
-      if (action.phase && giveBack && action.playbookRunId === run.id) {
+      const { action, permit } = await this.transactions.run(keyOf(run), (tx) =>
+        this.makeIn(tx, run, moves, reached, wanted),
+      );
+      if (action?.phase && permit && connector && giveBack && action.playbookRunId === run.id) {
         return { action, call: { claimed: { action, permit }, connector, giveBack } };
       }
       giveBack?.();
-      return { action };
+      return action && { action };
     } catch (error) {
       giveBack?.();
       throw error;
     }
   }
 
-  private async begin(
+  private async makeIn(
+    tx: Tx,
     run: PlaybookRunSummary,
-    move: Move,
-    { step, position, parameters, askedLevel }: Act,
-    progress: RunProgress,
-    how: Pick<ActionToCreate, 'available' | 'claimFor' | 'forRecovery'>,
-  ): Promise<[Action, Permit]> {
-    return await this.transactions.run<[Action, Permit]>(async (tx) => {
-      const permit = await this.killSwitch.claimPermit(tx);
-      const incident = await this.lockIncident(tx, run);
-      const action = await this.requests.createOrBorrow(tx, {
-        type: step.action,
-        parameters,
-        incident,
-        requestedBy: `playbook:${run.playbookName}`,
-        playbookRunId: run.id,
-        onBehalfOf: run.automatic ? run.onBehalfOf : run.requestedBy,
-        askedLevel,
-        ...how,
-      });
-      const status = action.status === 'pending_approval' ? 'waiting_approval' : 'running';
-      await this.write(tx, run, incident, move.settled, progress, {
-        begun: { position, name: step.name, actionId: action.id, status },
-        then: goesOnWith(action) ? this.hold : { kind: 'rest', status },
-      });
-      if (action.playbookRunId !== run.id) {
-        await this.recorder.sharedAction(tx, run, step.name, action);
-      }
-      return [action, permit];
-    });
+    foreseen: ForeseenMoves,
+    reached: readonly ReachedStep[],
+    wanted: readonly ActionToCreate[],
+  ): Promise<{ readonly action?: Action; readonly permit?: Permit }> {
+    const acts = wanted.length > 0;
+    const permit = acts ? await this.killSwitch.claimPermit(tx) : undefined;
+    const incident = await this.lockIncident(tx, run);
+    const forIncident = wanted.map((one) => ({ ...one, incident }));
+    const actions = acts ? await this.requests.createOrBorrow(tx, forIncident) : [];
+    const cameTrue =
+      actions.length === wanted.length &&
+      actions.every((one) => hasEnded(one) && one.playbookRunId === run.id);
+    const moves = cameTrue ? foreseen : foreseen.slice(0, actions.length);
+    const { next } = moves.at(-1)!;
+    const settled = withActions(moves, actions);
+    const progress = progressOf(reached, settled);
+    const action = next.kind === 'act' ? actions.at(-1) : undefined;
+    const follows = this.whatFollows(next, action);
+    const move = { ...follows, ...progress, settled, at: this.clock.now() };
+    if (!(await this.writes.move(tx, run, move))) throw new ClaimLostError();
+    await this.recorder.stepsFailed(tx, run, settled, incident);
+    if (action && follows.begun && action.playbookRunId !== run.id) {
+      await this.recorder.sharedAction(tx, run, follows.begun.name, action);
+    }
+    if (next.kind === 'end') await this.recorder.ended(tx, run, { ...next, ...progress }, SYSTEM);
+    return { action, permit };
   }
 
-  /** An automatic run that waited for its turn, or for the kill switch, and whose incident is resolved by now does not begin. */
+  private whatFollows(next: NextThing, action?: Action): Pick<RunMove, 'begun' | 'then'> {
+    if (next.kind === 'end') return { then: next };
+    if (next.kind === 'wait') return { then: { kind: 'rest', status: next.status } };
+    if (!action) throw new Error('A step that begins has an action.');
+    const status = action.status === 'pending_approval' ? 'waiting_approval' : 'running';
+    const { position, step } = next;
+    const { actionLeaseMs: leaseMs } = this.settings;
+    return {
+      begun: { position, name: step.name, actionId: action.id, status },
+      then: goesOnWith(action) ? { kind: 'hold', leaseMs } : { kind: 'rest', status },
+    };
+  }
+
+  /** Cancels a run that waited for its turn if its incident was resolved meanwhile. */
   async cancelIfLate(run: PlaybookRunSummary): Promise<boolean> {
-    if (!run.automatic) return false;
-    return await this.transactions.run(async (tx) => {
+    return await this.transactions.run(keyOf(run), async (tx) => {
       const incident = await this.lockIncident(tx, run);
       if (incident?.status !== 'resolved') return false;
-      const cancelled = await this.writes.cancel(tx, run.id, LATE, this.clock.now());
+      const cancelled = await this.writes.cancelClaimed(tx, run, LATE, this.clock.now());
       if (cancelled) await this.recorder.ended(tx, run, { ...run, ...ENDED_LATE }, SYSTEM);
       return true;
     });
   }
 
-  /** It waits for the end of its action. */
-  async rest(
-    run: PlaybookRunSummary,
-    move: Move,
-    status: OpenStatus,
-    progress: RunProgress,
-  ): Promise<void> {
-    await this.transactions.run(async (tx) => {
-      const incident = await this.lockIncident(tx, run);
-      await this.write(tx, run, incident, move.settled, progress, {
-        then: { kind: 'rest', status },
-      });
-    });
+  private async authorsOf(run: PlaybookRunSummary): Promise<readonly string[] | undefined> {
+    if (!run.automatic) return undefined;
+    return await this.playbooks.authorsOf(run.playbookId, run.playbookVersion);
   }
 
-  async end(
-    run: PlaybookRunSummary,
-    { settled }: Pick<Move, 'settled'>,
-    { status, error }: Pick<Extract<NextThing, { kind: 'end' }>, 'status' | 'error'>,
-    progress: RunProgress,
-  ): Promise<void> {
-    await this.transactions.run(async (tx) => {
-      const incident = await this.lockIncident(tx, run);
-      await this.write(tx, run, incident, settled, progress, {
-        then: { kind: 'end', status, error },
-      });
-      await this.recorder.ended(tx, run, { status, error, ...progress }, SYSTEM);
-    });
-  }
-
-  /** A deletion cancels the runs of the incident: whoever finds it gone has lost the claim. */
+  /** A deletion cancels the runs of the incident, so a missing incident means that the claim is lost. */
   private async lockIncident(
     tx: Tx,
     { incidentId }: PlaybookRunSummary,
@@ -173,23 +189,39 @@ export class RunMoves {
     if (!incident) throw new ClaimLostError();
     return incident;
   }
+}
 
-  private async write(
-    tx: Tx,
-    run: PlaybookRunSummary,
-    incident: LockedIncident | undefined,
-    settled: readonly SettledStep[],
-    progress: RunProgress,
-    move: Pick<RunMove, 'begun' | 'then'>,
-  ): Promise<void> {
-    const whole = { ...move, ...progress, settled, at: this.clock.now() };
-    if (!(await this.writes.move(tx, run, whole))) throw new ClaimLostError();
-    await this.recorder.stepsFailed(tx, run, settled, incident);
-  }
+function wantedOf(
+  run: PlaybookRunSummary,
+  { step, parameters, askedLevel }: Act,
+  connector: Connector | undefined,
+  mayCall: boolean,
+): ActionToCreate {
+  return {
+    type: step.action,
+    parameters,
+    requestedBy: `playbook:${run.playbookName}`,
+    playbookRunId: run.id,
+    onBehalfOf: run.automatic ? run.onBehalfOf : run.requestedBy,
+    askedLevel,
+    available: connector !== undefined,
+    claimFor: mayCall ? connector?.identity.id : undefined,
+    simulated: simulatedResult(connector, step.action),
+    forRecovery: connector && !mayCall,
+  };
+}
 
-  private get hold() {
-    return { kind: 'hold', leaseMs: this.settings.actionLeaseMs } as const;
-  }
+/** The settled steps of the moves. What was foreseen of a step has no action yet. */
+function withActions(moves: readonly Move[], actions: readonly Action[]): SettledStep[] {
+  const acts = moves.flatMap(({ next }) => (next.kind === 'act' ? [next.position] : []));
+  const idOf = new Map(acts.map((position, at) => [position, actions[at]!.id]));
+  const settled = moves.flatMap((move) => move.settled);
+  return settled.map((step) => ({ ...step, actionId: idOf.get(step.position) ?? step.actionId }));
+}
+
+/** Returns the id that a move locks first. */
+function keyOf({ id, incidentId }: PlaybookRunSummary): string {
+  return incidentId ?? id;
 }
 
 /** This replica runs the action, or it has failed already. */
@@ -197,10 +229,7 @@ export function goesOnWith(action: Action): boolean {
   return action.phase !== undefined || hasEnded(action);
 }
 
-export function progressOf(
-  reached: readonly ReachedStep[],
-  settled: readonly SettledStep[],
-): RunProgress {
+function progressOf(reached: readonly ReachedStep[], settled: readonly SettledStep[]): RunProgress {
   const statuses = [...reached, ...settled].map(({ status }) => status);
   const count = (...wanted: readonly ReachedStatus[]) =>
     statuses.filter((status) => wanted.includes(status)).length;

@@ -5,9 +5,9 @@ import {
   type OnApplicationBootstrap,
   type OnModuleInit,
 } from '@nestjs/common';
-import { actionIdOf } from '../../actions/action-id.js';
-import { ACTION_EVENTS } from '../../actions/records/action-recorder.js';
-import { KILL_SWITCH_DEACTIVATED, KillSwitch } from '../../kill-switch/kill-switch.js';
+import { actionIdOf } from '../../actions/action.js';
+import { ACTION_EVENTS, type ActionEventPayload } from '../../actions/records/action-recorder.js';
+import { KILL_SWITCH_DEACTIVATED } from '../../kill-switch/kill-switch.js';
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Transactions } from '../../platform/database/transactions.js';
@@ -18,16 +18,18 @@ import { PlaybookRunner } from './playbook-runner.js';
 import type { PlaybookRunSummary } from './playbook-run.js';
 import { RunWritesRepository } from './records/run-writes.repository.js';
 
-/** As many runs as one replica works on beside those that requests or their own slow actions keep waiting. */
-const MOST_AT_ONCE = 8;
+/** Maximum number of runs that a replica works on. Runs of requests and runs that wait for a slow action do not count. */
+const MOST_AT_ONCE = 32;
+/** Runs that become due within this time are claimed together. */
+const REST_MS = 5;
 const LONGEST_PAUSE_MS = 5_000;
 const PAUSES_PER_LEASE = 4;
 const SWEEP_SECONDS = 600;
 const TASK = 'Looking for playbook runs that are due';
 
 /**
- * Carries on the runs that have something to do: an action has ended, the kill switch was turned off, a replica died. Every
- * replica looks, and a claim decides which one goes on. A run that waits for an action is not due, and costs nothing.
+ * Continues due runs: an action has ended, the kill switch was turned off, or a replica died. Every replica looks for due runs, and a
+ * claim decides which replica continues. A run that waits for an action is not due.
  */
 @Injectable()
 export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -38,14 +40,14 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
   constructor(
     private readonly runner: PlaybookRunner,
     private readonly writes: RunWritesRepository,
-    private readonly killSwitch: KillSwitch,
     private readonly transactions: Transactions,
     private readonly events: DomainEvents,
     private readonly jobs: Jobs,
     private readonly settings: Settings,
   ) {
     const pauseMs = Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE);
-    this.loop = new BackgroundLoop({ task: TASK, log: this.log, pauseMs }, () => this.look());
+    const options = { task: TASK, log: this.log, pauseMs, restMs: REST_MS };
+    this.loop = new BackgroundLoop(options, () => this.look());
   }
 
   onModuleInit(): void {
@@ -54,7 +56,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
       [completed, failed, rejected, approved],
       'playbook-runs',
       (events) => this.wakeFor(events),
-      { concurrency: 2 },
+      { concurrency: 2, wants: isWaitedFor },
     );
     this.events.on([KILL_SWITCH_DEACTIVATED], 'playbook-runs-go-on', async () => this.wake());
     this.jobs.every('wake-lost-playbook-runs', SWEEP_SECONDS, () => this.wakeLost());
@@ -73,7 +75,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     this.loop.wake();
   }
 
-  /** For actions that ended without anybody telling, such as those that a restore brought. */
+  /** Wakes runs whose action ended without an event, for example after a restore. */
   async wakeLost(): Promise<void> {
     await this.transactions.run((tx) => this.writes.wakeLost(tx));
     this.wake();
@@ -87,8 +89,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
 
   private async look(): Promise<void> {
     const places = MOST_AT_ONCE - this.underWay;
-    if (places <= 0 || !(await this.writes.isAnyDue())) return;
-    if (await this.killSwitch.isActive()) return;
+    if (places <= 0) return;
     const claimed = await this.writes.claimDue(places, this.settings.actionLeaseMs);
     for (const run of claimed) void this.carryOn(run);
   }
@@ -105,4 +106,9 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     await this.runner.carryOn(run, { letGo });
     letGo();
   }
+}
+
+/** The run of a step whose action ends at once goes on by itself. */
+function isWaitedFor({ payload }: DomainEvent): boolean {
+  return (payload as Partial<ActionEventPayload>).at_once === undefined;
 }

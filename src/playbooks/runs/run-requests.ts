@@ -10,7 +10,7 @@ import { type Participant, Transactions, type Tx } from '../../platform/database
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import type { PlaybookVersion } from '../playbook.js';
-import type { IncidentAtStart, PlaybookRun } from './playbook-run.js';
+import { type IncidentAtStart, type PlaybookRun, waitsForTurn } from './playbook-run.js';
 import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunRecorder } from './records/run-recorder.js';
 
@@ -23,12 +23,13 @@ export interface WantedPlaybookRun {
 
 export interface WantedAutomaticRun {
   readonly playbook: PlaybookVersion;
+  /** Locked by the transaction that begins the run, and not resolved. */
   readonly incident: Incident;
-  /** By whose doing the incident has its verdict. */
+  /** Person who caused the verdict of the incident. */
   readonly onBehalfOf?: string;
 }
 
-/** Creates runs. It takes no step of them. */
+/** Creates runs. PlaybookRunner takes their steps. */
 @Injectable()
 export class RunRequests {
   constructor(
@@ -41,7 +42,17 @@ export class RunRequests {
     private readonly settings: Settings,
   ) {}
 
-  /** For a person, who learns at once that the kill switch is on. The run is claimed: whoever calls it then carries it out. */
+  /** Whether automatic runs of a playbook begin one after the other, at a limited rate. */
+  get areLimited(): boolean {
+    return this.settings.playbookRunsPerHour > 0;
+  }
+
+  /** Locks the playbooks among `ids` for startAutomatic. */
+  async lockTurns(tx: Tx, ids: readonly string[]): Promise<void> {
+    if (this.areLimited) await this.runs.lockPlaybooks(tx, ids);
+  }
+
+  /** Creates a run for a person and claims it for the caller, who then carries it on. Throws `kill_switch_active`. */
   async start(
     caller: Principal,
     wanted: WantedPlaybookRun,
@@ -65,14 +76,12 @@ export class RunRequests {
 
   /**
    * For what no person asks for: it waits for any replica, and for the kill switch. False when the version has run for this
-   * incident by a verdict that was as bad, or when the incident was deleted or resolved meanwhile.
+   * incident by a verdict that was as bad.
    */
   async startAutomatic(
     tx: Tx,
     { playbook, incident, onBehalfOf }: WantedAutomaticRun,
   ): Promise<boolean> {
-    const locked = await this.incidents.lockForShare(tx, incident.id);
-    if (!locked || locked.status === 'resolved') return false;
     const { variables } = playbook.definition;
     const wanted = { playbook, incident, variables };
     const { id: playbookId, version: playbookVersion } = playbook;
@@ -88,11 +97,25 @@ export class RunRequests {
       onBehalfOf,
     });
     if (!(await this.runs.insert(tx, run))) return false;
-    await this.recorder.started(tx, run);
+    const earlierTurn = waitsForTurn(run)
+      ? await this.runs.orderTurns(tx, playbookId, run.id)
+      : undefined;
+    await this.recorder.started(tx, { ...run, startsAt: earlierTurn ?? run.startsAt });
     return true;
   }
 
-  /** Nothing is lost to the limit of a playbook: what is over it begins later. */
+  /** The playbooks whose waiting runs may change their order, because the severity of these incidents changed. */
+  async playbooksWaitingFor(tx: Tx, incidentIds: readonly string[]): Promise<readonly string[]> {
+    if (!this.areLimited || incidentIds.length === 0) return [];
+    return await this.runs.waitingFor(tx, incidentIds);
+  }
+
+  /** The playbook is locked: see lockTurns. */
+  async orderTurns(tx: Tx, playbookId: string): Promise<void> {
+    await this.runs.orderTurns(tx, playbookId);
+  }
+
+  /** A run over the limit of its playbook begins later. */
   private async inTurn(tx: Tx, run: PlaybookRun): Promise<PlaybookRun> {
     const limit = this.settings.playbookRunsPerHour;
     if (limit === 0) return run;
@@ -133,7 +156,7 @@ function withoutRawData({ rawData: _, ...incident }: Incident): IncidentAtStart 
   return incident;
 }
 
-/** A verdict that is worse than that of an earlier run may need what the playbook did not do then. */
+/** Order of the verdicts. A worse verdict may need steps that the earlier run skipped. */
 function badness(classification = ''): number {
   return ['inconclusive', 'suspicious', 'malicious'].indexOf(classification);
 }

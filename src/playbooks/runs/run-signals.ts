@@ -2,16 +2,12 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge } from 'prom-client';
 import { HealthComponents } from '../../platform/health-components.js';
-import { beginAtZero } from '../../platform/metrics/known-series.js';
+import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import type { SettledStep } from './next-move.js';
-import type { PlaybookRunSummary } from './playbook-run.js';
+import { outcomeOf, type PlaybookRunSummary, RUN_OUTCOMES } from './playbook-run.js';
 import { RunListRepository } from './listing/run-list.repository.js';
 import { failuresInWords, isPartial, type RunEnd } from './records/run-words.js';
-
-/** As the metric shows them. */
-const OUTCOMES = ['completed', 'partial', 'failed', 'cancelled'] as const;
-type Outcome = (typeof OUTCOMES)[number];
 
 const CAUSES = ['expression', 'action'] as const;
 
@@ -36,7 +32,7 @@ export class RunSignals implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    beginAtZero(this.total, { automatic: ['true', 'false'], outcome: OUTCOMES });
+    beginAtZero(this.total, { automatic: ['true', 'false'], outcome: RUN_OUTCOMES });
     beginAtZero(this.failedSteps, { automatic: ['true', 'false'], cause: CAUSES });
     this.gauges.register(this.open, async () => {
       const counts = await this.runs.openCounts();
@@ -57,7 +53,7 @@ export class RunSignals implements OnModuleInit {
   }
 
   ended(run: PlaybookRunSummary, end: RunEnd): void {
-    const outcome: Outcome = isPartial(end) ? 'partial' : end.status;
+    const outcome = outcomeOf(end)!;
     this.total.inc({ automatic: String(run.automatic), outcome });
     // Nobody is there who would be answered.
     if (run.automatic && (outcome === 'failed' || outcome === 'partial')) this.warn(run, end);

@@ -1,8 +1,7 @@
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import type { Incident } from '../../incidents/incident.js';
 import type { IncidentsService } from '../../incidents/incidents.service.js';
-import type { PlaybookDefinition, PlaybookStep } from '../playbook.js';
-import { DEFAULT_DEFINITION } from '../playbook-rules.js';
+import { DEFAULT_DEFINITION, type PlaybookDefinition, type PlaybookStep } from '../playbook.js';
 import { StepDecisions } from './step-decisions.js';
 
 const BY_VERDICT = 'verdict.classification == "malicious"';

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { higherLevel } from '../../actions/policy/approval-policy.js';
+import { higherLevel } from '../../actions/policy/required-levels.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
-import { LoopTurns } from '../../platform/concurrency/loop-turns.js';
+import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { decideStep } from '../language/decide-step.js';
+import type { WrittenStep } from '../language/playbook-definition.js';
 import { type RunInput, type Values, valuesOf, withOutcomes } from '../language/step-context.js';
-import { stepsReadBy } from '../language/steps-read.js';
-import { stepsUnderVerdict } from '../language/verdict-readers.js';
+import { stepsReadBy, stepsUnderVerdict } from '../language/steps-read.js';
 import type { PlaybookDefinition, PlaybookStep, PlaybookVersion } from '../playbook.js';
 import type { StepDecider } from './next-move.js';
 import type { PlaybookRunSummary } from './playbook-run.js';
@@ -50,13 +50,18 @@ export class StepDecisions {
     input: RunInput,
   ): Promise<StepDecider> {
     let values: Values | undefined;
-    return {
-      askedLevels: await this.levelsOf(definition, automatic),
-      decide: (position, outcomes) =>
+    const deciding =
+      (steps: readonly WrittenStep[]): StepDecider['decide'] =>
+      (position, outcomes) =>
         this.turns.run(() => {
           values ??= valuesOf(input);
-          return decideStep(definition.steps, position, withOutcomes(values, outcomes));
-        }),
+          return decideStep(steps, position, withOutcomes(values, outcomes));
+        });
+    const { steps } = definition;
+    return {
+      askedLevels: await this.levelsOf(definition, automatic),
+      decide: deciding(steps),
+      decideUnconditionally: deciding(steps.map((step) => ({ ...step, condition: undefined }))),
     };
   }
 }

@@ -1,4 +1,15 @@
-import type { ShippedPlaybook } from './shipped-playbook.js';
+import type { ShippedPlaybook } from '../playbook.js';
+import {
+  IS_MALICIOUS,
+  IS_SUSPECT,
+  teamMessage,
+  TICKET_TITLE,
+  ticketText,
+} from './shipped-expressions.js';
+
+/** All addresses that received the mail. Null, which leaves the parameter out, if none is known. */
+const RECIPIENTS =
+  '{{ has(incident.fields.recipients) ? incident.fields.recipients : has(incident.fields.recipient) ? incident.fields.recipient : null }}';
 
 export const PHISHING_RESPONSE: ShippedPlaybook = {
   name: 'phishing-response',
@@ -37,9 +48,14 @@ Advertising that nobody asked for is spam and not phishing.`,
         name: 'open_ticket',
         action: 'create_ticket',
         parameters: {
-          title: '{{ incident.incident_number }}: {{ incident.incident_type }}',
-          description:
-            'The link: {{ has(steps.look_up_link.result) ? steps.look_up_link.result.message : "not looked up" }}\nThe domain of the sender: {{ has(steps.look_up_sender.result) ? steps.look_up_sender.result.message : "not looked up" }}',
+          title: TICKET_TITLE,
+          description: ticketText(
+            { sender: 'Sender', recipient: 'Recipient', subject: 'Subject', url: 'Link' },
+            {
+              'Look-up of the link': 'look_up_link',
+              'Look-up of the domain of the sender': 'look_up_sender',
+            },
+          ),
           priority: '{{ variables.ticket_priority }}',
         },
         on_error: 'continue',
@@ -49,8 +65,7 @@ Advertising that nobody asked for is spam and not phishing.`,
         action: 'notify_channel',
         parameters: {
           channel: '{{ variables.channel }}',
-          message:
-            '{{ incident.incident_number }} ({{ incident.severity }}): {{ incident.incident_type }}. phishing-response has begun; what needs approval waits for it.',
+          message: teamMessage('phishing-response', { sender: 'Sender', recipient: 'Recipient' }),
         },
         on_error: 'continue',
       },
@@ -59,24 +74,23 @@ Advertising that nobody asked for is spam and not phishing.`,
         action: 'quarantine_email',
         parameters: {
           message_id: '{{ incident.fields.message_id }}',
-          recipient: '{{ has(incident.fields.recipient) ? incident.fields.recipient : null }}',
+          recipient: RECIPIENTS,
           reason: 'Phishing, {{ incident.incident_number }}',
         },
-        condition:
-          'has(incident.fields.message_id) && has(verdict.classification) && verdict.classification in ["malicious", "suspicious"]',
+        condition: `has(incident.fields.message_id) && ${IS_SUSPECT}`,
         on_error: 'continue',
       },
       {
         name: 'warn_recipient',
         action: 'notify_user',
         parameters: {
-          recipient: '{{ incident.fields.recipient }}',
+          recipient: RECIPIENTS,
           subject: 'A mail was taken out of your mailbox',
           message:
             'A mail to you looked like phishing, and we took it out of your mailbox. If you followed a link in it, opened a file or answered, please tell the security team now and name {{ incident.incident_number }}. Otherwise you need not do anything.',
         },
         condition:
-          'has(incident.fields.recipient) && has(steps.quarantine.result) && steps.quarantine.result.success',
+          '(has(incident.fields.recipient) || has(incident.fields.recipients)) && has(steps.quarantine.result) && steps.quarantine.result.success',
         on_error: 'continue',
       },
       {
@@ -86,8 +100,7 @@ Advertising that nobody asked for is spam and not phishing.`,
           sender: '{{ incident.fields.sender }}',
           reason: 'Phishing, {{ incident.incident_number }}',
         },
-        condition:
-          'has(incident.fields.sender) && has(verdict.classification) && verdict.classification == "malicious"',
+        condition: `has(incident.fields.sender) && ${IS_MALICIOUS}`,
         approval_level: 'analyst',
         on_error: 'continue',
       },

@@ -2,11 +2,11 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { SYSTEM } from '../../actions/action.js';
 import { violatedConstraint } from '../../platform/database/sqlstate.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
-import { PlaybookChanges } from '../playbook-changes.js';
+import { PlaybookChanges } from '../playbooks.service.js';
 import { PlaybooksRepository } from '../records/playbooks.repository.js';
 import { MALWARE_CONTAINMENT } from './malware-containment.js';
 import { PHISHING_RESPONSE } from './phishing-response.js';
-import type { ShippedPlaybook } from './shipped-playbook.js';
+import type { ShippedPlaybook } from '../playbook.js';
 import { SUSPICIOUS_LOGIN } from './suspicious-login.js';
 
 /** A new one is a file beside this one, a line here, and its part of docs/playbooks.md. */

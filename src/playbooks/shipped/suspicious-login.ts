@@ -1,4 +1,12 @@
-import type { ShippedPlaybook } from './shipped-playbook.js';
+import type { ShippedPlaybook } from '../playbook.js';
+import {
+  HAS_PERSON,
+  IS_MALICIOUS,
+  IS_SUSPECT,
+  teamMessage,
+  TICKET_TITLE,
+  ticketText,
+} from './shipped-expressions.js';
 
 export const SUSPICIOUS_LOGIN: ShippedPlaybook = {
   name: 'suspicious-login',
@@ -30,9 +38,11 @@ Travel, a new device and a company network that leaves the house elsewhere expla
         name: 'open_ticket',
         action: 'create_ticket',
         parameters: {
-          title: '{{ incident.incident_number }}: {{ incident.incident_type }}',
-          description:
-            'The address: {{ has(steps.look_up_address.result) ? steps.look_up_address.result.message : "not looked up" }}',
+          title: TICKET_TITLE,
+          description: ticketText(
+            { user: 'User', outcome: 'Outcome', ip: 'Address', host: 'Host' },
+            { 'Look-up of the address': 'look_up_address' },
+          ),
           priority: '{{ variables.ticket_priority }}',
         },
         on_error: 'continue',
@@ -42,8 +52,7 @@ Travel, a new device and a company network that leaves the house elsewhere expla
         action: 'notify_channel',
         parameters: {
           channel: '{{ variables.channel }}',
-          message:
-            '{{ incident.incident_number }} ({{ incident.severity }}): {{ incident.incident_type }}. suspicious-login has begun; what needs approval waits for it.',
+          message: teamMessage('suspicious-login', { user: 'User', ip: 'Address' }),
         },
         on_error: 'continue',
       },
@@ -54,8 +63,7 @@ Travel, a new device and a company network that leaves the house elsewhere expla
           user: '{{ incident.fields.user }}',
           reason: 'Suspicious login, {{ incident.incident_number }}',
         },
-        condition:
-          'has(incident.fields.user) && has(verdict.classification) && verdict.classification in ["malicious", "suspicious"]',
+        condition: `${HAS_PERSON} && ${IS_SUSPECT}`,
         approval_level: 'analyst',
         on_error: 'continue',
       },
@@ -66,8 +74,7 @@ Travel, a new device and a company network that leaves the house elsewhere expla
           user: '{{ incident.fields.user }}',
           reason: 'Suspicious login, {{ incident.incident_number }}',
         },
-        condition:
-          'has(incident.fields.user) && has(verdict.classification) && verdict.classification == "malicious"',
+        condition: `${HAS_PERSON} && ${IS_MALICIOUS}`,
         approval_level: 'senior',
         on_error: 'continue',
       },
@@ -78,8 +85,7 @@ Travel, a new device and a company network that leaves the house elsewhere expla
           user: '{{ incident.fields.user }}',
           reason: 'Account taken over, {{ incident.incident_number }}',
         },
-        condition:
-          'has(incident.fields.user) && incident.severity == "critical" && has(verdict.classification) && verdict.classification == "malicious"',
+        condition: `${HAS_PERSON} && incident.severity == "critical" && ${IS_MALICIOUS}`,
         approval_level: 'senior',
         on_error: 'continue',
       },
@@ -91,8 +97,7 @@ Travel, a new device and a company network that leaves the house elsewhere expla
           duration_minutes: '{{ variables.block_minutes }}',
           reason: 'Suspicious login, {{ incident.incident_number }}',
         },
-        condition:
-          'has(incident.fields.ip) && has(verdict.classification) && verdict.classification == "malicious"',
+        condition: `has(incident.fields.ip) && ${IS_MALICIOUS}`,
         approval_level: 'analyst',
         on_error: 'continue',
       },

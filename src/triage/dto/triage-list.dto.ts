@@ -1,4 +1,4 @@
-import { sortWords } from '../../platform/paging/sort-words.js';
+import { sortWords } from '../../platform/paging/page.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { Choice } from '../../platform/validation/fields.js';
 import type { RunListRequest } from '../records/triage-runs.repository.js';

@@ -1,6 +1,12 @@
 import { CLASSIFICATIONS, type Classification } from '../../incidents/incident.js';
-import { Choice, Decimal, NestedList, Text, Texts } from '../../platform/validation/fields.js';
-import { Scalar } from '../../platform/validation/scalar-field.js';
+import {
+  Choice,
+  Decimal,
+  NestedList,
+  Text,
+  Texts,
+  Scalar,
+} from '../../platform/validation/fields.js';
 import type { RunVerdict } from '../triage-run.js';
 
 export class TriageIndicatorDto {
@@ -16,7 +22,8 @@ export class TriageIndicatorDto {
 
 export class TriageEvidenceDto {
   @Text({
-    description: '`raw_data` or `fields` of the incident, or the id of a tool call.',
+    description:
+      '`raw_data` or `fields` of the incident, `report/<id>` for the `raw_data` of a later report, or the id of a tool call.',
     example: 'raw_data',
   })
   readonly source: string;

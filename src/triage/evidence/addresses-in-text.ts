@@ -20,18 +20,29 @@ export interface Effort {
 const LONGEST_WORD = 2_100;
 const LONGEST_URL = 2_048;
 const MOST_NESTED = 8;
+/** Reading a URL takes as long as reading so many words. */
+const WORDS_OF_A_URL = 5;
+
+const WORDS_OF_A_PIECE = 500;
 
 /**
  * URLs, domains, IP addresses, e-mail addresses and hashes in a text, each in one normal form: that of URLs (small letters,
- * encoded labels), because look-ups take that. The normal form of protected targets is for comparing patterns only.
+ * encoded labels), because look-ups take that. The normal form of protected targets is for comparing patterns only. Where
+ * nothing is given, the work may be interrupted.
  */
-export function* addressesIn(text: string, effort: Effort): Generator<Spotted> {
+export function* addressesIn(text: string, effort: Effort): Generator<Spotted | undefined> {
   const read = refang(withoutHidden(text.slice(0, effort.characters)));
   effort.characters -= Math.min(text.length, effort.characters);
   const seen = new Set<string>();
+  yield undefined;
+  let pauseAt = effort.words - WORDS_OF_A_PIECE;
   for (const word of words(read)) {
     if (seen.has(word)) continue;
     if (effort.words <= 0) return;
+    if (effort.words <= pauseAt) {
+      yield undefined;
+      pauseAt = effort.words - WORDS_OF_A_PIECE;
+    }
     effort.words -= 1;
     seen.add(word);
     yield* inWord(word, effort);
@@ -65,7 +76,10 @@ const SCHEME = /(?:https?|ftp):\/\//i;
 function* inWord(word: string, effort: Effort): Generator<Spotted> {
   const scheme = word.search(SCHEME);
   const before = scheme < 0 ? word : word.slice(0, scheme);
-  for (const part of before.split(/[,;'()[\]=&?#*!]/)) yield* inPart(part, effort);
+  for (const part of before.split(/[,;'()[\]=&?#*!]/)) {
+    if (effort.words <= 0) return;
+    if (part !== '') yield* inPart(part, effort);
+  }
   if (scheme < 0) return;
   yield* inUrl(withoutEnd(word.slice(scheme), '.,;:!?)\'"]*'), MOST_NESTED, effort);
 }
@@ -77,6 +91,7 @@ const LONGEST_PORT = ':65535'.length;
 function* inUrl(text: string, nested: number, effort: Effort): Generator<Spotted> {
   const host = WRITTEN_HOST.exec(text)?.[1] ?? '';
   if (!isWorthReading(host, LONGEST_DOMAIN + LONGEST_PORT, effort) || !URL.canParse(text)) return;
+  effort.words -= WORDS_OF_A_URL;
   const url = new URL(text);
   if (url.href.length <= LONGEST_URL) yield { type: 'url', value: url.href };
   yield* inHost(url.hostname, effort);
@@ -90,6 +105,7 @@ function* inUrl(text: string, nested: number, effort: Effort): Generator<Spotted
 }
 
 function* inPart(part: string, effort: Effort): Generator<Spotted> {
+  effort.words -= 1;
   const word = withoutEnd(part, '.,:!?-~_');
   const address = ip(word);
   if (address) {
@@ -97,7 +113,11 @@ function* inPart(part: string, effort: Effort): Generator<Spotted> {
     return;
   }
   // Such as `mailto:bob@example.com`, `sha256:...` and `example.com:8080`; what follows a slash is a path.
-  for (const piece of word.split('/', 1)[0]!.split(':')) yield* inPiece(piece, effort);
+  for (const piece of word.split('/', 1)[0]!.split(':')) {
+    if (effort.words <= 0) return;
+    effort.words -= 1;
+    yield* inPiece(piece, effort);
+  }
 }
 
 const HASH = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;

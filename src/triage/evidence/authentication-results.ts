@@ -38,7 +38,7 @@ export interface SaidResult {
   readonly sender?: string;
 }
 
-const LONGEST_HEADER = 16_384;
+export const LONGEST_HEADER = 16_384;
 const MOST_SEGMENTS = 100;
 
 /** What the value of a header `Authentication-Results` says (RFC 8601). What cannot be read is left out. */

@@ -240,7 +240,8 @@ describe('checkedEvidence', () => {
       const { evidence, indicators } = checkedEvidence(verdict, sources).verdict;
       expect([evidence, indicators]).toEqual([[], []]);
     }
-    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(6_000);
+    // Linear work takes 5 to 7 s on a shared machine. Work that grows with the square of the text takes minutes.
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(15_000);
   });
 
   it('looks for values that repeat themselves in a text that does, in bounded time', () => {

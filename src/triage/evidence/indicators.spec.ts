@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { resolvePointer } from '../../platform/json-pointer.js';
+import { addressesIn } from './addresses-in-text.js';
 import { extractIndicators } from './indicators.js';
 
 const found = (rawData: unknown) =>
@@ -209,6 +210,16 @@ describe('extractIndicators', () => {
       const before = process.cpuUsage();
       extractIndicators({ body });
       expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
+    }
+  });
+
+  it('counts each part of a word and each URL in a URL as effort', () => {
+    const parts = Array.from({ length: 300 }, (_, at) => `a${at}.example`).join(':');
+    const nested = Array.from({ length: 8 }, (_, at) => `u=https%3A%2F%2Fb${at}.example`);
+    for (const word of [parts, `https://a.example/?${nested.join('&')}`]) {
+      const effort = { characters: 10_000, words: 20 };
+      expect([...addressesIn(word, effort)].length).toBeLessThanOrEqual(20);
+      expect(effort.words).toBeLessThanOrEqual(0);
     }
   });
 });

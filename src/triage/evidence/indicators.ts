@@ -1,9 +1,10 @@
+import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { fieldsBeside, type IncidentFields } from '../../incidents/incident-fields.js';
 import { addressesIn, type Effort, type Spotted } from './addresses-in-text.js';
 import type { ExtractedIndicator, IndicatorType } from './indicator.js';
 import { namedType, namedValue } from './named-values.js';
 import { type RawText, rawTexts } from './raw-values.js';
-import { isBodyPart, isConsoleLink, isId, isKind } from './tool-plumbing.js';
+import { isBodyPart, isConsoleLink, isDocumentation, isId, isKind } from './tool-plumbing.js';
 
 export { defang } from '../../incidents/defang.js';
 
@@ -13,6 +14,7 @@ const MOST_OF_ONE_TEXT = 60;
 const MOST_POINTERS = 10;
 const MOST_CHARACTERS = 2 * 1024 * 1024;
 const MOST_WORDS = 20_000;
+const TEXTS_OF_A_PIECE = 100;
 
 /** Fields come before long texts, which an attacker may have filled. */
 const LONGEST_FIELD = 1_000;
@@ -39,13 +41,23 @@ export function extractIndicators(
   rawData: Readonly<Record<string, unknown>>,
   fields: IncidentFields = {},
 ): readonly ExtractedIndicator[] {
+  return atOnce(indicatorsInPieces(rawData, fields));
+}
+
+/** The same, and it may be interrupted: many texts take tens of milliseconds. */
+export function* indicatorsInPieces(
+  rawData: Readonly<Record<string, unknown>>,
+  fields: IncidentFields,
+): Generator<void, readonly ExtractedIndicator[]> {
   const found = new Map<string, Spotted & { readonly pointers: string[] }>();
   const effort: Effort = { characters: MOST_CHARACTERS, words: MOST_WORDS };
   const types = new Map(
     Object.entries(FIELD_TYPES).map(([name, type]) => [fields[name]?.trim(), type]),
   );
+  const ofRawData = rawTexts(rawData);
+  yield;
   const texts = withoutPlumbing([
-    ...rawTexts(rawData),
+    ...ofRawData,
     ...rawTexts(fieldsBeside(rawData, fields)).map((text) => ({
       ...text,
       pointer: `fields${text.pointer}`,
@@ -53,10 +65,16 @@ export function extractIndicators(
   ]);
   const isLong = ({ value }: { value: string }): boolean => value.length > LONGEST_FIELD;
   const inOrder = [...texts.filter((text) => !isLong(text)), ...texts.filter(isLong)];
-  for (const text of inOrder) {
+  for (const [at, text] of inOrder.entries()) {
+    if (at % TEXTS_OF_A_PIECE === 0) yield;
     if (found.size === MOST_INDICATORS) break;
     let left = Math.min(MOST_OF_ONE_TEXT, MOST_INDICATORS - found.size);
-    for (const { type, value } of indicatorsIn(text, types.get(text.value.trim()), effort)) {
+    for (const spotted of indicatorsIn(text, types.get(text.value.trim()), effort)) {
+      if (!spotted) {
+        yield;
+        continue;
+      }
+      const { type, value } = spotted;
       const key = `${type} ${value}`;
       const known = found.get(key);
       if (known) {
@@ -81,6 +99,7 @@ function withoutPlumbing(texts: readonly RawText[]): readonly RawText[] {
   return texts.filter(
     (text) =>
       !isConsoleLink(text.name) &&
+      !isDocumentation(text) &&
       !isId(text) &&
       !isKind(text) &&
       !(bodyParts.size > 0 && bodyParts.has(parentOf(text))),
@@ -93,7 +112,7 @@ function* indicatorsIn(
   text: RawText,
   fieldType: IndicatorType | 'address' | 'none' | undefined,
   effort: Effort,
-): Generator<Spotted> {
+): Generator<Spotted | undefined> {
   if (fieldType === 'none') return;
   const type = fieldType === 'address' ? undefined : (fieldType ?? namedType(text));
   const named = type && namedValue(type, text.value);

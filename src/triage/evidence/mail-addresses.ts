@@ -26,15 +26,26 @@ export interface Found {
   readonly pointer: string;
 }
 
-/** By the order of the names: the sender whom the reader sees is what `from` says, where there is one. */
-export function addressIn(texts: readonly RawText[], names: readonly string[]): Found | undefined {
-  for (const name of names) {
-    for (const text of texts) {
-      const address = nameOfAddress(text) === name ? bareAddress(text.value) : undefined;
-      if (address !== undefined) return { address, pointer: text.pointer };
-    }
+const NAMES = new Set([...FROM, ...ENVELOPE, ...REPLY_TO]);
+
+/** The first address under each of the names that are looked for. */
+export function addressesByName(texts: readonly RawText[]): ReadonlyMap<string, Found> {
+  const found = new Map<string, Found>();
+  for (const text of texts) {
+    const name = nameOfAddress(text);
+    if (!NAMES.has(name) || found.has(name)) continue;
+    const address = bareAddress(text.value);
+    if (address !== undefined) found.set(name, { address, pointer: text.pointer });
   }
-  return undefined;
+  return found;
+}
+
+/** In the order of the names: the sender whom the reader sees is what `from` says, where there is one. */
+export function firstNamed(
+  addresses: ReadonlyMap<string, Found>,
+  names: readonly string[],
+): Found | undefined {
+  return names.flatMap((name) => addresses.get(name) ?? [])[0];
 }
 
 /** `from` of `{"from": {"emailAddress": {"address": ...}}}`, as Microsoft Graph writes it, and of `{"from": {"email": ...}}`. */

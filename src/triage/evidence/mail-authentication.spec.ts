@@ -369,4 +369,26 @@ describe('mailAuthentication', () => {
     const milder = { a: { spf: 'none', dkim: 'pass', dmarc: 'none' } };
     expect(results({ ...milder, ...told })).toEqual(['fail', 'none', 'fail']);
   });
+
+  it.each([
+    ['headers', { 'authentication-results': Array<string>(50_000).fill('mx; dkim=pass') }],
+    ['truth values', { dkim: Array<boolean>(50_000).fill(true) }],
+    ['summaries', { auth: Array<string>(20_000).fill('dkim=pass') }],
+    ['objects of a stranger', Array.from({ length: 9_000 }, () => ({ dkim: 'fail' }))],
+  ])('reads at most 1 000 results of one kind of place: %s', (_, flood) => {
+    const { dkim } = mailAuthentication({ flood, ...(Array.isArray(flood) ? {} : flood) });
+    expect(dkim!.length).toBeGreaterThan(0);
+    expect(dkim!.length).toBeLessThanOrEqual(2_000);
+  });
+
+  it('finds what the gateway says below a flood of results in places where strangers write', () => {
+    const flood = Array.from({ length: 5_000 }, () => ({
+      spf: 'pass',
+      auth: 'spf=pass dkim=pass',
+    }));
+    const gateway = { alert: { mail: { authentication: { spf: 'fail', dkim: 'none' } } } };
+    const { spf, dkim } = mailAuthentication({ parameters: flood, data: { event: gateway } });
+    expect(spf).toMatchObject({ result: 'fail', said_by: 'gateway' });
+    expect(dkim![0]).toMatchObject({ result: 'none' });
+  });
 });

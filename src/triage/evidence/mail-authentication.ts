@@ -1,5 +1,6 @@
 import {
   type AuthenticationResult,
+  LONGEST_HEADER,
   METHODS,
   type Method,
   readAuthenticationResults,
@@ -7,8 +8,16 @@ import {
   resultIn,
   type SaidResult,
 } from './authentication-results.js';
-import { addressIn, ENVELOPE, type Found, FROM, isSameSite, REPLY_TO } from './mail-addresses.js';
-import { isInHead, writtenHeaders } from './mail-headers.js';
+import {
+  addressesByName,
+  ENVELOPE,
+  firstNamed,
+  type Found,
+  FROM,
+  isSameSite,
+  REPLY_TO,
+} from './mail-addresses.js';
+import { isHead, isInHead, writtenHeaders } from './mail-headers.js';
 import { isOwnPointer } from './own-places.js';
 import {
   isText,
@@ -54,33 +63,51 @@ interface Told extends SaidResult {
   readonly pointer: string;
 }
 
+/** Results that are read of one kind of place. Nobody sends more, and a stranger who does wastes no more time than this. */
+const MOST_RESULTS = 1_000;
+/** Characters of all texts of a kind of place that are read as lists of results. */
+const MOST_CHARACTERS = 131_072;
+
 /** Reads the results of SPF, DKIM and DMARC in raw data of any shape: fields of the gateway's own, or the headers of the mail. */
 export function mailAuthentication(rawData: unknown): MailAuthentication {
   const values = rawValues(rawData).values.map(undotted);
   const fields = values.filter(isText);
   const texts = [...fields, ...writtenHeaders(fields)];
-  const own = values.flatMap(ownFields);
+  const places = new Places();
+  const left = { gateway: MOST_CHARACTERS, head: MOST_CHARACTERS, elsewhere: MOST_CHARACTERS };
+  const reading: Reading = { places, left };
+  const own = resultsOfFields(values, reading);
   const results = texts.filter(({ name }) => name === 'authenticationresults');
   // From what the gateway itself says to what is only a header of the mail.
   const tellers = [
-    own.filter((told) => told.said_by === 'gateway'),
-    fromTopmost(results.filter(isKnownPlace)),
-    own.filter(({ pointer }) => isInHead(pointer)),
-    texts.flatMap(fromReceivedSpf),
+    own.gateway,
+    fromTopmost(
+      results.find((text) => places.kindOf(text) !== 'elsewhere'),
+      reading,
+    ),
+    own.head,
+    texts.flatMap(fromReceivedSpf).slice(0, MOST_RESULTS),
   ];
   const elsewhere = [
-    ...own.filter((told) => !isKnownPlace(told)),
-    ...results.filter((text) => !isKnownPlace(text)).flatMap((text) => fromTopmost([text])),
+    ...own.elsewhere,
+    ...results
+      .filter((text) => places.kindOf(text) === 'elsewhere')
+      .slice(0, MOST_RESULTS)
+      .flatMap((text) => fromTopmost(text, reading)),
   ];
-  const by = (method: Method): Told[] => {
-    const of = (told: readonly Told[]) => told.filter((result) => result.method === method);
-    return believed(tellers.map(of).find(isNotEmpty) ?? [], of(elsewhere));
-  };
+  const resultsBy = new Map(
+    METHODS.map((method) => {
+      const of = (told: readonly Told[]) => told.filter((result) => result.method === method);
+      return [method, believed(tellers.map(of).find(isNotEmpty) ?? [], of(elsewhere))];
+    }),
+  );
+  const by = (method: Method): readonly Told[] => resultsBy.get(method)!;
   const first = (method: Method): MethodResult | undefined => worst(by(method).map(shown));
   const signatures = by('dkim').map(shown).sort(passingFirst);
-  const from = addressIn(texts, FROM);
-  const envelope = addressIn(texts, ENVELOPE) ?? senderOf(by('spf'));
-  const replyTo = addressIn(texts, REPLY_TO);
+  const addresses = addressesByName(texts);
+  const from = firstNamed(addresses, FROM);
+  const envelope = firstNamed(addresses, ENVELOPE) ?? senderOf(by('spf'));
+  const replyTo = firstNamed(addresses, REPLY_TO);
   const isAligned = aligned(from?.address, [first('spf'), ...signatures], first('dmarc'));
   const used = [...METHODS.flatMap(by), from, envelope, replyTo].flatMap((one) =>
     one ? [one.pointer] : [],
@@ -98,9 +125,77 @@ export function mailAuthentication(rawData: unknown): MailAuthentication {
   };
 }
 
+/** Three kinds of places, of which none uses up the room of another. */
+type Kind = 'gateway' | 'head' | 'elsewhere';
+
+interface Reading {
+  readonly places: Places;
+  /** Characters that may still be read as lists of results. */
+  readonly left: Record<Kind, number>;
+}
+
+function take(text: string, kind: Kind, { left }: Reading): string {
+  const taken = text.slice(0, Math.min(LONGEST_HEADER, left[kind]));
+  left[kind] -= taken.length;
+  return taken;
+}
+
+interface Place {
+  /** Only a tool writes there. */
+  readonly isOwn: boolean;
+  readonly isInHead: boolean;
+}
+
+/** The first steps of a value's place decide; so all values of one object or list are looked at once. */
+class Places {
+  private readonly known = new Map<string, Place>();
+
+  at(pointer: string): Place {
+    const list = pointer.replace(/\/\d+(?=\/|$)/g, '/0');
+    const last = list.lastIndexOf('/') + 1;
+    const step = list.slice(last);
+    const tells = step === '0' || step.includes('.') || isHead(step);
+    const name = tells ? list : `${list.slice(0, last)}_`;
+    let place = this.known.get(name);
+    if (!place) {
+      // At a place that is not looked at a result can only make things worse.
+      if (this.known.size >= MOST_RESULTS) return { isOwn: false, isInHead: false };
+      place = { isOwn: isOwnPointer(name), isInHead: isInHead(name) };
+      this.known.set(name, place);
+    }
+    return place;
+  }
+
+  kindOf({ pointer }: { readonly pointer: string }): Kind {
+    const { isOwn, isInHead: inHead } = this.at(pointer);
+    return inHead ? 'head' : isOwn ? 'gateway' : 'elsewhere';
+  }
+}
+
+function resultsOfFields(values: readonly RawValue[], reading: Reading): Record<Kind, Told[]> {
+  const results: Record<Kind, Told[]> = { gateway: [], head: [], elsewhere: [] };
+  for (const value of values) {
+    const method = methodOf(value);
+    if (!method && !SUMMARIES.has(value.name)) continue;
+    const kind = reading.places.kindOf(value);
+    const told = results[kind];
+    if (told.length >= MOST_RESULTS) continue;
+    const said_by = kind === 'gateway' ? 'gateway' : 'header';
+    const said = method
+      ? resultOf(method, value.value)
+      : isText(value)
+        ? summed(take(value.value, kind, reading))
+        : [];
+    told.push(...said.map((one) => ({ ...one, said_by, pointer: value.pointer }) as const));
+  }
+  return results;
+}
+
 /** Some tools write the whole way to a value as one name: `email.authentication.spf`. */
 function undotted(value: RawValue): RawValue {
-  const steps = value.pointer.slice(value.pointer.lastIndexOf('/') + 1).split('.', MOST_STEPS);
+  const last = value.pointer.slice(value.pointer.lastIndexOf('/') + 1);
+  if (!last.includes('.')) return value;
+  const steps = last.split('.', MOST_STEPS);
   if (steps.length < 2 || steps.length === MOST_STEPS) return value;
   return { ...value, name: plainName(steps.at(-1)!), owner: plainName(steps.at(-2)!) };
 }
@@ -113,10 +208,6 @@ function isNotEmpty(list: readonly unknown[]): boolean {
 
 function present<K extends string, V>(key: K, value: V | undefined): Partial<Record<K, V>> {
   return value === undefined ? {} : ({ [key]: value } as Record<K, V>);
-}
-
-function isKnownPlace({ pointer }: { readonly pointer: string }): boolean {
-  return isOwnPointer(pointer) || isInHead(pointer);
 }
 
 function shown({ result, domain, said_by, pointer }: Told): MethodResult {
@@ -161,19 +252,18 @@ const FIELDS: ReadonlyMap<string, Method> = new Map([
 ]);
 const RESULT_NAMES = new Set(['result', 'status', 'verdict', 'value']);
 /** Under these names gateways put all that they found out about the sender, as one text. */
-const SUMMARIES = new Set(['authentication', 'authresults', 'authres', 'auth', 'mailauth']);
+const SUMMARIES = new Set([
+  'authentication',
+  'authenticationdetails',
+  'authresults',
+  'authres',
+  'auth',
+  'mailauth',
+]);
 
-/** `"spf": "pass"`, `"spfVerdict": {"status": "PASS"}`, `"dkim_valid": false`, and all of them as one text. */
-function ownFields(field: RawValue): Told[] {
-  const { name, owner, pointer, value } = field;
-  const method = FIELDS.get(name) ?? (RESULT_NAMES.has(name) ? FIELDS.get(owner) : undefined);
-  if (!method && !SUMMARIES.has(name) && name !== 'authenticationdetails') return [];
-  const said = method ? resultOf(method, value) : isText(field) ? summed(field) : [];
-  return said.map((one) => ({
-    ...one,
-    said_by: isInHead(pointer) || !isOwnPointer(pointer) ? 'header' : 'gateway',
-    pointer,
-  }));
+/** Of `"spf": "pass"`, `"spfVerdict": {"status": "PASS"}` and `"dkim_valid": false`. */
+function methodOf({ name, owner }: RawValue): Method | undefined {
+  return FIELDS.get(name) ?? (RESULT_NAMES.has(name) ? FIELDS.get(owner) : undefined);
 }
 
 function resultOf(method: Method, value: RawValue['value']): SaidResult[] {
@@ -183,8 +273,8 @@ function resultOf(method: Method, value: RawValue['value']): SaidResult[] {
 }
 
 /** Microsoft's `AuthenticationDetails` is JSON in a text. */
-function summed({ value }: RawText): readonly SaidResult[] {
-  return value.trimStart().startsWith('{') ? inJson(value) : readSummary(value);
+function summed(text: string): readonly SaidResult[] {
+  return text.trimStart().startsWith('{') ? inJson(text) : readSummary(text);
 }
 
 const LONGEST_JSON = 4_096;
@@ -205,16 +295,15 @@ function inJson(text: string): SaidResult[] {
  * Every server puts its header above those that came with the mail. So the topmost one is that of the server which received the
  * mail here, and any below it may be the sender's own work: they are not read at all.
  */
-function fromTopmost([topmost]: readonly RawText[]): Told[] {
+function fromTopmost(topmost: RawText | undefined, reading: Reading): Told[] {
   if (!topmost) return [];
   const { value, pointer } = topmost;
   // Written with hyphens, it was copied from the mail; a name of the tool's own has none.
-  const isCopied =
-    isInHead(pointer) ||
-    !isOwnPointer(pointer) ||
-    /\/authentication-results(?:\/|$)/i.test(pointer);
+  const kind = reading.places.kindOf(topmost);
+  const isCopied = kind !== 'gateway' || /\/authentication-results(?:\/|$)/i.test(pointer);
   const said_by = isCopied ? 'header' : 'gateway';
-  return readAuthenticationResults(value).map((told) => ({ ...told, said_by, pointer }));
+  const text = take(value, kind, reading);
+  return readAuthenticationResults(text).map((told) => ({ ...told, said_by, pointer }));
 }
 
 /** The header that is older than Authentication-Results: https://www.rfc-editor.org/rfc/rfc7208#section-9.1 */

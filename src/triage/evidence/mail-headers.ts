@@ -23,12 +23,18 @@ const HEADS = new Set([
 ]);
 const WANTED = new Set(['authenticationresults', 'receivedspf', 'from', 'returnpath', 'replyto']);
 const MOST_LINES = 1_000;
+const MOST_HEADS = 1_000;
 const LONGEST_HEAD = 131_072;
+
+/** Whether a key names the head of a mail. */
+export function isHead(key: string): boolean {
+  return HEADS.has(plainName(key));
+}
 
 /** Whether a value stands in the head of a mail, where also its sender writes. */
 export function isInHead(pointer: string): boolean {
   const names = parsePointer(pointer)?.flatMap((step) => step.split('.', MOST_LINES));
-  return names?.some((name) => HEADS.has(plainName(name))) ?? false;
+  return names?.some(isHead) ?? false;
 }
 
 interface Line {
@@ -46,8 +52,9 @@ export function writtenHeaders(texts: readonly RawText[]): readonly RawText[] {
     if (!HEADS.has(text.name)) continue;
     const list = /^(.*)\/\d+$/.exec(text.pointer)?.[1] ?? text.pointer;
     const known = heads.get(list);
-    if (!known) heads.set(list, [text]);
-    else if (known.length < MOST_LINES) known.push(text);
+    if (!known) {
+      if (heads.size < MOST_HEADS) heads.set(list, [text]);
+    } else if (known.length < MOST_LINES) known.push(text);
   }
   return [...heads.values()].flatMap(headersIn);
 }

@@ -21,8 +21,8 @@ export interface ValueLimits {
   readonly levels: number;
 }
 
-/** More than raw data of the largest size can hold of what matters. */
-const WIDE: ValueLimits = { values: 50_000, items: 50_000, levels: 64 };
+/** More than tools send. To read twice as many would hold the event loop for too long. */
+const WIDE: ValueLimits = { values: 20_000, items: 20_000, levels: 64 };
 
 /** As long as the pointer of a piece of evidence may be. */
 export const LONGEST_POINTER = 512;

@@ -1,5 +1,5 @@
 import type { Settings } from '../../platform/config/settings.js';
-import { chosenProvider } from '../../platform/config/triage-settings.js';
+import { chosenProvider } from '../../platform/config/setting-parsers.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { configuredModel } from './anthropic/configured-model.js';
 import { NoModel } from './no-model.js';

@@ -1,6 +1,6 @@
 import type { Classification, Evidence, Indicator, Severity } from '../../incidents/incident.js';
 import type { IncidentFields } from '../../incidents/incident-fields.js';
-import type { Gate } from '../../platform/net/gate.js';
+import type { Gate } from '../../platform/net/outbound-request.js';
 import type { ExtractedIndicator } from '../evidence/indicator.js';
 import type { ModelUnavailableError } from './model.errors.js';
 import type { Asked, TokenUse } from './token-use.js';
@@ -100,6 +100,8 @@ export abstract class TriageModel {
   abstract readonly configuredModel: string | undefined;
   /** Whether it asks somebody outside: then the kill switch holds its runs. */
   abstract readonly asksOutside: boolean;
+  /** Whether it uses the tools that it is offered. */
+  readonly usesTools: boolean = true;
 
   /** Why nobody can be asked, whatever the incident; undefined where somebody can. */
   get unusable(): ModelUnavailableError | undefined {

@@ -1,30 +1,67 @@
+// SQL: a run finds many indicators, and those of all runs that end together are one statement.
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
-import { DataSource, Not } from 'typeorm';
+import { DataSource, Entity, ForeignKey, Not, PrimaryColumn } from 'typeorm';
+import { SetOf } from '../../platform/concurrency/joint-transactions.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { ExtractedIndicator } from '../evidence/indicator.js';
-import { IncidentIndicatorEntity } from './incident-indicator.entity.js';
+
+/** That a run found an indicator in an incident. */
+@Entity('incident_indicators')
+export class IncidentIndicatorEntity {
+  /** A hash of the indicator's type and value: of one length, however long the value is. */
+  @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'pk_incident_indicators' })
+  readonly key: Buffer;
+
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_indicators' })
+  @ForeignKey('incidents', { name: 'fk_incident_indicators_incident' })
+  readonly incident_id: string;
+}
 
 type Named = Pick<ExtractedIndicator, 'type' | 'value'>;
 
 const KEY_BYTES = 16;
 
+interface Found {
+  readonly incidentId: string;
+  /** In hexadecimal. */
+  readonly keys: readonly string[];
+}
+
+/** In one order, so that two runs that find the same do not wait for each other in a circle. */
+const ADD: Statement = {
+  name: 'incident_indicators_add',
+  text: `
+    insert into incident_indicators (key, incident_id)
+    select decode(key, 'hex'), incident_id from unnest($1::text[], $2::uuid[]) as found (key, incident_id)
+     order by key, incident_id
+        on conflict do nothing`,
+};
+
 /** What runs found in which incident. It knows the incidents that were triaged by a run, and no others. */
 @Injectable()
 export class IncidentIndicatorsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly additions = new SetOf<Found, void>((tx, all) => this.addAll(tx, all));
 
-  /** In one order, so that two runs that find the same do not wait for each other in a circle. */
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {}
+
   async add(tx: Tx, incidentId: string, indicators: readonly Named[]): Promise<void> {
-    const keys = [...new Set(indicators.map((one) => keyOf(one).toString('hex')))].sort();
+    const keys = [...new Set(indicators.map((one) => keyOf(one).toString('hex')))];
     if (keys.length === 0) return;
-    await tx
-      .createQueryBuilder()
-      .insert()
-      .into(IncidentIndicatorEntity)
-      .values(keys.map((key) => ({ key: Buffer.from(key, 'hex'), incident_id: incidentId })))
-      .orIgnore()
-      .execute();
+    await this.additions.submit(tx, { incidentId, keys });
+  }
+
+  private async addAll(tx: Tx, all: readonly Found[]): Promise<void[]> {
+    const rows = all.flatMap(({ incidentId, keys }) => keys.map((key) => ({ incidentId, key })));
+    await this.statements.rowsIn(tx, ADD, [
+      rows.map(({ key }) => key),
+      rows.map(({ incidentId }) => incidentId),
+    ]);
+    return all.map(() => undefined);
   }
 
   /** The ids of the newest other incidents with the indicator: a range of the primary key, however many incidents there are. */

@@ -1,3 +1,4 @@
+// SQL for what many runs write in one statement.
 import { Injectable } from '@nestjs/common';
 import {
   DataSource,
@@ -9,13 +10,20 @@ import {
   Raw,
 } from 'typeorm';
 import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
+import { SetOf } from '../../platform/concurrency/joint-transactions.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { ProviderName, ToolCall } from '../model/triage-model.port.js';
 import type { Asked, TokenUse } from '../model/token-use.js';
 import type { UnavailableReason } from '../model/model.errors.js';
 import type { RunError, TriageRun } from '../triage-run.js';
-import { runOf, type RunRow } from './run-rows.js';
-import { TriageRunEntity } from './triage-run.entity.js';
+import {
+  LISTED_COLUMNS,
+  runOf,
+  type RunRow,
+  TriageRunEntity,
+  WHOLE_COLUMNS,
+} from './triage-run.entity.js';
 import type { NewRun } from './triage-runs.repository.js';
 
 /** Names one claim of a run. */
@@ -31,10 +39,93 @@ export interface Used {
 }
 
 /** What a run leaves behind, beside the time. */
-export type Ending = Omit<Changes, 'tool_calls'> &
+export type Ending = Partial<
+  Pick<
+    TriageRunEntity,
+    | 'status'
+    | 'verdict'
+    | 'recommended_actions'
+    | 'not_applied'
+    | 'notes'
+    | 'model'
+    | 'prompt_hash'
+    | 'points'
+    | 'error'
+    | 'failures'
+    | 'duration_ms'
+  >
+> &
   Used & {
     readonly toolCalls?: readonly ToolCall[];
   };
+
+interface NewClaim extends Fenced {
+  readonly leaseMs: number;
+  readonly provider: ProviderName;
+}
+
+interface EndedClaim extends Fenced {
+  readonly ending: object;
+  readonly tokens: TokenUse | undefined;
+}
+
+/** The columns that an ending may change; what it does not name stays. */
+const ENDING_COLUMNS = [
+  'status',
+  'verdict',
+  'recommended_actions',
+  'not_applied',
+  'notes',
+  'model',
+  'prompt_hash',
+  'points',
+  'tool_calls',
+  'error',
+  'failures',
+  'duration_ms',
+] as const satisfies (keyof TriageRunEntity)[];
+
+const DUE_RUNS: Statement = {
+  name: 'triage_runs_due',
+  text: `
+    select ${LISTED_COLUMNS} from triage_runs run
+     where run.status = 'queued' and run.lease_until < now() and run.id <> all($2::uuid[])
+     order by run.lease_until, run.id limit $1`,
+};
+
+/** A run that another replica is just claiming, or a person takes over, is left to them. */
+const CLAIM: Statement = {
+  name: 'triage_runs_claim',
+  text: `
+    with free as materialized (
+      select run.id, claim.lease_ms, claim.provider
+        from triage_runs run
+        join unnest($1::uuid[], $2::integer[], $3::integer[], $4::text[]) as claim (id, fence, lease_ms, provider)
+          on run.id = claim.id and run.fence = claim.fence
+       where run.status = 'queued' order by run.id for update of run skip locked)
+    update triage_runs run
+       set status = 'running', fence = run.fence + 1, provider = free.provider, started_at = now(),
+           lease_until = now() + free.lease_ms * interval '1 millisecond'
+      from free where run.id = free.id
+    returning ${LISTED_COLUMNS}`,
+};
+
+const END: Statement = {
+  name: 'triage_runs_end',
+  text: `
+    update triage_runs run
+       set (${ENDING_COLUMNS.join(', ')}) = (
+             select ${ENDING_COLUMNS.map((name) => `after.${name}`).join(', ')} from jsonb_populate_record(run, ended.ending) as after),
+           lease_until = null, completed_at = now(),
+           input_tokens = run.input_tokens + coalesce(ended.input, 0),
+           output_tokens = run.output_tokens + coalesce(ended.output, 0),
+           cached_input_tokens = run.cached_input_tokens + coalesce(ended.cached_input, 0),
+           tokens_at = case when ended.input + ended.output > 0 then now() else run.tokens_at end
+      from jsonb_to_recordset($1::jsonb) as ended (
+        id uuid, fence integer, ending jsonb, input integer, output integer, cached_input integer)
+     where run.id = ended.id and run.fence = ended.fence and run.status = 'running'
+    returning ${WHOLE_COLUMNS}`,
+};
 
 type Where = FindOptionsWhere<TriageRunEntity>;
 type Manager = Pick<DataSource['manager'], 'getRepository'>;
@@ -58,32 +149,30 @@ interface Postponed {
 /** The writes of runs. Each is conditional on what it leaves: undefined says that somebody else was faster. */
 @Injectable()
 export class RunClaimsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly claimed = new SetOf<NewClaim, TriageRun | undefined>((tx, claims) =>
+    this.claimAll(tx, claims),
+  );
+  private readonly ended = new SetOf<EndedClaim, TriageRun | undefined>((tx, all) =>
+    this.endAll(tx, all),
+  );
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {}
 
   /** Runs that may be begun now, those first whose time came first. */
   async due(limit: number, except: readonly string[]): Promise<TriageRun[]> {
-    const rows = await this.dataSource
-      .getRepository(TriageRunEntity)
-      .createQueryBuilder('run')
-      .where({ status: 'queued', lease_until: OVER })
-      .andWhere('run.id <> all(:except)', { except })
-      .orderBy('run.lease_until')
-      .addOrderBy('run.id')
-      .limit(limit)
-      .getMany();
-    return rows.map(runOf);
+    return (await this.statements.rows<RunRow>(DUE_RUNS, [limit, except])).map(runOf);
   }
 
   /** @param by who is asked now: since the run was made, the settings may have changed */
   async claim(
     tx: Tx,
     { id, fence }: Fenced,
-    { leaseMs, provider }: { readonly leaseMs: number; readonly provider: ProviderName },
+    by: { readonly leaseMs: number; readonly provider: ProviderName },
   ): Promise<TriageRun | undefined> {
-    const running = { status: 'running', fence: fence + 1, provider } as const;
-    const started = { ...running, started_at: () => 'now()' } as const;
-    const where = { id, fence, status: 'queued' } as const;
-    return (await change(tx, where, { ...started, lease_until: IN_MS }, { ms: leaseMs }))[0];
+    return await this.claimed.submit(tx, { id, fence, ...by });
   }
 
   /** One that waits is somebody's from now on: claimed for them, or due at once. */
@@ -130,14 +219,10 @@ export class RunClaimsRepository {
     run: Fenced,
     { tokens, asked, toolCalls, ...changes }: Ending,
   ): Promise<TriageRun | undefined> {
-    const used = columnsOf({ tokens, asked });
-    const calls = toolCalls && {
-      // As its text: TypeORM's type of an update has no room for JSON of any content.
-      changes: { tool_calls: () => ':toolCalls' },
-      values: { toolCalls: JSON.stringify(toolCalls) },
-    };
-    const ended = { ...ENDED, ...changes, ...used.changes, ...calls?.changes };
-    return (await change(tx, ours(run), ended, { ...used.values, ...calls?.values }))[0];
+    const who = asked && { model: asked.model, prompt_hash: asked.promptHash };
+    const calls = toolCalls && { tool_calls: toolCalls };
+    const ending = { ...who, ...changes, ...calls };
+    return await this.ended.submit(tx, { id: run.id, fence: run.fence, ending, tokens });
   }
 
   /** Ends runs that wait: all of them, or those of one incident. */
@@ -192,13 +277,18 @@ export class RunClaimsRepository {
     await change(this.dataSource.manager, where, { lease_until: () => 'now()' });
   }
 
-  /** Those whose replica died, and that have died too often: they end. */
-  async failLapsed(tx: Tx, error: RunError, mostLapses: number): Promise<TriageRun[]> {
+  /** Runs whose replica died once more after `mostLapses` earlier times. */
+  async lapsedTooOften(mostLapses: number): Promise<TriageRun[]> {
     const where: Where = { ...LAPSED, lapses: MoreThanOrEqual(mostLapses) };
-    return await change(tx, where, { ...ENDED, status: 'failed', error });
+    return (await this.dataSource.getRepository(TriageRunEntity).findBy(where)).map(runOf);
   }
 
-  /** The others wait again, and note it the first time. */
+  /** Ends a run whose replica died; empty when another replica was faster. */
+  async failLapsed(tx: Tx, { id, fence }: Fenced, error: RunError): Promise<TriageRun[]> {
+    return await change(tx, { ...LAPSED, id, fence }, { ...ENDED, status: 'failed', error });
+  }
+
+  /** The other runs whose replica died wait again, and note it the first time. */
   async requeueLapsed(mostLapses: number, note: string): Promise<TriageRun[]> {
     const where: Where = { ...LAPSED, lapses: LessThan(mostLapses) };
     const waits: Changes = {
@@ -208,6 +298,23 @@ export class RunClaimsRepository {
       notes: () => 'case lapses when 0 then array_append(notes, :note) else notes end',
     };
     return await change(this.dataSource.manager, where, waits, { note });
+  }
+
+  private async claimAll(tx: Tx, claims: readonly NewClaim[]): Promise<(TriageRun | undefined)[]> {
+    const rows = await this.statements.rowsIn<RunRow>(tx, CLAIM, [
+      claims.map(({ id }) => id),
+      claims.map(({ fence }) => fence),
+      claims.map(({ leaseMs }) => leaseMs),
+      claims.map(({ provider }) => provider),
+    ]);
+    return foundFor(claims, rows);
+  }
+
+  private async endAll(tx: Tx, all: readonly EndedClaim[]): Promise<(TriageRun | undefined)[]> {
+    const rows = await this.statements.rowsIn<RunRow>(tx, END, [
+      JSON.stringify(all.map(({ tokens, ...one }) => ({ ...one, ...countedTokens(tokens) }))),
+    ]);
+    return foundFor(all, rows);
   }
 
   async countUnderWay(): Promise<number> {
@@ -253,6 +360,17 @@ const MOST_TOKENS = 50_000_000;
 
 const counted = (tokens: number): number =>
   Math.min(MOST_TOKENS, Math.max(0, Math.trunc(tokens) || 0));
+
+function foundFor(runs: readonly Fenced[], rows: readonly RunRow[]): (TriageRun | undefined)[] {
+  const found = new Map(rows.map((row) => [row.id, runOf(row)]));
+  return runs.map(({ id }) => found.get(id));
+}
+
+function countedTokens(tokens: TokenUse | undefined) {
+  if (!tokens) return {};
+  const { input, output, cachedInput = 0 } = tokens;
+  return { input: counted(input), output: counted(output), cached_input: counted(cachedInput) };
+}
 
 /** The columns that an attempt changes by what it used. */
 function columnsOf({ tokens, asked }: Used) {

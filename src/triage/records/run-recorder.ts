@@ -33,7 +33,8 @@ export class RunRecorder {
     });
   }
 
-  async completed(tx: Tx, run: TriageRun): Promise<void> {
+  /** @param isProposed whether the verdict stands beside that of a person, which is older than the report */
+  async completed(tx: Tx, run: TriageRun, isProposed: boolean): Promise<void> {
     const { verdict, provider, model, notApplied, recommendedActions, promptHash } = run;
     await this.note(tx, TRIAGE_EVENTS.completed, SYSTEM, run, {
       classification: verdict?.classification,
@@ -46,7 +47,7 @@ export class RunRecorder {
     await this.timeline.add(tx, {
       ...aboutRun(run),
       event: 'triage_completed',
-      summary: completionInWords(run),
+      summary: completionInWords(run, isProposed),
     });
   }
 

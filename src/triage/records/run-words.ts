@@ -1,6 +1,6 @@
 import { shownName, shownStart } from '../../platform/text.js';
 import { defang } from '../evidence/indicators.js';
-import type { NotApplied, TriageRun } from '../triage-run.js';
+import { type NotApplied, REPORT, type TriageRun } from '../triage-run.js';
 
 const LONGEST_REASONING = 500;
 const LONGEST_VALUE = 100;
@@ -10,6 +10,9 @@ const KEPT_BACK: Readonly<Record<NotApplied, string>> = {
   verdict_by_person: 'Kept as a run only: a person gave the verdict of the incident.',
   incident_resolved: 'Kept as a run only: the incident is resolved.',
 };
+
+const PROPOSED =
+  'A person gave the verdict of the incident before this report: it stays, and this one is kept beside it as proposed.';
 
 /** What somebody asked for who does not wait for it. */
 export function requestInWords({ playbook, force }: TriageRun): string {
@@ -26,7 +29,7 @@ export function requestInWords({ playbook, force }: TriageRun): string {
  * What a run found, for the timeline: the verdict, why, on what it rests, what was asked, and what it cost. Nothing in it
  * is a link: addresses are de-fanged, because attackers may have written them.
  */
-export function completionInWords(run: TriageRun): string {
+export function completionInWords(run: TriageRun, isProposed = false): string {
   const { verdict, model, toolCalls = [], tokens, durationMs = 0, notApplied, notes } = run;
   if (!verdict) return 'Triage ended without a verdict.';
   const { classification, category, confidence, reasoning, evidence } = verdict;
@@ -36,7 +39,7 @@ export function completionInWords(run: TriageRun): string {
   const asked = [...new Set(toolCalls.map(({ tool }) => tool))];
   return [
     `${model ?? run.provider} found it ${classification} (${category}), confidence ${confidence.toFixed(2)}.`,
-    ...(notApplied ? [KEPT_BACK[notApplied]] : []),
+    ...(isProposed ? [PROPOSED] : notApplied ? [KEPT_BACK[notApplied]] : []),
     defang(shortened(reasoning, LONGEST_REASONING)),
     ...(shown.length > 0 ? [`Evidence: ${shown.join(', ')}${more}.`] : []),
     ...(asked.length > 0 ? [`Asked: ${asked.join(', ')}.`] : []),
@@ -57,7 +60,12 @@ function evidenceInWords({
   readonly pointer: string;
   readonly value: string | number | boolean;
 }): string {
-  const place = source === 'raw_data' ? pointer : `${source}${pointer}`;
+  const place =
+    source === 'raw_data'
+      ? pointer
+      : source.startsWith(REPORT)
+        ? `${pointer} of the report`
+        : `${source}${pointer}`;
   return `${shortened(place, LONGEST_VALUE)} is ${defang(shortened(JSON.stringify(value), LONGEST_VALUE))}`;
 }
 

@@ -1,6 +1,14 @@
-import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import {
+  Check,
+  Column,
+  Entity,
+  ForeignKey,
+  getMetadataArgsStorage,
+  Index,
+  PrimaryColumn,
+} from 'typeorm';
 import type { ProviderName, ScoredPoint, ToolCall } from '../model/triage-model.port.js';
-import type { NotApplied, RunError, RunStatus, RunVerdict } from '../triage-run.js';
+import type { NotApplied, RunError, RunStatus, RunVerdict, TriageRun } from '../triage-run.js';
 
 const OPEN = `status in ('queued', 'running')`;
 
@@ -12,7 +20,7 @@ const OPEN = `status in ('queued', 'running')`;
 @Index('ix_triage_runs_incident', ['incident_id', 'id'])
 @Index('uq_triage_runs_open', ['incident_id'], { unique: true, where: OPEN })
 @Index('ix_triage_runs_failed', ['id'], { where: `status = 'failed'` })
-@Index('ix_triage_runs_lease', ['status', 'lease_until'], { where: OPEN })
+@Index('ix_triage_runs_lease', ['status', 'lease_until', 'id'], { where: OPEN })
 @Index('ix_triage_runs_tokens', ['tokens_at'], { where: 'tokens_at is not null' })
 export class TriageRunEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_triage_runs' })
@@ -102,4 +110,54 @@ export class TriageRunEntity {
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly completed_at: Date | null;
+}
+
+const columns = getMetadataArgsStorage().filterColumns(TriageRunEntity);
+
+/** All columns, for statements. */
+export const WHOLE_COLUMNS = columns.map(({ propertyName }) => `run.${propertyName}`).join(', ');
+/** The columns that lists read. */
+export const LISTED_COLUMNS = columns
+  .filter(({ options }) => options.select !== false)
+  .map(({ propertyName }) => `run.${propertyName}`)
+  .join(', ');
+
+/** Calls and points are absent where a read left them out. */
+export type RunRow = Omit<TriageRunEntity, 'points' | 'tool_calls'> &
+  Partial<Pick<TriageRunEntity, 'points' | 'tool_calls'>>;
+
+export function runOf(row: RunRow): TriageRun {
+  const waitsForTime =
+    row.status === 'queued' && row.error && row.error.reason !== 'not_configured';
+  return {
+    id: row.id,
+    incidentId: row.incident_id,
+    status: row.status,
+    requestedBy: row.requested_by,
+    force: row.force,
+    playbook: row.playbook ?? undefined,
+    notes: row.notes,
+    provider: row.provider,
+    model: row.model ?? undefined,
+    promptHash: row.prompt_hash ?? undefined,
+    tokens: {
+      input: row.input_tokens,
+      output: row.output_tokens,
+      cachedInput: row.cached_input_tokens,
+    },
+    durationMs: row.duration_ms ?? undefined,
+    verdict: row.verdict ?? undefined,
+    recommendedActions: row.recommended_actions ?? undefined,
+    notApplied: row.not_applied ?? undefined,
+    points: row.points ?? undefined,
+    toolCalls: row.tool_calls ?? undefined,
+    error: row.error ?? undefined,
+    nextAttemptAt: waitsForTime ? (row.lease_until ?? undefined) : undefined,
+    failures: row.failures,
+    lapses: row.lapses,
+    fence: row.fence,
+    createdAt: row.created_at,
+    startedAt: row.started_at ?? undefined,
+    completedAt: row.completed_at ?? undefined,
+  };
 }

@@ -1,11 +1,13 @@
+// SQL for what a transaction reads and inserts for many runs in one statement.
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, type FindOptionsWhere, In } from 'typeorm';
+import { SetOf } from '../../platform/concurrency/joint-transactions.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import type { ProviderName } from '../model/triage-model.port.js';
 import type { TriageRun, TriageRunSummary } from '../triage-run.js';
-import { runOf } from './run-rows.js';
-import { TriageRunEntity } from './triage-run.entity.js';
+import { LISTED_COLUMNS, runOf, type RunRow, TriageRunEntity } from './triage-run.entity.js';
 
 export interface NewRun {
   readonly id: string;
@@ -25,33 +27,56 @@ export interface RunListRequest extends PageRequest {
 
 const OPEN = In(['queued', 'running']);
 
+const INSERT: Statement = {
+  name: 'triage_runs_insert',
+  text: `
+    insert into triage_runs as run (
+      id, incident_id, requested_by, force, playbook, provider, created_at, status, fence, started_at, lease_until)
+    select id, "incidentId", "requestedBy", force, playbook, provider, "createdAt",
+           case when claim_ms is null then 'queued' else 'running' end,
+           case when claim_ms is null then 0 else 1 end,
+           case when claim_ms is null then null else "createdAt" end,
+           now() + coalesce(claim_ms, 0) * interval '1 millisecond'
+      from json_to_recordset($1::json) as added (
+        id uuid, "incidentId" uuid, "requestedBy" text, force boolean, playbook text, provider text,
+        "createdAt" timestamptz, claim_ms integer)
+     order by "incidentId"
+    returning ${LISTED_COLUMNS}`,
+};
+
+const OPEN_OF: Statement = {
+  name: 'triage_runs_open_of',
+  text: `
+    select ${LISTED_COLUMNS} from triage_runs run
+     where run.incident_id = any($1::uuid[]) and run.status in ('queued', 'running')`,
+};
+
+const COMPLETED_OF: Statement = {
+  name: 'triage_runs_completed_of',
+  text: `
+    select incident_id from unnest($1::uuid[]) as incident_id
+     where exists (select from triage_runs where triage_runs.incident_id = incident_id.incident_id and status = 'completed')`,
+};
+
 /** Inserts and reads runs. What a run itself writes is in RunClaimsRepository. */
 @Injectable()
 export class TriageRunsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  private readonly insertions = new SetOf<NewRun, TriageRun>((tx, runs) =>
+    this.insertAll(tx, runs),
+  );
+  private readonly openRuns = new SetOf<string, TriageRun | undefined>((tx, ids) =>
+    this.openOf(tx, ids),
+  );
+  private readonly completed = new SetOf<string, boolean>((tx, ids) => this.completedOf(tx, ids));
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {}
 
   /** Violates uq_triage_runs_open when a run of the incident waits or is under way. */
   async insert(tx: Tx, run: NewRun): Promise<TriageRun> {
-    const { id, claimForMs } = run;
-    await tx.getRepository(TriageRunEntity).insert({
-      id,
-      incident_id: run.incidentId,
-      requested_by: run.requestedBy,
-      force: run.force,
-      playbook: run.playbook ?? null,
-      provider: run.provider,
-      created_at: run.createdAt,
-      ...(claimForMs === undefined
-        ? { status: 'queued', lease_until: () => 'now()' }
-        : {
-            status: 'running',
-            fence: 1,
-            started_at: run.createdAt,
-            // A whole number of ours, which an insertion has no parameter for.
-            lease_until: () => `now() + interval '${Math.trunc(claimForMs)} milliseconds'`,
-          }),
-    });
-    return runOf(await tx.getRepository(TriageRunEntity).findOneByOrFail({ id }));
+    return await this.insertions.submit(tx, run);
   }
 
   /** All there is to it. */
@@ -76,11 +101,13 @@ export class TriageRunsRepository {
 
   /** The run of the incident that waits or is under way. */
   async open(incidentId: string): Promise<TriageRun | undefined> {
-    return await this.one(this.dataSource.manager, { incident_id: incidentId, status: OPEN });
+    const where = { incident_id: incidentId, status: OPEN };
+    const row = await this.dataSource.getRepository(TriageRunEntity).findOneBy(where);
+    return row ? runOf(row) : undefined;
   }
 
   async openIn(tx: Tx, incidentId: string): Promise<TriageRun | undefined> {
-    return await this.one(tx, { incident_id: incidentId, status: OPEN });
+    return await this.openRuns.submit(tx, incidentId);
   }
 
   /** All there is to it. */
@@ -89,8 +116,7 @@ export class TriageRunsRepository {
   }
 
   async hasCompletedIn(tx: Tx, incidentId: string): Promise<boolean> {
-    const where = { incident_id: incidentId, status: 'completed' } as const;
-    return await tx.getRepository(TriageRunEntity).existsBy(where);
+    return await this.completed.submit(tx, incidentId);
   }
 
   /** How many wait and how many are under way: of an index that holds no others. */
@@ -120,11 +146,25 @@ export class TriageRunsRepository {
     return row ? runOf(row) : undefined;
   }
 
-  private async one(
-    manager: EntityManager,
-    where: FindOptionsWhere<TriageRunEntity>,
-  ): Promise<TriageRun | undefined> {
-    const row = await manager.getRepository(TriageRunEntity).findOneBy(where);
-    return row ? runOf(row) : undefined;
+  private async insertAll(tx: Tx, runs: readonly NewRun[]): Promise<TriageRun[]> {
+    const rows = await this.statements.rowsIn<RunRow>(tx, INSERT, [
+      JSON.stringify(runs.map(({ claimForMs, ...run }) => ({ ...run, claim_ms: claimForMs }))),
+    ]);
+    const inserted = new Map(rows.map((row) => [row.id, runOf(row)]));
+    return runs.map(({ id }) => inserted.get(id)!);
+  }
+
+  private async openOf(tx: Tx, incidentIds: readonly string[]): Promise<(TriageRun | undefined)[]> {
+    const rows = await this.statements.rowsIn<RunRow>(tx, OPEN_OF, [incidentIds]);
+    const found = new Map(rows.map((row) => [row.incident_id, runOf(row)]));
+    return incidentIds.map((id) => found.get(id));
+  }
+
+  private async completedOf(tx: Tx, incidentIds: readonly string[]): Promise<boolean[]> {
+    const rows = await this.statements.rowsIn<Pick<RunRow, 'incident_id'>>(tx, COMPLETED_OF, [
+      incidentIds,
+    ]);
+    const found = new Set(rows.map(({ incident_id }) => incident_id));
+    return incidentIds.map((id) => found.has(id));
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { INCIDENT_EVENTS, type TriageWantedPayload } from '../../incidents/change-records.js';
-import { afterCommit, Transactions } from '../../platform/database/transactions.js';
+import { runParts } from '../../platform/concurrency/joint-transactions.js';
+import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
@@ -18,7 +19,6 @@ const LONGEST_PLAYBOOK = 200;
 @Injectable()
 export class AutoTriage implements OnModuleInit {
   constructor(
-    private readonly transactions: Transactions,
     private readonly requests: RunRequests,
     private readonly runs: TriageRunsRepository,
     private readonly queue: RunQueue,
@@ -26,33 +26,37 @@ export class AutoTriage implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.on([INCIDENT_EVENTS.triageWanted], HANDLER, (event) => this.queueRun(event), {
-      concurrency: 2,
-      inBackup: true,
-    });
+    this.events.inTransaction([INCIDENT_EVENTS.triageWanted], HANDLER, (tx, events) =>
+      this.queueRuns(tx, events),
+    );
   }
 
-  private async queueRun(event: DomainEvent): Promise<void> {
+  private async queueRuns(tx: Tx, events: readonly DomainEvent[]): Promise<DomainEvent[]> {
+    const parts = events.map((event) => {
+      return { keys: [event.subject.id], work: () => this.queueRun(tx, event) };
+    });
+    const early = await runParts(tx, parts);
+    afterCommit(tx, () => this.queue.wake());
+    return events.filter((_, at) => early[at]);
+  }
+
+  /** Whether it is too early for the event: the run under way began with less than is known now. */
+  private async queueRun(tx: Tx, event: DomainEvent): Promise<boolean> {
     const { playbook, requested_by = SYSTEM, again = false } = event.payload as TriageWantedPayload;
     const wanted = {
       incidentId: event.subject.id,
       force: false,
       playbook: playbook === undefined ? undefined : shownStart(playbook, LONGEST_PLAYBOOK),
     };
-    await this.transactions.run(async (tx) => {
-      if (!(await this.events.firstTime(tx, HANDLER, event))) return;
-      if (!again && (await this.runs.hasCompletedIn(tx, wanted.incidentId))) return;
-      try {
-        await this.requests.queueIn(tx, wanted, requested_by);
-      } catch (error) {
-        // The run under way began with less than is known now: the event is delivered again.
-        if (again && isUnderWay(error)) throw error;
-        // A person was faster, or the incident is gone: nothing was written, and nothing is left to do.
-        if (!isNeedless(error)) throw error;
-        return;
-      }
-      afterCommit(tx, () => this.queue.wake());
-    });
+    if (!again && (await this.runs.hasCompletedIn(tx, wanted.incidentId))) return false;
+    try {
+      await this.requests.queueIn(tx, wanted, requested_by);
+    } catch (error) {
+      if (again && isUnderWay(error)) return true;
+      // A person was faster, or the incident is gone: nothing was written, and nothing is left to do.
+      if (!isNeedless(error)) throw error;
+    }
+    return false;
   }
 }
 

@@ -1,15 +1,38 @@
 import { Injectable } from '@nestjs/common';
 import { ClaimLostError } from '../../actions/execution/execution.errors.js';
-import type { Permit } from '../../kill-switch/permit.js';
+import { KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
 import { Settings } from '../../platform/config/settings.js';
+import { JointTransactions } from '../../platform/concurrency/joint-transactions.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { ModelUnavailableError } from '../model/model.errors.js';
 import { TriageModel } from '../model/triage-model.port.js';
 import { RunClaimsRepository, type Used } from '../records/run-claims.repository.js';
 import { TriageRunsRepository } from '../records/triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
-import { RunPermits } from './run-permits.js';
 import { retryPauseMs, runErrorOf } from './run-rules.js';
+
+/** The kill switch as runs meet it: it holds those whose model asks outside, and no others. */
+@Injectable()
+export class RunPermits {
+  constructor(
+    private readonly killSwitch: KillSwitch,
+    private readonly model: TriageModel,
+  ) {}
+
+  get areNeeded(): boolean {
+    return this.model.asksOutside;
+  }
+
+  /** Undefined where none is needed; a request that is sent all the same has to ask for one. Throws `kill_switch_active`. */
+  async claim(tx: Tx): Promise<Permit | undefined> {
+    return this.areNeeded ? await this.killSwitch.claimPermit(tx) : undefined;
+  }
+
+  /** Whether runs have to wait for the kill switch now. */
+  async areWithheld(): Promise<boolean> {
+    return this.areNeeded && (await this.killSwitch.isActive());
+  }
+}
 
 /** A run that one replica works on, on the permit of the transaction that claimed it, where it needs one. */
 export interface ClaimedRun {
@@ -22,6 +45,8 @@ export interface ClaimedRun {
 /** What a run writes while it has not ended: its claim, its signs of life, and that it waits again. */
 @Injectable()
 export class RunClaims {
+  private readonly together: JointTransactions;
+
   constructor(
     private readonly transactions: Transactions,
     private readonly permits: RunPermits,
@@ -29,11 +54,13 @@ export class RunClaims {
     private readonly runs: TriageRunsRepository,
     private readonly model: TriageModel,
     private readonly settings: Settings,
-  ) {}
+  ) {
+    this.together = new JointTransactions(transactions);
+  }
 
   /** Undefined when another replica has it, or it has ended. Throws `kill_switch_active`. */
   async claim(waiting: TriageRun): Promise<ClaimedRun | undefined> {
-    return await this.transactions.run<ClaimedRun | undefined>(async (tx) => {
+    return await this.together.run<ClaimedRun | undefined>(waiting.id, async (tx) => {
       const permit = await this.permits.claim(tx);
       const by = { leaseMs: this.settings.actionLeaseMs, provider: this.model.provider };
       const run = await this.claims.claim(tx, waiting, by);

@@ -4,9 +4,11 @@ import { IncidentsService } from '../../incidents/incidents.service.js';
 import {
   afterCommit,
   type Participant,
+  takesPart,
   Transactions,
   type Tx,
 } from '../../platform/database/transactions.js';
+import { JointTransactions } from '../../platform/concurrency/joint-transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { IncidentIndicatorsRepository } from '../records/incident-indicators.repository.js';
 import { RunClaimsRepository, type Used } from '../records/run-claims.repository.js';
@@ -15,6 +17,7 @@ import { TriageSignals } from '../signals/triage-signals.js';
 import { type NotApplied, type RunError, SYSTEM, type TriageRun } from '../triage-run.js';
 import {
   INCIDENT_DELETED,
+  isVerdictOutdated,
   KILLED,
   MOST_LAPSES,
   NOT_NEEDED,
@@ -38,6 +41,7 @@ const NOT_TRIED_MS = 0;
 @Injectable()
 export class RunEndings {
   private readonly log = new Logger('Triage');
+  private readonly together: JointTransactions;
 
   constructor(
     private readonly transactions: Transactions,
@@ -46,7 +50,9 @@ export class RunEndings {
     private readonly indicators: IncidentIndicatorsRepository,
     private readonly recorder: RunRecorder,
     private readonly signals: TriageSignals,
-  ) {}
+  ) {
+    this.together = new JointTransactions(transactions);
+  }
 
   /** Throws NotFoundError when the incident was deleted, and ClaimLostError. */
   async complete(
@@ -55,43 +61,56 @@ export class RunEndings {
     durationMs: number,
     idempotency: Participant<TriageRun> = {},
   ): Promise<TriageRun> {
+    const end = (tx: Tx) => this.completeIn(tx, run, found, durationMs);
+    if (takesPart(idempotency)) return await this.transactions.run<TriageRun>(end, idempotency);
+    return await this.together.run(run.incidentId, end);
+  }
+
+  private async completeIn(
+    tx: Tx,
+    run: TriageRun,
+    found: Found,
+    durationMs: number,
+  ): Promise<TriageRun> {
     const { verdict, recommendedActions, model, tokens } = found;
-    return await this.transactions.run<TriageRun>(async (tx) => {
-      const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
-      if (!incident) throw new NotFoundError('Incident');
-      const notApplied = whyNotApplied(incident, run);
-      const ended = await this.claims.end(tx, run, {
-        status: 'completed',
-        verdict,
-        recommended_actions: recommendedActions,
-        not_applied: notApplied ?? null,
-        notes: [...run.notes, ...found.notes],
-        model,
-        prompt_hash: found.promptHash,
-        points: found.points ?? null,
-        toolCalls: found.toolCalls,
-        error: null,
-        duration_ms: durationMs,
-        tokens,
-      });
-      if (!ended) throw new ClaimLostError();
-      await this.indicators.add(tx, incident.id, found.indicators);
-      await this.recorder.completed(tx, ended);
-      afterCommit(tx, () => this.signals.ended('completed', durationMs));
-      if (notApplied) return ended;
-      await this.incidents.change(
-        tx,
-        incident,
-        { verdict: { ...verdict, model, triage_id: run.id }, recommendedActions },
-        {
-          by: SYSTEM,
-          byPerson: false,
-          about: { type: 'triage', id: run.id },
-          askedBy: run.requestedBy,
-        },
-      );
-      return ended;
-    }, idempotency);
+    const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
+    if (!incident) throw new NotFoundError('Incident');
+    const notApplied = whyNotApplied(incident, run);
+    const ended = await this.claims.end(tx, run, {
+      status: 'completed',
+      verdict,
+      recommended_actions: recommendedActions,
+      not_applied: notApplied ?? null,
+      notes: [...run.notes, ...found.notes],
+      model,
+      prompt_hash: found.promptHash,
+      points: found.points ?? null,
+      toolCalls: found.toolCalls,
+      error: null,
+      duration_ms: durationMs,
+      tokens,
+    });
+    if (!ended) throw new ClaimLostError();
+    await this.indicators.add(tx, incident.id, found.indicators);
+    const isProposed = notApplied !== undefined && isVerdictOutdated(incident, found.reportedAt);
+    await this.recorder.completed(tx, ended, isProposed);
+    afterCommit(tx, () => this.signals.ended('completed', durationMs));
+    if (notApplied && !isProposed) return ended;
+    const { classification, confidence, category, reasoning } = verdict;
+    await this.incidents.change(
+      tx,
+      incident,
+      isProposed
+        ? { proposed: { classification, confidence, category, reasoning, triage_id: run.id } }
+        : { verdict: { ...verdict, model, triage_id: run.id }, recommendedActions },
+      {
+        by: SYSTEM,
+        byPerson: false,
+        about: { type: 'triage', id: run.id },
+        askedBy: run.requestedBy,
+      },
+    );
+    return ended;
   }
 
   async fail(
@@ -149,13 +168,16 @@ export class RunEndings {
 
   /** Settles the runs whose replica died: they wait again, until that has happened too often. */
   async settleLapsed(): Promise<void> {
-    await this.transactions.run(async (tx) => {
-      for (const run of await this.claims.failLapsed(tx, KILLED, MOST_LAPSES)) {
+    for (const run of await this.claims.lapsedTooOften(MOST_LAPSES)) {
+      await this.transactions.run(async (tx) => {
+        // First the incident, then the run: whoever completes a run locks them in the same order.
         const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
-        await this.recorder.failed(tx, run, incident);
+        const [ended] = await this.claims.failLapsed(tx, run, KILLED);
+        if (!ended) return;
+        await this.recorder.failed(tx, ended, incident);
         afterCommit(tx, () => this.signals.ended('failed', NOT_TRIED_MS));
-      }
-    });
+      });
+    }
     const again = await this.claims.requeueLapsed(MOST_LAPSES, TAKEN_OVER);
     if (again.length === 0) return;
     const triage = again.map(({ id }) => id);

@@ -3,8 +3,7 @@ import { ModelUnavailableError } from '../model/model.errors.js';
 import { NoModel } from '../model/no-model.js';
 import { RulesModel } from '../model/rules/rules-model.js';
 import type { TriageModel } from '../model/triage-model.port.js';
-import { RunObstacles } from './run-obstacles.js';
-import type { TokenBudget } from './token-budget.js';
+import { RunObstacles, type TokenBudget } from './run-obstacles.js';
 
 const START = new Date('2026-01-31T09:00:00Z');
 

@@ -6,7 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { AppError } from '../../platform/errors/app-error.js';
-import { IncidentEndings } from '../../incidents/incident-endings.js';
+import { IncidentEndings } from '../../incidents/incidents.service.js';
 import { KILL_SWITCH_DEACTIVATED, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { BackgroundLoop, reportFailure } from '../../platform/concurrency/background-loop.js';
@@ -17,15 +17,17 @@ import { TriageModel } from '../model/triage-model.port.js';
 import { RunClaimsRepository } from '../records/run-claims.repository.js';
 import { TriageRunsRepository } from '../records/triage-runs.repository.js';
 import type { RunError, TriageRun } from '../triage-run.js';
-import { RunClaims } from './run-claims.js';
+import { RunClaims, RunPermits } from './run-claims.js';
 import { RunEndings } from './run-endings.js';
 import { type Obstacle, RunObstacles } from './run-obstacles.js';
-import { RunPermits } from './run-permits.js';
 import { LONGEST_WAIT_MS, runErrorOf } from './run-rules.js';
 import { TriageRunner } from './triage-runner.js';
 
-/** As many runs as one replica works on beside those that requests wait for. */
-const MOST_AT_ONCE = 4;
+/** As many runs as one replica works on beside those that requests wait for: where somebody outside is asked, and where not. */
+const MOST_ASKED_AT_ONCE = 4;
+const MOST_AT_ONCE = 32;
+/** So that runs that wait, and those that end meanwhile, are looked for together. */
+const REST_MS = 5;
 /** As many as one look gives up. */
 const MOST_OVERDUE = 100;
 const LONGEST_PAUSE_MS = 5_000;
@@ -44,7 +46,10 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
   private readonly log = new Logger('Triage');
   private readonly loop: BackgroundLoop;
   private readonly underWay = new Set<string>();
+  private interruptedUnderWay = 0;
   private hasLooked = false;
+  private settledAt = -Infinity;
+  private readonly pauseMs: number;
 
   constructor(
     private readonly runner: TriageRunner,
@@ -61,8 +66,9 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     private readonly events: DomainEvents,
     settings: Settings,
   ) {
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE);
-    this.loop = new BackgroundLoop({ task: TASK, log: this.log, pauseMs }, () => this.look());
+    this.pauseMs = Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE);
+    const options = { task: TASK, log: this.log, pauseMs: this.pauseMs, restMs: REST_MS };
+    this.loop = new BackgroundLoop(options, () => this.look());
   }
 
   onModuleInit(): void {
@@ -97,17 +103,39 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
   }
 
   private async look(): Promise<void> {
-    await this.endings.settleLapsed();
+    await this.settleLapsed();
     await this.goOn();
     const { unusable } = this.model;
     if (unusable) return await this.waitForProvider(runErrorOf(unusable));
-    const places = (this.obstacles.isTrying ? 1 : MOST_AT_ONCE) - this.underWay.size;
+    const most = this.model.asksOutside ? MOST_ASKED_AT_ONCE : MOST_AT_ONCE;
+    const places = (this.obstacles.isTrying ? 1 : most) - this.underWay.size;
     if (places <= 0) return;
     const due = await this.repository.due(places, [...this.underWay]);
     if (due.length === 0 || (await this.permits.areWithheld())) return;
     const obstacle = await this.obstacles.now();
     if (obstacle) return await this.postpone(obstacle);
-    for (const run of due) void this.begin(run);
+    for (const run of this.withOneInterrupted(due)) void this.begin(run);
+  }
+
+  /**
+   * Of the runs whose replica died in the middle, one may have ended it. They are begun one at a time, so that this run alone is
+   * interrupted too often, and not those beside it.
+   */
+  private withOneInterrupted(due: readonly TriageRun[]): TriageRun[] {
+    let isTaken = this.interruptedUnderWay > 0;
+    return due.filter(({ lapses }) => {
+      if (lapses === 0) return true;
+      const isFirst = !isTaken;
+      isTaken = true;
+      return isFirst;
+    });
+  }
+
+  /** Once in a pause, however often it is woken. */
+  private async settleLapsed(): Promise<void> {
+    if (performance.now() - this.settledAt < this.pauseMs) return;
+    await this.endings.settleLapsed();
+    this.settledAt = performance.now();
   }
 
   /** Those of before are due at the first look of a replica that asks somebody else: nothing that they wait for counts any more. */
@@ -148,17 +176,21 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
 
   private async begin(run: TriageRun): Promise<void> {
     this.underWay.add(run.id);
+    const interrupted = run.lapses > 0 ? 1 : 0;
+    this.interruptedUnderWay += interrupted;
+    let isDone = false;
     try {
       const claimed = await this.claims.claim(run);
       if (claimed) await this.runner.run(claimed);
-      this.underWay.delete(run.id);
-      this.wake();
+      isDone = true;
     } catch (error) {
       // The kill switch was turned on between the look and the claim: the run is as it was.
       if (error instanceof AppError && error.code === 'kill_switch_active') return;
       reportFailure(this.log, `The triage run ${run.id}`, error);
     } finally {
       this.underWay.delete(run.id);
+      this.interruptedUnderWay -= interrupted;
     }
+    if (isDone) this.wake();
   }
 }

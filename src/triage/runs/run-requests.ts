@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
-import type { Permit } from '../../kill-switch/permit.js';
+import type { Permit } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
@@ -13,8 +13,7 @@ import { RunRecorder } from '../records/run-recorder.js';
 import { type NewRun, TriageRunsRepository } from '../records/triage-runs.repository.js';
 import { TriageInProgressError } from '../triage.errors.js';
 import type { TriageRun } from '../triage-run.js';
-import type { ClaimedRun } from './run-claims.js';
-import { RunPermits } from './run-permits.js';
+import { type ClaimedRun, RunPermits } from './run-claims.js';
 
 export interface WantedRun {
   readonly incidentId: string;

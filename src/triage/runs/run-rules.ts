@@ -22,6 +22,17 @@ export function whyNotApplied(
   return status === 'resolved' ? 'incident_resolved' : undefined;
 }
 
+type Judged = Pick<Incident, 'status' | 'verdictByPerson' | 'triagedAt'>;
+
+/** Whether the tool has reported since a person gave the verdict. A run then tells what a machine makes of the report. */
+export function isVerdictOutdated(
+  { status, verdictByPerson, triagedAt }: Judged,
+  reportedAt: Date | undefined,
+): boolean {
+  if (!verdictByPerson || status === 'resolved' || !triagedAt || !reportedAt) return false;
+  return reportedAt > triagedAt;
+}
+
 /**
  * Whether a completed run answers who asks without `force`. One that was kept back because its incident was resolved does
  * not, once the incident is open again.
@@ -92,11 +103,11 @@ export const STOPPED_BY_KILL_SWITCH: RunError = {
 export const NOT_NEEDED: Readonly<Record<NotApplied, RunError>> = {
   verdict_by_person: {
     reason: 'not_needed',
-    message: 'A person gave the verdict before the model was asked.',
+    message: 'A person gave the verdict before triage began.',
   },
   incident_resolved: {
     reason: 'not_needed',
-    message: 'The incident was resolved before the model was asked.',
+    message: 'The incident was resolved before triage began.',
   },
 };
 

@@ -1,16 +1,18 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { CallDeadlineError, ClaimLostError } from '../../actions/execution/execution.errors.js';
 import { LeaseKeeper } from '../../actions/execution/lease-keeper.js';
-import { KillSwitch } from '../../kill-switch/kill-switch.js';
-import { PermitGate } from '../../kill-switch/permit-gate.js';
-import { PermitLapsed } from '../../kill-switch/permit.js';
+import {
+  isKillSwitchActive,
+  KillSwitch,
+  PermitGate,
+  PermitLapsed,
+} from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
-import { unlessAborted } from '../../platform/concurrency/unless-aborted.js';
-import { within } from '../../platform/concurrency/within.js';
+import { unlessAborted, within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import type { Participant } from '../../platform/database/transactions.js';
-import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { NotFoundError } from '../../platform/errors/app-error.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import { ModelUnavailableError } from '../model/model.errors.js';
 import { TokenMeter } from '../model/token-use.js';
@@ -209,8 +211,4 @@ export class TriageRunner implements BeforeApplicationShutdown {
 
 function tokensOf(error: unknown): Used['tokens'] {
   return error instanceof ModelUnavailableError ? error.extras.tokens : undefined;
-}
-
-function isKillSwitchActive(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'kill_switch_active';
 }

@@ -3,14 +3,14 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge, Histogram } from 'prom-client';
 import { Clock } from '../../platform/clock.js';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
-import { beginAtZero } from '../../platform/metrics/known-series.js';
+import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { shownStart } from '../../platform/text.js';
 import type { ModelUnavailableError, UnavailableReason } from '../model/model.errors.js';
 import { TriageModel } from '../model/triage-model.port.js';
 import type { TokenUse } from '../model/token-use.js';
 import { TriageRunsRepository } from '../records/triage-runs.repository.js';
-import { TokenBudget } from '../runs/token-budget.js';
+import { TokenBudget } from '../runs/run-obstacles.js';
 import { type Heard, llmHealth } from './llm-health.js';
 import { OutageLog } from './outage-log.js';
 

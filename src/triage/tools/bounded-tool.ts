@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../platform/concurrency/unless-aborted.js';
+import { unlessAborted } from '../../platform/concurrency/within.js';
 import { ToolError } from '../model/model.errors.js';
 import {
   LONGEST_ANSWER_BYTES,

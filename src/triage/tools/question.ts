@@ -1,5 +1,5 @@
 import type { Incident } from '../../incidents/incident.js';
-import type { Gate } from '../../platform/net/gate.js';
+import type { Gate } from '../../platform/net/outbound-request.js';
 import type { ExtractedIndicator } from '../evidence/indicator.js';
 
 /** What the tools of one run know. */

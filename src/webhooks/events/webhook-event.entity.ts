@@ -10,6 +10,7 @@ import type { WebhookEventStatus } from './webhook-event.js';
 )
 @Index('ix_webhook_events_status', ['status', 'id'])
 @Index('ix_webhook_events_source_status', ['source', 'status', 'id'])
+@Index('ix_webhook_events_failed', ['source', 'processed_at'], { where: `status = 'failed'` })
 @Index('uq_webhook_events_unsettled', ['source', 'body_hash'], {
   unique: true,
   where: `status in ('queued', 'failed')`,
@@ -24,7 +25,7 @@ export class WebhookEventEntity {
   @Column({ type: 'text', collation: 'C' })
   readonly status: WebhookEventStatus;
 
-  /** The exact bytes; null for a duplicate of which `duplicate_of` has the same. */
+  /** Exact bytes. Null for a duplicate with the same bytes as `duplicate_of`. */
   @Column({ type: 'bytea', nullable: true, select: false })
   readonly body: Buffer | null;
 
@@ -32,14 +33,14 @@ export class WebhookEventEntity {
   @Column({ type: 'bytea' })
   readonly body_hash: Buffer;
 
-  /** The incidents that it made or changed, or that the first receipt of a duplicate made. */
+  /** Incidents that the receipt created or updated, or that the first receipt of a duplicate created. */
   @Column({ type: 'uuid', array: true, default: [] })
   readonly incident_ids: readonly string[];
 
   @Column({ type: 'uuid', nullable: true })
   readonly duplicate_of: string | null;
 
-  /** Why it failed, in words for the analyst. */
+  /** Reason of the failure, for analysts. */
   @Column({ type: 'text', nullable: true })
   readonly error: string | null;
 
@@ -57,7 +58,7 @@ export class WebhookEventEntity {
   readonly processed_at: Date | null;
 }
 
-/** By what a repetition is known: the sender's id of an event, and what the event was like. */
+/** Key and contents of a received event, by which a repetition is recognised. */
 @Entity('webhook_seen_events')
 export class WebhookSeenEventEntity {
   @PrimaryColumn({
@@ -71,11 +72,11 @@ export class WebhookSeenEventEntity {
   @PrimaryColumn({ type: 'bytea', primaryKeyConstraintName: 'pk_webhook_seen_events' })
   readonly event_key: Buffer;
 
-  /** SHA-256 of each content that it had, the first one first. */
+  /** SHA-256 of each content of the event, the first content first. */
   @Column({ type: 'bytea', array: true })
   readonly content_hashes: readonly Buffer[];
 
-  /** The receipt that brought it first. */
+  /** First receipt of the event. */
   @Column({ type: 'uuid' })
   readonly event_id: string;
 

@@ -9,12 +9,12 @@ export const WEBHOOK_EVENT_STATUSES = [
 ] as const;
 
 /**
- * What became of a receipt: it waits for a worker, made incidents, repeated what was received before, changed an incident
- * that an earlier one had made, or could not be read.
+ * Status of a receipt: it waits for a worker, created incidents, repeated an earlier receipt, updated an incident, or could not
+ * be read.
  */
 export type WebhookEventStatus = (typeof WEBHOOK_EVENT_STATUSES)[number];
 
-/** What a worker or a person still has to do something about. */
+/** Statuses that need work by a worker or a person. */
 export const UNSETTLED = ['queued', 'failed'] as const satisfies readonly WebhookEventStatus[];
 export type UnsettledStatus = (typeof UNSETTLED)[number];
 
@@ -23,11 +23,13 @@ export interface WebhookEvent {
   readonly id: string;
   readonly source: string;
   readonly status: WebhookEventStatus;
-  /** Those that it made or changed, or that the first receipt of a duplicate made. */
+  /** Incidents that the receipt created or updated, or that the first receipt of a duplicate created. */
   readonly incidentIds: readonly string[];
-  /** The receipt with the same bytes, or else the one that brought the event first. */
+  /** Number of these incidents. A list holds only the first ids. */
+  readonly incidentCount: number;
+  /** Receipt with the same bytes, or the first receipt of the event. */
   readonly duplicateOf?: string;
-  /** Why it failed. */
+  /** Reason of the failure. */
   readonly error?: string;
   readonly attempts: number;
   readonly receivedAt: Date;
@@ -35,7 +37,7 @@ export interface WebhookEvent {
 }
 
 export interface WebhookEventWithBody extends WebhookEvent {
-  /** The bytes that came. A duplicate has none when those of the event that it repeats are the same. */
+  /** Bytes of the body. Absent for a duplicate with the same bytes as the event that it repeats. */
   readonly body?: Buffer;
 }
 
@@ -44,6 +46,6 @@ export interface WebhookEventListRequest extends PageRequest {
     readonly sources?: readonly string[];
     readonly statuses?: readonly WebhookEventStatus[];
   };
-  /** By the time of receipt. */
+  /** Sorts by time of receipt, the newest first. */
   readonly descending: boolean;
 }

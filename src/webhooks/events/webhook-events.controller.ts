@@ -1,10 +1,8 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { CurrentPrincipal } from '../../auth/current-principal.js';
-import type { Principal } from '../../auth/principal.js';
+import { CurrentPrincipal, type Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
-import { Idempotent } from '../../platform/idempotency/idempotent.js';
-import type { Idempotency } from '../../platform/idempotency/idempotency.js';
+import { Idempotent, type Idempotency } from '../../platform/idempotency/idempotency.js';
 import { InboxProcessing } from '../receipt/inbox-processing.js';
 import {
   ApiAnswer,
@@ -73,7 +71,7 @@ export class WebhookEventsController {
   @ApiAnswer({
     status: 200,
     description:
-      'What has become of it: its status is `failed` again when it still cannot be read, and `queued` when it has more than 1 000 events.',
+      'The event after the replay. Its status is `failed` if it still cannot be read or stored. It is `queued` if it has more than 1 000 events, or if one of several events cannot be stored: a worker then settles the other events, and `error` names the failed event.',
     type: WebhookEventDto,
   })
   @ApiErrors('invalid_state')

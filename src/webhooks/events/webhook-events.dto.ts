@@ -1,4 +1,4 @@
-import { sortWords } from '../../platform/paging/sort-words.js';
+import { sortWords } from '../../platform/paging/page.js';
 import { isUtf8 } from 'node:buffer';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { Choice, Id, Instant, Text, Texts, WholeNumber } from '../../platform/validation/fields.js';
@@ -75,20 +75,28 @@ export class WebhookEventSummaryDto {
   @Id('IncidentId', {
     optional: true,
     description:
-      'The incident that it made or changed, or that the event made which it repeats; the first when there are several.',
+      'The incident that the event created or updated, or the incident of the event that it repeats. The first when there are several.',
     example: undefined,
   })
   readonly incident_id?: string;
 
   @Texts({
     optional: true,
-    description: 'All its incidents, when there are several.',
+    description: 'All its incidents, when there are several. A list shows the first 100.',
     contract: {
       type: 'array',
       items: { title: 'IncidentId', type: 'string', format: 'uuid' },
     },
   })
   readonly incident_ids?: readonly string[];
+
+  @WholeNumber({
+    optional: true,
+    min: 2,
+    description: 'Number of all its incidents, if there are several: a list leaves ids out.',
+    example: 2,
+  })
+  readonly incident_count?: number;
 
   @Id('WebhookEventId', {
     optional: true,
@@ -121,6 +129,7 @@ export class WebhookEventSummaryDto {
       status: event.status,
       incident_id: incidentIds[0],
       incident_ids: incidentIds.length > 1 ? incidentIds : undefined,
+      incident_count: event.incidentCount > 1 ? event.incidentCount : undefined,
       duplicate_of: event.duplicateOf,
       error: event.error,
       attempts: event.attempts,

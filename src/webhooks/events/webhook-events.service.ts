@@ -1,13 +1,24 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
-import type {
-  WebhookEvent,
-  WebhookEventListRequest,
-  WebhookEventWithBody,
+import {
+  UNSETTLED,
+  type WebhookEvent,
+  type WebhookEventListRequest,
+  type WebhookEventWithBody,
 } from './webhook-event.js';
 import { WebhookEventsRepository } from './webhook-events.repository.js';
+import { SimpleCounts } from '../../platform/counting/count-fold.js';
+import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Counter, Gauge } from 'prom-client';
+import { HealthComponents } from '../../platform/health-components.js';
+import { beginAtZero } from '../../platform/metrics/metrics.js';
+import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
+import { RECEIPT_REFUSALS } from '../webhook.errors.js';
+import { SourceDirectory } from '../sources/source-directory.js';
 
 @Injectable()
 export class WebhookEventsService {
@@ -17,10 +28,53 @@ export class WebhookEventsService {
     return this.repository.list(request);
   }
 
-  /** A malformed id is the id of nothing. */
+  /** A malformed id is answered like an unknown id. */
   async get(id: string): Promise<WebhookEventWithBody> {
     const event = isUuid(id) ? await this.repository.findById(id) : undefined;
     if (!event) throw new NotFoundError('Webhook event');
     return event;
+  }
+}
+
+/** Maintains counts, so that totals of the list of webhook events are cheap. */
+@Injectable()
+export class WebhookEventCounts extends SimpleCounts {
+  constructor(repository: WebhookEventsRepository, transactions: Transactions) {
+    super(repository, transactions, AdvisoryLock.WebhookEventCounts, 'webhook events');
+  }
+}
+
+const ERRORS = [...RECEIPT_REFUSALS, 'internal_error'];
+
+/** Reports the numbers of queued and failed events in health and metrics. */
+@Injectable()
+export class WebhookEventSignals implements OnModuleInit {
+  constructor(
+    private readonly events: WebhookEventsRepository,
+    private readonly sources: SourceDirectory,
+    private readonly components: HealthComponents,
+    @InjectMetric('webhook_received_total') private readonly received: Counter<'source'>,
+    @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
+    @InjectMetric('webhook_events') private readonly unsettled: Gauge<'status'>,
+    private readonly gauges: ScrapedGauges,
+  ) {}
+
+  onModuleInit(): void {
+    beginAtZero(this.errors, { source: ['other'], code: ERRORS });
+    this.gauges.registerSeries(this.received, async () => {
+      beginAtZero(this.received, { source: await this.sources.enabledNames() });
+    });
+    this.gauges.registerSeries(this.errors, async () => {
+      beginAtZero(this.errors, { source: await this.sources.enabledNames(), code: ERRORS });
+    });
+    this.gauges.register(this.unsettled, async () => {
+      const counts = await this.events.countUnsettled();
+      return UNSETTLED.map((status) => [{ status }, counts[status]] as const);
+    });
+    // A queued event may have lost its job, so the number of jobs does not show all queued events.
+    this.components.addDetails('jobs', async () => {
+      const { queued, failed } = await this.events.countUnsettled();
+      return { webhook_events_queued: queued, webhook_events_failed: failed };
+    });
   }
 }

@@ -20,13 +20,23 @@ describe('an alert about a mail', () => {
     expect(read({ category })).toMatchObject({ type, usualType: 'phishing' }),
   );
 
+  it('quotes the subject in the title, so that its words cannot pose as those of the tool', () => {
+    const data = { sender: 'a@example.net', subject: 'Closed (from ceo@example.com) "ok"' };
+    expect(read({}, data)?.title).toBe(
+      `Other things: "Closed (from ceo@example.com) 'ok'" (from a@example.net)`,
+    );
+  });
+
   it('takes the type from eventType when the category tells none', () => {
     expect(read({ eventType: 'Malware' })?.type).toBe('malware');
     expect(read({ eventType: 'Malware', category: 'Spam' })?.type).toBe('spam');
   });
 
   it.each([
-    [{ recipients: ['a@example.com', 'b@example.com'] }, { recipient: 'a@example.com' }],
+    [
+      { recipients: ['a@example.com', 'b@example.com', 'a@example.com'] },
+      { recipient: 'a@example.com', recipients: 'a@example.com, b@example.com' },
+    ],
     [{ recipients: [{ emailAddress: 'c@example.com' }] }, { recipient: 'c@example.com' }],
     [{ sender: { address: 'd@example.net' } }, { sender: 'd@example.net' }],
     [{ P1Sender: 'p1@example.net', P2Sender: 'p2@example.net' }, { sender: 'p2@example.net' }],

@@ -1,9 +1,15 @@
-import type { Alert } from '../reading/alert.js';
-import { knownType, type Translations } from '../reading/incident-type.js';
+import type { Alert, EventFormat } from '../reading/alert.js';
+import { type Translations, knownType } from '../reading/incident-type.js';
 import { type Json, member, textOf } from '../reading/json.js';
-import type { EventFormat } from './event-format.js';
-import { fieldsIn, headline, severityIn, wordIn } from './event-text.js';
-import { mailFields, sentBetween } from './mail-fields.js';
+import {
+  fieldsIn,
+  headline,
+  mailFields,
+  quoted,
+  sentBetween,
+  severityIn,
+  wordIn,
+} from './event-text.js';
 
 /**
  * What Microsoft calls kinds of mail and of alerts:
@@ -35,8 +41,9 @@ export const emailAlert: EventFormat = {
     return {
       event,
       eventId: textOf(member(event, 'id')),
-      title: headline(category ?? eventType, mail.subject, ...sentBetween(mail)),
+      title: headline(category ?? eventType, quoted(mail.subject), ...sentBetween(mail)),
       type: knownType(category, CATEGORIES) ?? knownType(eventType, CATEGORIES),
+      mappedWords: [category, eventType],
       usualType: 'phishing',
       severity: severityIn(event, 'severity'),
       lift: { ...fieldsIn(member(event, 'data'), { url: ['url', 'urls', 'Url'] }), ...mail },

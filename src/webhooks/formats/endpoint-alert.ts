@@ -1,9 +1,8 @@
 import type { Severity } from '../../incidents/incident.js';
-import type { Alert, SaidSeverity } from '../reading/alert.js';
-import { type KnownIncidentType, knownType, type Translations } from '../reading/incident-type.js';
+import type { Alert, EventFormat, SaidSeverity } from '../reading/alert.js';
+import { type KnownIncidentType, type Translations, knownType } from '../reading/incident-type.js';
 import { type Json, member } from '../reading/json.js';
-import { isWithin, type NumberRange } from '../reading/number-range.js';
-import type { EventFormat } from './event-format.js';
+import { type NumberRange, isWithin } from '../reading/severity.js';
 import { fieldsIn, headline, levelledSeverityIn, textIn, wordIn } from './event-text.js';
 
 const HOST = [
@@ -70,6 +69,7 @@ export const endpointAlert: EventFormat = {
         textIn(detection, ...USER),
       ),
       type: typeIn(detection),
+      mappedWords: [name, textIn(detection, 'Tactic'), textIn(detection, 'Technique')],
       usualType: USUAL_TYPES.get(stream.toLowerCase()) ?? 'malware',
       severity,
       lift: fieldsIn(detection, FIELDS),

@@ -1,8 +1,11 @@
-import type { IncidentFieldName } from '../../incidents/incident-fields.js';
+import { type IncidentFieldName, addressList } from '../../incidents/incident-fields.js';
 import type { Severity } from '../../incidents/incident.js';
+import { inQuotes } from '../../incidents/titles.js';
 import { shownStart } from '../../platform/text.js';
 import type { SaidSeverity } from '../reading/alert.js';
-import { isList, type Json, member, numberOf, textOf } from '../reading/json.js';
+import { type Json, isList, isObject, member, numberOf, textOf } from '../reading/json.js';
+import { isIso8601 } from '../../platform/validation/fields.js';
+import type { PHISHING_KEYS } from '../../incidents/raw-data-rules.js';
 
 /** A member that is a text by its kind, not a number: for the fields by which a format is known. */
 export function wordIn(value: Json | undefined, name: string): string | undefined {
@@ -73,6 +76,77 @@ export function headline(
   return behind.length === 0 ? title : `${title} (${behind.join(', ')})`;
 }
 
+/** A subject in quotes: the sender of a mail wrote it, and its words cannot pose as those of the tool. */
+export function quoted(subject: string | undefined): string | undefined {
+  return subject && inQuotes(oneLine(shownStart(subject, LONGEST_PART - 2)));
+}
+
 function oneLine(text: string): string {
   return shownStart(text, LONGEST_PART).replace(/[\s\p{Cc}]+/gu, ' ');
+}
+
+type MailField = (typeof PHISHING_KEYS)[number];
+export type MailFields = Readonly<Partial<Record<MailField | 'recipients', string>>>;
+
+/**
+ * How tools spell what an incident about a mail is asked for. Besides our own names these are the ones of the mail message
+ * in Microsoft's products: https://learn.microsoft.com/en-us/azure/sentinel/entities-reference#mail-message and
+ * https://learn.microsoft.com/en-us/graph/api/resources/security-analyzedmessageevidence
+ */
+const SPELLINGS: Readonly<Record<MailField, readonly string[]>> = {
+  message_id: [
+    'message_id',
+    'messageId',
+    'internetMessageId',
+    'InternetMessageId',
+    'networkMessageId',
+    'NetworkMessageId',
+  ],
+  // The sender that the reader of the mail sees (P2) before the one of the envelope (P1).
+  sender: ['sender', 'Sender', 'p2Sender', 'P2Sender', 'p1Sender', 'P1Sender'],
+  recipient: ['recipient', 'Recipient', 'recipients', 'Recipients', 'recipientEmailAddress'],
+  subject: ['subject', 'Subject'],
+  received_at: ['received_at', 'receivedAt', 'receivedDateTime', 'receiveDate', 'ReceivedDate'],
+};
+
+const FIELDS = Object.entries(SPELLINGS) as [MailField, readonly string[]][];
+
+/** A line of a mail's head has 998 characters at most. What is longer is no such field; it stays where it is. */
+const LONGEST_FIELD = 998;
+
+/** What the value tells of a mail, under the names that a phishing incident documents. */
+export function mailFields(value: Json | undefined): MailFields {
+  const fields: Partial<Record<MailField | 'recipients', string>> = {};
+  for (const [field, names] of FIELDS) {
+    const text = addressIn(value, names);
+    if (text === undefined || text.length > LONGEST_FIELD) continue;
+    if (field !== 'received_at' || isIso8601(text)) fields[field] = text;
+  }
+  const recipients = addressList(recipientsIn(value));
+  return recipients === undefined ? fields : { ...fields, recipients };
+}
+
+/** All members of the first list of recipients. */
+function recipientsIn(value: Json | undefined): readonly (string | undefined)[] {
+  const lists = SPELLINGS.recipient.map((name) => member(value, name)).filter(isList);
+  return lists[0]?.map(addressOf) ?? [];
+}
+
+/** The first of these members that tells one. */
+function addressIn(value: Json | undefined, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const text = addressOf(firstOf(member(value, name)));
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** Graph writes a sender as an object. */
+function addressOf(value: Json | undefined): string | undefined {
+  return isObject(value) ? textIn(value, 'emailAddress', 'address') : textOf(value);
+}
+
+/** For a title: from whom and to whom. */
+export function sentBetween({ sender, recipient }: MailFields): (string | undefined)[] {
+  return [sender && `from ${sender}`, recipient && `to ${recipient}`];
 }

@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { KNOWN_INCIDENT_TYPES, SEVERITIES } from '../../incidents/incident.js';
-import type { Alert } from '../reading/alert.js';
+import type { Alert, EventFormat } from '../reading/alert.js';
+import { typeOf } from '../reading/incident-type.js';
 import type { Json } from '../reading/json.js';
-import type { EventFormat } from './event-format.js';
 import { eventFormats, formatNamed, readAs } from './formats.js';
 
 const FOLDER = join(__dirname, '../../../test/fixtures/webhooks/formats');
@@ -34,7 +34,7 @@ const EXPECTED: Readonly<Record<string, Omit<Alert, 'event'>>> = {
   },
   'generic/reported-mail': {
     eventId: 'rep-7781',
-    title: 'phishing: Urgent wire transfer (from ceo@examp1e.test, to finance@example.com)',
+    title: 'phishing: "Urgent wire transfer" (from ceo@examp1e.test, to finance@example.com)',
     type: 'phishing',
     usualType: 'other',
     severity: { said: 'medium' },
@@ -55,19 +55,20 @@ const EXPECTED: Readonly<Record<string, Omit<Alert, 'event'>>> = {
   },
   'email_alert/specified-shape': {
     eventId: 'b7e7c1f2-5c0f-4e2b-9d1a-0a6f3f1f2c11',
-    title: 'Phish: Your invoice is overdue (from billing@examp1e.test, to anna@example.com)',
+    title: 'Phish: "Your invoice is overdue" (from billing@examp1e.test, to anna@example.com)',
     type: 'phishing',
     usualType: 'phishing',
     severity: { said: 'High' },
     lift: {
       sender: 'billing@examp1e.test',
       recipient: 'anna@example.com',
+      recipients: 'anna@example.com, ben@example.com',
       subject: 'Your invoice is overdue',
     },
   },
   'email_alert/mail-message-entity': {
     eventId: 'fa5c60f0-91a5-4b6e-a3a1-08de62d3c0aa',
-    title: 'InitialAccess: Updated payroll form (from hr@examp1e.test, to anna@example.com)',
+    title: 'InitialAccess: "Updated payroll form" (from hr@examp1e.test, to anna@example.com)',
     usualType: 'phishing',
     severity: { said: 'Informational' },
     lift: {
@@ -80,7 +81,7 @@ const EXPECTED: Readonly<Record<string, Omit<Alert, 'event'>>> = {
   },
   'email_alert/analyzed-message-evidence': {
     eventId: 'da638f1c-2f0a',
-    title: 'Malware: Scan_0042.pdf (from scanner@example.com, to office@example.com)',
+    title: 'Malware: "Scan_0042.pdf" (from scanner@example.com, to office@example.com)',
     type: 'malware',
     usualType: 'phishing',
     severity: { said: 'medium' },
@@ -263,7 +264,7 @@ const EXPECTED: Readonly<Record<string, Omit<Alert, 'event'>>> = {
 };
 
 /** The hash that is part of the id has tests of its own. */
-const withoutHash = ({ eventId, ...alert }: Alert) => ({
+const withoutHash = ({ eventId, mappedWords: _, ...alert }: Alert) => ({
   ...alert,
   eventId: eventId?.replace(/:[0-9a-f]{64}$/, ':HASH'),
 });
@@ -276,6 +277,20 @@ describe('the formats', () => {
   it.each(samples)('read each part of $path', ({ path, format, event }) => {
     const alert = readAs(format, event);
     expect(alert && withoutHash(alert)).toEqual({ event, ...EXPECTED[path] });
+  });
+
+  it.each([
+    ['generic', 'encryption'],
+    ['email_alert', 'PHISH'],
+    ['endpoint_alert', 'credential'],
+    ['log_alert', 'failed logins'],
+    ['ocsf', 'encrypted'],
+  ])("let the source's type_mapping look at the words of %s", (name, word) => {
+    const alerts = samples
+      .filter(({ format }) => format === name)
+      .map(({ format, event }) => readAs(format, event)!);
+    const types = alerts.map((alert) => typeOf(alert, { typeMapping: { [word]: 'site_type' } }));
+    expect(types).toContain('site_type');
   });
 
   it.each(samples)('$path fits this format and no other', ({ format, event }) => {

@@ -1,8 +1,7 @@
-import type { Alert } from '../reading/alert.js';
+import type { Alert, EventFormat } from '../reading/alert.js';
 import type { Json } from '../reading/json.js';
 import { emailAlert } from './email-alert.js';
 import { endpointAlert } from './endpoint-alert.js';
-import type { EventFormat } from './event-format.js';
 import { generic } from './generic.js';
 import { logAlert } from './log-alert.js';
 import { ocsf } from './ocsf.js';

@@ -1,9 +1,17 @@
-import type { Alert } from '../reading/alert.js';
+import type { Alert, EventFormat } from '../reading/alert.js';
 import { knownType } from '../reading/incident-type.js';
-import { isObject, type Json, member, textOf } from '../reading/json.js';
-import type { EventFormat } from './event-format.js';
-import { fieldsIn, headline, severityIn, textIn, wordIn } from './event-text.js';
-import { type MailFields, mailFields, sentBetween } from './mail-fields.js';
+import { type Json, isObject, member, textOf } from '../reading/json.js';
+import {
+  type MailFields,
+  fieldsIn,
+  headline,
+  mailFields,
+  quoted,
+  sentBetween,
+  severityIn,
+  textIn,
+  wordIn,
+} from './event-text.js';
 
 const FIELDS = {
   host: ['host', 'hostname', 'host_name', 'device', 'computer'],
@@ -35,6 +43,10 @@ export const generic: EventFormat = {
       eventId: textOf(member(data, 'alert_id')),
       title: titleOf(eventType, data, mail),
       type: knownType(eventType),
+      mappedWords: [
+        eventType,
+        textIn(details, 'rule', 'rule_name') ?? textIn(data, 'rule', 'rule_name'),
+      ],
       usualType: 'other',
       severity: severityIn(data, 'severity'),
       lift: {
@@ -62,7 +74,7 @@ function titleOf(eventType: string, data: Json | undefined, mail: MailFields): s
   const said = (...names: string[]) => textIn(details, ...names) ?? textIn(data, ...names);
   return headline(
     said('title', 'rule_name', 'rule', 'name') ?? eventType.replaceAll('_', ' '),
-    said('subject', 'file_name', 'filename', 'file', 'message', 'description'),
+    quoted(said('subject')) ?? said('file_name', 'filename', 'file', 'message', 'description'),
     said('host', 'hostname', 'device', 'ip', 'source_ip', 'src_ip'),
     said('user', 'username', 'user_name', 'account'),
     ...sentBetween(mail),

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Alert } from '../reading/alert.js';
+import type { Alert, EventFormat } from '../reading/alert.js';
 import { knownType } from '../reading/incident-type.js';
-import { isObject, type Json, type JsonObject, member, textOf } from '../reading/json.js';
-import type { EventFormat } from './event-format.js';
+import { type Json, type JsonObject, isObject, member, textOf } from '../reading/json.js';
 import { fieldsIn, headline, severityIn, textIn, wordIn } from './event-text.js';
 
 /** `host` is often the machine that forwarded the log, so it comes last. */
@@ -43,6 +42,12 @@ export const logAlert: EventFormat = {
       type:
         knownType(textOf(member(result, 'incident_type'))) ??
         knownType(textOf(member(result, 'category'))),
+      mappedWords: [
+        textOf(member(result, 'incident_type')),
+        textOf(member(result, 'category')),
+        searchName,
+        textIn(result, 'rule_name', 'signature'),
+      ],
       usualType: 'other',
       // Urgency is severity weighed with how much the asset matters, so it says more.
       severity: severityIn(result, 'urgency', 'severity'),

@@ -1,16 +1,15 @@
 import type { Severity } from '../../incidents/incident.js';
-import type { Alert, SaidSeverity } from '../reading/alert.js';
-import { type KnownIncidentType, knownType, type Translations } from '../reading/incident-type.js';
+import type { Alert, EventFormat, SaidSeverity } from '../reading/alert.js';
+import { type KnownIncidentType, type Translations, knownType } from '../reading/incident-type.js';
 import {
+  type Json,
   isList,
   isObject,
-  type Json,
   member,
   memberAt,
   numberOf,
   textOf,
 } from '../reading/json.js';
-import type { EventFormat } from './event-format.js';
 import { fieldsIn, firstOf, headline, levelledSeverityIn, textIn } from './event-text.js';
 
 /**
@@ -36,6 +35,7 @@ export const ocsf: EventFormat = {
         userIn(event),
       ),
       type: typeIn(event),
+      mappedWords: [title, textIn(member(finding, 'analytic'), 'name'), ...typesIn(event)],
       usualType,
       severity: severityIn(event),
       lift: {
@@ -64,12 +64,14 @@ const MOST_TYPES = 20;
 
 /** AWS writes `Effects/Data Exfiltration`: each part may be the word. */
 function typeIn(event: Json): KnownIncidentType | undefined {
-  const types = memberAt(event, 'finding_info', 'types');
-  const words = (isList(types) ? types.slice(0, MOST_TYPES) : [types]).flatMap((type) =>
-    (textOf(type) ?? '').split('/', MOST_TYPES),
-  );
+  const words = typesIn(event).flatMap((type) => type.split('/', MOST_TYPES));
   const known = words.map((word) => knownType(word, TYPES)).find((type) => type !== undefined);
   return known ?? (namesMalware(event) ? 'malware' : undefined);
+}
+
+function typesIn(event: Json): string[] {
+  const types = memberAt(event, 'finding_info', 'types');
+  return (isList(types) ? types.slice(0, MOST_TYPES) : [types]).map((type) => textOf(type) ?? '');
 }
 
 function namesMalware(event: Json): boolean {

@@ -1,7 +1,14 @@
+import { atOnce } from '../../platform/concurrency/semaphore.js';
 import type { Alert } from '../reading/alert.js';
 import type { Json } from '../reading/json.js';
 import type { Mapping } from './mapping.js';
-import { countByMapping, mappingProblems, MOST_EVENTS, readByMapping } from './mapping-rules.js';
+import {
+  eventsOf,
+  isEmptyByMapping,
+  mappingProblems,
+  MOST_EVENTS,
+  readByMapping,
+} from './mapping-rules.js';
 
 /** The only alert of a body. */
 function alertOf(mapping: Mapping, body: Json) {
@@ -116,6 +123,32 @@ describe('The events of a body', () => {
     expect(readByMapping({ items: '', title: '/t' }, [{ t: 'a' }, { t: 'b' }])).toHaveLength(2);
   });
 
+  it('are the members of a list at the top, each with its own rest of the body', () => {
+    const batch: Json = [
+      { site: 'a', alerts: [{ title: '1' }, { other: 1 }] },
+      null,
+      { site: 'b', alerts: [{ title: '2' }] },
+      'broken',
+    ];
+    const mapping: Mapping = { ...ALERTS, lift: { account: '^/site' } };
+    expect(readByMapping(mapping, batch)).toMatchObject([
+      { title: '1', lift: { account: 'a' } },
+      { event: { other: 1 }, lift: { account: 'a' } },
+      { title: '2', lift: { account: 'b' } },
+      { event: 'broken' },
+    ]);
+    expect(atOnce(eventsOf(mapping, batch)).length).toBe(4);
+    expect(readByMapping(TITLE, [{ title: 'x' }, { title: 'y' }])).toHaveLength(2);
+    expect(readByMapping(ALERTS, ['broken', { other: 1 }])).toBeUndefined();
+  });
+
+  it('are read from the list as a whole where the mapping finds something in it', () => {
+    const body: Json = [{ title: 'x' }, { host: 'h' }];
+    const mapping: Mapping = { title: '/0/title', lift: { host: '/1/host' } };
+    expect(readByMapping(mapping, body)).toMatchObject([{ title: 'x', lift: { host: 'h' } }]);
+    expect(readByMapping({ items: '/0/a', title: '/t' }, [{ a: [{ t: 'x' }] }])).toHaveLength(1);
+  });
+
   it('are the first object where there is no list with members', () => {
     const mapping: Mapping = { items: ['/value', ''], title: '/title' };
     expect(readByMapping(mapping, { title: 'one' })).toMatchObject([{ title: 'one' }]);
@@ -149,7 +182,7 @@ describe('The events of a body', () => {
     const body = {
       alerts: Array.from({ length: MOST_EVENTS + 3 }, (_, n) => ({ title: `t${n}` })),
     };
-    expect(countByMapping(ALERTS, body)).toBe(MOST_EVENTS + 3);
+    expect(atOnce(eventsOf(ALERTS, body)).length).toBe(MOST_EVENTS + 3);
     expect(readByMapping(ALERTS, body)).toHaveLength(MOST_EVENTS);
     const rest = readByMapping(ALERTS, body, { from: MOST_EVENTS, most: MOST_EVENTS });
     expect(rest).toMatchObject([1000, 1001, 1002].map((n) => ({ title: `t${n}` })));
@@ -163,6 +196,39 @@ describe('The events of a body', () => {
     };
     expect(Object.entries(alertOf(mapping, body).lift!)).toEqual([['constructor', 'x']]);
     expect(({} as { polluted?: string }).polluted).toBeUndefined();
+  });
+});
+
+describe('An empty body', () => {
+  const PAGES: Mapping = { items: ['/data/0/logs', '/alerts', ''], title: '/t' };
+
+  it.each<Json>([
+    { alerts: [] },
+    { alerts: [null, {}], total: 0, next: null },
+    { meta: { status: 200 }, data: [{ logs: [], count: 0 }], fail: [] },
+    [{ alerts: [] }, { alerts: [] }],
+  ])('has lists for events and none in them: %j', (body) => {
+    expect(isEmptyByMapping(PAGES, body)).toBe(true);
+  });
+
+  it.each<Json>([
+    {},
+    { total: 0 },
+    { alerts: 'none' },
+    { alerts: [{ t: 'x' }] },
+    { alerts: [{ other: 1 }] },
+    { alerts: [], errors: [{ code: 401 }] },
+    { alerts: [], alarms: ['x'] },
+    { data: [{ logs: [] }, 'x'], alerts: [] },
+    [{ alerts: [] }, { other: 1 }],
+    'text',
+    null,
+  ])('is none that has something else in a list, or no list for events: %j', (body) => {
+    expect(isEmptyByMapping(PAGES, body)).toBe(false);
+  });
+
+  it('needs a mapping that looks into a list', () => {
+    expect(isEmptyByMapping(TITLE, { alerts: [] })).toBe(false);
   });
 });
 
@@ -250,5 +316,20 @@ describe('Texts that a thousand events share', () => {
     expect(JSON.stringify(alerts).length).toBeLessThan(8 * 1024 * 1024);
     expect((alerts as Alert[])[7]).toMatchObject({ eventId: '7' });
     expect((alerts as Alert[])[7]).not.toHaveProperty('severity');
+  });
+});
+
+describe('the recipients of a mail', () => {
+  const mapping = { title: '/t', lift: { recipient: ['/mailbox', '/to'] } };
+  const liftOf = (event: Json) => readByMapping(mapping, event)?.[0]?.lift;
+
+  it('are all lifted where the place of the recipient holds a list', () => {
+    const to = ['Ann <ann@example.com>', 'bob@example.com', 'undisclosed', 7];
+    expect(liftOf({ t: 'x', to })).toMatchObject({
+      recipient: 'Ann <ann@example.com>',
+      recipients: 'ann@example.com, bob@example.com',
+    });
+    expect(liftOf({ t: 'x', to: ['ann@example.com'] })).not.toHaveProperty('recipients');
+    expect(liftOf({ t: 'x', to: 'ann@example.com' })).not.toHaveProperty('recipients');
   });
 });

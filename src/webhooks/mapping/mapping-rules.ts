@@ -1,16 +1,25 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
-import { inQuotes } from '../../incidents/title-facts.js';
-import { fieldValue } from '../../incidents/incident-fields.js';
+import { inQuotes } from '../../incidents/titles.js';
+import { addressList, fieldValue } from '../../incidents/incident-fields.js';
+import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { shownName } from '../../platform/text.js';
 import type { Alert } from '../reading/alert.js';
-import { isList, isObject, type Json, textOf } from '../reading/json.js';
-import { resolve } from './json-pointer.js';
+import { type Json, isList, isObject, saysSomething, textOf } from '../reading/json.js';
+import {
+  Finder,
+  type Scalar,
+  type Ways,
+  lifted,
+  longestLifted,
+  placeOf,
+  resolve,
+  waysOf,
+} from './places.js';
 import type { Mapping } from './mapping.js';
-import { Finder, lifted, longestLifted, placeOf, type Scalar, waysOf } from './places.js';
 
-const MOST_POINTERS = 10;
-const LONGEST_POINTER = 512;
-const MOST_LIFTED = 32;
+export const MOST_POINTERS = 10;
+export const LONGEST_POINTER = 512;
+export const MOST_LIFTED = 32;
 const LIFT_KEY = /^[a-z][a-z0-9_]{0,63}$/;
 
 /** Whether pointers of this field may be joined. */
@@ -99,45 +108,113 @@ export interface Part {
 
 export const FIRST_PART: Part = { from: 0, most: MOST_EVENTS };
 
-/** The number of events in a body. */
-export function countByMapping(mapping: Mapping, body: Json): number {
-  return eventsOf(mapping, body).length;
+/** The first part tells for all whether the body fits. */
+export function isFirst({ from, most }: Part): boolean {
+  return from === 0 && most >= MOST_EVENTS;
+}
+
+/** Whether the mapping finds the title, the severity, the id or the type of an event in a member of this name. */
+export function readsIn(mapping: Mapping, member: string): boolean {
+  const { title, severity, event_id, type } = mapping;
+  const places = [title, severity, event_id, type].flatMap((pointers) => waysOf(pointers).flat());
+  return places.some(({ fromBody, steps }) => !fromBody && steps.slice(0, -1).includes(member));
+}
+
+/** Whether the list in which the mapping looks for events is there, and neither it nor another list has something in it. */
+export function isEmptyByMapping(mapping: Mapping, body: Json): boolean {
+  const bodies = isList(body) ? body.filter(saysSomething) : [body];
+  return bodies.every((one) => leadsToList(mapping, one)) && listsIn(body).every(isHollow);
+}
+
+function leadsToList({ items }: Mapping, body: Json): boolean {
+  return waysOf(items).some(([place]) => place && isList(resolve(body, place.steps)));
+}
+
+/** A member that has lists itself, such as a page of results, counts by them. */
+function isHollow(list: readonly Json[]): boolean {
+  return list.filter(saysSomething).every((member) => {
+    const inner = listsIn(member);
+    return inner.length > 0 && inner.every(isHollow);
+  });
+}
+
+function listsIn(value: Json): readonly (readonly Json[])[] {
+  if (isList(value)) return [value];
+  return isObject(value) ? Object.values(value).flatMap(listsIn) : [];
 }
 
 /**
  * A part of the events of a body, as the mapping finds them. Undefined when it does not fit: when it has no events, or when none of
- * them has a title, a severity, an id or a type where the mapping looks for it. The first part tells that for all.
+ * them has a title, a severity, an id or a type where the mapping looks for it.
  */
+export function readFound(
+  mapping: Mapping,
+  found: readonly Found[],
+  part: Part = FIRST_PART,
+): Alert[] | undefined {
+  const events = found.slice(part.from, part.from + part.most);
+  const alerts = events.map(alertReader(mapping, events.length));
+  return !isFirst(part) || alerts.some(tellsSomething) ? alerts : undefined;
+}
+
 export function readByMapping(
   mapping: Mapping,
   body: Json,
-  { from, most }: Part = FIRST_PART,
+  part: Part = FIRST_PART,
 ): Alert[] | undefined {
-  const events = eventsOf(mapping, body).slice(from, from + most);
-  const read = alertReader(mapping, body, events.length);
-  const alerts = events.map(read);
-  const isRest = from > 0 || most < MOST_EVENTS;
-  return isRest || alerts.some(tellsSomething) ? alerts : undefined;
+  return readFound(mapping, atOnce(eventsOf(mapping, body)), part);
 }
 
-function eventsOf({ items }: Mapping, body: Json): readonly Json[] {
-  if (items === undefined) return [body];
-  const found = waysOf(items).flatMap(([place]) => {
+/** An event, and the body in which `^` looks. */
+export interface Found {
+  readonly event: Json;
+  readonly body: Json;
+}
+
+/** Members of a list between two places where the search for events may be interrupted. */
+const MEMBERS_AT_ONCE = 200;
+
+/** Each member of a list is a body of its own, unless the mapping reads the list as a whole. */
+export function* eventsOf(mapping: Mapping, body: Json): Generator<void, readonly Found[]> {
+  const items = mapping.items === undefined ? undefined : waysOf(mapping.items);
+  const whole = yield* eventsIn(items, body);
+  if (!isList(body)) return whole;
+  yield;
+  const read = alertReader(mapping, 1);
+  for (const [at, found] of whole.entries()) {
+    if (tellsSomething(read(found))) return whole;
+    if (at % MEMBERS_AT_ONCE === 0) yield;
+  }
+  const all: Found[] = [];
+  for (const [at, member] of body.entries()) {
+    if (at % MEMBERS_AT_ONCE === 0) yield;
+    if (!saysSomething(member)) continue;
+    const events = yield* eventsIn(items, member);
+    if (events.length === 0) all.push({ event: member, body: member });
+    else for (const event of events) all.push(event);
+  }
+  return all;
+}
+
+function* eventsIn(items: Ways | undefined, body: Json): Generator<void, readonly Found[]> {
+  if (items === undefined) return [{ event: body, body }];
+  const members: Found[] = [];
+  let first: Json | undefined;
+  for (const [place] of items) {
     const value = place && resolve(body, place.steps);
-    return value === undefined ? [] : [{ value }];
-  });
-  const members = found.flatMap(({ value }) => (isList(value) ? value : [])).filter(saysSomething);
+    if (isObject(value)) first ??= value;
+    if (!isList(value)) continue;
+    for (const [at, event] of value.entries()) {
+      if (at % MEMBERS_AT_ONCE === MEMBERS_AT_ONCE - 1) yield;
+      if (saysSomething(event)) members.push({ event, body });
+    }
+  }
   if (members.length > 0) return members;
-  return found.flatMap(({ value }) => (isObject(value) ? [value] : [])).slice(0, 1);
+  return first === undefined ? [] : [{ event: first, body }];
 }
 
-/** A list of events may have gaps. */
-function saysSomething(member: Json): boolean {
-  return typeof member !== 'object' || (member !== null && Object.keys(member).length > 0);
-}
-
-function alertReader(mapping: Mapping, body: Json, events: number): (event: Json) => Alert {
-  const finder = new Finder(body);
+function alertReader(mapping: Mapping, events: number): (found: Found) => Alert {
+  let finder: Finder | undefined;
   const [title, severity, eventId, type] = [
     waysOf(mapping.title),
     waysOf(mapping.severity),
@@ -145,26 +222,39 @@ function alertReader(mapping: Mapping, body: Json, events: number): (event: Json
     waysOf(mapping.type),
   ];
   const lift = Object.entries(mapping.lift ?? {}).map(([key, at]) => [key, waysOf(at)] as const);
+  const lifts = new Map(lift);
+  // A mail has several recipients, each with a copy in the mailbox.
+  const recipientWays = lifts.get('recipient');
   const longest = longestLifted(events, lift.length);
 
-  return (event) => {
-    const said = finder.words(event, severity)?.[0];
-    const id = finder.words(event, eventId);
+  return ({ event, body }) => {
+    if (finder?.body !== body) finder = new Finder(body);
+    const found = finder;
+    const said = found.words(event, severity)?.[0];
+    const id = found.words(event, eventId);
     const values = lift.flatMap(([key, ways]) => {
-      const value = finder.scalar(
+      const value = found.scalar(
         event,
         ways,
-        (found) => fieldValue(key, textOf(found) ?? found) !== undefined,
+        (one) => fieldValue(key, textOf(one) ?? one) !== undefined,
       );
       return value === undefined ? [] : [[key, lifted(value, longest)] as const];
     });
+    const recipients = recipientWays && addressList(found.list(event, recipientWays));
+    if (recipients !== undefined && !lifts.has('recipients')) {
+      values.push(['recipients', lifted(recipients, longest)]);
+    }
+    // The id of several parts is JSON, which people do not read.
+    if (id && id.length > 1 && !lifts.has('event_id')) {
+      values.push(['event_id', lifted(id.join(' '), longest)]);
+    }
     const subject = values.find(([key]) => key === 'subject')?.[1];
     return {
       event,
       usualType: 'other',
-      ...given('title', titleOf(finder.texts(event, title), subject)),
+      ...given('title', titleOf(found.texts(event, title), subject)),
       ...given('eventId', id && idOf(id)),
-      ...given('words', nonEmpty(finder.allWords(event, type))),
+      ...given('words', nonEmpty(found.allWords(event, type))),
       ...given('severity', said === undefined ? undefined : { said }),
       ...given('lift', values.length > 0 ? Object.fromEntries(values) : undefined),
     };

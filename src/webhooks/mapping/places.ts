@@ -1,7 +1,44 @@
+import { parsePointer, resolveSteps } from '../../platform/json-pointer.js';
+import {
+  type ExactNumber,
+  type Json,
+  isExactNumber,
+  isList,
+  member,
+  textOf,
+} from '../reading/json.js';
 import { shownStart } from '../../platform/text.js';
-import { isList, type ExactNumber, isExactNumber, type Json, textOf } from '../reading/json.js';
-import { parsePointer, resolve } from './json-pointer.js';
 import type { JoinedPointers } from './mapping.js';
+
+/** `[userAccount]` or `[threatType=url]`: the first member of a list that has the key, with this value in any case. */
+const MEMBER = /^\[([^\]=]+)(?:=([^\]]*))?\]$/;
+
+/**
+ * What the steps lead to in an event, or undefined when they lead nowhere. Beyond RFC 6901 a step may choose a member of a list,
+ * because tools put evidence of many kinds into one list, in any order.
+ */
+export function resolve(value: Json, steps: readonly string[]): Json | undefined {
+  let at: Json | undefined = value;
+  for (const step of steps) {
+    if (at === undefined) return undefined;
+    const chosen: readonly (string | undefined)[] = (isList(at) && MEMBER.exec(step)) || [];
+    const [, key, wanted] = chosen;
+    at =
+      key === undefined
+        ? (resolveSteps(at, [step]) as Json | undefined)
+        : memberOf(at, key, wanted);
+  }
+  return at;
+}
+
+function memberOf(list: Json, key: string, wanted: string | undefined): Json | undefined {
+  if (!isList(list)) return undefined;
+  return list.find((one) => {
+    const said = member(one, key);
+    if (said === undefined || said === null) return false;
+    return wanted === undefined || textOf(said)?.toLowerCase() === wanted.toLowerCase();
+  });
+}
 
 export interface Place {
   readonly fromBody: boolean;
@@ -33,7 +70,7 @@ export class Finder {
   /** A body has up to a thousand events: what all of them share is looked up once. */
   private readonly shared = new Map<Place, Scalar | undefined>();
 
-  constructor(private readonly body: Json) {}
+  constructor(readonly body: Json) {}
 
   /** The texts of the first way that leads to some, cut where they are too long. */
   texts(event: Json, ways: Ways): string[] | undefined {
@@ -56,6 +93,15 @@ export class Finder {
       if (found !== undefined && fits(found)) return found;
     }
     return undefined;
+  }
+
+  /** The members of the first list that one of the ways leads to. */
+  list(event: Json, ways: Ways): readonly Json[] {
+    for (const [place] of ways) {
+      const found = place && resolve(place.fromBody ? this.body : event, place.steps);
+      if (isList(found)) return found;
+    }
+    return [];
   }
 
   private first(event: Json, ways: Ways, longest = Infinity): string[] | undefined {

@@ -1,4 +1,4 @@
-import type { Preset } from './preset.js';
+import type { Preset } from '../sources/webhook-source.js';
 import { presetPage } from './preset-page.js';
 
 const BARE: Preset = {
@@ -6,6 +6,7 @@ const BARE: Preset = {
   title: 'Bell',
   documentation: 'Rings (https://bell.example.com/docs).',
   setUp: ['Send to {url} with `a <b>`.', 'Answer with <value>, and mind the *.'],
+  marks: [['/title']],
   mapping: { title: '/title' },
   signature: 'token',
 };

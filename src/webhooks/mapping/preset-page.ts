@@ -1,4 +1,4 @@
-import type { Preset } from './preset.js';
+import type { Preset } from '../sources/webhook-source.js';
 
 const HEAD = `# Webhook presets
 

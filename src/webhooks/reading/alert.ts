@@ -1,5 +1,6 @@
 import type { Severity } from '../../incidents/incident.js';
 import type { Json } from './json.js';
+import type { EventFormatName } from '../sources/webhook-source.js';
 
 /** One event as a format or a mapping reads it. The event itself and its usual type are always there. */
 export interface Alert {
@@ -12,6 +13,8 @@ export interface Alert {
   readonly type?: string;
   /** The tool's words for category, tactic or rule, as a mapping finds them. They tell the type where `type` does not. */
   readonly words?: readonly string[];
+  /** Words of the tool that only the source's type_mapping looks at: elsewhere they may mean anything. */
+  readonly mappedWords?: readonly (string | undefined)[];
   /** The type when neither the event nor the source tells one. */
   readonly usualType: string;
   readonly severity?: SaidSeverity;
@@ -26,4 +29,11 @@ export interface SaidSeverity {
   readonly number?: number;
   /** What the format makes of a number or of a scale of its own, unless the source's severity_mapping says something else. */
   readonly level?: Severity;
+}
+
+/** A shape of events that tools send. One file each, a constant in it; formats.ts lists them all. Pure. */
+export interface EventFormat {
+  readonly name: Exclude<EventFormatName, 'auto' | 'mapping'>;
+  /** Reads one event. Undefined when the fields that mark this format are not there, so that `auto` can tell formats apart. */
+  read(event: Json): Alert | undefined;
 }

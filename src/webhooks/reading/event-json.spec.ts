@@ -1,6 +1,7 @@
+import { atOnce } from '../../platform/concurrency/semaphore.js';
 import fc from 'fast-check';
 import { MOST_RAW_DATA_LEVELS, rawDataErrors } from '../../incidents/raw-data-rules.js';
-import { readEventJson } from './event-json.js';
+import { isLines, readEventJson, readEventLines } from './event-json.js';
 import { isExactNumber, type Json } from './json.js';
 
 const read = (text: string): Json => readEventJson(Buffer.from(text));
@@ -229,3 +230,37 @@ function decimal(token: string): readonly [string, number] {
   const kept = digits.replace(/0+$/, '');
   return [kept, Number(power) - fraction.length + digits.length - kept.length];
 }
+
+describe('lines of JSON', () => {
+  const lines = (text: string | Buffer): Json => atOnce(readEventLines(Buffer.from(text)));
+
+  it.each([
+    ['{"a":1}\n{"a":2}\n', [{ a: 1 }, { a: 2 }]],
+    ['\ufeff{"a":1}\r\n\r\n[2]', [{ a: 1 }, [2]]],
+    ['{"a":1}\n{"a":', [{ a: 1 }, '{"a":']],
+    ['x\0\n1', ['x\\u0000', 1]],
+    ['{"a":1}', { a: 1 }],
+    ['[1,\n2]', [1, 2]],
+  ])('are a list of what each of %j says', (text, value) => {
+    expect(lines(text)).toEqual(value);
+  });
+
+  it('keep every digit', () => {
+    expect(JSON.stringify(lines('{"n":12345678901234567890}\n{}'))).toContain(
+      '12345678901234567890',
+    );
+  });
+
+  it.each(['', '\n', '{"a":', 'x\ny'])('refuse %j, of which no line is JSON', (text) => {
+    expect(() => lines(text)).toThrow(expect.objectContaining({ code: 'bad_request' }));
+  });
+
+  it('are told by the content type', () => {
+    for (const type of ['application/x-ndjson', 'Application/NDJSON; charset=utf-8']) {
+      expect(isLines(type)).toBe(true);
+    }
+    for (const type of ['application/json', 'application/x-ndjsonp', undefined]) {
+      expect(isLines(type)).toBe(false);
+    }
+  });
+});

@@ -77,19 +77,21 @@ function vocabularyType(words: readonly string[]): KnownIncidentType | undefined
   return VOCABULARY.find(([, pattern]) => pattern.test(all))?.[0];
 }
 
+type TypeWords = Pick<Alert, 'type' | 'words' | 'mappedWords' | 'usualType'>;
+
 /**
  * The type of the incident: what the source's mapping says of the event's words, else a word that is a type, else what such
  * words mean elsewhere, else the source's type, else the usual one. Where the source fixes its type, no word counts.
  */
 export function typeOf(
-  { type, words = [], usualType }: Pick<Alert, 'type' | 'words' | 'usualType'>,
+  { type, words = [], mappedWords = [], usualType }: TypeWords,
   rules: Partial<Pick<ReadingRules, 'incidentType' | 'typeMapping' | 'incidentTypeFixed'>>,
 ): string {
   const { incidentType, typeMapping = {}, incidentTypeFixed } = rules;
   if (incidentTypeFixed) return incidentType ?? usualType;
   const said = [...(type === undefined ? [] : [type]), ...words.slice(0, MOST_WORDS)];
   return (
-    mappedType(said, typeMapping) ??
+    mappedType([...said, ...mappedWords.filter((word) => word !== undefined)], typeMapping) ??
     said.map((word) => knownType(word)).find((known) => known !== undefined) ??
     vocabularyType(words.slice(0, MOST_WORDS)) ??
     incidentType ??

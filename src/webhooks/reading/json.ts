@@ -24,6 +24,11 @@ export function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
+/** A list of events may have gaps. */
+export function saysSomething(member: Json): boolean {
+  return typeof member !== 'object' || (member !== null && Object.keys(member).length > 0);
+}
+
 /** The member of that name; undefined when the value is no object or has none. */
 export function member(value: Json | undefined, name: string): Json | undefined {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

@@ -1,6 +1,7 @@
 import type { ReadingRules } from '../sources/webhook-source.js';
 import type { Json } from './json.js';
-import { countEvents, isUnfit, type ReadEvent, readEvents } from './read-events.js';
+import { atOnce } from '../../platform/concurrency/semaphore.js';
+import { incidentOf, isUnfit, openBody, type ReadEvent, readEvents } from './read-events.js';
 
 const source = { source: 'siem', autoTriage: false, severityMapping: {}, typeMapping: {} };
 const byMapping = (mapping: ReadingRules['mapping']) =>
@@ -43,6 +44,39 @@ describe('the events of a body', () => {
     expect(read({ incidentTypeFixed: true }, chosen).incidentType).toBe('other');
   });
 
+  it('are over by the state of the alert, and then have the minimum severity of the source', () => {
+    const state = { status: 'closed' };
+    const read = (rules: Partial<ReadingRules> & Pick<ReadingRules, 'format'>, event: Json) => {
+      const { severity, sourceStatus } = incidentOf(only({ ...source, ...rules }, event));
+      return [severity, sourceStatus];
+    };
+    const generic = {
+      event_type: 'malware',
+      data: { alert_id: 'a', severity: 'critical', details: state },
+    };
+    expect(read({ format: 'auto' }, generic)).toEqual(['low', 'resolved']);
+    expect(read({ format: 'auto', minSeverity: 'high' }, generic)).toEqual(['high', 'resolved']);
+    const wazuh = { id: '1', rule: { level: 'critical' }, data: state, details: state };
+    const mapping = { severity: '/rule/level', event_id: '/id' };
+    expect(read({ format: 'mapping', mapping }, wazuh)).toEqual(['critical', undefined]);
+    const enveloped = { data: { id: '1', level: 'critical', ...state } };
+    const inData = { severity: '/data/level', event_id: '/data/id' };
+    expect(read({ format: 'mapping', mapping: inData }, enveloped)).toEqual(['low', 'resolved']);
+  });
+
+  it('are the members of a list in a format, those that fit none beside those that do', () => {
+    const alert = (id: string) => ({ event_type: 'malware', data: { alert_id: id } });
+    const rules = { ...source, format: 'auto', incidentType: 'intrusion' } as const;
+    const body = [alert('a'), null, { other: 1 }, alert('b'), 'broken'];
+    expect(atOnce(openBody(rules, body)).count).toBe(4);
+    const types = all(rules, body).map(({ incident }) => incident.incidentType);
+    expect(types).toEqual(['malware', 'intrusion', 'malware', 'intrusion']);
+    expect(JSON.parse(all(rules, body)[3]!.incident.rawData)).toEqual({ event: 'broken' });
+    expect(readEvents(rules, [{ other: 1 }])).toEqual({ why: 'The body fits no known format.' });
+    expect(readEvents(rules, [])).toEqual({ why: 'The body fits no known format.' });
+    expect(readEvents(rules, body, { from: 2, most: 1 })).toHaveLength(1);
+  });
+
   it('are told apart by an id and by content that looks like one', () => {
     const rules = byMapping({ items: '/alerts', title: '^/t', event_id: '/id' });
     const [withId, without] = all(rules, { t: 't', alerts: [{ id: '[1]' }, 1] });
@@ -81,7 +115,7 @@ describe('the events of a body', () => {
   it('are read in parts when there are more than a thousand', () => {
     const rules = byMapping({ items: '/a', title: '/t' });
     const body = { a: Array.from({ length: 1_001 }, (_, t) => ({ t })) };
-    expect(countEvents(rules, body)).toBe(1_001);
+    expect(atOnce(openBody(rules, body)).count).toBe(1_001);
     expect(all(rules, body)).toHaveLength(1_000);
     expect(readEvents(rules, body, { from: 1_000, most: 1_000 })).toHaveLength(1);
   });

@@ -1,14 +1,25 @@
 import { hash } from 'node:crypto';
-import { type NewIncident, severityRises } from '../../incidents/incident.js';
+import { type NewIncident, type Severity, severityRises } from '../../incidents/incident.js';
 import { fieldsFrom, type IncidentFields } from '../../incidents/incident-fields.js';
-import { incidentTitle, titleOfTool } from '../../incidents/title-rules.js';
+import { incidentTitle, titleOfTool } from '../../incidents/titles.js';
+import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { shownStart } from '../../platform/text.js';
 import { readAs } from '../formats/formats.js';
-import { countByMapping, FIRST_PART, type Part, readByMapping } from '../mapping/mapping-rules.js';
+import {
+  eventsOf,
+  FIRST_PART,
+  isEmptyByMapping,
+  isFirst,
+  type Part,
+  readFound,
+  readsIn,
+} from '../mapping/mapping-rules.js';
+import { presetLike } from '../mapping/presets.js';
 import type { EventFormatName, ReadingRules, WebhookSource } from '../sources/webhook-source.js';
 import type { Alert } from './alert.js';
 import { typeOf } from './incident-type.js';
-import { isObject, type Json, type JsonObject, textOf } from './json.js';
+import { isList, isObject, type Json, type JsonObject, saysSomething, textOf } from './json.js';
+import { overWordOf } from './news.js';
 import { severityOf } from './severity.js';
 
 /** One event of a body, with the incident that it makes when it was not seen before. */
@@ -20,6 +31,10 @@ export interface ReadEvent {
   readonly contentHash: Buffer;
   /** The sender's id, if there is one. */
   readonly eventId?: string;
+  /** Minimum severity of the source. */
+  readonly minSeverity?: Severity;
+  /** The sender's word for an alert that is over, such as `resolved`. */
+  readonly overWord?: string;
   /** The sender's word for the severity, when nobody knows what it means. */
   readonly unknownSeverity?: string;
 }
@@ -27,22 +42,84 @@ export interface ReadEvent {
 /** The longest unknown severity word in the timeline. */
 const LONGEST_WORD = 100;
 
-type Rules = ReadingRules & Pick<WebhookSource, 'source' | 'autoTriage' | 'playbook'>;
+type Rules = ReadingRules & Pick<WebhookSource, 'source' | 'preset' | 'autoTriage' | 'playbook'>;
 
-/** The number of events in a body, whatever they say. Only a mapping finds several. */
-export function countEvents({ format, mapping }: ReadingRules, body: Json): number {
-  return format === 'mapping' && mapping ? countByMapping(mapping, body) : 1;
+/** A body, and the events in it. */
+export interface OpenBody {
+  /** What a poller gets when there is nothing new: lists for events, and none in them. */
+  readonly isEmpty: boolean;
+  /** The number of its events, whatever they say. */
+  readonly count: number;
+  /** Its events, without a part the first ones, or why it has none, for the sender and for the analyst. */
+  read(part?: Part): ReadEvent[] | Unfit;
 }
 
-/** Events of a body, without a part the first ones, or why it has none, for the sender and for the analyst. */
+/** Finds the events of a body once for all of its parts. */
+export function* openBody(rules: Rules, body: Json): Generator<void, OpenBody> {
+  const { format, mapping } = rules;
+  const says = !isList(body) || body.some(saysSomething);
+  yield;
+  if (format !== 'mapping') {
+    const events = isList(body) ? body.filter(saysSomething) : [body];
+    return opened(rules, body, !says, events.length, (part) =>
+      isList(body) ? alertsOfList(format, events, part) : alertsOfOne(format, body),
+    );
+  }
+  const found = mapping ? yield* eventsOf(mapping, body) : [];
+  yield;
+  // An event whose own lists are empty is an event: its title or its severity tells it from a page of results.
+  const isEmpty =
+    !says ||
+    (mapping !== undefined && isEmptyByMapping(mapping, body) && !readFound(mapping, found));
+  return opened(rules, body, isEmpty, found.length, (part) =>
+    mapping ? readFound(mapping, found, part) : undefined,
+  );
+}
+
+function opened(
+  rules: Rules,
+  body: Json,
+  isEmpty: boolean,
+  count: number,
+  alertsIn: (part: Part) => Alert[] | undefined,
+): OpenBody {
+  return {
+    isEmpty,
+    count,
+    read: (part = FIRST_PART) => {
+      const alerts = alertsIn(part);
+      if (!alerts) return { why: unfitWords(rules.format), hint: hintFor(rules, body) };
+      return alerts.map((alert) => readEvent(rules, alert));
+    },
+  };
+}
+
+/** Events of a body: see OpenBody. */
 export function readEvents(rules: Rules, body: Json, part = FIRST_PART): ReadEvent[] | Unfit {
-  const alerts = alertsOf(rules, body, part);
-  if (!alerts) return { why: unfitWords(rules.format) };
-  return alerts.map((alert) => readEvent(rules, alert));
+  return atOnce(openBody(rules, body)).read(part);
+}
+
+/** The incident that an event makes. An alert that is over wakes nobody, unless the minimum severity of the source does. */
+export function incidentOf({ incident, overWord, minSeverity = 'low' }: ReadEvent): NewIncident {
+  if (overWord === undefined) return incident;
+  return { ...incident, severity: minSeverity, sourceStatus: 'resolved' };
 }
 
 export interface Unfit {
   readonly why: string;
+  /** The preset that the body looks like, for who set up the source. */
+  readonly hint?: string;
+}
+
+/** Nothing where the source has that preset: then the body is one of its tool that tells of no event. */
+function hintFor({ preset }: Rules, body: Json): string | undefined {
+  const like = presetLike(body);
+  return like && like.name !== preset ? `This looks like ${like.name}.` : undefined;
+}
+
+/** Why there is no event, for the inbox. */
+export function wordsOf({ why, hint }: Unfit): string {
+  return hint === undefined ? why : `${why} ${hint}`;
 }
 
 export function isUnfit(read: readonly ReadEvent[] | Unfit): read is Unfit {
@@ -55,10 +132,21 @@ function unfitWords(format: EventFormatName): string {
   return `The body does not look like ${format}.`;
 }
 
-function alertsOf({ format, mapping }: Rules, body: Json, part: Part): Alert[] | undefined {
-  if (format === 'mapping') return mapping && readByMapping(mapping, body, part);
+function alertsOfOne(format: Exclude<EventFormatName, 'mapping'>, body: Json): Alert[] | undefined {
   const alert = readAs(format, body);
   return alert && [alert];
+}
+
+/** What fits no format is an incident, too, beside an event that does: it may be the one that matters. */
+function alertsOfList(
+  format: Exclude<EventFormatName, 'mapping'>,
+  all: readonly Json[],
+  part: Part,
+): Alert[] | undefined {
+  const events = all.slice(part.from, part.from + part.most);
+  const alerts = events.map((event) => readAs(format, event));
+  if (isFirst(part) && alerts.every((alert) => alert === undefined)) return undefined;
+  return alerts.map((alert, at) => alert ?? { event: events[at]!, usualType: 'other' });
 }
 
 function readEvent(rules: Rules, alert: Alert): ReadEvent {
@@ -89,8 +177,15 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
     key: sha256(alert.eventId === undefined ? `content ${content}` : `id ${alert.eventId}`),
     contentHash: sha256(content),
     eventId: alert.eventId,
+    minSeverity: rules.minSeverity,
+    overWord: overWordOf(alert.event, event, holdsAlertBy(rules)),
     unknownSeverity: unknownWord && shownStart(unknownWord, LONGEST_WORD),
   };
+}
+
+/** Where a mapping reads no part of the alert, the sender may put what strangers wrote. */
+function holdsAlertBy({ format, mapping }: Rules): ((member: string) => boolean) | undefined {
+  return format === 'mapping' && mapping ? (member) => readsIn(mapping, member) : undefined;
 }
 
 /** The event as it came. An event that is no object is put into one. */
@@ -101,6 +196,8 @@ function rawDataOf({ event }: Alert): JsonObject {
 /** What a mapping has a place for is there or nowhere: a key of the same name, such as the bounce address in `sender`, is something else. */
 function withoutMapped(rawData: JsonObject, { mapping }: Rules): JsonObject {
   const lift = mapping?.lift ?? {};
+  // An event may have 40 000 keys: they are copied only where one of them has to go.
+  if (!Object.keys(lift).some((key) => Object.hasOwn(rawData, key))) return rawData;
   return Object.fromEntries(Object.entries(rawData).filter(([key]) => !Object.hasOwn(lift, key)));
 }
 

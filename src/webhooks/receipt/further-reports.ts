@@ -1,28 +1,36 @@
 import { Injectable } from '@nestjs/common';
 import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import type { IncidentFields } from '../../incidents/incident-fields.js';
-import { type Incident, severityRises } from '../../incidents/incident.js';
+import type { IncidentChange } from '../../incidents/incident-changes.js';
+import type { TimelineSubject } from '../../incidents/timeline/timeline-entry.js';
+import { shownStart } from '../../platform/text.js';
+import { type Incident, severityRises, type SourceStatus } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { IncidentReports } from '../../incidents/reports/incident-reports.js';
+import { titleWithoutDetails } from '../../incidents/titles.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
+import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Json } from '../reading/json.js';
-import type { ReadEvent } from '../reading/read-events.js';
-import { saysItIsOver, saysMore } from './news.js';
+import { incidentOf, type ReadEvent } from '../reading/read-events.js';
+import { KnownSayings, saysOpen } from '../reading/news.js';
 import { type Arrival, principalOf } from './receipt.js';
-import { unknownSeverityEntries } from './unknown-severity.js';
+import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.js';
 
-/** In the timeline of an incident; its subject is the receipt. */
+/** Timeline event of an update. Its subject is the receipt. */
 export const EVENT_UPDATED = 'event_updated';
 const STAYED_RESOLVED = 'update_of_resolved';
+const STAYED_JUDGED = 'update_of_judged';
 
 const SYSTEM = 'system';
 
-/** Keeps what a later event says about an incident, and does what follows from it, in the caller's transaction. */
+/** Keeps later events of an incident as reports, and applies them to the incident in the caller's transaction. */
 @Injectable()
 export class FurtherReports {
+  private readonly turns = new LoopTurns();
+
   constructor(
     private readonly incidents: IncidentsService,
     private readonly reports: IncidentReports,
@@ -31,14 +39,55 @@ export class FurtherReports {
     private readonly settings: Settings,
   ) {}
 
-  /** An incident that was deleted stays as it was; the receipt is kept all the same. */
-  async add(tx: Tx, { id, source }: Arrival, event: ReadEvent, incidentId: string): Promise<void> {
-    const before = await this.incidents.lockForUpdate(tx, incidentId);
-    if (!before) return;
+  /**
+   * Adds the events of a body about one incident, in their order. An incident that was deleted stays as it was; the receipt is
+   * kept all the same.
+   */
+  async add(
+    tx: Tx,
+    arrival: Arrival,
+    events: readonly ReadEvent[],
+    incidentId: string,
+  ): Promise<void> {
+    let incident = await this.incidents.lockForUpdate(tx, incidentId);
+    if (!incident) return;
+    const newest = await this.reports.latestIn(tx, incidentId);
+    const known = await this.knownFrom(incident.rawData, newest);
+    let triage: ReadEvent['incident']['triage'];
+    for (const event of events) {
+      const isNews = await this.turns.run(() =>
+        known.add(JSON.parse(event.incident.rawData) as Json),
+      );
+      const news = newsOf(incident, event, isNews);
+      incident = await this.addOne(tx, arrival, event, incident, news);
+      if (news) triage = event.incident.triage;
+    }
+    if (!triage) return;
+    const payload = { ...triage, requested_by: principalOf(arrival.source), again: true };
+    const subject = { type: 'incident', id: incidentId };
+    await this.events.record(tx, { type: INCIDENT_EVENTS.triageWanted, subject, payload });
+  }
+
+  /** Reads in several turns of the event loop, because both texts may be megabytes long. */
+  private async knownFrom(first: string, newest: string | undefined): Promise<KnownSayings> {
+    const [firstEvent, newestEvent] = [
+      await this.turns.run(() => JSON.parse(first) as Json),
+      await this.turns.run(() => (newest === undefined ? undefined : (JSON.parse(newest) as Json))),
+    ];
+    return await this.turns.run(() => new KnownSayings(firstEvent, newestEvent));
+  }
+
+  private async addOne(
+    tx: Tx,
+    { id, source }: Arrival,
+    event: ReadEvent,
+    before: Incident,
+    news: News,
+  ): Promise<Incident> {
+    const incidentId = before.id;
     const by = principalOf(source);
     const about = { type: 'webhook_event', id };
     const { severity, fields, rawData } = event.incident;
-    const news = await this.newsOf(tx, before, event);
     const added = absentIn(before.fields, fields);
     await this.reports.add(tx, {
       incident_id: incidentId,
@@ -47,6 +96,7 @@ export class FurtherReports {
       webhook_event_id: id,
       raw_data: rawData,
     });
+    const sourceStatus = statusAfter(before, event);
     const adds = Object.keys(added);
     const more = adds.length > 0 ? ` It adds ${adds.join(', ')}.` : '';
     await this.timeline.add(
@@ -59,50 +109,65 @@ export class FurtherReports {
         subject: about,
       },
       ...unknownSeverityEntries(incidentId, by, event),
+      ...(sourceStatus
+        ? [{ ...statusEntry(sourceStatus, event), incidentId, actor: by, subject: about }]
+        : []),
     );
-    const current = news === 'reopens' ? await this.reopen(tx, before, about) : before;
     const rises = severityRises(before.severity, severity);
-    // Also without another field: whoever follows `updated_at` or `incident.updated` learns of the report.
-    if (rises || adds.length > 0 || (news && current === before)) {
-      const change = { severity: rises ? severity : undefined, fields: added };
-      await this.incidents.change(tx, current, change, { by, byPerson: false, about });
+    const title = rises ? await this.worseTitle(tx, event, incidentId) : undefined;
+    const wantsJudgement = news && (rises || event.overWord === undefined);
+    const isOpen =
+      before.status !== 'resolved' || (news === 'reopens' && this.settings.reopenOnUpdate);
+    const stays = wantsJudgement && isOpen && isCalmByPerson(before) && verdictStays(before);
+    const reported = `${source}: ${shownStart(event.incident.title, 120)}, severity ${severity}.`;
+    const because = stays ? `${reported} ${stays}` : reported;
+    // One change, so that people get one message about the reopening and the severity.
+    const wanted = { reopen: true, severity: rises ? severity : undefined, title };
+    const current =
+      news === 'reopens' ? await this.reopen(tx, before, wanted, { about, because }) : before;
+    if (stays) {
+      await this.timeline.add(tx, {
+        incidentId,
+        event: STAYED_JUDGED,
+        actor: SYSTEM,
+        summary: `${source} reports more than ${before.verdict?.decided_by} knew. ${stays}`,
+        subject: about,
+      });
     }
-    const { triage } = event.incident;
-    if (news && triage) {
-      const payload = { ...triage, requested_by: by, again: true };
-      const subject = { type: 'incident', id: incidentId };
-      await this.events.record(tx, { type: INCIDENT_EVENTS.triageWanted, subject, payload });
+    // A report with news changes the incident even without a new field: `updated_at` and `incident.updated` announce it.
+    const stillRises = severityRises(current.severity, severity);
+    if (stillRises || adds.length > 0 || sourceStatus || (news && current === before)) {
+      const raised = stillRises ? { severity, title } : {};
+      const change = { ...raised, fields: added, sourceStatus };
+      return await this.incidents.change(tx, current, change, {
+        by,
+        byPerson: false,
+        about,
+        because,
+      });
     }
+    return current;
   }
 
-  /** A higher severity always counts. An alert that its tool has closed reopens nothing. */
-  private async newsOf(
+  /** The title of a report that raises the severity. `undefined` if a person wrote the title, or the report says nothing more. */
+  private async worseTitle(
     tx: Tx,
-    before: Incident,
-    { incident: { severity, rawData } }: ReadEvent,
-  ): Promise<'reopens' | 'tells' | undefined> {
-    const latest = await this.reports.latestIn(tx, before.id);
-    const event = JSON.parse(rawData) as Json;
-    const known = [before.rawData, ...(latest === undefined ? [] : [latest])];
-    const rises = severityRises(before.severity, severity);
-    const more =
-      rises ||
-      saysMore(
-        event,
-        known.map((text) => JSON.parse(text) as Json),
-      );
-    if (!more) return undefined;
-    return before.status === 'resolved' && (rises || !saysItIsOver(event)) ? 'reopens' : 'tells';
+    { incident: { incidentType, source, title } }: ReadEvent,
+    incidentId: string,
+  ): Promise<string | undefined> {
+    if (title === titleWithoutDetails(incidentType, source)) return undefined;
+    return (await this.timeline.hasTitleByPerson(tx, incidentId)) ? undefined : title;
   }
 
   private async reopen(
     tx: Tx,
     before: Incident,
-    about: { readonly type: string; readonly id: string },
+    wanted: IncidentChange,
+    { about, because }: { readonly about: TimelineSubject; readonly because: string },
   ): Promise<Incident> {
     if (this.settings.reopenOnUpdate) {
-      const origin = { by: SYSTEM, byPerson: false, about };
-      return await this.incidents.change(tx, before, { reopen: true }, origin);
+      const origin = { by: SYSTEM, byPerson: false, about, because };
+      return await this.incidents.change(tx, before, wanted, origin);
     }
     await this.timeline.add(tx, {
       incidentId: before.id,
@@ -115,6 +180,77 @@ export class FurtherReports {
   }
 }
 
+type News = 'reopens' | 'tells' | undefined;
+
+/** A higher severity is always news. An alert that its tool has closed reopens no incident. */
+function newsOf(
+  { status, severity: before }: Incident,
+  { incident: { severity }, overWord }: ReadEvent,
+  saysMore: boolean,
+): News {
+  const rises = severityRises(before, severity);
+  if (!rises && !saysMore) return undefined;
+  return status === 'resolved' && (rises || overWord === undefined) ? 'reopens' : 'tells';
+}
+
+/** A person has found the incident less than malicious. */
+function isCalmByPerson({ verdict, verdictByPerson }: Incident): boolean {
+  return verdictByPerson && verdict?.classification !== 'malicious';
+}
+
+function verdictStays({ verdict }: Incident): string {
+  const judged = verdict ? `${verdict.decided_by} judged it ${verdict.classification}. ` : '';
+  return `${judged}The verdict stays, and no playbook runs by itself, until a person judges again.`;
+}
+
 function absentIn(known: IncidentFields, said: IncidentFields): IncidentFields {
   return Object.fromEntries(Object.entries(said).filter(([name]) => known[name] === undefined));
+}
+
+/** Timeline entry of a new incident whose alert is over. */
+export function overEntries(
+  incidentId: string,
+  actor: string,
+  event: ReadEvent,
+): NewTimelineEntry[] {
+  const { incident, overWord } = event;
+  if (overWord === undefined) return [];
+  const { source, severity } = incident;
+  const counted = incidentOf(event).severity;
+  const lowered =
+    severity === counted ? '.' : `: its severity ${severity} counts as ${counted} here.`;
+  const summary = `${source} says that its alert is over (${overWord})${lowered}`;
+  return [{ incidentId, event: 'source_resolved', actor, summary }];
+}
+
+/** Status of the alert after a later event. `undefined` if the status does not change, or the event says nothing about it. */
+export function statusAfter(
+  { sourceStatus }: Pick<Incident, 'sourceStatus'>,
+  { incident, overWord }: ReadEvent,
+): SourceStatus | undefined {
+  if (overWord !== undefined) return sourceStatus === 'resolved' ? undefined : 'resolved';
+  if (sourceStatus !== 'resolved') return undefined;
+  return saysOpen(JSON.parse(incident.rawData) as Json) ? 'open' : undefined;
+}
+
+function statusEntry(
+  status: SourceStatus,
+  { incident: { source }, overWord }: ReadEvent,
+): Pick<NewTimelineEntry, 'event' | 'summary'> {
+  const summary =
+    status === 'resolved'
+      ? `${source} says that its alert is over (${overWord}).`
+      : `${source} says that its alert is open again.`;
+  return { event: `source_${status}`, summary };
+}
+
+/** Timeline entry for an unknown severity word. */
+export function unknownSeverityEntries(
+  incidentId: string,
+  actor: string,
+  { unknownSeverity }: ReadEvent,
+): NewTimelineEntry[] {
+  if (unknownSeverity === undefined) return [];
+  const summary = `The severity "${unknownSeverity}" is not known here, so it counts as medium.`;
+  return [{ incidentId, event: 'severity_unknown', actor, summary }];
 }

@@ -4,59 +4,79 @@ import { Counter } from 'prom-client';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Principal } from '../../auth/principal.js';
 import { Clock } from '../../platform/clock.js';
+import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { isDatabaseUnavailable, isLostRace } from '../../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
-import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { AppError, NotFoundError, toAppError } from '../../platform/errors/app-error.js';
 import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
-import { toAppError } from '../../platform/errors/to-app-error.js';
 import { isUuid } from '../../platform/ids.js';
-import { defineQueue } from '../../platform/jobs/job-queue.js';
-import { Jobs } from '../../platform/jobs/jobs.js';
+import { defineQueue, Jobs } from '../../platform/jobs/jobs.js';
 import type { WebhookEventEntity } from '../events/webhook-event.entity.js';
 import type { WebhookEventWithBody } from '../events/webhook-event.js';
 import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
-import { readEventJson } from '../reading/event-json.js';
+import { readEventLines } from '../reading/event-json.js';
 import { MOST_EVENTS } from '../mapping/mapping-rules.js';
-import { countEvents, isUnfit, readEvents } from '../reading/read-events.js';
-import { SourceDirectory } from '../sources/source-directory.js';
+import { isUnfit, openBody, type OpenBody, wordsOf } from '../reading/read-events.js';
+import { WebhookSourcesRepository, sourceOf } from '../sources/webhook-sources.repository.js';
+import type { WebhookSource } from '../sources/webhook-source.js';
+import { FailedReceipts } from './failed-receipts.js';
 import { InboxRepository } from './inbox.repository.js';
-import { NO_SOURCE, NOT_STORED } from './receipt.errors.js';
-import { forgottenBefore } from './forgotten-events.js';
-import type { Arrival } from './receipt.js';
+import { NOT_STORED, NO_SOURCE } from '../webhook.errors.js';
+import type { Arrival, SettledEvent } from './receipt.js';
 import { Settlement } from './settlement.js';
 import {
-  afterFailure,
-  afterPart,
-  nextPart,
   NOTHING_DONE,
   type SettlingProgress,
+  afterFailure,
+  afterPart,
+  ending,
+  nextPart,
 } from './settling-progress.js';
+
+/** A job usually starts within this time, unless the backlog is very long. */
+const LONG_WAIT_MS = 10 * 60_000;
+/** Within this time another replica may be working on the event. */
+const SHORT_WAIT_MS = 60_000;
+
+/**
+ * Events that were queued before this moment and still wait get a new job, because their job may be lost. A backup has no jobs,
+ * so events that were queued before the process started get one sooner.
+ */
+export function forgottenBefore(now: Date, startedAt: Date): Date {
+  const found = Math.min(startedAt.getTime(), now.getTime() - SHORT_WAIT_MS);
+  return new Date(Math.max(found, now.getTime() - LONG_WAIT_MS));
+}
 
 export const QUEUED_EVENTS = defineQueue<{ readonly eventId: string }>('webhook-events');
 
 const CONCURRENCY = 4;
 const SWEEP_SECONDS = 60;
 const MOST_AT_ONCE = 1_000;
+/** Maximum number of bodies of a source that one transaction settles. */
+const MOST_TOGETHER = 20;
 
-/** Why an event in the inbox failed, and as what that counts. */
+/** Reason why a queued event failed, with the error code for the metrics. */
 interface Failure {
-  /** Absent when it is not registered: its name would stay a label for ever. */
+  readonly event: string;
+  /** Absent for an unregistered source, because its name would stay a label of the metrics. */
   readonly source?: string;
   readonly code: ErrorCode;
   readonly why: string;
 }
 
-/** Works on what is in the inbox already: what was only queued when it arrived, and what an analyst wants tried again. */
+/** Settles the events in the inbox: queued events, and failed events that an analyst replays. */
 @Injectable()
 export class InboxProcessing implements OnModuleInit {
   private readonly log = new Logger('Webhooks');
   private readonly startedAt: Date;
+  private readonly bodies = new StoredBodies();
 
   constructor(
     private readonly transactions: Transactions,
     private readonly inbox: InboxRepository,
     private readonly events: WebhookEventsRepository,
-    private readonly sources: SourceDirectory,
+    private readonly sources: WebhookSourcesRepository,
+    private readonly failed: FailedReceipts,
     private readonly settlement: Settlement,
     private readonly audit: AuditLog,
     private readonly jobs: Jobs,
@@ -73,113 +93,193 @@ export class InboxProcessing implements OnModuleInit {
     this.jobs.every('webhook-events-forgotten', SWEEP_SECONDS, () => this.queueForgotten());
   }
 
-  /** Tries a failed event again, and answers when that has ended: it may have failed again. A body of many events waits. */
+  /** Retries a failed event and answers with the outcome, which may be another failure. A large body is queued. */
   async replay(
     caller: Principal,
     id: string,
     idempotency: Participant<WebhookEventWithBody>,
   ): Promise<WebhookEventWithBody> {
     if (!isUuid(id)) throw new NotFoundError('Webhook event');
-    return await this.transactions.run<WebhookEventWithBody>(
-      async (tx) => {
-        const event = await this.inbox.lock(tx, id);
-        if (!event) throw new NotFoundError('Webhook event');
-        if (event.status !== 'failed') {
-          const message = `The event is ${event.status}: only a failed one is tried again.`;
-          throw new AppError('invalid_state', message, { details: { status: event.status } });
-        }
-        if (event.body && (await this.hasMany(event, event.body))) {
-          await this.inbox.requeue(tx, id);
-          await this.jobs.enqueue(tx, QUEUED_EVENTS, { eventId: event.id });
-        } else await this.process(tx, event);
-        await this.audit.record(tx, {
-          actor: caller.name,
-          action: 'webhook_event.replayed',
-          subject: { type: 'webhook_event', id: event.id },
-          details: { source: event.source },
-        });
-        return (await this.events.findById(event.id, tx))!;
-      },
-      caller,
-      idempotency,
-    );
+    const replay = (canSettle: boolean) =>
+      this.transactions.run<WebhookEventWithBody>(
+        (tx) => this.replayIn(tx, caller, id, canSettle),
+        caller,
+        idempotency,
+      );
+    try {
+      return await replay(true);
+    } catch (error) {
+      if (error instanceof AppError || isDatabaseUnavailable(error)) throw error;
+      this.log.error({ err: error, event: id }, 'A replayed webhook event was not stored');
+      return await replay(false);
+    }
+  }
+
+  /** If `canSettle` is false, a worker settles the events one by one, because one of them cannot be stored. */
+  private async replayIn(
+    tx: Tx,
+    caller: Principal,
+    id: string,
+    canSettle: boolean,
+  ): Promise<WebhookEventWithBody> {
+    const event = await this.inbox.lock(tx, id);
+    if (!event) throw new NotFoundError('Webhook event');
+    if (event.status !== 'failed') {
+      const message = `The event is ${event.status}: only a failed event can be replayed.`;
+      throw new AppError('invalid_state', message, { details: { status: event.status } });
+    }
+    const total = event.body ? await this.countIn(tx, event, event.body) : 1;
+    if (total > MOST_EVENTS || (total > 1 && !canSettle)) {
+      await this.inbox.requeue(tx, id);
+      await this.jobs.enqueue(tx, QUEUED_EVENTS, { eventId: id });
+    } else if (canSettle) await this.process(tx, event);
+    else await this.inbox.markFailed(tx, id, NOT_STORED);
+    await this.audit.record(tx, {
+      actor: caller.name,
+      action: 'webhook_event.replayed',
+      subject: { type: 'webhook_event', id },
+      details: { source: event.source },
+    });
+    return (await this.events.findById(id, tx))!;
   }
 
   private async processQueued(id: string): Promise<void> {
-    let failure: Failure | undefined;
-    let source: string | undefined;
-    try {
-      failure = await this.transactions.run(async (tx) => {
-        const event = await this.inbox.lock(tx, id);
-        source = event?.source;
-        // Another worker was faster, or an earlier attempt died after its commit.
-        return event?.status === 'queued' ? await this.process(tx, event) : undefined;
-      });
-    } catch (error) {
-      // Then it is tried again.
-      if (isDatabaseUnavailable(error) || isLostRace(error)) throw error;
-      this.log.error({ err: error, event: id }, 'A webhook event was not stored');
-      failure = { source, code: toAppError(error).code, why: NOT_STORED };
-      if (await this.transactions.run((tx) => this.continueAfterFailure(tx, id))) return;
-    }
-    if (failure) this.tell(id, failure);
+    const source = await this.inbox.queuedSourceOf(id);
+    if (source === undefined) return;
+    const failures = await this.processNext(source, MOST_TOGETHER);
+    for (const failure of failures) this.tell(failure);
+    await this.transactions.run((tx) => this.enqueueNext(tx, source));
   }
 
-  /** Its sender was told that it is accepted, so only this says that nobody could read it. */
-  private tell(event: string, { source = 'other', code, why }: Failure): void {
+  /**
+   * Settles the bodies of a source in the order of their receipt, because their events may be about one incident. Does nothing
+   * while another worker has locked the first body. That worker enqueues the job of the next body.
+   */
+  private async processNext(source: string, most: number): Promise<readonly Failure[]> {
+    let taken: readonly WebhookEventEntity[] = [];
+    try {
+      return await this.transactions.run(async (tx) => {
+        taken = await this.inbox.lockFirst(tx, source, most);
+        const failures: Failure[] = [];
+        for (const event of taken) {
+          const outcome = await this.process(tx, event);
+          if (outcome === 'goes on') break;
+          if (outcome) failures.push(outcome);
+        }
+        await this.enqueueNext(tx, source);
+        return failures;
+      });
+    } catch (error) {
+      // The job queue retries the job.
+      if (isDatabaseUnavailable(error) || isLostRace(error)) throw error;
+      const [first, ...others] = taken;
+      if (!first) throw error;
+      if (others.length > 0) return await this.processNext(source, 1);
+      this.log.error({ err: error, event: first.id }, 'A webhook event was not stored');
+      if (await this.transactions.run((tx) => this.continueAfterFailure(tx, first.id))) return [];
+      return [{ event: first.id, source, code: toAppError(error).code, why: NOT_STORED }];
+    }
+  }
+
+  private async enqueueNext(tx: Tx, source: string): Promise<void> {
+    const eventId = await this.inbox.firstQueued(tx, source);
+    if (eventId) await this.jobs.enqueue(tx, QUEUED_EVENTS, { eventId }, { singletonKey: eventId });
+  }
+
+  /** Reports the failure in metrics and log, because the sender was answered 202. */
+  private tell({ event, source = 'other', code, why }: Failure): void {
     this.errors.inc({ source, code });
     this.log.warn({ event, source, code }, `A queued webhook event failed: ${why}`);
   }
 
-  /** Answers why it failed, if it did. */
-  private async process(tx: Tx, event: WebhookEventEntity): Promise<Failure | undefined> {
+  /** Returns the failure, or `goes on` after a part of a large body that has more parts. */
+  private async process(
+    tx: Tx,
+    event: WebhookEventEntity,
+  ): Promise<Failure | 'goes on' | undefined> {
     const arrival = arrivalOf(event);
-    const source = await this.sources.find(event.source);
-    if (!source) return await this.fail(tx, event, { code: 'unknown_source', why: NO_SOURCE });
-    const json = readEventJson(arrival.body);
+    const source = await this.sourceIn(tx, event);
+    if (!source)
+      return await this.fail(tx, event, {
+        event: event.id,
+        code: 'unknown_source',
+        why: NO_SOURCE,
+      });
+    const body = await this.bodies.open(source, arrival);
+    if (body.isEmpty) {
+      await this.inbox.updateSettled(tx, { arrival, events: [] });
+      return undefined;
+    }
     const progress = event.progress ?? NOTHING_DONE;
-    const events = readEvents(source, json, nextPart(progress));
+    const events = body.read(nextPart(progress));
     if (isUnfit(events)) {
-      const { why } = events;
-      return await this.fail(tx, event, { source: event.source, code: 'validation_error', why });
+      const why = wordsOf(events);
+      const code = 'validation_error';
+      return await this.fail(tx, event, { event: event.id, source: event.source, code, why });
     }
     const settled = await this.settlement.settle(tx, { arrival, events });
-    const total = countEvents(source, json);
-    if (!event.progress && events.length === total) await this.inbox.updateSettled(tx, settled);
-    else await this.goOn(tx, event.id, afterPart(progress, settled.events, settled.repeats), total);
+    const total = body.count;
+    if (event.progress || events.length < total) {
+      const after = afterPart(progress, settled.events, settled.repeats);
+      return await this.goOn(tx, event, after, settled.events, total);
+    }
+    await this.inbox.updateSettled(tx, settled);
     return undefined;
   }
 
-  /** Each part ends with the job of the next one, in its transaction: a crash repeats no part and loses none. */
-  private async goOn(tx: Tx, id: string, progress: SettlingProgress, total: number): Promise<void> {
-    if (progress.done >= total) return await this.inbox.endProgress(tx, id, progress, total);
-    await this.inbox.keepProgress(tx, id, progress);
+  /** Stores the progress and enqueues the job of the next part in one transaction, so that a crash neither repeats nor loses a part. */
+  private async goOn(
+    tx: Tx,
+    event: WebhookEventEntity,
+    progress: SettlingProgress,
+    settled: readonly SettledEvent[],
+    total: number,
+  ): Promise<'goes on' | undefined> {
+    const { id } = event;
+    if (progress.done >= total) {
+      this.bodies.forget(id);
+      const { error } = ending(progress, total);
+      if (error) await this.failed.tell(tx, event, error);
+      await this.inbox.endProgress(tx, event, progress, settled, total);
+      return undefined;
+    }
+    await this.inbox.keepProgress(tx, event, progress, settled);
     await this.jobs.enqueue(tx, QUEUED_EVENTS, { eventId: id });
+    return 'goes on';
   }
 
-  /** False if the failure is that of one event, which is left out. */
+  /** Returns false if a single event failed and is left out. */
   private async continueAfterFailure(tx: Tx, id: string): Promise<boolean> {
     const event = await this.inbox.lock(tx, id);
     if (event?.status !== 'queued' || !event.body) return true;
-    const total = await this.countIn(event, event.body);
+    const total = await this.countIn(tx, event, event.body);
     const before = event.progress ?? NOTHING_DONE;
     const size = Math.min(before.most, total - before.done);
-    if (total > 1) await this.goOn(tx, id, afterFailure(before, size), total);
-    else await this.inbox.markFailed(tx, id, NOT_STORED);
+    if (total > 1) await this.goOn(tx, event, afterFailure(before, size), [], total);
+    else {
+      await this.failed.tell(tx, event, NOT_STORED);
+      await this.inbox.markFailed(tx, id, NOT_STORED);
+    }
     return size > 1;
   }
 
-  private async hasMany(event: WebhookEventEntity, body: Buffer): Promise<boolean> {
-    return (await this.countIn(event, body)) > MOST_EVENTS;
+  private async countIn(tx: Tx, event: WebhookEventEntity, body: Buffer): Promise<number> {
+    const source = await this.sourceIn(tx, event);
+    return source ? (await this.bodies.open(source, { id: event.id, body })).count : 1;
   }
 
-  private async countIn({ source: name }: WebhookEventEntity, body: Buffer): Promise<number> {
-    const source = await this.sources.find(name);
-    return source ? countEvents(source, readEventJson(body)) : 1;
+  /** Reads on the connection of the transaction, because a small pool has no second connection. */
+  private async sourceIn(
+    tx: Tx,
+    { source }: WebhookEventEntity,
+  ): Promise<WebhookSource | undefined> {
+    const row = await this.sources.find(source, tx);
+    return row && sourceOf(row, this.clock.now());
   }
 
-  private async fail(tx: Tx, { id }: WebhookEventEntity, failure: Failure): Promise<Failure> {
-    await this.inbox.markFailed(tx, id, failure.why);
+  private async fail(tx: Tx, event: WebhookEventEntity, failure: Failure): Promise<Failure> {
+    await this.failed.tell(tx, event, failure.why);
+    await this.inbox.markFailed(tx, event.id, failure.why);
     return failure;
   }
 
@@ -205,4 +305,38 @@ function arrivalOf(event: WebhookEventEntity): Arrival {
     bodyHash: event.body_hash,
     receivedAt: event.received_at,
   };
+}
+
+/** Maximum number of large bodies that are kept in memory, and for how long. */
+const MOST_KEPT = 2;
+const KEPT_MS = 60_000;
+
+/** Keeps a body that is settled in parts until its last part, so that it is not read again for each of them. */
+class StoredBodies {
+  private readonly turns = new LoopTurns();
+  private readonly kept = new Map<string, { readonly rules: string; readonly opened: OpenBody }>();
+
+  async open(source: WebhookSource, { id, body }: Pick<Arrival, 'id' | 'body'>): Promise<OpenBody> {
+    const rules = JSON.stringify(source);
+    const known = this.kept.get(id);
+    if (known?.rules === rules) return known.opened;
+    const json = await this.turns.runInPieces(readEventLines(body));
+    const opened = await this.turns.runInPieces(openBody(source, json));
+    if (opened.count > MOST_EVENTS) this.keep(id, { rules, opened });
+    return opened;
+  }
+
+  forget(id: string): void {
+    this.kept.delete(id);
+  }
+
+  private keep(id: string, body: { readonly rules: string; readonly opened: OpenBody }): void {
+    const [oldest] = this.kept.keys();
+    if (oldest !== undefined && this.kept.size >= MOST_KEPT) this.kept.delete(oldest);
+    this.kept.set(id, body);
+    // Another replica may settle the rest.
+    setTimeout(() => {
+      if (this.kept.get(id) === body) this.kept.delete(id);
+    }, KEPT_MS).unref();
+  }
 }

@@ -1,20 +1,26 @@
-// SQL for what must neither wait nor fail when another transaction was faster: `on conflict`, and locks in one order.
+// SQL: `on conflict` and locks in one order, so that concurrent transactions neither fail nor deadlock.
 import { Injectable } from '@nestjs/common';
 import { DataSource, Equal, In, IsNull, LessThan, Not } from 'typeorm';
+import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { WebhookEventEntity, type WebhookSeenEventEntity } from '../events/webhook-event.entity.js';
 import type { ReadEvent } from '../reading/read-events.js';
-import { type Arrival, type SettledReceipt, statusOf } from './receipt.js';
+import { type Arrival, type SettledEvent, type SettledReceipt, statusOf } from './receipt.js';
 import { ending, type SettlingProgress } from './settling-progress.js';
 
-/** A wish to be the first who brings an event, and so to make the incident. */
+/** Claim of a receipt to be the first with an event, and to create its incident. */
 export interface Claim {
   readonly event: ReadEvent;
   readonly incidentId: string;
 }
 
-/** What is known of an event that was seen before. */
+interface KeptFailure {
+  readonly id: string;
+  readonly isNews: boolean;
+}
+
+/** Row of an event that was received before. */
 export type SeenEvent = Pick<
   WebhookSeenEventEntity,
   'event_key' | 'content_hashes' | 'event_id' | 'incident_id'
@@ -38,7 +44,7 @@ const LOCK_SEEN: Statement = {
      where source = $1 and event_key = any($2::bytea[]) order by event_key for no key update`,
 };
 
-/** Contents remembered per event. More would grow without end where a sender counts something up. */
+/** Maximum number of contents remembered per event. A sender that increments a counter would add one with each event. */
 const MOST_CONTENTS = 100;
 
 const ADD_CONTENT: Statement = {
@@ -49,7 +55,10 @@ const ADD_CONTENT: Statement = {
      where source = $1 and event_key = $2`,
 };
 
-/** Of a body that waits already, or that failed before, there is one row: it waits, again. */
+/** After this time without a failure of the source the next failure is notified. A wrong mapping fails every event. */
+const QUIET = `interval '15 minutes'`;
+
+/** Queues a body. A body that is queued or has failed keeps its row, which is queued again. */
 const QUEUE: Statement = {
   name: 'webhook_events_queue',
   text: `
@@ -63,6 +72,11 @@ const QUEUE: Statement = {
     returning id, source, body_hash`,
 };
 
+const FIRST_QUEUED: Statement = {
+  name: 'webhook_events_first_queued',
+  text: `select id from webhook_events where source = $1 and status = 'queued' order by id limit $2`,
+};
+
 const FAIL: Statement = {
   name: 'webhook_events_fail',
   text: `
@@ -70,7 +84,23 @@ const FAIL: Statement = {
     values ($1, $2, 'failed', $3, $4, 1, $6, $5, now())
     on conflict (source, body_hash) where status in ('queued', 'failed')
     do update set status = 'failed', error = excluded.error, attempts = webhook_events.attempts + 1, processed_at = now()
-    returning id`,
+    returning id, id = $1 or exists (
+      select from webhook_events earlier
+       where earlier.source = $2 and earlier.body_hash = $4
+         and (earlier.status = 'queued' or earlier.status = 'failed' and earlier.processed_at <= now() - ${QUIET})) as is_news`,
+};
+
+/** Two failures at the same time would both find no other failure, so the second waits for the transaction of the first. */
+const LOCK_FAILURES: Statement = {
+  name: 'webhook_events_lock_failures',
+  text: `select pg_advisory_xact_lock(${AdvisoryLock.WebhookFailures}, hashtext($1))`,
+};
+
+const OTHER_FAILURE: Statement = {
+  name: 'webhook_events_other_failure',
+  text: `
+    select from webhook_events
+     where source = $1 and status = 'failed' and processed_at > now() - ${QUIET} and id <> $2 limit 1`,
 };
 
 @Injectable()
@@ -80,7 +110,7 @@ export class InboxRepository {
     private readonly statements: Statements,
   ) {}
 
-  /** The incidents of the claims that are the first. Waits for other transactions that claim the same. */
+  /** Returns the incident ids of the claims that are the first. Waits for other transactions with the same claims. */
   async claimAll(
     tx: Tx,
     { id, source }: Arrival,
@@ -101,7 +131,7 @@ export class InboxRepository {
     return await this.statements.rowsIn<SeenEvent>(tx, LOCK_SEEN, [source, keys]);
   }
 
-  /** From now on a repetition of this content is a duplicate, too. */
+  /** Remembers the content, so that its repetition is a duplicate. */
   async addContent(tx: Tx, source: string, { key, contentHash }: ReadEvent): Promise<void> {
     await this.statements.rowsIn(tx, ADD_CONTENT, [source, key, contentHash]);
   }
@@ -132,34 +162,51 @@ export class InboxRepository {
     });
   }
 
-  /** For what waited in the inbox, or failed there. */
+  /** Stores the outcome of an event that was queued or has failed. */
   async updateSettled(tx: Tx, settled: SettledReceipt): Promise<void> {
     const events = tx.getRepository(WebhookEventEntity);
     const attempts = () => 'attempts + 1';
     await events.update({ id: settled.arrival.id }, { ...outcomeOf(settled), attempts });
   }
 
-  /** The rest of the body waits. */
-  async keepProgress(tx: Tx, id: string, progress: SettlingProgress): Promise<void> {
-    const events = tx.getRepository(WebhookEventEntity);
-    await events.update({ id }, { progress, incident_ids: progress.incidentIds });
+  /** Stores the progress of a body that has more parts. */
+  async keepProgress(
+    tx: Tx,
+    event: WebhookEventEntity,
+    progress: SettlingProgress,
+    settled: readonly SettledEvent[],
+  ): Promise<void> {
+    const change = { progress, incident_ids: idsAfter(event, settled) };
+    await tx.getRepository(WebhookEventEntity).update({ id: event.id }, change);
   }
 
-  /** For a body that was settled in parts. */
-  async endProgress(tx: Tx, id: string, progress: SettlingProgress, total: number): Promise<void> {
-    const attempts = () => 'attempts + 1';
-    const processed_at = () => 'now()';
-    const outcome = { ...ending(progress, total), progress: null, attempts, processed_at };
-    await tx.getRepository(WebhookEventEntity).update({ id }, outcome);
+  /** Stores the outcome of a body that was settled in parts. */
+  async endProgress(
+    tx: Tx,
+    event: WebhookEventEntity,
+    progress: SettlingProgress,
+    settled: readonly SettledEvent[],
+    total: number,
+  ): Promise<void> {
+    await tx.getRepository(WebhookEventEntity).update(
+      { id: event.id },
+      {
+        ...ending(progress, total),
+        incident_ids: idsAfter(event, settled),
+        progress: null,
+        attempts: () => 'attempts + 1',
+        processed_at: () => 'now()',
+      },
+    );
   }
 
-  /** What failed waits again, from the start of its body. */
+  /** Queues a failed event again, from the start of its body. */
   async requeue(tx: Tx, id: string): Promise<void> {
     const again = { status: 'queued', error: null, processed_at: null } as const;
     await tx.getRepository(WebhookEventEntity).update({ id }, again);
   }
 
-  /** The ids under which the bodies wait, in their order. */
+  /** Queues the bodies and returns the ids of their rows, in the same order. */
   async queue(tx: Tx, arrivals: readonly Arrival[]): Promise<string[]> {
     const rows = await this.statements.rowsIn<Queued>(tx, QUEUE, [
       arrivals.map(({ id }) => id),
@@ -172,12 +219,28 @@ export class InboxRepository {
     return arrivals.map(({ source, bodyHash }) => ids.get(nameOf(source, bodyHash))!);
   }
 
-  /** Keeps a body that cannot be read, for the analyst. Answers the id under which it is kept. */
-  async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<string> {
+  /**
+   * Keeps an unreadable body for analysts. Returns the id of its row. `isNews` is false if the same body failed in the quiet period.
+   */
+  async keepFailed(tx: Tx, arrival: Arrival, error: string): Promise<KeptFailure> {
     const { id, source, body, bodyHash, receivedAt } = arrival;
     const values = [id, source, body, bodyHash, receivedAt.toISOString(), error];
-    const [row] = await this.statements.rowsIn<{ id: string }>(tx, FAIL, values);
-    return row!.id;
+    const [row] = await this.statements.rowsIn<{ id: string; is_news: boolean }>(tx, FAIL, values);
+    return { id: row!.id, isNews: row!.is_news };
+  }
+
+  /**
+   * Whether no other event of the source has failed in the quiet period. The caller has locked the row of its event: all
+   * transactions lock rows before the failures of the source.
+   */
+  async isFirstFailure(tx: Tx, source: string, id: string): Promise<boolean> {
+    if (await this.hasOtherFailure(tx, source, id)) return false;
+    await this.statements.rowsIn(tx, LOCK_FAILURES, [source]);
+    return !(await this.hasOtherFailure(tx, source, id));
+  }
+
+  private async hasOtherFailure(tx: Tx, source: string, id: string): Promise<boolean> {
+    return (await this.statements.rowsIn(tx, OTHER_FAILURE, [source, id])).length > 0;
   }
 
   async markFailed(tx: Tx, id: string, error: string): Promise<void> {
@@ -193,7 +256,7 @@ export class InboxRepository {
     );
   }
 
-  /** With its body. Waits for whoever works on it. */
+  /** Locks the event and returns it with its body. Waits for other transactions that hold the lock. */
   async lock(tx: Tx, id: string): Promise<WebhookEventEntity | undefined> {
     const event = await tx
       .getRepository(WebhookEventEntity)
@@ -205,7 +268,45 @@ export class InboxRepository {
     return event ?? undefined;
   }
 
-  /** Those that have waited longest. */
+  /** Source of a queued event. `undefined` if the event is not queued any more. */
+  async queuedSourceOf(id: string): Promise<string | undefined> {
+    const where = { id, status: 'queued' } as const;
+    const select = { id: true, source: true } as const;
+    const event = await this.dataSource
+      .getRepository(WebhookEventEntity)
+      .findOne({ select, where });
+    return event?.source;
+  }
+
+  /** The first queued body of the source. */
+  async firstQueued(tx: Tx, source: string): Promise<string | undefined> {
+    const [id] = await this.firstQueuedIds(tx, source, 1);
+    return id;
+  }
+
+  /** Locks the first queued bodies of the source, in the order of receipt. Returns none if the first is locked by another worker. */
+  async lockFirst(tx: Tx, source: string, most: number): Promise<WebhookEventEntity[]> {
+    const ids = await this.firstQueuedIds(tx, source, most);
+    if (ids.length === 0) return [];
+    const events = await tx
+      .getRepository(WebhookEventEntity)
+      .createQueryBuilder('event')
+      .addSelect('event.body')
+      .where({ id: In(ids), status: 'queued' })
+      .orderBy('event.id')
+      .setLock('pessimistic_write')
+      .setOnLocked('skip_locked')
+      .getMany();
+    const gap = events.findIndex(({ id }, at) => id !== ids[at]);
+    return gap < 0 ? events : events.slice(0, gap);
+  }
+
+  private async firstQueuedIds(tx: Tx, source: string, most: number): Promise<string[]> {
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, FIRST_QUEUED, [source, most]);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Returns the events that have waited longest. */
   async queuedBefore(time: Date, limit: number): Promise<string[]> {
     const events = await this.dataSource.getRepository(WebhookEventEntity).find({
       select: { id: true },
@@ -217,6 +318,15 @@ export class InboxRepository {
   }
 }
 
+/** A body that is settled from its start begins a new list. */
+function idsAfter(
+  { progress, incident_ids }: WebhookEventEntity,
+  settled: readonly SettledEvent[],
+): string[] {
+  const before = progress ? incident_ids : [];
+  return [...new Set([...before, ...settled.map(({ incidentId }) => incidentId)])];
+}
+
 type Queued = Pick<WebhookEventEntity, 'id' | 'source' | 'body_hash'>;
 
 function nameOf(source: string, bodyHash: Buffer): string {
@@ -226,7 +336,7 @@ function nameOf(source: string, bodyHash: Buffer): string {
 function outcomeOf({ arrival, events, repeats }: SettledReceipt) {
   return {
     status: statusOf(events),
-    // Only what another receipt has is left out: equal events may have come in other bytes, or each in a body of its own.
+    // The body is left out only if another receipt has the same bytes: equal events may arrive in different bodies.
     body: repeats?.hasBytes ? null : arrival.body,
     incident_ids: [...new Set(events.map(({ incidentId }) => incidentId))],
     duplicate_of: repeats?.id ?? null,

@@ -1,12 +1,12 @@
-// SQL: receipt is the hot path, one statement for all that arrive together, with everything that belongs to them.
+// SQL: receipt is the hot path. One statement stores a batch of receipts with their incidents, timeline and inbox rows.
 import { Injectable } from '@nestjs/common';
 import {
   INCIDENT_PARAMETERS,
   incidentValues,
   insertIncidents,
   type Insertion,
-} from '../../incidents/records/incident-insert.sql.js';
-import { insertTimeline } from '../../incidents/timeline/timeline-insert.js';
+} from '../../incidents/records/incident.sql.js';
+import { insertTimeline } from '../../incidents/timeline/timeline-entry.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { ReadEvent } from '../reading/read-events.js';
 import type { Arrival } from './receipt.js';
@@ -17,19 +17,22 @@ export interface SingleReceipt {
   readonly event: ReadEvent;
 }
 
-const OWN_PARAMETERS = 8;
+const OWN_PARAMETERS = 9;
 const IF_NEW = (id: string) => `where ${id} in (select incident_id from fresh)`;
 
 /**
  * Whoever inserts the sender's id of an event first makes the incident; all else is inserted for those alone. The ids are
- * inserted in their order, so that two replicas that have the same ones never wait for each other in a circle.
+ * inserted in their order, so that two replicas that have the same ones never wait for each other in a circle. An event with an
+ * id waits behind the queued bodies of its source, which may have an earlier state of it.
  */
 const INSERT_NEW: Statement = {
   name: 'webhook_receipts_insert_new',
   text: `
     with arrived as materialized (
-      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::uuid[], $8::timestamptz[])
-        as arrived (id, source, body, body_hash, event_key, content_hash, incident_id, received_at)),
+      select * from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::uuid[], $8::timestamptz[], $9::boolean[])
+        as arrived (id, source, body, body_hash, event_key, content_hash, incident_id, received_at, has_order)
+       where not (has_order and exists (
+         select from webhook_events waiting where waiting.source = arrived.source and waiting.status = 'queued'))),
     fresh as (
       insert into webhook_seen_events (source, event_key, content_hashes, event_id, incident_id)
       select source, event_key, array[content_hash], id, incident_id from arrived order by source, event_key
@@ -44,7 +47,7 @@ const INSERT_NEW: Statement = {
     select id, number from incident`,
 };
 
-/** A repetition with the bytes of the first receipt needs none of its own. */
+/** Stores repetitions without a body, because the first receipt has the same bytes. */
 const INSERT_REPEATED: Statement = {
   name: 'webhook_receipts_insert_repeated',
   text: `
@@ -65,8 +68,8 @@ const INSERT_REPEATED: Statement = {
       from repeated join incidents on incidents.id = repeated.incident_id`,
 };
 
-/** The incident that the first receipt of an event made. */
-export interface RepeatedRow {
+/** The incident that the first receipt of an event created. */
+interface RepeatedRow {
   readonly id: string;
   readonly incident_id: string;
   readonly number: string;
@@ -79,7 +82,7 @@ export class ReceiptBatchesRepository {
 
   /**
    * A transaction of its own in one round trip. `insertion` has an incident for each receipt, in their order. Answers the
-   * numbers of those that it made, by their ids; of an event that was seen before it leaves no trace.
+   * numbers of those that it made, by their ids; of an event that was seen before, or that has to wait, it leaves no trace.
    */
   async insertNew(
     singles: readonly SingleReceipt[],
@@ -95,6 +98,7 @@ export class ReceiptBatchesRepository {
       singles.map(({ event }) => event.contentHash),
       insertion.rows.map(({ id }) => id),
       singles.map(({ arrival }) => arrival.receivedAt.toISOString()),
+      singles.map(({ event }) => event.eventId !== undefined),
       ...incidentValues(insertion),
       ...timeline,
     ]);

@@ -3,16 +3,16 @@ import type { ReadEvent } from '../reading/read-events.js';
 
 /** A verified body on its way into the inbox. */
 export interface Arrival {
-  /** Of its row in the inbox. */
+  /** Id of the inbox row. */
   readonly id: string;
   readonly source: string;
   readonly body: Buffer;
-  /** SHA-256. */
+  /** SHA-256 of the body. */
   readonly bodyHash: Buffer;
   readonly receivedAt: Date;
 }
 
-/** What became of one event of a body. */
+/** Outcome of one event of a body. */
 export interface SettledEvent {
   readonly outcome: 'created' | 'duplicate' | 'updated';
   readonly incidentId: string;
@@ -23,11 +23,11 @@ export interface SettledEvent {
 export interface SettledReceipt {
   readonly arrival: Arrival;
   readonly events: readonly SettledEvent[];
-  /** Of a body that brought nothing new. */
+  /** The earlier receipt, if the body has nothing new. */
   readonly repeats?: EarlierReceipt;
 }
 
-/** The receipt with the same bytes, or else the one that brought the first event of the body. */
+/** The receipt with the same bytes, or the receipt that first had the first event of the body. */
 export interface EarlierReceipt {
   readonly id: string;
   readonly hasBytes: boolean;
@@ -38,14 +38,14 @@ export interface ReadReceipt {
   readonly events: readonly ReadEvent[];
 }
 
-/** The status of a receipt. What is new counts most. */
+/** Status of a receipt: a created incident outranks an update, and an update outranks a duplicate. */
 export function statusOf(events: readonly Pick<SettledEvent, 'outcome'>[]): WebhookEventStatus {
   const outcomes = new Set(events.map(({ outcome }) => outcome));
-  if (outcomes.has('created')) return 'processed';
+  if (outcomes.has('created') || events.length === 0) return 'processed';
   return outcomes.has('updated') ? 'updated' : 'duplicate';
 }
 
-/** The principal as which the incidents of a source are made. */
+/** Principal name that creates the incidents of a source. */
 export function principalOf(source: string): string {
   return `webhook:${source}`;
 }

@@ -1,15 +1,25 @@
-import { Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
-import { Allow } from '../../platform/access/access.js';
+import { Controller, Get, Header, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiExcludeEndpoint, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Allow, Public } from '../../platform/access/access.js';
 import { RawAnswer } from '../../platform/http/answering-adapter.js';
 import { AnyQuery, BodyUpTo, Consumes } from '../../platform/http/handler-options.js';
-import { Limited } from '../../platform/limits/limited.js';
+import { Limited } from '../../platform/limits/request-limits.js';
 import { ApiAnswer, ApiErrors, Operation } from '../../platform/openapi/answers.js';
-import { Verified, type VerifiedReceipt } from '../signatures/verified-receipt.js';
-import { ApiDelivery } from './receipt-contract.js';
-import { AcceptedReceiptDto, QueuedReceiptDto } from './receipt.dto.js';
-import { RECEIPT_REFUSALS } from './receipt.errors.js';
+import {
+  OKTA_CHALLENGE,
+  OKTA_VERIFICATION_TYPE,
+  OktaVerification,
+  WithOktaChallenge,
+} from '../signatures/okta-verification.js';
+import { Verified, type VerifiedReceipt } from '../signatures/hmac.guard.js';
+import {
+  AcceptedReceiptDto,
+  ApiDelivery,
+  QueuedReceiptDto,
+  WebhookVerificationDto,
+} from './receipt.dto.js';
+import { RECEIPT_REFUSALS } from '../webhook.errors.js';
 import { WebhookReceipts } from './webhook-receipts.js';
 
 const RECEIPT = {
@@ -22,7 +32,27 @@ const RECEIPT = {
 @ApiTags('Webhooks')
 @Controller('api/webhooks')
 export class ReceiptsController {
-  constructor(private readonly receipts: WebhookReceipts) {}
+  constructor(
+    private readonly receipts: WebhookReceipts,
+    private readonly okta: OktaVerification,
+  ) {}
+
+  /** The contract tells it at getWebhookSource, which has the same address and method. */
+  @Get(':source')
+  @WithOktaChallenge()
+  @Public()
+  @AnyQuery()
+  @Limited('none')
+  @RawAnswer()
+  @Header('content-type', OKTA_VERIFICATION_TYPE)
+  @ApiExcludeEndpoint()
+  async verify(
+    @Param('source') source: string,
+    @Req() { headers, ip }: FastifyRequest,
+  ): Promise<WebhookVerificationDto> {
+    const challenge = String(headers[OKTA_CHALLENGE]);
+    return { verification: await this.okta.answer(source, challenge, ip) };
+  }
 
   @Post(':source')
   @HttpCode(200)
@@ -46,7 +76,8 @@ export class ReceiptsController {
   })
   @ApiAnswer({
     status: 202,
-    description: 'The event is stored; a worker makes its incident.',
+    description:
+      'The event is stored; a worker makes its incident. Or the body is stored and has no event, as when a poller has nothing new.',
     type: RECEIPT,
     raw: true,
   })
@@ -58,6 +89,8 @@ export class ReceiptsController {
     const receipt = await this.receipts.receive(verified);
     if (receipt.status === 'accepted') return AcceptedReceiptDto.fromAll(receipt.events);
     void reply.status(202);
-    return QueuedReceiptDto.from(receipt.id);
+    return receipt.status === 'empty'
+      ? QueuedReceiptDto.ofEmpty(receipt.id)
+      : QueuedReceiptDto.from(receipt.id);
   }
 }

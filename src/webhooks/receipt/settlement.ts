@@ -3,27 +3,31 @@ import { IncidentCreation } from '../../incidents/incident-creation.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { ReadEvent } from '../reading/read-events.js';
-import { EVENT_UPDATED, FurtherReports } from './further-reports.js';
+import { type ReadEvent, incidentOf } from '../reading/read-events.js';
+import {
+  EVENT_UPDATED,
+  FurtherReports,
+  overEntries,
+  unknownSeverityEntries,
+} from './further-reports.js';
 import { type Claim, InboxRepository, type SeenEvent } from './inbox.repository.js';
 import {
   type Arrival,
   type EarlierReceipt,
-  principalOf,
   type ReadReceipt,
   type SettledEvent,
   type SettledReceipt,
+  principalOf,
 } from './receipt.js';
-import { unknownSeverityEntries } from './unknown-severity.js';
 
-/** Of so many receipts that changed the incidents the bytes are compared with those of a repetition. */
+/** Maximum number of update receipts whose bytes are compared with those of a repetition. */
 const UPDATES_COMPARED = 1_000;
 
 type Settled = Omit<SettledEvent, 'incidentNumber'>;
 
 /**
- * Makes of the events of one body what becomes of them, in the caller's transaction: incidents of those that are new,
- * updates of incidents where the sender's id is known and the content is not, and nothing where both are.
+ * Settles the events of one body in the caller's transaction. A new event creates an incident. A known event with new content
+ * updates its incident. A known event with known content is a duplicate and changes nothing.
  */
 @Injectable()
 export class Settlement {
@@ -39,7 +43,7 @@ export class Settlement {
     const by = principalOf(arrival.source);
     const wanted = events.map((event) => ({
       event,
-      row: this.creation.prepare(by, event.incident),
+      row: this.creation.prepare(by, incidentOf(event)),
     }));
     const claims = wanted.map(({ event, row }): Claim => ({ event, incidentId: row.id }));
     const first = await this.inbox.claimAll(tx, arrival, claims);
@@ -51,7 +55,10 @@ export class Settlement {
     );
     await this.timeline.add(
       tx,
-      ...fresh.flatMap(({ event, row }) => unknownSeverityEntries(row.id, by, event)),
+      ...fresh.flatMap(({ event, row }) => [
+        ...unknownSeverityEntries(row.id, by, event),
+        ...overEntries(row.id, by, event),
+      ]),
     );
 
     const repeated = wanted.filter(({ row }) => !first.has(row.id)).map(({ event }) => event);
@@ -59,8 +66,15 @@ export class Settlement {
     const settled = new Map<ReadEvent, Settled>(
       fresh.map(({ event, row }) => [event, { outcome: 'created', incidentId: row.id }]),
     );
-    for (const event of inOrderOfIncidents(repeated, seen)) {
-      settled.set(event, await this.repeat(tx, arrival, event, seen.get(nameOf(event.key))!));
+    const byIncident = Map.groupBy(repeated, ({ key }) => seen.get(nameOf(key))!.incident_id);
+    // Locking incidents in the order of their ids prevents deadlocks between two bodies.
+    for (const [incidentId, again] of [...byIncident].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+      const updates = await this.updatesIn(tx, arrival, again, seen);
+      for (const event of again) {
+        const outcome = updates.has(event) ? 'updated' : 'duplicate';
+        settled.set(event, { outcome, incidentId });
+      }
+      if (updates.size > 0) await this.further.add(tx, arrival, [...updates], incidentId);
     }
     const all = await this.withNumbers(
       tx,
@@ -72,7 +86,7 @@ export class Settlement {
     return { arrival, events: all, repeats: await this.repeatedBy(tx, arrival, ofEach) };
   }
 
-  /** Usually a first receipt has the same bytes; else one that brought other content later may have them. */
+  /** Finds the receipt with the same bytes: usually the first receipt of an event, otherwise a receipt that updated it. */
   private async repeatedBy(
     tx: Tx,
     arrival: Arrival,
@@ -95,19 +109,25 @@ export class Settlement {
     return new Map(rows.map((row) => [nameOf(row.event_key), row]));
   }
 
-  private async repeat(
+  /** Returns the events with new content, and remembers their content. */
+  private async updatesIn(
     tx: Tx,
-    arrival: Arrival,
-    event: ReadEvent,
-    seen: SeenEvent,
-  ): Promise<Settled> {
-    const incidentId = seen.incident_id;
-    if (seen.content_hashes.some((hash) => hash.equals(event.contentHash))) {
-      return { outcome: 'duplicate', incidentId };
+    { source }: Arrival,
+    events: readonly ReadEvent[],
+    seen: ReadonlyMap<string, SeenEvent>,
+  ): Promise<ReadonlySet<ReadEvent>> {
+    const known = new Set(
+      events.flatMap(({ key }) => seen.get(nameOf(key))!.content_hashes.map(nameOf)),
+    );
+    const updates = new Set<ReadEvent>();
+    for (const event of events) {
+      const content = nameOf(event.contentHash);
+      if (known.has(content)) continue;
+      known.add(content);
+      updates.add(event);
+      await this.inbox.addContent(tx, source, event);
     }
-    await this.inbox.addContent(tx, arrival.source, event);
-    await this.further.add(tx, arrival, event, incidentId);
-    return { outcome: 'updated', incidentId };
+    return updates;
   }
 
   private async withNumbers(tx: Tx, settled: readonly Settled[]): Promise<SettledEvent[]> {
@@ -115,15 +135,6 @@ export class Settlement {
     const numbers = await this.incidents.numbersOf(tx, ids);
     return settled.map((one) => ({ ...one, incidentNumber: numbers.get(one.incidentId)! }));
   }
-}
-
-/** Incidents are locked in the order of their ids, so that two bodies never wait for each other in a circle. */
-function inOrderOfIncidents(
-  events: readonly ReadEvent[],
-  seen: ReadonlyMap<string, SeenEvent>,
-): ReadEvent[] {
-  const incidentOf = ({ key }: ReadEvent): string => seen.get(nameOf(key))!.incident_id;
-  return events.toSorted((one, other) => (incidentOf(one) < incidentOf(other) ? -1 : 1));
 }
 
 function nameOf(key: Buffer): string {

@@ -1,4 +1,11 @@
-import { afterFailure, afterPart, ending, nextPart, NOTHING_DONE } from './settling-progress.js';
+import {
+  afterFailure,
+  afterPart,
+  ending,
+  nextPart,
+  NOTHING_DONE,
+  type SettlingProgress,
+} from './settling-progress.js';
 
 const settled = (outcome: 'created' | 'duplicate', incidentId: string) => ({
   outcome,
@@ -14,7 +21,7 @@ describe('progress of a body of many events', () => {
       undefined,
     );
     expect(nextPart(after)).toEqual({ from: 2, most: 1000 });
-    expect(ending(after, 2)).toMatchObject({ status: 'processed', incident_ids: ['a', 'b'] });
+    expect(ending(after, 2)).toMatchObject({ status: 'processed' });
   });
 
   it('halves a part that fails until one event is left, and leaves that one out', () => {
@@ -26,8 +33,13 @@ describe('progress of a body of many events', () => {
     expect(ending(all, 3)).toMatchObject({
       status: 'failed',
       error: expect.stringContaining('number 1.'),
-      incident_ids: ['b', 'c'],
     });
+  });
+
+  it('counts the failed events that the message does not name', () => {
+    const steps = Array.from({ length: 103 });
+    const all = steps.reduce((before: SettlingProgress) => afterFailure(before, 1), NOTHING_DONE);
+    expect(ending(all, 200).error).toContain('99, 100 and 3 more.');
   });
 
   it('is a duplicate if all events are, of the receipt that the first part repeats', () => {

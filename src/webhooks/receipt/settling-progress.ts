@@ -2,29 +2,30 @@ import { MOST_EVENTS, type Part } from '../mapping/mapping-rules.js';
 import type { EarlierReceipt, SettledEvent } from './receipt.js';
 import { statusOf } from './receipt.js';
 
-/** How far a body of many events is settled. Each part is a transaction, which writes this down. */
+/** Progress of a large body that is settled in parts. The transaction of each part stores it. */
 export interface SettlingProgress {
-  /** Events that are done, from the start of the body. */
+  /** Number of settled events, counted from the start of the body. */
   readonly done: number;
   /** Size of the next part. It is halved after a failure, until one event is left. */
   readonly most: number;
   readonly outcomes: readonly SettledEvent['outcome'][];
-  readonly incidentIds: readonly string[];
   /** The receipt that the first part repeats. */
   readonly repeats?: string;
-  /** Positions of events that could not be stored, from 1. */
+  /** Positions of the first events that could not be stored, from 1. */
   readonly failed: readonly number[];
+  /** Number of all events that could not be stored. */
+  readonly failures: number;
 }
 
-/** More positions are not named. */
+/** Maximum number of positions in the error message. */
 const MOST_NAMED = 100;
 
 export const NOTHING_DONE: SettlingProgress = {
   done: 0,
   most: MOST_EVENTS,
   outcomes: [],
-  incidentIds: [],
   failed: [],
+  failures: 0,
 };
 
 export function nextPart({ done, most }: SettlingProgress): Part {
@@ -36,38 +37,34 @@ export function afterPart(
   events: readonly SettledEvent[],
   repeats: EarlierReceipt | undefined,
 ): SettlingProgress {
-  const ids = events.map(({ incidentId }) => incidentId);
   return {
     ...before,
     done: before.done + events.length,
     most: MOST_EVENTS,
     outcomes: [...new Set([...before.outcomes, ...events.map(({ outcome }) => outcome)])],
-    incidentIds: [...new Set([...before.incidentIds, ...ids])],
     repeats: before.repeats ?? repeats?.id,
   };
 }
 
-/** A part that fails is tried in halves. One event that fails alone is left out, so that it keeps no other back. */
+/** Halves a part that failed. An event that fails alone is left out, so that it does not block the other events. */
 export function afterFailure(before: SettlingProgress, size: number): SettlingProgress {
   if (size > 1) return { ...before, most: Math.ceil(size / 2) };
   const failed = [...before.failed, before.done + 1].slice(0, MOST_NAMED);
-  return { ...before, done: before.done + 1, most: MOST_EVENTS, failed };
+  const failures = before.failures + 1;
+  return { ...before, done: before.done + 1, most: MOST_EVENTS, failed, failures };
 }
 
-/** What becomes of the receipt when nothing is left to do. */
-export function ending(
-  { outcomes, incidentIds, repeats, failed }: SettlingProgress,
-  total: number,
-) {
+/** Final status of the receipt after the last part. */
+export function ending({ outcomes, repeats, failed, failures }: SettlingProgress, total: number) {
+  const more = failures > failed.length ? ` and ${failures - failed.length} more` : '';
   const error =
-    failed.length > 0
-      ? `Of ${total} events these could not be stored: number ${failed.join(', ')}. The log has the cause.`
+    failures > 0
+      ? `Of ${total} events these could not be stored: number ${failed.join(', ')}${more}. The log has the cause.`
       : undefined;
   const status = statusOf(outcomes.map((outcome) => ({ outcome })));
   return {
     status: error ? ('failed' as const) : status,
     error: error ?? null,
-    incident_ids: incidentIds,
     duplicate_of: status === 'duplicate' && !error ? (repeats ?? null) : null,
   };
 }

@@ -7,39 +7,43 @@ import { incidentNumber } from '../../incidents/incident.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { Clock } from '../../platform/clock.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
-import { Semaphore } from '../../platform/concurrency/semaphore.js';
+import { atOnce, LoopTurns, Semaphore } from '../../platform/concurrency/semaphore.js';
 import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { LimitCounter } from '../../platform/limits/limit-counter.js';
-import { toAppError } from '../../platform/errors/to-app-error.js';
+import { toAppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
 import { Jobs } from '../../platform/jobs/jobs.js';
-import { readEventJson } from '../reading/event-json.js';
+import { readEventJson, readEventLines } from '../reading/event-json.js';
 import { MOST_EVENTS } from '../mapping/mapping-rules.js';
-import type { Json } from '../reading/json.js';
-import { countEvents, isUnfit, readEvents } from '../reading/read-events.js';
-import type { VerifiedReceipt } from '../signatures/verified-receipt.js';
-import { keyOfSource, webhookLimit } from '../signatures/webhook-limit.js';
+import { incidentOf, isUnfit, openBody, type OpenBody, wordsOf } from '../reading/read-events.js';
+import { accountOf, type VerifiedReceipt, webhookLimit } from '../signatures/hmac.guard.js';
 import type { WebhookSource } from '../sources/webhook-source.js';
+import { FailedReceipts } from './failed-receipts.js';
 import { InboxRepository } from './inbox.repository.js';
 import { ReceiptBatchesRepository, type SingleReceipt } from './receipt-batches.repository.js';
 import { QUEUED_EVENTS } from './inbox-processing.js';
-import { type Arrival, principalOf, type ReadReceipt, type SettledEvent } from './receipt.js';
+import { type Arrival, type ReadReceipt, type SettledEvent, principalOf } from './receipt.js';
 import { Settlement } from './settlement.js';
-import { unknownSeverityEntries } from './unknown-severity.js';
-import { NOT_STORED, UnknownFormatError } from './receipt.errors.js';
+import { overEntries, unknownSeverityEntries } from './further-reports.js';
+import { NOT_STORED, UnknownFormatError } from '../webhook.errors.js';
 
 export type Receipt =
   | { readonly status: 'accepted'; readonly events: readonly SettledEvent[] }
-  | { readonly status: 'queued'; readonly id: string };
+  | { readonly status: 'queued'; readonly id: string }
+  | { readonly status: 'empty'; readonly id: string };
 
-/** So many events of a body are settled in the time of a few. */
+/** Bodies with more events share two places for settling, because they take longer. */
 const FEW = 10;
+/** Bodies of this size or more take several milliseconds to read. */
+const LARGE_BYTES = 65_536;
+/** Bodies of this size or more may have so many lines or events that reading them takes several milliseconds. */
+const MANY_LINES_BYTES = 4_096;
 
 /**
- * Takes in the bodies whose signature is valid. Nothing is answered before it is committed: the body with its incidents,
- * or, when more receipts are under way than may be, the body alone, of which a worker makes the incidents.
+ * Stores bodies with a valid signature. The answer follows the commit of the body with its incidents. When more receipts are in
+ * progress than WEBHOOK_SYNC_LIMIT allows, only the body is committed, and a worker creates the incidents.
  */
 @Injectable()
 export class WebhookReceipts {
@@ -51,14 +55,16 @@ export class WebhookReceipts {
     this.insertRepeated(singles),
   );
   private readonly queue = new Batcher<Arrival, string>((arrivals) => this.queueAll(arrivals));
-  /** A body of many events keeps a connection for long: others find the remaining ones free. */
+  /** A body of many events holds a database connection for long. This leaves connections to other requests. */
   private readonly manyEvents = new Semaphore(2);
+  private readonly turns = new LoopTurns();
   private underWay = 0;
 
   constructor(
     private readonly transactions: Transactions,
     private readonly batches: ReceiptBatchesRepository,
     private readonly inbox: InboxRepository,
+    private readonly failed: FailedReceipts,
     private readonly settlement: Settlement,
     private readonly creation: IncidentCreation,
     private readonly timeline: IncidentTimeline,
@@ -84,44 +90,58 @@ export class WebhookReceipts {
     }
   }
 
-  private async take({ source, bytes, isRepetition }: VerifiedReceipt): Promise<Receipt> {
-    const json = readEventJson(bytes);
+  private async take({ source, bytes, isRepetition, isLines }: VerifiedReceipt): Promise<Receipt> {
+    const json = isLines
+      ? await this.inPieces(bytes, readEventLines(bytes))
+      : await this.inTurn(bytes, () => readEventJson(bytes));
     const arrival = this.arrivalOf(source, bytes);
-    const count = countEvents(source, json);
-    if (count > 1 && !isRepetition) {
-      await this.limits.add(webhookLimit(this.settings), keyOfSource(source), count - 1);
+    const body = await this.inPieces(bytes, openBody(source, json));
+    if (body.isEmpty) return await this.keepEmpty(arrival);
+    const { count } = body;
+    if (count > 1) {
+      const account = accountOf(source, isRepetition);
+      await this.limits.add(webhookLimit(this.settings), account, count - 1);
     }
     const isBusy = this.underWay > this.settings.webhookSyncLimit;
     if (isBusy || count > MOST_EVENTS) {
       return { status: 'queued', id: await this.queue.submit(arrival) };
     }
-    const events = this.read(source, json, arrival);
+    const events = await this.inTurn(bytes, () => this.read(body, arrival));
     if (!events) return { status: 'queued', id: await this.queue.submit(arrival) };
     if (isUnfit(events)) {
-      throw new UnknownFormatError(events.why, await this.keepFailed(arrival, events.why));
+      throw new UnknownFormatError(events, await this.keepFailed(arrival, wordsOf(events)));
     }
     const settled = await this.settle({ arrival, events });
     if (settled) return { status: 'accepted', events: settled };
     return { status: 'queued', id: await this.queue.submit(arrival) };
   }
 
-  /** Undefined if reading one of the events fails: a worker then reads the others. */
-  private read(source: WebhookSource, json: Json, { id }: Arrival) {
+  /** Gives the event loop to other requests between two pieces of work on a large body. */
+  private async inTurn<T>(bytes: Buffer, work: () => T): Promise<T> {
+    return bytes.length < LARGE_BYTES ? work() : await this.turns.run(work);
+  }
+
+  private async inPieces<T>(bytes: Buffer, pieces: Generator<void, T>): Promise<T> {
+    return bytes.length < MANY_LINES_BYTES ? atOnce(pieces) : await this.turns.runInPieces(pieces);
+  }
+
+  /** `undefined` if reading one of the events fails. A worker then reads the other events. */
+  private read(body: OpenBody, { id }: Arrival) {
     try {
-      return readEvents(source, json);
+      return body.read();
     } catch (error) {
       this.log.error({ err: error, event: id }, 'A webhook event was not read');
       return undefined;
     }
   }
 
-  /** Undefined if one of several events cannot be stored: a worker then stores the others. */
+  /** `undefined` if a worker must settle the body, for example because one of several events cannot be stored. */
   private async settle(read: ReadReceipt): Promise<readonly SettledEvent[] | undefined> {
     try {
       return (await this.settleSingle(read)) ?? (await this.settleAny(read));
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;
-      // It is not lost, although its sender may never try again.
+      // The sender may never retry, so the body is kept.
       this.log.error({ err: error, event: read.arrival.id }, 'A webhook event was not stored');
       if (read.events.length > 1) return undefined;
       await this.keepFailed(read.arrival, NOT_STORED);
@@ -129,7 +149,7 @@ export class WebhookReceipts {
     }
   }
 
-  /** The usual cases: one event that was never seen, or that is repeated as it was. Undefined for all others. */
+  /** Settles the usual cases in a batch: one new event, or one exact repetition. `undefined` for all other bodies. */
   private async settleSingle({
     arrival,
     events,
@@ -141,9 +161,13 @@ export class WebhookReceipts {
     return settled && [settled];
   }
 
-  private async settleAny(read: ReadReceipt): Promise<readonly SettledEvent[]> {
+  /** `undefined` if bodies of the source are queued. They may have earlier states of the same events, so this body is queued, too. */
+  private async settleAny(read: ReadReceipt): Promise<readonly SettledEvent[] | undefined> {
+    const hasOrder = read.events.some(({ eventId }) => eventId !== undefined);
     const settle = () =>
       this.transactions.run(async (tx) => {
+        const { source } = read.arrival;
+        if (hasOrder && (await this.inbox.firstQueued(tx, source)) !== undefined) return undefined;
         const settled = await this.settlement.settle(tx, read);
         await this.inbox.insertSettled(tx, settled);
         return settled.events;
@@ -155,12 +179,13 @@ export class WebhookReceipts {
     singles: readonly SingleReceipt[],
   ): Promise<readonly (SettledEvent | undefined)[]> {
     const rows = singles.map(({ arrival, event }) =>
-      this.creation.prepare(principalOf(arrival.source), event.incident),
+      this.creation.prepare(principalOf(arrival.source), incidentOf(event)),
     );
     const insertion = this.creation.insertionOf(rows);
-    const entries = singles.flatMap(({ arrival, event }, index) =>
-      unknownSeverityEntries(rows[index]!.id, principalOf(arrival.source), event),
-    );
+    const entries = singles.flatMap(({ arrival, event }, index) => {
+      const [id, by] = [rows[index]!.id, principalOf(arrival.source)];
+      return [...unknownSeverityEntries(id, by, event), ...overEntries(id, by, event)];
+    });
     const timeline = this.timeline.valuesOf(entries);
     const numbers = await this.batches.insertNew(singles, insertion, timeline);
     this.creation.inserted(
@@ -206,8 +231,13 @@ export class WebhookReceipts {
     });
   }
 
+  private async keepEmpty(arrival: Arrival): Promise<Receipt> {
+    await this.transactions.run((tx) => this.inbox.insertSettled(tx, { arrival, events: [] }));
+    return { status: 'empty', id: arrival.id };
+  }
+
   private async keepFailed(arrival: Arrival, error: string): Promise<string> {
-    return await this.transactions.run((tx) => this.inbox.keepFailed(tx, arrival, error));
+    return await this.transactions.run((tx) => this.failed.keep(tx, arrival, error));
   }
 
   private arrivalOf({ source }: WebhookSource, body: Buffer): Arrival {

@@ -1,37 +1,46 @@
-import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import '../../platform/http/request.js';
+import {
+  type CanActivate,
+  createParamDecorator,
+  type ExecutionContext,
+  Injectable,
+} from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { randomBytes } from 'node:crypto';
 import { Counter } from 'prom-client';
-import { DeclaredAccess } from '../../platform/access/declared-access.js';
+import { DeclaredAccess } from '../../platform/access/access.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
-import { AppError } from '../../platform/errors/app-error.js';
+import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
-import { toAppError } from '../../platform/errors/to-app-error.js';
 import { Stranger } from '../../platform/http/body-memory.js';
-import '../../platform/http/request.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import { LimitCounter } from '../../platform/limits/limit-counter.js';
+import { isLines } from '../reading/event-json.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import {
   type ReceivingSource,
   SOURCE_NAME,
   type WebhookSource,
 } from '../sources/webhook-source.js';
-import { signatureHeaders } from './signature-headers.js';
-import { keyOfSource, webhookLimit } from './webhook-limit.js';
-import { messageName, type SignatureProblem, signatureProblem } from './signature-rules.js';
-import { type ReceiptProblem, RefusedReceiptError } from './signature.errors.js';
-import './verified-receipt.js';
+import {
+  messageName,
+  signatureHeaders,
+  type SignatureProblem,
+  signatureProblem,
+} from './signature-rules.js';
+import { type ReceiptProblem, RefusedReceiptError } from '../webhook.errors.js';
+import type { NamedLimit } from '../../platform/limits/request-limits.js';
 
-/** In place of a source that does not exist, so that the same work is done for it. */
-const NOBODY: Pick<ReceivingSource, 'signature' | 'secrets'> = {
+/** Stands in for an unknown source, so that its refusal takes the same time. */
+const NOBODY: Pick<ReceivingSource, 'source' | 'signature' | 'secrets'> = {
+  source: '',
   signature: 'timestamped',
   secrets: [{ value: randomBytes(32).toString('base64url') }],
 };
 
-/** Of one message: more than any sender tries again within a minute. */
+/** Limit of repetitions of one message: more than any sender retries within a minute. */
 const REPETITIONS = { name: 'webhook_repetition', perMinute: 60 };
 
 /**
@@ -74,7 +83,7 @@ export class HmacGuard implements CanActivate {
     }
   }
 
-  /** While the database is away: of a source that was there the last time somebody could look. */
+  /** Name of a source for the metrics while the database is down, from the last successful read. */
   private nameBefore(request: FastifyRequest, code: ErrorCode): string | undefined {
     const name = nameIn(request);
     return code === 'service_unavailable' && this.sources.wasEnabled(name) ? name : undefined;
@@ -86,7 +95,7 @@ export class HmacGuard implements CanActivate {
     return source?.enabled ? source : undefined;
   }
 
-  /** Takes as long as a wrong signature, so that the time does not tell why there is no such source. */
+  /** Takes as long as a wrong signature, so that the time does not reveal which sources exist. */
   private async refuseUnknown(request: FastifyRequest): Promise<never> {
     const bytes = await this.bodyOf(request).catch(() => Buffer.alloc(0));
     this.problemOf(NOBODY, request, bytes);
@@ -99,15 +108,15 @@ export class HmacGuard implements CanActivate {
   }
 
   private problemOf(
-    { signature, secrets }: typeof NOBODY,
+    { source, signature, secrets }: typeof NOBODY,
     request: FastifyRequest,
     body: Buffer,
   ): SignatureProblem | undefined {
-    const message = { headers: signatureHeaders(request.raw.rawHeaders), body };
+    const message = { source, headers: signatureHeaders(request.raw.rawHeaders), body };
     return signatureProblem(signature, secrets, message, this.clock.now());
   }
 
-  /** Counted for the address only: nobody can keep a source from being heard. */
+  /** Counts the refusal for the address only, so that a stranger cannot use up the limit of a source. */
   private async refuse(
     problem: ReceiptProblem,
     source: ReceivingSource | undefined,
@@ -117,14 +126,14 @@ export class HmacGuard implements CanActivate {
     throw new RefusedReceiptError(problem, source?.source, wait);
   }
 
-  /** A message that somebody caught and sends over and over must not use up the limit of its source. */
+  /** Returns false for a repetition. A captured message that is replayed must not use up the limit of its source. */
   private async isNew(
     { source, signature }: WebhookSource,
     request: FastifyRequest,
     body: Buffer,
   ): Promise<boolean> {
     const headers = signatureHeaders(request.raw.rawHeaders);
-    const message = messageName(signature, { headers, body });
+    const message = messageName(signature, { source, headers, body });
     return message === undefined || this.counter.isFirst(REPETITIONS, `${source} ${message}`);
   }
 
@@ -135,14 +144,17 @@ export class HmacGuard implements CanActivate {
     bytes: Buffer,
   ): Promise<void> {
     const isRepetition = !(await this.isNew(source, request, bytes));
-    if (!isRepetition) {
-      const limit = webhookLimit(this.settings);
-      await this.counter.charge(limit, keyOfSource(source), reply);
-    }
+    const limit = webhookLimit(this.settings);
+    await this.counter.charge(limit, accountOf(source, isRepetition), reply);
     requireUncompressed(request);
     request.arriving?.assignTo(`webhook:${source.source}`);
     request.received = bytes;
-    request.verifiedReceipt = { source, bytes, isRepetition };
+    request.verifiedReceipt = {
+      source,
+      bytes,
+      isRepetition,
+      isLines: isLines(request.headers['content-type']),
+    };
   }
 }
 
@@ -150,9 +162,48 @@ function nameIn({ params }: FastifyRequest): string {
   return (params as { readonly source?: string }).source ?? '';
 }
 
-/** A small body could become any size. */
+/** Rejects compressed bodies, because a small body could expand to any size. */
 function requireUncompressed({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() === 'identity') return;
   throw new AppError('bad_request', 'The body must be sent as it is, without Content-Encoding.');
+}
+
+/** A body whose signature is valid. */
+export interface VerifiedReceipt {
+  readonly source: WebhookSource;
+  /** Exact bytes of the body. */
+  readonly bytes: Buffer;
+  /** The same message was received within the last minute. It counts as a repetition. */
+  readonly isRepetition: boolean;
+  /** Its content type says that each line is JSON. */
+  readonly isLines: boolean;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    verifiedReceipt?: VerifiedReceipt;
+  }
+}
+
+/** Injects the receipt that HmacGuard verified into a handler with `@Allow('signature')`. */
+export const Verified = createParamDecorator(
+  (_: unknown, context: ExecutionContext): VerifiedReceipt => {
+    const { verifiedReceipt } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (!verifiedReceipt) throw new Error('The signature of this request was not verified.');
+    return verifiedReceipt;
+  },
+);
+
+/** Rate limit of the events of a source. The guard charges one event before it parses the body. */
+export function webhookLimit({ rateLimitWebhook }: Settings): NamedLimit {
+  return { name: 'webhook', perMinute: rateLimitWebhook };
+}
+
+/** Repetitions have a separate account, so that replaying a captured message cannot use up the limit of its source. */
+export function accountOf(
+  { source }: Pick<WebhookSource, 'source'>,
+  isRepetition: boolean,
+): string {
+  return `${isRepetition ? 'repeated' : 'source'} ${source}`;
 }

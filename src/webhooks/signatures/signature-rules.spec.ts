@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { createHmac } from 'node:crypto';
 import { SIGNATURE_SCHEMES, type SignatureScheme } from '../sources/webhook-source.js';
-import { signatureHeaders } from './signature-headers.js';
-import { signatureProblem } from './signature-rules.js';
+import { signatureHeaders, signatureProblem } from './signature-rules.js';
 
 type Headers = Readonly<Record<string, string | undefined>>;
 
+const SOURCE = 'mail-gateway';
 const SECRET = 'a secret of sixteen or more';
 const SECONDS = 1_700_000_000;
 const NOW = new Date(SECONDS * 1000);
@@ -25,9 +25,8 @@ function judge({ scheme = 'timestamped', headers, body = BODY, now = NOW, ...giv
   const raw = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined ? [] : [name, value],
   );
-  return (
-    signatureProblem(scheme, secrets, { headers: signatureHeaders(raw), body }, now) ?? 'valid'
-  );
+  const message = { source: SOURCE, headers: signatureHeaders(raw), body };
+  return signatureProblem(scheme, secrets, message, now) ?? 'valid';
 }
 
 const hmac = (key: string | Buffer, ...parts: (string | Buffer)[]) => {
@@ -50,12 +49,17 @@ const standard = (seconds: number | string = SECONDS, id = 'msg_1', body = BODY)
   'webhook-signature': `v1,${hmac(Buffer.from(KEY, 'base64'), `${id}.${seconds}.`, body).toString('base64')}`,
 });
 const signedBody = (secret = SECRET, body = BODY): string => hmac(secret, body).toString('hex');
+const basic = (text: string, encoding: BufferEncoding = 'utf8'): string =>
+  `Basic ${Buffer.from(text, encoding).toString('base64')}`;
+/** Sign nothing. */
+const BARE: readonly SignatureScheme[] = ['token', 'basic'];
 /** What a valid request of each scheme sends. */
 const VALID: Readonly<Record<SignatureScheme, Case>> = {
   timestamped: { scheme: 'timestamped', headers: timestamped() },
   body: { scheme: 'body', headers: { 'X-Webhook-Signature': signedBody() } },
   standard: { scheme: 'standard', headers: standard(), secret: `whsec_${KEY}` },
   token: { scheme: 'token', headers: { 'X-Webhook-Token': SECRET } },
+  basic: { scheme: 'basic', headers: { Authorization: basic(`${SOURCE}:${SECRET}`) } },
 };
 
 describe('the signature of a receipt', () => {
@@ -122,7 +126,7 @@ describe('the signature of a receipt', () => {
     'of %s does not hold for another body, secret, or scheme',
     (scheme) => {
       const valid = VALID[scheme];
-      if (scheme !== 'token')
+      if (!BARE.includes(scheme))
         expect(judge({ ...valid, body: Buffer.from('{"a":2}') })).toBe('invalid_signature');
       for (const secret of [
         'another secret of that length',
@@ -164,7 +168,7 @@ describe('the signature of a receipt', () => {
         ),
         { numRuns: 500 },
       );
-      if (scheme === 'token') return;
+      if (BARE.includes(scheme)) return;
       fc.assert(
         fc.property(fc.nat(BODY.length - 1), fc.integer({ min: 1, max: 255 }), (at, bits) => {
           const body = Buffer.from(BODY);
@@ -182,6 +186,8 @@ describe('the signature of a receipt', () => {
       fc.stringMatching(/^(sha256=)?[0-9a-f]{64}$/),
       fc.stringMatching(/^v1,[A-Za-z0-9+/]{43}=$/),
       fc.stringMatching(/^Bearer .{1,40}$/),
+      fc.stringMatching(/^Basic [A-Za-z0-9+/]{4,60}={0,2}$/),
+      fc.stringMatching(/^v1=[0-9a-f]{64}(,v1=[0-9a-f]{64}){0,3}$/),
       fc.constant(String(SECONDS)),
     );
     const names = [
@@ -194,6 +200,7 @@ describe('the signature of a receipt', () => {
       'webhook-signature',
       'x-webhook-token',
       'authorization',
+      'x-pagerduty-signature',
     ];
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom(...names), shaped), (headers) => {
@@ -263,7 +270,7 @@ describe('the signature of a receipt', () => {
               [...raw, name.toUpperCase(), twin],
               [name, twin, ...raw],
             ]) {
-              const message = { headers: signatureHeaders(twice), body: BODY };
+              const message = { source: SOURCE, headers: signatureHeaders(twice), body: BODY };
               expect(signatureProblem(scheme, secrets, message, NOW)).toBe('invalid_signature');
             }
           }
@@ -341,6 +348,7 @@ describe('the signature of a receipt', () => {
       ['timestamped', timestamped(SECONDS, before)],
       ['body', { 'X-Webhook-Signature': signedBody(before) }],
       ['token', { 'X-Webhook-Token': before }],
+      ['basic', { Authorization: basic(`${SOURCE}:${before}`) }],
     ] as const)('of %s is valid with the one before until its time is over', (scheme, headers) => {
       expect(judge({ scheme, headers, secrets: until(1) })).toBe('valid');
       expect(judge({ scheme, headers, secrets: until(0) })).toBe('invalid_signature');
@@ -456,6 +464,64 @@ describe('the signature of a receipt', () => {
       { Authorization: 'Bearer ' },
     ])('is nothing else: %j', (headers) => {
       expect(at(headers)).toBe('invalid_signature');
+    });
+  });
+
+  describe('by a password', () => {
+    const at = (authorization: string) => judge({ scheme: 'basic', headers: { authorization } });
+
+    it('is the name of the source and the secret', () => {
+      for (const word of ['Basic', 'basic', 'BASIC ']) {
+        expect(at(basic(`${SOURCE}:${SECRET}`).replace('Basic', word))).toBe('valid');
+      }
+    });
+
+    it.each([
+      basic(`other:${SECRET}`),
+      basic(`:${SECRET}`),
+      basic(`${SOURCE}:`),
+      basic(`${SOURCE}:${SECRET}x`),
+      basic(`${SOURCE.toUpperCase()}:${SECRET}`),
+      basic(`${SOURCE}${SECRET}`),
+      basic(`${SOURCE}:${SECRET}`).slice(6),
+      basic(`${SOURCE}:${SECRET}`).replace('Basic', 'Bearer'),
+      `Basic ${SOURCE}:${SECRET}`,
+      `Bearer ${SECRET}`,
+      'Basic',
+      'Basic ',
+    ])('is nothing else: %s', (authorization) => {
+      expect(at(authorization)).toBe('invalid_signature');
+    });
+  });
+
+  describe('of PagerDuty', () => {
+    const at = (value: string, more: Headers = {}) =>
+      judge({ scheme: 'body', headers: { 'X-PagerDuty-Signature': value, ...more } });
+    const right = `v1=${signedBody()}`;
+    const other = `v1=${signedBody('another secret of that length')}`;
+
+    it('is one of those that are listed, while a secret is changed there', () => {
+      for (const list of [right, `${other},${right}`, `${right}, ${other}`, `v2=00,${right}`]) {
+        expect(at(list)).toBe('valid');
+      }
+    });
+
+    it.each([
+      other,
+      `${other},${other}`,
+      signedBody(),
+      `sha256=${signedBody()}`,
+      `v2=${signedBody()}`,
+      `${right.slice(0, -1)}`,
+      `${`${other},`.repeat(10)}${right}`,
+      '',
+    ])('is nothing else: %.40s', (value) => {
+      expect(at(value)).toBe('invalid_signature');
+    });
+
+    it('signs no time', () => {
+      const headers = { 'X-PagerDuty-Signature': right, 'X-Webhook-Timestamp': String(SECONDS) };
+      expect(judge({ scheme: 'timestamped', headers })).toBe('invalid_signature');
     });
   });
 });

@@ -1,6 +1,21 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import type { ReceivingSecret, SignatureScheme } from '../sources/webhook-source.js';
-import type { SignatureHeaders } from './signature-headers.js';
+
+/** The headers of a request by their names in small letters. */
+type SignatureHeaders = ReadonlyMap<string, string>;
+
+/**
+ * Reads them as they were sent. Node would join headers of one name with a comma, or take the first: a proxy in front
+ * may have judged another. One that was given twice is empty here, which no scheme takes for valid.
+ */
+export function signatureHeaders(rawHeaders: readonly string[]): SignatureHeaders {
+  const headers = new Map<string, string>();
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!.toLowerCase();
+    headers.set(name, headers.has(name) ? '' : rawHeaders[index + 1]!);
+  }
+  return headers;
+}
 
 /** Cloudflare sends the secret in this header and can send no other. */
 const CLOUDFLARE_TOKEN = 'cf-webhook-auth';
@@ -11,7 +26,9 @@ export const TOLERANCE_SECONDS = 300;
 export type SignatureProblem = 'invalid_signature' | 'timestamp_expired';
 
 /** What a sender signed, and how it says so. */
-export interface SignedMessage {
+interface SignedMessage {
+  /** The source that it is for, which is the user name where a sender needs one. */
+  readonly source: string;
   readonly headers: SignatureHeaders;
   /** The bytes as they came. */
   readonly body: Buffer;
@@ -62,6 +79,10 @@ const STANDARD_SECRET = /^whsec_/;
 /** With or without the padding at its end. */
 export const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 const BEARER = /^bearer +(.+)$/i;
+const BASIC = /^basic +(.+)$/i;
+const PAGERDUTY_SIGNATURE = /^ *v1=([0-9a-f]{64}) *$/i;
+/** More secrets than any sender has at once. */
+const MOST_SIGNATURES = 10;
 
 const VERIFIERS: Readonly<Record<SignatureScheme, Verifier>> = {
   timestamped: {
@@ -76,8 +97,13 @@ const VERIFIERS: Readonly<Record<SignatureScheme, Verifier>> = {
 
   body: {
     verifies: ({ headers, body }, secrets) => {
-      const sent = hexSignature(headers);
-      return sent !== undefined && secrets.some((secret) => equal(sent, hmac(secret, '', body)));
+      const given = hexSignature(headers);
+      const sent = given ? [given] : pagerDutySignatures(headers);
+      if (sent.length === 0) return false;
+      return secrets.some((secret) => {
+        const digest = hmac(secret, '', body);
+        return sent.some((one) => equal(one, digest));
+      });
     },
   },
 
@@ -108,7 +134,28 @@ const VERIFIERS: Readonly<Record<SignatureScheme, Verifier>> = {
       return secrets.some((secret) => equal(sent, sha256(Buffer.from(secret))));
     },
   },
+
+  /** https://www.rfc-editor.org/rfc/rfc7617: compared as it is encoded, which has one form. */
+  basic: {
+    verifies: ({ headers, source }, secrets) => {
+      const given = BASIC.exec(headers.get('authorization') ?? '')?.[1];
+      if (given === undefined) return false;
+      const sent = sha256(Buffer.from(given, 'latin1'));
+      return secrets.some((secret) =>
+        equal(sent, sha256(Buffer.from(Buffer.from(`${source}:${secret}`).toString('base64')))),
+      );
+    },
+  },
 };
+
+/** https://developer.pagerduty.com/docs/verifying-webhook-signatures: one for each secret, while a secret is changed. */
+function pagerDutySignatures(headers: SignatureHeaders): Buffer[] {
+  const given = headers.get('x-pagerduty-signature')?.split(',', MOST_SIGNATURES) ?? [];
+  return given.flatMap((one) => {
+    const hex = PAGERDUTY_SIGNATURE.exec(one)?.[1];
+    return hex === undefined ? [] : [Buffer.from(hex, 'hex')];
+  });
+}
 
 /** The first of the headers that is there counts, whatever the others say. */
 function hexSignature(headers: SignatureHeaders): Buffer | undefined {

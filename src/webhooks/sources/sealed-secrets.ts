@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { SecretBox } from '../../platform/secrets/secret-box.js';
 import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
 import {
@@ -42,6 +42,18 @@ export class SealedSecrets {
       }
       throw error;
     }
+  }
+
+  /** The same secrets, sealed with the first key. A secret that cannot be read is left out. */
+  reseal(stored: StoredSecrets & Pick<WebhookSourceEntity, 'source'>): StoredSecrets {
+    const again = (sealed: string | null) => {
+      const plain = this.open(stored.source, sealed);
+      return plain === undefined ? null : this.box.seal(plain, contextOf(stored.source));
+    };
+    const previous_secret = again(stored.previous_secret);
+    const { previous_secret_until } = stored;
+    const previous = previous_secret ? { previous_secret, previous_secret_until } : NO_PREVIOUS;
+    return { secret: again(stored.secret), ...previous };
   }
 
   /** The newest two are valid: with a new secret in the time of overlap, the oldest ends at once. */
@@ -102,3 +114,35 @@ export const WEBHOOK_SECRETS: readonly SealedColumn[] = [
       version = version + 1, updated_at = now()`,
   },
 ];
+
+/** Opens each sealed secret once, however often the sources are read. */
+export class OpenedSecrets {
+  private readonly logger = new Logger(OpenedSecrets.name);
+  private inUse = new Map<string, readonly string[]>();
+  private before = new Map<string, readonly string[]>();
+
+  constructor(private readonly secrets: SealedSecrets) {}
+
+  /** The one secret. None when there is none, or none that can be read: then nobody can sign with it. */
+  open(source: string, sealed: string | null): readonly string[] {
+    if (sealed === null) return [];
+    // With the name: what somebody copied from another source in the database must not open here.
+    const key = `${source} ${sealed}`;
+    const opened = this.inUse.get(key) ?? this.before.get(key) ?? this.openAnew(source, sealed);
+    this.inUse.set(key, opened);
+    return opened;
+  }
+
+  /** Called before each read of all sources: what was not asked for since the last call is forgotten. */
+  forgetUnused(): void {
+    this.before = this.inUse;
+    this.inUse = new Map();
+  }
+
+  private openAnew(source: string, sealed: string): readonly string[] {
+    const opened = this.secrets.open(source, sealed);
+    if (opened !== undefined) return [opened];
+    this.logger.error({ source }, 'A secret of a webhook source cannot be read: set it anew');
+    return [];
+  }
+}

@@ -1,3 +1,4 @@
+/** @jest-environment-options {"ownModules": true} */
 import { Logger } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
 import { SecretBox } from '../../platform/secrets/secret-box.js';

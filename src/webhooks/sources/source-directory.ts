@@ -2,12 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock.js';
 import { within } from '../../platform/concurrency/within.js';
 import { UnavailableError } from '../../platform/errors/app-error.js';
-import { OpenedSecrets } from './opened-secrets.js';
-import { SealedSecrets } from './sealed-secrets.js';
-import { sourceOf } from './source-reading.js';
+import { OpenedSecrets, SealedSecrets } from './sealed-secrets.js';
+import { WebhookSourcesRepository, sourceOf } from './webhook-sources.repository.js';
 import type { WebhookSourceEntity } from './webhook-source.entity.js';
 import { type ReceivingSecret, type ReceivingSource, SOURCE_NAME } from './webhook-source.js';
-import { WebhookSourcesRepository } from './webhook-sources.repository.js';
 
 /**
  * How old a read may be to answer a receipt, from the start of the read to the arrival of the receipt. What changed has

@@ -1,13 +1,14 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
 import { mappingProblems } from '../mapping/mapping-rules.js';
-import type { Preset } from '../mapping/preset.js';
 import { PRESETS, presetNamed } from '../mapping/presets.js';
 import { typeMappingProblems } from '../reading/incident-type.js';
 import { severityMappingProblems } from '../reading/severity.js';
 import type { WebhookSourceEntity } from './webhook-source.entity.js';
+import { BASE64 } from '../signatures/signature-rules.js';
+import type { Preset, SignatureScheme } from './webhook-source.js';
 
 /** What an administrator decides about a source, its secret apart. Null where there is nothing. */
-export type SourceSettings = Pick<
+type SourceSettings = Pick<
   WebhookSourceEntity,
   | 'enabled'
   | 'signature'
@@ -93,4 +94,39 @@ function settingsOf(preset: Preset): SettingsChange {
 function given(change: SettingsChange): SettingsChange {
   const said = SETTINGS.filter((name) => change[name] !== undefined);
   return Object.fromEntries(said.map((name) => [name, change[name] === '' ? null : change[name]]));
+}
+
+export const SHORTEST_SECRET = 16;
+export const LONGEST_SECRET = 512;
+
+/** White space at an end is lost where a sender trims what is pasted into it, and then no signature fits. */
+export const SECRET = /^\S(?:[^]*\S)?$/;
+
+/** Standard Webhooks writes the bytes of a secret in base64 behind this. */
+const STANDARD_PREFIX = 'whsec_';
+
+/** What a header can carry as one word. */
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
+
+/** Senders disagree about how other characters of a password become bytes. */
+const ASCII = /^[\x20-\x7e]+$/;
+
+/** Why no sender could use this secret for this signature, as a sentence; undefined when all is well. */
+export function secretProblem(secret: string, signature: SignatureScheme): string | undefined {
+  if (signature === 'standard' && secret.startsWith(STANDARD_PREFIX)) {
+    const encoded = secret.slice(STANDARD_PREFIX.length);
+    if (!BASE64.test(encoded)) {
+      return `With the signature standard, base64 must follow ${STANDARD_PREFIX} in a secret.`;
+    }
+    if (Buffer.from(encoded, 'base64').length < SHORTEST_SECRET) {
+      return `With the signature standard, base64 of at least ${SHORTEST_SECRET} bytes must follow ${STANDARD_PREFIX} in a secret.`;
+    }
+  }
+  if (signature === 'token' && !VISIBLE_ASCII.test(secret)) {
+    return 'With the signature token, a secret must be ASCII characters without spaces, because it is sent in a header.';
+  }
+  if (signature === 'basic' && !ASCII.test(secret)) {
+    return 'With the signature basic, a secret must be ASCII characters, because it is sent as a password.';
+  }
+  return undefined;
 }

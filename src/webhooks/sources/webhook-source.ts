@@ -4,7 +4,7 @@ import type { Mapping } from '../mapping/mapping.js';
 export const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 /** How a sender proves that an event is its own. */
-export const SIGNATURE_SCHEMES = ['timestamped', 'body', 'standard', 'token'] as const;
+export const SIGNATURE_SCHEMES = ['timestamped', 'body', 'standard', 'token', 'basic'] as const;
 export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 
 /** How a source's events are read: `auto` finds the format out, `mapping` reads them as the source's mapping says. */
@@ -63,4 +63,26 @@ export interface ReceivingSource extends WebhookSource {
 export interface ReceivingSecret {
   readonly value: string;
   readonly until?: Date;
+}
+
+/** A mapping for a tool that many use, with what its users have to set there. One file each. */
+export interface Preset {
+  readonly name: string;
+  readonly title: string;
+  /** The tools and versions whose payload this is, and where its shape is documented. */
+  readonly documentation: string;
+  /** What to set at the sender, in sentences; `{url}` stands for the address of the source. */
+  readonly setUp: readonly string[];
+  /**
+   * What tells the tool's bodies from those of other tools, in each of its shapes: pointers that all lead to something, in
+   * the body or in the first member of a list.
+   */
+  readonly marks: readonly (readonly string[])[];
+  readonly mapping: Mapping;
+  readonly severityMapping?: SeverityMapping;
+  /** Where the tool's word means another type here than it does elsewhere. */
+  readonly typeMapping?: TypeMapping;
+  readonly incidentType?: string;
+  /** How the tool can sign, or that it cannot. */
+  readonly signature: SignatureScheme;
 }

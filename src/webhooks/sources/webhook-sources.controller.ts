@@ -1,3 +1,4 @@
+import '../../platform/http/request.js';
 import {
   Body,
   Controller,
@@ -13,14 +14,11 @@ import {
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { CurrentPrincipal } from '../../auth/current-principal.js';
-import type { Principal } from '../../auth/principal.js';
+import { CurrentPrincipal, type Principal } from '../../auth/principal.js';
 import { Requires } from '../../platform/access/access.js';
 import { JSON_UTF8 } from '../../platform/http/answer.js';
 import { Consumes } from '../../platform/http/handler-options.js';
-import '../../platform/http/request.js';
-import type { Idempotency } from '../../platform/idempotency/idempotency.js';
-import { Idempotent } from '../../platform/idempotency/idempotent.js';
+import { type Idempotency, Idempotent } from '../../platform/idempotency/idempotency.js';
 import {
   ApiAnswer,
   ApiErrorMeanings,
@@ -29,15 +27,19 @@ import {
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { PRESETS } from '../mapping/presets.js';
-import { ApiAnyBody } from '../receipt/receipt-contract.js';
-import { WebhookPresetDto } from './dto/preset.dto.js';
-import { WebhookPreviewDto } from './dto/preview.dto.js';
+import { ApiAnyBody, ApiOktaChallenge, WebhookVerificationDto } from '../receipt/receipt.dto.js';
+import { OKTA_VERIFICATION_TYPE } from '../signatures/okta-verification.js';
 import {
-  NewWebhookSourceDto,
-  WebhookSourceUpdateDto,
+  DeletedWebhookSourceDto,
+  WebhookPresetDto,
+  WebhookPreviewDto,
+  WebhookSourceDto,
+} from './dto/webhook-source.dto.js';
+import {
+  WebhookSourceInputDto,
   WebhookSourceQueryDto,
+  WebhookSourceUpdateDto,
 } from './dto/source-requests.dto.js';
-import { DeletedWebhookSourceDto, WebhookSourceDto } from './dto/webhook-source.dto.js';
 import { WebhookSourcesService } from './webhook-sources.service.js';
 
 @ApiTags('Webhooks')
@@ -71,7 +73,7 @@ export class WebhookSourcesController {
       'There is a source of that name, or a request with the same Idempotency-Key is still under way.',
   })
   async create(
-    @Body() body: NewWebhookSourceDto,
+    @Body() body: WebhookSourceInputDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<WebhookSourceDto> {
@@ -97,8 +99,18 @@ export class WebhookSourcesController {
   }
 
   @Get(':source')
-  @Operation('getWebhookSource', 'Read a webhook source', 'Its secret is never shown.')
-  @ApiAnswer({ status: 200, description: 'The source.', type: WebhookSourceDto })
+  @Operation(
+    'getWebhookSource',
+    'Read a webhook source',
+    'Its secret is never shown. With the header `x-okta-verification-challenge` this is what Okta asks of the address of an event hook: no key is needed, and the answer is its value alone, for an enabled source whose `signature` is `token` or `basic`.',
+  )
+  @ApiOktaChallenge()
+  @ApiAnswer({
+    status: 200,
+    description: 'The source, or the value that Okta asked for.',
+    type: WebhookSourceDto,
+    others: { [OKTA_VERIFICATION_TYPE]: WebhookVerificationDto },
+  })
   async get(@Param('source') source: string): Promise<WebhookSourceDto> {
     return WebhookSourceDto.from(await this.sources.get(source));
   }
@@ -135,9 +147,10 @@ export class WebhookSourcesController {
   @Header('content-type', JSON_UTF8)
   async preview(
     @Param('source') source: string,
-    @Req() { received }: FastifyRequest,
+    @Req() { headers, received }: FastifyRequest,
   ): Promise<string> {
-    return WebhookPreviewDto.envelopeOf(await this.sources.preview(source, received));
+    const events = await this.sources.preview(source, headers['content-type'], received);
+    return WebhookPreviewDto.envelopeOf(events);
   }
 
   @Delete(':source')

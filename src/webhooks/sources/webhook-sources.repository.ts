@@ -1,12 +1,11 @@
 // SQL for the read of all sources, which every receipt rests on.
-import { findOrder } from '../../platform/paging/find-order.js';
-import { sortWords } from '../../platform/paging/sort-words.js';
+import { findOrder, sortWords, type Page, type PageRequest } from '../../platform/paging/page.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { WebhookSourceEntity } from './webhook-source.entity.js';
+import type { WebhookSource } from './webhook-source.js';
 
 /** What a change may write. */
 export type SourceContent = Omit<
@@ -14,7 +13,7 @@ export type SourceContent = Omit<
   'source' | 'version' | 'created_by' | 'created_at' | 'updated_at'
 >;
 
-export type NewSource = SourceContent & Pick<WebhookSourceEntity, 'source' | 'created_by'>;
+type NewSource = SourceContent & Pick<WebhookSourceEntity, 'source' | 'created_by'>;
 
 export const WEBHOOK_SOURCE_SORTS = sortWords('created_at', 'source');
 export type WebhookSourceSort = (typeof WEBHOOK_SOURCE_SORTS)[number];
@@ -59,9 +58,9 @@ export class WebhookSourcesRepository {
     return rows.map(({ source }) => source);
   }
 
-  async find(source: string): Promise<WebhookSourceEntity | undefined> {
-    const row = await this.dataSource.getRepository(WebhookSourceEntity).findOneBy({ source });
-    return row ?? undefined;
+  async find(source: string, tx?: Tx): Promise<WebhookSourceEntity | undefined> {
+    const rows = (tx ?? this.dataSource).getRepository(WebhookSourceEntity);
+    return (await rows.findOneBy({ source })) ?? undefined;
   }
 
   async lock(tx: Tx, source: string): Promise<WebhookSourceEntity | undefined> {
@@ -93,4 +92,28 @@ export class WebhookSourcesRepository {
   private async read(tx: Tx, source: string): Promise<WebhookSourceEntity> {
     return await tx.getRepository(WebhookSourceEntity).findOneByOrFail({ source });
   }
+}
+
+/** A row as a source without its secrets. The time of a former secret that has ended is told no more. */
+export function sourceOf(row: WebhookSourceEntity, now: Date): WebhookSource {
+  const until = row.previous_secret_until;
+  return {
+    source: row.source,
+    enabled: row.enabled,
+    signature: row.signature,
+    format: row.format,
+    preset: row.preset ?? undefined,
+    mapping: row.mapping ?? undefined,
+    incidentType: row.incident_type ?? undefined,
+    severityMapping: row.severity_mapping,
+    typeMapping: row.type_mapping,
+    incidentTypeFixed: row.incident_type_fixed,
+    minSeverity: row.min_severity,
+    autoTriage: row.auto_triage,
+    playbook: row.playbook ?? undefined,
+    previousSecretUntil: until && until > now ? until : undefined,
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
 }

@@ -1,50 +1,55 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditAction } from '../../audit/audit-actions.js';
+import type { AuditAction } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
+import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { mapConstraints } from '../../platform/database/sqlstate.js';
 import {
-  afterCommit,
   type Participant,
   Transactions,
   type Tx,
+  afterCommit,
 } from '../../platform/database/transactions.js';
 import { ValidationError } from '../../platform/errors/app-error.js';
 import type { Caller } from '../../platform/http/caller.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
-import { readEventJson } from '../reading/event-json.js';
-import { isUnfit, type ReadEvent, readEvents } from '../reading/read-events.js';
+import { isLines, readEventJson, readEventLines } from '../reading/event-json.js';
+import { type ReadEvent, isUnfit, openBody, wordsOf } from '../reading/read-events.js';
 import { SealedSecrets, type SecretChange } from './sealed-secrets.js';
-import { secretProblem } from './secret-rules.js';
-import { SourceDirectory } from './source-directory.js';
-import { sourceOf } from './source-reading.js';
 import {
   DEFAULT_SETTINGS,
   SETTINGS,
-  settingsAfter,
   type SettingsChange,
+  secretProblem,
+  settingsAfter,
   settingsProblems,
 } from './source-rules.js';
-import type { WebhookSourceEntity } from './webhook-source.entity.js';
-import { SOURCE_NAME, type SignatureScheme, type WebhookSource } from './webhook-source.js';
-import { WebhookSourceNotFoundError, WebhookSourceTakenError } from './webhook-sources.errors.js';
+import { SourceDirectory } from './source-directory.js';
 import {
   type SourceContent,
-  WebhookSourcesRepository,
   type WebhookSourceSort,
+  WebhookSourcesRepository,
+  sourceOf,
 } from './webhook-sources.repository.js';
+import type { WebhookSourceEntity } from './webhook-source.entity.js';
+import { SOURCE_NAME, type SignatureScheme, type WebhookSource } from './webhook-source.js';
+import { WebhookSourceNotFoundError, WebhookSourceTakenError } from '../webhook.errors.js';
+import { Settings } from '../../platform/config/settings.js';
+import { chosenProvider } from '../../platform/config/setting-parsers.js';
 
-export type NewWebhookSource = SettingsChange & {
+type NewWebhookSource = SettingsChange & {
   readonly source: string;
   readonly secret: string;
 };
-export type WebhookSourceChange = SettingsChange & SecretChange;
+type WebhookSourceChange = SettingsChange & SecretChange;
 
 const RECORDED = [...SETTINGS, 'secret', 'previous_secret'] as const;
 
 @Injectable()
 export class WebhookSourcesService {
+  private readonly turns = new LoopTurns();
+
   constructor(
     private readonly transactions: Transactions,
     private readonly sources: WebhookSourcesRepository,
@@ -69,11 +74,20 @@ export class WebhookSourcesService {
   }
 
   /** What incidents a body would make of the source as it is. */
-  async preview(name: string, body: Buffer = Buffer.alloc(0)): Promise<ReadEvent[]> {
+  async preview(
+    name: string,
+    contentType: string | undefined,
+    body: Buffer = Buffer.alloc(0),
+  ): Promise<ReadEvent[]> {
     const source = await this.get(name);
-    const events = readEvents(source, readEventJson(body));
+    const json = isLines(contentType)
+      ? await this.turns.runInPieces(readEventLines(body))
+      : readEventJson(body);
+    const opened = await this.turns.runInPieces(openBody(source, json));
+    if (opened.isEmpty) return [];
+    const events = opened.read();
     if (!isUnfit(events)) return events;
-    throw ValidationError.of('', 'unknown_format', events.why);
+    throw ValidationError.of('', 'unknown_format', wordsOf(events));
   }
 
   async create(
@@ -185,4 +199,25 @@ function requireMapping({ format, mapping }: Pick<SettingsChange, 'format' | 'ma
 function requireUsable(secret: string, signature: SignatureScheme, field: string): void {
   const problem = secretProblem(secret, signature);
   if (problem) throw ValidationError.of(field, 'matches', problem);
+}
+
+/** Tells at the start when sources want triage and nobody gives verdicts: their runs would wait unseen, and fail after a day. */
+@Injectable()
+export class NobodyTriages implements OnApplicationBootstrap {
+  private readonly log = new Logger('Triage');
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly sources: WebhookSourcesRepository,
+  ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (chosenProvider(this.settings) !== 'none') return;
+    const sources = await this.sources.namesWithAutoTriage();
+    if (sources.length === 0) return;
+    const names = sources.join(', ');
+    this.log.warn(
+      `Nobody triages what ${names} want triaged (auto_triage): set ANTHROPIC_API_KEY or TRIAGE_PROVIDER. Until then their runs wait, for a day at most.`,
+    );
+  }
 }

@@ -56,3 +56,15 @@ export function newEvent(): string {
     },
   });
 }
+
+/** The same about a host and a file of its own, so that no action repeats another one. */
+export function newAlert(): string {
+  const n = count + 1;
+  const alert = JSON.parse(newEvent()) as { data: { details: Record<string, string> } };
+  const details = {
+    ...alert.data.details,
+    host: `ws-${n}.example.net`,
+    sha256: n.toString(16).padStart(64, '5'),
+  };
+  return JSON.stringify({ ...alert, data: { ...alert.data, details } });
+}

@@ -11,8 +11,13 @@ export interface Target {
   readonly headers: Readonly<Record<string, string>>;
   readonly pid: number;
   readonly databaseUrl: string;
+  /** What it sent to PostgreSQL since the last call, where count-statements.cjs is loaded into it. */
+  statements(): Promise<readonly (readonly [string, number])[]>;
   stop(): Promise<void>;
 }
+
+/** Also for commands that read what the service signed. */
+export const SECRETS_KEY = Buffer.alloc(32, 1).toString('base64');
 
 const PATIENCE_MS = 120_000;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -26,7 +31,9 @@ export async function startService(
   const folder = temporaryFolder();
   const log = join(folder.path, 'service.log');
   const output = openSync(log, 'a');
-  const child = spawn(process.execPath, [...nodeOptions(), join(dist, 'main.js')], {
+  // As `npm start` and the image have it.
+  const options = ['--max-semi-space-size=16', ...nodeOptions()];
+  const child = spawn(process.execPath, [...options, join(dist, 'main.js')], {
     cwd: folder.path,
     env: {
       PATH: process.env['PATH'],
@@ -34,9 +41,11 @@ export async function startService(
       PORT: '0',
       DATABASE_URL: databaseUrl,
       DATA_DIR: folder.path,
-      SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+      SECRETS_KEY,
       RATE_LIMIT_READ: '1000000000',
       RATE_LIMIT_WRITE: '1000000000',
+      RATE_LIMIT_PERSON_READ: '1000000000',
+      RATE_LIMIT_PERSON_WRITE: '1000000000',
       RATE_LIMIT_TRIAGE: '1000000000',
       RATE_LIMIT_WEBHOOK: '1000000000',
       ...settings,
@@ -51,7 +60,14 @@ export async function startService(
   const said = () => readFileSync(log, 'utf8');
   const url = await waitFor(child, /Listening on (http:[^"\s]+)/, said, 'the service');
   const headers = { authorization: `Bearer ${await makeKey(databaseUrl)}` };
-  return { url, headers, pid: child.pid!, databaseUrl, stop: end };
+  const statements = async () => {
+    const from = said().length;
+    child.kill('SIGUSR2');
+    const line = /STATEMENTS (.*)\n/;
+    const counted = await waitFor(child, line, () => said().slice(from), 'the count');
+    return JSON.parse(counted) as [string, number][];
+  };
+  return { url, headers, pid: child.pid!, databaseUrl, statements, stop: end };
 }
 
 /** Such as `--cpu-prof --cpu-prof-dir=…`, to see where the time goes. */
@@ -68,7 +84,8 @@ export async function startBare(databaseUrl: string): Promise<Target> {
   let printed = '';
   child.stdout.on('data', (chunk) => (printed += String(chunk)));
   const url = await waitFor(child, /(http:\S+)/, () => printed, 'the bare service');
-  return { url, headers: {}, pid: child.pid!, databaseUrl, stop: end };
+  const statements = async () => [];
+  return { url, headers: {}, pid: child.pid!, databaseUrl, statements, stop: end };
 }
 
 async function makeKey(databaseUrl: string): Promise<string> {

@@ -1,3 +1,4 @@
+import { type FlowCost, STAGES } from './flow.ts';
 import type { Comparison, Kind } from './in-turns.ts';
 import type { ListCost } from './lists-by-size.ts';
 import type { ReceiptCost } from './receipts-by-size.ts';
@@ -68,4 +69,17 @@ export function printListCosts(costs: readonly ListCost[]): void {
   for (const { query, few, many, ratio, goal } of costs) {
     line(query || '(default)', few.p50, many.p50, few.p99, many.p99, ratio, goal && `<= ${goal}`);
   }
+}
+
+export function printFlowCost({ perSecond, alone, steady, ...cost }: FlowCost): void {
+  const line = print.bind(undefined, 36);
+  line('the whole flow', 'a second', 'alone p50', 'alone p95', 'steady p50', 'steady p95');
+  for (const stage of STAGES) {
+    const times = [alone[stage].p50, alone[stage].p95, steady[stage].p50, steady[stage].p95];
+    line(`to ${stage}`, perSecond[stage], ...times.map(whole));
+  }
+  line('for each event', 'statements', 'commits', 'ms', 'its PG ms', 'MB at end');
+  const { service, postgres } = cost.processorMs;
+  line('', cost.statements, cost.commits, service, postgres, whole(cost.megabytes));
+  for (const [name, count] of cost.most) line(`  ${name.slice(0, 90)}`.padEnd(94), count);
 }

@@ -1,5 +1,5 @@
 import { fieldsOfRawData } from '../../../src/incidents/incident-fields.js';
-import { incidentTitle } from '../../../src/incidents/title-rules.js';
+import { incidentTitle } from '../../../src/incidents/titles.js';
 import { checkedEvidence, RAW_DATA } from '../../../src/triage/evidence/evidence-rules.js';
 import { extractIndicators } from '../../../src/triage/evidence/indicators.js';
 import type {
@@ -8,7 +8,7 @@ import type {
   TriageCase,
   TriageModel,
 } from '../../../src/triage/model/triage-model.port.js';
-import type { Gate } from '../../../src/platform/net/gate.js';
+import type { Gate } from '../../../src/platform/net/outbound-request.js';
 import { presetNamed } from '../../../src/webhooks/mapping/presets.js';
 import type { Json } from '../../../src/webhooks/reading/json.js';
 import { isUnfit, readEvents } from '../../../src/webhooks/reading/read-events.js';

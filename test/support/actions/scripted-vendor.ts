@@ -1,11 +1,11 @@
-import { ConnectorRegistry } from '../../../src/connectors/connector-registry.js';
 import {
+  ConnectorRegistry,
   type ActionCall,
   Connector,
   type Outcome,
   type TestResult,
 } from '../../../src/connectors/connector.port.js';
-import type { Departure, Gate } from '../../../src/platform/net/gate.js';
+import type { Departure, Gate } from '../../../src/platform/net/outbound-request.js';
 import type { TestApp } from '../test-app.js';
 
 /** The name under which it stands in a row of an action. */

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConnectorRegistry } from '../../../src/connectors/connector-registry.js';
 import {
+  ConnectorRegistry,
   type ActionCall,
   Connector,
   type Outcome,
   type TestResult,
 } from '../../../src/connectors/connector.port.js';
-import type { Gate } from '../../../src/platform/net/gate.js';
+import type { Gate } from '../../../src/platform/net/outbound-request.js';
 import type { TestApp } from '../test-app.js';
 
 /** Long enough for two replicas to meet. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { shownActionId } from '../../../src/actions/action-id.js';
+import { shownActionId } from '../../../src/actions/action.js';
 import { MOST_PER_CONNECTOR } from '../../../src/actions/execution/connector-places.js';
 import { FAILPOINT } from '../../../src/actions/execution/failpoints.js';
 import { newId } from '../../../src/platform/ids.js';

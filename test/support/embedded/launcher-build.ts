@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript';
-import { locateNative } from '../../../src/platform/database/embedded/native-package.js';
+import { locateNative } from '../../../src/platform/database/embedded/binaries.js';
 
 const ROOT = resolve(__dirname, '../../..');
 const LAUNCHER = join(ROOT, 'src/platform/database/embedded');

@@ -1,42 +1,58 @@
+import { Injectable, Module } from '@nestjs/common';
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource } from 'typeorm';
 import { parse } from 'yaml';
-import { examples } from '../../../src/app.examples.js';
-import type { OperationExample } from '../../../src/platform/openapi/operation-examples.js';
 import { operationsOf, type OpenApiDocument } from '../../../scripts/contract/document.js';
-import type { Answer, ApiClient } from '../api-client.js';
+import { Transactions } from '../../../src/platform/database/transactions.js';
+import { defineQueue, Jobs } from '../../../src/platform/jobs/jobs.js';
+import type { RecordedExample, RecordedExamples } from '../../../src/platform/openapi/examples.js';
+import type { Answer } from '../api-client.js';
 import { readContract } from '../contract-check-document.js';
+import { WebhookReceiver } from '../notifications/webhook-receiver.js';
+import { TcpProxy } from '../tcp-proxy.js';
 import { startTestApp, type TestApp } from '../test-app.js';
-import { Cast, differences, missingLines } from './same-as-shown.js';
+import { Recording } from './recording.js';
 import type { Actor, Scene } from './scene.js';
+import { UNPLAYED_ERRORS } from './story/errors.js';
 
+const ADMIN_PASSWORD = 'orchid-Kayak7-lantern';
+export const METRICS_TOKEN = 'monitor-of-the-story-0123456789';
 const SETTINGS = {
-  BOOTSTRAP_ADMIN_PASSWORD: 'orchid-Kayak7-lantern',
+  BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
   APPROVAL_FOUR_EYES: 'true',
   TRIAGE_PROVIDER: 'rules',
+  ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
+  METRICS_TOKEN,
 };
-const HURRIED = { ...SETTINGS, ACTION_WAIT_MS: '1', WEBHOOK_SYNC_LIMIT: '0' };
-/** As people's sessions show it. */
+const HURRIED = {
+  ...SETTINGS,
+  ACTION_WAIT_MS: '1',
+  WEBHOOK_SYNC_LIMIT: '0',
+  ACTION_REPEAT_MINUTES: '60',
+};
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
-export const WEBHOOK_SECRET = 'v7Zq-1mC4tXs9bLw2RkE8yHd';
+const WEBHOOK_SECRET = 'v7Zq-1mC4tXs9bLw2RkE8yHd';
 
-/** A request of the story, with the ids that things have in this performance. */
-export interface PlayedRequest extends Partial<OperationExample> {
-  readonly operation: string;
-  readonly named: string;
-  readonly method: string;
-  readonly address: string;
-  readonly by: Actor;
-  readonly app: TestApp;
+const reports = defineQueue<object>('reports', { retryLimit: 0 });
+
+@Injectable()
+class FailingReports {
+  constructor(jobs: Jobs) {
+    jobs.work(reports, () => Promise.reject(new Error('The mail server did not answer.')));
+  }
 }
 
-/** Sends a request in the place of the player; undefined leaves it to the player. */
-export type Understudy = (request: PlayedRequest) => Promise<Answer | undefined>;
+@Module({ providers: [FailingReports] })
+class ReportsModule {}
 
-/** Plays the story of the examples against a service that was just started, and compares each answer with what is shown. */
+/** Plays the story against a service that was just started, and records what it answers. */
 export class Player {
-  readonly cast = new Cast();
-  readonly sessions = new Map<Actor, string>();
+  private readonly recording = new Recording();
+  private readonly sessions = new Map<Actor, string>();
+  private readonly kept = new Map<string, string>();
+  private readonly operations: Record<string, Record<string, RecordedExample>> = {};
+  private readonly errors: Record<string, unknown> = {};
   private readonly places = new Map(
     operationsOf(readContract() as unknown as OpenApiDocument).map(
       ({ operation, method, path }) => [operation.operationId, { method, path }] as const,
@@ -46,81 +62,101 @@ export class Player {
   private constructor(
     readonly app: TestApp,
     private readonly hurried: TestApp,
-    private readonly understudy: Understudy | undefined,
+    private readonly proxy: TcpProxy,
+    private readonly receiver: WebhookReceiver,
   ) {}
 
-  static async start(
-    understudy?: (app: TestApp) => Understudy,
-    settings: Readonly<Record<string, string>> = {},
-  ): Promise<Player> {
-    const app = await startTestApp({ settings: { ...SETTINGS, ...settings } });
+  static async start(settings: Readonly<Record<string, string>> = {}): Promise<Player> {
+    const app = await startTestApp({
+      settings: { ...SETTINGS, ...settings },
+      modules: [ReportsModule],
+    });
+    const { proxy, url } = await TcpProxy.before(app.database.url);
     const hurried = await startTestApp({
       settings: { ...HURRIED, ...settings },
-      database: app.database,
+      database: { url },
     });
-    const player = new Player(app, hurried, understudy?.(app));
-    await player.logIn('admin', SETTINGS.BOOTSTRAP_ADMIN_PASSWORD);
+    const player = new Player(app, hurried, proxy, await WebhookReceiver.start());
+    player.kept.set('receiver', player.receiver.url);
+    const body = { username: 'admin', password: ADMIN_PASSWORD };
+    player.keepSession(await app.client.request('POST', '/login', { body }));
     return player;
   }
 
-  /** What differs from the example; nothing, when all is as shown. */
+  /** Returns what is wrong with the answer of a scene; nothing if it is as the scene says. */
   async play(scene: Scene): Promise<readonly string[]> {
-    const example = scene.instead ?? examples[scene.operation]?.[scene.named] ?? {};
+    this.recording.begin();
+    if (scene.before) await this.happen(scene.before);
     for (let patience = 100; ; patience -= 1) {
-      const answer = await this.send(scene, example);
-      const found = this.compare(scene, example, answer);
-      if (found.length === 0 || !scene.patient || patience === 0) return found;
-      await sleep(100);
+      const answer = await this.send(scene);
+      const problems = problemsOf(scene, answer);
+      if (problems.length > 0 && scene.until && patience > 0) {
+        await sleep(100);
+        continue;
+      }
+      if (problems.length === 0) this.record(scene, answer);
+      return problems;
     }
   }
 
+  recorded(): RecordedExamples {
+    const unplayed = Object.entries(UNPLAYED_ERRORS).map(
+      ([code, { message, ...more }]) =>
+        [code, { error: { code, message, request_id: '', ...more } }] as const,
+    );
+    const errors = { ...this.errors, ...Object.fromEntries(unplayed) };
+    return { operations: this.operations, errors: this.recording.normalised(errors) } as never;
+  }
+
   async close(): Promise<void> {
+    await this.proxy.close();
     await this.hurried.close();
     await this.app.close();
+    await this.receiver.stop();
   }
 
-  private async send(scene: Scene, example: Partial<OperationExample>): Promise<Answer> {
-    const { method, path } = this.places.get(scene.operation)!;
-    const sent = JSON.stringify({ ...example, answer: undefined });
-    const real = JSON.parse(this.cast.real(sent)) as Partial<OperationExample>;
-    const filled = path.replace(/\{(\w+)\}/g, (__, name: string) => real.path?.[name] ?? '');
-    const address = real.query ? `${filled}?${new URLSearchParams(real.query).toString()}` : filled;
+  private async send(scene: Scene): Promise<Answer> {
+    const { by, operation } = scene;
+    const { method, path } = this.places.get(operation)!;
+    const { path: inPath = {}, query, headers, body } = this.real(scene);
+    const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => inPath[name] ?? '');
+    const address = query ? `${filled}?${new URLSearchParams(query).toString()}` : filled;
     const app = scene.hurried ? this.hurried : this.app;
-    const { operation, named, by } = scene;
-    const request = { ...real, operation, named, method, address, by, app };
-    const answer =
-      (scene.instead ? undefined : await this.understudy?.(request)) ?? (await this.ask(request));
-    if (operation === 'logIn') this.keepSession(answer);
-    return answer;
-  }
-
-  private async ask({ app, by, method, address, headers, body, operation }: PlayedRequest) {
-    const client: ApiClient = app.client.with(this.headersOf(by));
+    const client = app.client.with(this.headersOf(by));
     if (operation !== 'receiveWebhook') {
-      return await client.request(method, address, { body, headers: { ...headers } });
+      const answer = await client.request(method, address, { body, headers: { ...headers } });
+      if (operation === 'logIn') this.keepSession(answer);
+      return answer;
     }
     const text = JSON.stringify(body);
     const type = { 'content-type': 'application/json' };
     return await client.request(method, address, {
       body: text,
-      headers: { ...type, ...signedNow(text), ...headers },
+      headers: { ...type, ...signatureOf(text, headers?.['x-webhook-timestamp']), ...headers },
     });
   }
 
+  /** The request with kept values in place of their names. */
+  private real({
+    path,
+    query,
+    headers,
+    body,
+  }: Scene): Pick<Scene, 'path' | 'query' | 'headers' | 'body'> {
+    const text = JSON.stringify({ path, query, headers, body });
+    const filled = text.replace(/\{(\w+)\}/g, (all, name: string) => this.kept.get(name) ?? all);
+    return JSON.parse(filled) as Scene;
+  }
+
   private headersOf(actor: Actor): Record<string, string> {
+    if (actor === 'monitor') return { authorization: `Bearer ${METRICS_TOKEN}` };
     const cookie = this.sessions.get(actor);
     const session: Record<string, string> =
       cookie === undefined ? {} : { cookie, 'sec-fetch-site': 'same-origin' };
     return { 'user-agent': BROWSER, ...session };
   }
 
-  private async logIn(username: string, password: string): Promise<void> {
-    this.keepSession(
-      await this.app.client.request('POST', '/login', { body: { username, password } }),
-    );
-  }
-
-  /** The first of each person: whoever logs in a second time does so elsewhere. */
+  /** Keeps the first session of each person: a second one is on another machine. */
   private keepSession({ status, headers, body }: Answer): void {
     if (status !== 200) return;
     const { data } = body as { data: { principal: { name: Actor } } };
@@ -128,25 +164,100 @@ export class Player {
     if (!this.sessions.has(data.principal.name)) this.sessions.set(data.principal.name, cookie);
   }
 
-  private compare(
-    { excerpt, instead }: Scene,
-    { status = 200, answer }: Partial<OperationExample>,
-    real: Answer,
-  ): readonly string[] {
-    if (real.status !== status) return [`answers ${real.status}: ${real.text.slice(0, 300)}`];
-    if (answer === undefined) return [];
-    if (typeof answer === 'string') return missingLines(answer, real.text);
-    const body: unknown = typeof real.body === 'string' ? parse(real.body) : real.body;
-    return differences(answer, body, { cast: this.cast, part: Boolean(excerpt ?? instead) });
+  private async happen(event: NonNullable<Scene['before']>): Promise<void> {
+    if (event === 'the database goes away') return await this.proxy.close();
+    if (event === 'a job fails') {
+      const jobs = this.app.nest.get(Jobs);
+      return await this.app.nest.get(Transactions).run((tx) => jobs.enqueue(tx, reports, {}));
+    }
+    await this.app.nest.get(DataSource).query(
+      `update notification_deliveries set status = 'dead', attempts = 31, ended_at = now(),
+         last_error = 'It answered with status 503.'`,
+    );
   }
+
+  private record(scene: Scene, answer: Answer): void {
+    const { operation, named, summary = '', status, code, media, body, keeps = {} } = scene;
+    for (const [name, pointer] of Object.entries(keeps)) {
+      this.kept.set(name, String(valueAt(answer.body, pointer)));
+    }
+    if (code) this.errors[code] ??= this.recording.normalised(answer.body);
+    if (!named) return;
+    const cases = (this.operations[operation] ??= {});
+    const shown = excerptOf(scene, answer);
+    const isNew =
+      shown !== undefined && !Object.values(cases).some((one) => saysSame(one, scene, shown));
+    cases[named] = {
+      summary,
+      status,
+      ...(media && { media }),
+      ...(body !== undefined && { body: this.recording.normalised(this.real(scene).body) }),
+      ...(isNew && { answer: this.recording.normalised(shown) }),
+    };
+  }
+}
+
+/** Whether another example shows the same: the status of HTTP, the media type and the outcome. */
+function saysSame(one: RecordedExample, { status, media }: Scene, answer: unknown): boolean {
+  const outcomeOf = (value: unknown) =>
+    (value as { data?: { status?: unknown } } | undefined)?.data?.status;
+  const isSameKind = one.status === status && one.media === media && one.answer !== undefined;
+  return isSameKind && outcomeOf(one.answer) === outcomeOf(answer);
+}
+
+function problemsOf({ status, code, until = {} }: Scene, answer: Answer): string[] {
+  if (answer.status !== status) return [`answers ${answer.status}: ${answer.text.slice(0, 300)}`];
+  const { error } = answer.body as { error?: { code: string } };
+  if (error?.code !== code) return [`is the error ${error?.code}`];
+  return Object.entries(until)
+    .filter(([pointer, value]) => valueAt(answer.body, pointer) !== value)
+    .map(([pointer, value]) => `${pointer} is not ${String(value)}`);
+}
+
+function valueAt(body: unknown, pointer: string): unknown {
+  return pointer
+    .split('/')
+    .slice(1)
+    .reduce((at: unknown, step) => (at as Record<string, unknown> | undefined)?.[step], body);
+}
+
+/** What the contract shows of an answer; nothing of a page for people. */
+function excerptOf({ excerpt = {} }: Scene, { headers, body, text }: Answer): unknown {
+  if (/html/.test(headers['content-type'] ?? 'html')) return undefined;
+  const { items, members, lines } = excerpt;
+  if (lines) return linesOf(text, lines);
+  if (members) return membersOf(typeof body === 'string' ? parse(body) : body, members);
+  if (!items) return body;
+  const { data } = body as { data: { name: string }[] };
+  return { data: data.filter(({ name }) => items.includes(name)) };
+}
+
+/** The first line of each kind that the pattern finds. */
+function linesOf(text: string, pattern: RegExp): string {
+  const found = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const kind = pattern.exec(line)?.[0];
+    if (kind && !found.has(kind)) found.set(kind, line);
+  }
+  return [...found.values()].map((line) => `${line}\n`).join('');
+}
+
+function membersOf(document: Record<string, unknown>, names: readonly string[]): unknown {
+  const part = names.map((name) => [name, document[name]] as const);
+  return Object.fromEntries(
+    part.map(([name, value]) => {
+      const { title } = (value ?? {}) as { title?: string };
+      return [name, title ? { title } : value];
+    }),
+  );
 }
 
 let deliveries = 0;
 
-/** Each time another second, so that no two deliveries have one signature. */
-function signedNow(text: string): Record<string, string> {
+/** Each delivery is one second older, so that no two have the same signature. */
+function signatureOf(text: string, given?: string): Record<string, string> {
   deliveries += 1;
-  const timestamp = String(Math.floor(Date.now() / 1000) - deliveries);
+  const timestamp = given ?? String(Math.floor(Date.now() / 1000) - deliveries);
   const digest = createHmac('sha256', WEBHOOK_SECRET).update(`${timestamp}.${text}`).digest('hex');
   return { 'x-webhook-timestamp': timestamp, 'x-webhook-signature': `sha256=${digest}` };
 }

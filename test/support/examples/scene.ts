@@ -1,32 +1,35 @@
-import type { OperationExample } from '../../../src/platform/openapi/operation-examples.js';
+/** A person of the story. Nobody sends no credentials; the monitor sends the token for metrics. */
+export type Actor = 'nobody' | 'monitor' | 'alice' | 'bob' | 'carol' | 'admin';
 
-export type Actor = 'nobody' | 'alice' | 'bob' | 'carol' | 'admin';
-
-/** Somebody sends the request of an example. */
+/** One request of the story. `{mail}` in a path, query, header or body is the value that an earlier scene kept as `mail`. */
 export interface Scene {
-  readonly operation: string;
-  /** The case. */
-  readonly named: string;
   readonly by: Actor;
-  /** For what no example shows, and the story needs all the same: what its answer has at least. */
-  readonly instead?: Partial<OperationExample>;
-  /** Asked until it is as shown: what leads there goes on in the background. */
-  readonly patient?: true;
-  /** On a replica that waits for no action, and lets a worker make every incident. */
+  readonly operation: string;
+  /** The case under which the contract shows the request and its answer. A scene without a case shows nothing. */
+  readonly named?: string;
+  readonly summary?: string;
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Text is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+  readonly status: number;
+  /** The error code that the answer must have. */
+  readonly code?: string;
+  /** The media type under which the contract shows the answer, if the status has several. */
+  readonly media?: string;
+  /** Values of the answer that later scenes use, by JSON pointers. */
+  readonly keeps?: Readonly<Record<string, string>>;
+  /** Values that the answer must have; the request is repeated for up to 10 s until it has them. */
+  readonly until?: Readonly<Record<string, unknown>>;
+  /** Sent to the second replica, which waits for no action and queues every webhook event. */
   readonly hurried?: true;
-  /** The example shows a part of the answer. */
-  readonly excerpt?: true;
+  /** The example shows a part of the answer: items by name, members, or the first lines of a text. */
+  readonly excerpt?: {
+    readonly items?: readonly string[];
+    readonly members?: readonly string[];
+    readonly lines?: RegExp;
+  };
+  /** Happens before the request, for what no request can cause. */
+  readonly before?: 'a job fails' | 'a delivery dies' | 'the database goes away';
 }
-
-type How = Pick<Scene, 'patient' | 'hurried' | 'excerpt'>;
-
-export const by =
-  (actor: Actor, how: How = {}) =>
-  (operation: string, ...names: readonly string[]): Scene[] =>
-    names.map((named) => ({ operation, named, by: actor, ...how }));
-
-export const unshown = (
-  actor: Actor,
-  operation: string,
-  instead: Partial<OperationExample>,
-): Scene => ({ operation, named: 'unshown', by: actor, instead });

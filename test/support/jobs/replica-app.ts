@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineQueue } from '../../../src/platform/jobs/job-queue.js';
+import { defineQueue } from '../../../src/platform/jobs/jobs.js';
 import { Replica } from './replica.js';
 
 /** The queue whose job the process takes and never finishes. */

@@ -35,7 +35,6 @@ export class ReplicaProcess {
     const lines = await eventually(
       () => this.lines.filter((line) => line.startsWith(word)),
       (found) => found.length > 0,
-      20_000,
     );
     return lines[0]!;
   }

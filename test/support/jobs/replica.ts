@@ -2,17 +2,18 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import type { LoggerService } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { schema } from '../../../src/app.schema.js';
-import { PlatformModule } from '../../../src/platform/platform.module.js';
-import { ConfigModule } from '../../../src/platform/config/config.module.js';
+import {
+  PlatformModule,
+  ConfigModule,
+  DatabaseModule,
+  JobsModule,
+} from '../../../src/platform/platform.module.js';
 import { loadSettings } from '../../../src/platform/config/load-settings.js';
 import { connectionOptions } from '../../../src/platform/database/connection.js';
 import { createDataSource } from '../../../src/platform/database/data-source.js';
-import { DatabaseModule } from '../../../src/platform/database/database.module.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
-import { DeadJobs } from '../../../src/platform/jobs/dead-jobs.js';
+import { DeadJobs, Jobs } from '../../../src/platform/jobs/jobs.js';
 import { DomainEvents } from '../../../src/platform/jobs/events/domain-events.js';
-import { Jobs } from '../../../src/platform/jobs/jobs.js';
-import { JobsModule } from '../../../src/platform/jobs/jobs.module.js';
 
 const silent: LoggerService = { log() {}, error() {}, warn() {} };
 

@@ -9,15 +9,15 @@ import { createDataSource } from '../../../src/platform/database/data-source.js'
 import { Statements } from '../../../src/platform/database/statements.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
 import type { DomainEvents } from '../../../src/platform/jobs/events/domain-events.js';
-import { RegisteredWork } from '../../../src/kill-switch/registered-work.js';
-import { KillSwitchRepository } from '../../../src/kill-switch/kill-switch.repository.js';
-import { KillSwitchService } from '../../../src/kill-switch/kill-switch.service.js';
-import { PermitLapsed } from '../../../src/kill-switch/permit.js';
-import { ReservedConnections } from '../../../src/platform/database/reserved-connections.js';
 import {
+  RegisteredWork,
   EarlierPermits,
   KillSwitchActivation,
 } from '../../../src/kill-switch/kill-switch-activation.js';
+import { KillSwitchRepository } from '../../../src/kill-switch/kill-switch.repository.js';
+import { KillSwitchService } from '../../../src/kill-switch/kill-switch.service.js';
+import { PermitLapsed } from '../../../src/kill-switch/kill-switch.js';
+import { ReservedConnections } from '../../../src/platform/database/reserved-connections.js';
 import type { HistoryRecord } from './history.js';
 
 const NOBODY = {

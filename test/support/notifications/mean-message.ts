@@ -1,4 +1,4 @@
-import { messageOf } from '../../../src/notifications/messages/message.js';
+import { messageOf } from '../../../src/notifications/messages/words.js';
 import type { ToldEvent } from '../../../src/notifications/messages/event-payloads.js';
 import type { EventName, Message } from '../../../src/notifications/notification.js';
 

@@ -3,7 +3,7 @@ import type { IncidentFields } from '../../../src/incidents/incident-fields.js';
 import { decideStep } from '../../../src/playbooks/language/decide-step.js';
 import type { StepOutcome } from '../../../src/playbooks/language/playbook-definition.js';
 import { valuesOf, withOutcomes } from '../../../src/playbooks/language/step-context.js';
-import type { ShippedPlaybook } from '../../../src/playbooks/shipped/shipped-playbook.js';
+import type { ShippedPlaybook } from '../../../src/playbooks/playbook.js';
 import { incidentWith } from './incident-with.js';
 
 /** The run of a playbook whose actions all do what they say. */

@@ -134,7 +134,7 @@ export class PlaybookWorld {
     is: string | ((run: ShownRun) => boolean),
   ): Promise<ShownRun> {
     const holds = typeof is === 'string' ? (run: ShownRun) => run.status === is : is;
-    return await eventually(() => this.get(playbook, runId), holds, 20_000);
+    return await eventually(() => this.get(playbook, runId), holds);
   }
 
   /** The run when it has ended; each action of it that waits is approved. */

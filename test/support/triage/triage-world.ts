@@ -61,7 +61,7 @@ export function unavailable(
 /** Puts a script in the place of the configured model of a replica, and counts how often it is asked. */
 export function script(app: TestApp, judge: Judge) {
   const asked = jest.fn<ReturnType<Judge>, Parameters<Judge>>(judge);
-  app.nest.get(TriageModel).judge = asked;
+  Object.assign(app.nest.get(TriageModel), { judge: asked, usesTools: true });
   return asked;
 }
 

@@ -160,9 +160,11 @@ export class MicrosoftGraphServer extends VendorServer {
 
   private list({ path, query }: VendorCall): Reply {
     const [, literal = ''] = /^internetMessageId eq '(.*)'$/s.exec(query['$filter']!)!;
-    const wanted = literal.replaceAll("''", "'");
+    // Exchange compares texts without regard to case.
+    const wanted = literal.replaceAll("''", "'").toLowerCase();
     const value = this.mails
-      .filter(({ mailbox, messageId }) => mailbox === path['mailbox'] && messageId === wanted)
+      .filter(({ mailbox }) => mailbox === path['mailbox'])
+      .filter(({ messageId }) => messageId.toLowerCase() === wanted)
       .map(({ id, messageId, folder, from }) => ({
         '@odata.etag': 'W/"CQAAAB"',
         id,

@@ -56,7 +56,7 @@ export function describeUsualTroubles(kind: 'change' | 'question', subject: () =
 
   it('takes HTML for no answer', async () => {
     subject().server.play('html', 'html', 'html');
-    await expect(execute()).rejects.toThrow('something else than JSON');
+    await expect(execute()).rejects.toThrow('something other than JSON');
     subject().server.play('html', 'html', 'html');
     await expect(execute()).rejects.toThrow(unclear);
   });

@@ -213,7 +213,7 @@ async function unseenFailures(
     for (const { name, status, action_id: action, error } of steps) {
       if (status !== 'failed') continue;
       const what = `${playbook}, ${incident}, ${name}: ${error}`;
-      const isNamed = action === undefined && (await isSeen(incident, `"${name}"`, `${name} `));
+      const isNamed = await isSeen(incident, `"${name}"`, `${name} `);
       failures.push({ what, seen: isNamed || (await isSeen(incident, action ?? run)) });
     }
   }

@@ -134,7 +134,7 @@ export interface Site {
 }
 
 /** Starts the built service with all presets and formats as sources, shipped playbooks on auto_run, and one Slack channel. */
-export async function startSite(): Promise<Site> {
+export async function startSite(approvalTtlMinutes: number): Promise<Site> {
   const dist = resolve(process.env['BENCH_DIST'] ?? 'dist');
   const server = await startPostgres(dist);
   const database = await server.createDatabase('its_week');
@@ -144,8 +144,8 @@ export async function startSite(): Promise<Site> {
     ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
     TRIAGE_PROVIDER: 'rules',
     PUBLIC_URL: 'https://triage.example.com',
-    // The week takes about a minute, so this is the equivalent of some days.
-    APPROVAL_TTL_MINUTES: '1',
+    // A whole week takes about a minute, so a minute is the equivalent of some days.
+    APPROVAL_TTL_MINUTES: String(approvalTtlMinutes),
   });
   const admin = new Caller('admin', url, headers);
   const sandbox = await admin.request('POST', '/api/connectors', {
@@ -236,10 +236,14 @@ async function send(url: string, source: string, signature: string, event: Json)
   const timestamp = String(Math.floor(Date.now() / 1_000));
   const signed = signature === 'body' ? body : `${timestamp}.${body}`;
   const digest = `sha256=${createHmac('sha256', SECRET).update(signed).digest('hex')}`;
-  const headers: Record<string, string> =
-    signature === 'token'
-      ? { 'x-webhook-token': SECRET }
-      : { 'x-webhook-timestamp': timestamp, 'x-webhook-signature': digest };
+  const bare: Record<string, Record<string, string>> = {
+    token: { 'x-webhook-token': SECRET },
+    basic: { authorization: `Basic ${btoa(`${source}:${SECRET}`)}` },
+  };
+  const headers = bare[signature] ?? {
+    'x-webhook-timestamp': timestamp,
+    'x-webhook-signature': digest,
+  };
   return await new Caller(source, url, headers).ask('POST', `/api/webhooks/${source}`, body);
 }
 
@@ -257,13 +261,13 @@ export async function waitUntilIdle(admin: Caller): Promise<void> {
     );
     idleLooks = (await Promise.all(counts)).every((count) => count === 0) ? idleLooks + 1 : 0;
     return idleLooks === 3;
-  });
+  }, 90_000);
 }
 
 /** Waits until all pending approvals have expired. */
 export async function waitUntilExpired(admin: Caller): Promise<void> {
   const path = '/api/actions?status=pending_approval&per_page=1';
-  await waitUntil(async () => (await admin.request('GET', path)).meta.total === 0, 120_000);
+  await waitUntil(async () => (await admin.request('GET', path)).meta.total === 0, 300_000);
 }
 
 const TIMEOUT_MS = 20_000;

@@ -23,6 +23,7 @@ export function week(seed: number): Day[] {
       ...accounts(scenes, day),
       ...machines(scenes, day),
       ...clouds(scenes, day),
+      ...consoles(scenes, day),
     ];
     const posts = shuffled(scenes, noise);
     if (day === WAVE_DAY) posts.splice(posts.length / 2, 0, ...inOneBurst(wave(scenes)));
@@ -219,6 +220,64 @@ function clouds(scenes: Scenes, day: number): Post[] {
         '/annotations/summary': 'The certificate of a host ends in 20 days',
       }),
     ),
+  ];
+}
+
+/** Tools that pass on what others have found, and further ones for mails and hosts. */
+function consoles(scenes: Scenes, day: number): Post[] {
+  const failed = benign(...LOGIN);
+  if (day % 2 === 1) {
+    return [
+      createPost(scenes.fromSample('grafana', failed, { '/labels/severity': 'warning' })),
+      createPost(scenes.fromSample('graylog', failed, { '/event/priority': 1 })),
+      createPost(scenes.fromSample('datadogMonitor', failed)),
+    ];
+  }
+  return [
+    createPost(
+      scenes.fromSample('pagerDuty', failed, {
+        '/event/data/priority/summary': 'P4',
+        '/event/data/title': `Many failed logins of ${scenes.user()}`,
+      }),
+    ),
+    createPost(
+      scenes.fromSample('datadogSignal', attack('brute_force', 'intrusion'), {
+        '/hostname': scenes.host(),
+      }),
+    ),
+    createPost(
+      ...(day === CAMPAIGN_DAY
+        ? [
+            scenes.fromSample('cortex', confirmedAttack(...HOST), {
+              '/host_name': scenes.host(),
+              '/user_name': `EXAMPLE\\${scenes.user()}`,
+              '/severity': 'high',
+            }),
+          ]
+        : []),
+      scenes.fromSample('cortex', benign(...HOST), {
+        '/host_name': scenes.host(),
+        '/user_name': `EXAMPLE\\${scenes.user()}`,
+        '/name': 'Unwanted program',
+        '/severity': 'low',
+        '/description': 'A program that brings advertisements',
+      }),
+    ),
+    createPost(scenes.fromSample('azureLog', failed, { '/data/essentials/severity': 'Sev3' })),
+    createPost(scenes.fromSample('azureActivity', benign('policy_violation', 'other'))),
+    createPost(scenes.fromSample('graylog', failed)),
+    createPost(
+      scenes.fromSample('mimecastClick', attack('phishing'), {
+        '/userEmailAddress': `${scenes.user()}@example.com`,
+      }),
+    ),
+    createPost(scenes.fromSample('mimecastImpersonation', attack('bec'))),
+    createPost(
+      scenes.fromSample('abnormal', attack('phishing'), {
+        '/recipientAddress': `${scenes.user()}@example.com`,
+      }),
+    ),
+    createPost(scenes.fromSample('grafana', failed, { '/labels/severity': 'warning' })),
   ];
 }
 

@@ -1,5 +1,7 @@
 use crate::Caller;
-use crate::api::types::{self, ActionId, ActionStatus, ApprovalLevel, IncidentReference, RequiredLevel};
+use crate::api::types::{
+    self, ActionId, ActionStatus, ApprovalLevel, IncidentReference, RequiredLevel,
+};
 use crate::outcome::{Outcome, Step, check, ok};
 
 pub async fn contain(caller: &Caller, incident: &IncidentReference) -> Outcome<()> {
@@ -37,7 +39,12 @@ async fn execute(caller: &Caller, incident: &IncidentReference) -> Outcome<Actio
         reason: Some("Mimikatz was seen".parse()?),
     };
     let action = types::IsolateHostRequestAction::IsolateHost;
-    let body = types::IsolateHostRequest { action, parameters, repeat: None }.into();
+    let body = types::IsolateHostRequest {
+        action,
+        parameters,
+        repeat: None,
+    }
+    .into();
     let asked = caller
         .analyst
         .execute_incident_action(incident, None, &body)

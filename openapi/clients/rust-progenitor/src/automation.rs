@@ -93,6 +93,25 @@ pub async fn run_playbook(caller: &Caller, incident: &IncidentReference) -> Outc
         "its step has a result",
     )?;
     ok("read the run");
+    let change = types::PlaybookUpdate {
+        description: Some("Opens a ticket.".parse()?),
+        ..Default::default()
+    };
+    let edited = caller
+        .senior
+        .update_playbook(&id, None, &change)
+        .await
+        .step("edit")?;
+    check(
+        edited
+            .data
+            .description
+            .as_ref()
+            .is_some_and(|text| text.as_str() == "Opens a ticket."),
+        "the playbook is described",
+    )?;
+    check(edited.data.steps.len() == 1, "it keeps its step")?;
+    ok("edit");
     Ok(())
 }
 

@@ -1,14 +1,14 @@
 use crate::Caller;
 use crate::api::types::{
-    IncidentId, IncidentReference, IncidentStatus, IncidentUpdate, NewIncident, Severity,
+    IncidentId, IncidentInput, IncidentReference, IncidentStatus, IncidentUpdate, Severity,
 };
 use crate::outcome::{Outcome, Step, check, ok};
 use reqwest::header::ETAG;
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU32;
 
-fn phishing(caller: &Caller, raw_data: Value) -> Outcome<NewIncident> {
-    Ok(NewIncident {
+fn phishing(caller: &Caller, raw_data: Value) -> Outcome<IncidentInput> {
+    Ok(IncidentInput {
         incident_type: "phishing".parse()?,
         raw_data: object(raw_data),
         severity: Some(Severity::High),

@@ -64,10 +64,11 @@ async fn new_key(
     limits: Option<types::ApiKeyLimits>,
 ) -> Outcome<String> {
     let name = format!("{role}-{run}").try_into()?;
-    let body = types::NewApiKey {
+    let body = types::ApiKeyInput {
         name,
         role,
         limits,
+        limit_class: None,
         expires_in_days: None,
     };
     let made = admin.create_api_key(None, &body).await.step("a key")?;

@@ -45,7 +45,7 @@ describe('a connector to CrowdStrike Falcon', () => {
     falcon.execute(call(type, hostId, more), gate);
   const status = (value: string) => (server.hosts.get(host)!.status = value);
 
-  it('asks whether it may go to the host that it found, before it does anything', async () => {
+  it('checks whether the host that it found is a protected target before it does anything', async () => {
     const asked: unknown[] = [];
     const mayTarget = (name?: string) => asked.push(name) === 0;
     const { hostname } = server.hosts.get(host)!;
@@ -59,7 +59,7 @@ describe('a connector to CrowdStrike Falcon', () => {
   });
 
   describe('that contains a host', () => {
-    it('is told that it was accepted, and asks until the host is contained', async () => {
+    it('is accepted, and polls until the host is contained', async () => {
       const accepted = await execute('isolate_host');
       if (accepted.kind !== 'accepted') throw new Error(accepted.message);
       expect(accepted.handle).toEqual({ device_id: host, seen_under_way: false, changed: true });
@@ -77,7 +77,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(gate.left).toBe(2);
     });
 
-    it('lifts it again in the same way', async () => {
+    it('lifts containment in the same way', async () => {
       status('contained');
       expect(await execute('unisolate_host')).toMatchObject({ kind: 'accepted' });
       server.settle('normal');
@@ -86,7 +86,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(lifted).toMatchObject({ kind: 'done', data: { status: 'normal' } });
     });
 
-    it('lifts it from the host that was contained, though another one has its name by now', async () => {
+    it('lifts containment of the contained host, even if another host has its name now', async () => {
       status('contained');
       server.addHost('LAPTOP-8', 'contained');
       const rollback = { ...call('unisolate_host', 'LAPTOP-8'), undoes: { device_id: host } };
@@ -96,7 +96,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       });
     });
 
-    it('waits while the vendor still shows the host as it was, and fails when it is taken back', async () => {
+    it('waits while the vendor still shows the old status, and fails if the containment is reverted', async () => {
       const isolate = call('isolate_host', host);
       const early = { device_id: host, seen_under_way: false };
       expect(await falcon.poll!(early, isolate)).toMatchObject({ kind: 'accepted', handle: early });
@@ -110,13 +110,13 @@ describe('a connector to CrowdStrike Falcon', () => {
     it.each([
       ['contained', { kind: 'done', data: { changed: false } }],
       ['containment_pending', { kind: 'accepted', handle: { changed: false } }],
-    ])('asks for nothing when the host is %s already, and tells that', async (present, outcome) => {
+    ])('sends nothing if the host is %s already, and reports that', async (present, outcome) => {
       status(present);
       expect(await execute('isolate_host')).toMatchObject(outcome);
       expect(server.lines).toEqual([DETAILS]);
     });
 
-    it('does not tell that nothing was changed when an earlier attempt may have changed it', async () => {
+    it('does not report that nothing changed if an earlier attempt may have changed it', async () => {
       status('contained');
       const again = { ...call('isolate_host', host), attempt: 2 };
       expect(await falcon.execute(again, gate)).toEqual({
@@ -126,7 +126,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       });
     });
 
-    it('lifts nothing from a host that was contained before', async () => {
+    it('does not lift containment that existed before', async () => {
       status('contained');
       const undoes = { device_id: host, changed: false };
       const rollback = { ...call('unisolate_host', host), undoes };
@@ -134,7 +134,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(server.lines).toEqual([]);
     });
 
-    it('takes a conflict for success when somebody else was faster, and for a refusal otherwise', async () => {
+    it('succeeds on a conflict if somebody else was faster, otherwise is refused', async () => {
       server.play('fine', 409);
       expect(await execute('isolate_host')).toMatchObject({
         kind: 'refused',
@@ -149,25 +149,25 @@ describe('a connector to CrowdStrike Falcon', () => {
     it.each([
       ['contained', 'done'],
       ['containment_pending', 'accepted'],
-    ])('knows what became of a call that broke off, when the host is %s', async (present, kind) => {
+    ])('resolves the outcome of a broken call if the host is %s', async (present, kind) => {
       server.play('fine', 'drop-after', 'drop-after', 'drop-after');
       await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
       status(present);
       expect(await falcon.probe!(call('isolate_host', host))).toMatchObject({ kind });
     });
 
-    it('sends it again when the connection broke, and takes for accepted what it did the first time', async () => {
+    it('sends the request again if the connection broke, and accepts the effect of the first attempt', async () => {
       server.play('fine', 'drop-after');
       const handle = { device_id: host, seen_under_way: true };
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted', handle });
       expect(server.lines).toEqual([DETAILS, CONTAIN, CONTAIN, DETAILS]);
     });
 
-    it('cannot tell what became of a call while the host is as it was', async () => {
+    it('leaves the outcome of a broken call unknown while the host is unchanged', async () => {
       expect(await falcon.probe!(call('isolate_host', host))).toBe('unknown');
     });
 
-    it('finds a host by its name, whatever its case, and asks about it by its id from then on', async () => {
+    it('finds a host by name in any case, and then uses its id', async () => {
       const accepted = await execute('isolate_host', 'laptop-7');
       expect(accepted).toMatchObject({ kind: 'accepted', handle: { device_id: host } });
       expect(server.lines[0]).toBe(
@@ -176,10 +176,10 @@ describe('a connector to CrowdStrike Falcon', () => {
     });
 
     it.each([
-      ['of another name that only begins alike', 'laptop'],
-      ['of no such name', 'printer-1'],
-      ['of no such id', 'f'.repeat(32)],
-    ])('refuses a host %s', async (_, hostId) => {
+      ['with another name that begins alike', 'laptop'],
+      ['with an unknown name', 'printer-1'],
+      ['with an unknown id', 'f'.repeat(32)],
+    ])('rejects a host %s', async (_, hostId) => {
       expect(await execute('isolate_host', hostId)).toEqual({
         kind: 'refused',
         message: 'Falcon knows no such host.',
@@ -187,7 +187,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(server.lines).not.toContain(CONTAIN);
     });
 
-    it('refuses a name that two hosts have', async () => {
+    it('rejects a name that two hosts have', async () => {
       server.addHost('laptop-7');
       expect(await execute('isolate_host', 'LAPTOP-7')).toMatchObject({
         kind: 'refused',
@@ -220,7 +220,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       ['quick', ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*']],
       ['full', ['*']],
       [undefined, ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*']],
-    ])('of the type %s, is done when the scan has begun', async (scan_type, file_paths) => {
+    ])('of the type %s, is done when the scan has started', async (scan_type, file_paths) => {
       const accepted = await execute('scan_host', host, { scan_type });
       if (accepted.kind !== 'accepted') throw new Error(accepted.message);
       const [[id, scan]] = [...server.scans] as [[string, { request: object; status: string }]];
@@ -231,7 +231,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(await ask()).toMatchObject({ kind: 'done', data: { scan_id: id } });
     });
 
-    it.each(['failed', 'canceled'])('fails when the scan is %s', async (end) => {
+    it.each(['failed', 'canceled'])('fails if the scan is %s', async (end) => {
       const accepted = await execute('scan_host');
       if (accepted.kind !== 'accepted') throw new Error(accepted.message);
       for (const scan of server.scans.values()) scan.status = end;
@@ -241,7 +241,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       });
     });
 
-    it('is sent once, and found again by the id of its action when the call broke off', async () => {
+    it('is sent once, and found by its action id after a broken call', async () => {
       expect(falcon.idempotent('scan_host')).toBe(false);
       const scan = call('scan_host', host);
       expect(await falcon.probe!(scan)).toBe('unknown');
@@ -253,14 +253,14 @@ describe('a connector to CrowdStrike Falcon', () => {
   });
 
   describe('when the vendor', () => {
-    it('ends a token before its time, logs in again once and goes on', async () => {
+    it('expires a token early, logs in again once and continues', async () => {
       await falcon.test();
       server.tokens.expire();
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
       expect(server.logins).toBe(2);
     });
 
-    it('does not accept the client, is refused without showing the secret', async () => {
+    it('rejects the client, is refused without showing the secret', async () => {
       falcon = create('another-secret');
       const refused = { kind: 'refused', message: expect.stringContaining('does not accept') };
       expect(await execute('isolate_host')).toMatchObject(refused);
@@ -269,13 +269,13 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(test.message).not.toContain('another-secret');
     });
 
-    it.each([400, 401, 403, 404])('answers with %i, is refused in its words', async (code) => {
+    it.each([400, 401, 403, 404])('answers with %i, is refused with its message', async (code) => {
       server.play('fine', code, code);
       expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
       expect(server.hosts.get(host)!.status).toBe('normal');
     });
 
-    it('says an error inside a success, is refused in its words', async () => {
+    it('returns an error with status 200, is refused with its message', async () => {
       const errors = [{ code: 400, message: 'No such sensor.' }, { code: 1 }];
       server.play('fine', { status: 202, body: { meta: {}, errors, resources: [] } });
       expect(await execute('isolate_host')).toEqual({
@@ -284,7 +284,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       });
     });
 
-    it('asks to come back later, is asked again', async () => {
+    it('limits the rate, is asked again later', async () => {
       server.retryAfter = '0';
       server.play('fine', 429);
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
@@ -294,7 +294,7 @@ describe('a connector to CrowdStrike Falcon', () => {
     });
 
     it.each([500, 'html', 'drop-after', 'hang'] as const)(
-      'does not tell what became of it (%s), leaves it unknown',
+      'leaves the outcome open (%s), keeps it unknown',
       async (trouble) => {
         http.hasty = true;
         server.play('fine', trouble, trouble, trouble);
@@ -303,7 +303,7 @@ describe('a connector to CrowdStrike Falcon', () => {
     );
 
     it.each([500, 'html', 'drop'] as const)(
-      'does not answer a question (%s), has had no effect',
+      'fails to answer a read (%s), reports that nothing was sent',
       async (trouble) => {
         server.play(trouble, trouble, trouble);
         await expect(execute('isolate_host')).rejects.toThrow(UnreachableError);
@@ -323,13 +323,13 @@ describe('a connector to CrowdStrike Falcon', () => {
     });
   });
 
-  it('sends nothing after the kill switch went on between its question and its effect', async () => {
+  it('sends nothing if the kill switch is turned on between its read and its effect', async () => {
     gate.refuseFrom = 2;
     await expect(execute('isolate_host')).rejects.toThrow('the switch is on');
     expect(server.lines).toEqual([DETAILS]);
   });
 
-  it('is tested by a question that needs the right to read hosts', async () => {
+  it('is tested by a read that requires the permission to read hosts', async () => {
     const fine = { success: true, message: 'Falcon accepts the credentials.' };
     expect(await falcon.test()).toMatchObject(fine);
     server.play(403);

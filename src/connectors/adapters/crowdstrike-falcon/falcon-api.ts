@@ -1,12 +1,49 @@
-import type { Gate } from '../../../platform/net/gate.js';
+import { SHORTEST_SECRET, type ConfigSchema } from '../../config/config-schema.js';
+import type { Gate } from '../../../platform/net/outbound-request.js';
 import { isJsonObject, listAt, textAt, valueAt } from '../../calls/answer-shape.js';
 import { RefusedError } from '../../calls/refused.error.js';
 import type { VendorApi } from '../../calls/vendor-api.js';
-import { isHostName, isNamed } from '../host-names.js';
+import { isHostName, isNamed } from '../targets.js';
+
+export interface FalconConfig {
+  readonly base_url: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+}
+
+export const FALCON_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    base_url: {
+      type: 'string',
+      format: 'uri',
+      minLength: 8,
+      maxLength: 2_000,
+      default: 'https://api.crowdstrike.com',
+      description: 'Address of the cloud of the hosts, such as https://api.eu-1.crowdstrike.com.',
+    },
+    client_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'API client with the scopes Hosts (read, write) and On-demand scans (read, write).',
+    },
+    client_secret: {
+      type: 'string',
+      minLength: SHORTEST_SECRET,
+      maxLength: 1_000,
+      writeOnly: true,
+      description: 'Secret of `client_id`.',
+    },
+  },
+  required: ['client_id', 'client_secret'],
+  additionalProperties: false,
+};
 
 export interface Device {
   readonly id: string;
-  /** Missing where the sensor has not told it. */
+  /** Missing if the sensor has not reported it. */
   readonly hostname: unknown;
   readonly status: string;
 }
@@ -17,18 +54,18 @@ export interface Scan {
 }
 
 const DEVICE_ID = /^[0-9a-f]{32}$/i;
-/** More than one is enough to know that a name is not one host. */
+/** Two hits are enough to know that a name is ambiguous. */
 const MOST_OF_A_NAME = 2;
 
 /**
- * The requests at CrowdStrike Falcon, as https://developer.crowdstrike.com/api-reference/collections/hosts/ and
- * https://developer.crowdstrike.com/api-reference/collections/ods/ document them. A request without a gate is one that only
- * asks, for a poll, a probe or a test.
+ * Requests to CrowdStrike Falcon, as documented at https://developer.crowdstrike.com/api-reference/collections/hosts/
+ * and https://developer.crowdstrike.com/api-reference/collections/ods/. Requests without a gate only read, for a poll,
+ * a probe or a test.
  */
 export class FalconApi {
   constructor(private readonly api: VendorApi) {}
 
-  /** The host that a person named: by its id at the vendor, or by its name where only one host has it. */
+  /** Finds a host by its id at the vendor, or by its name if only one host has it. */
   async device(hostId: string, gate?: Gate): Promise<Device> {
     const isId = DEVICE_ID.test(hostId);
     const id = isId ? hostId.toLowerCase() : await this.idOf(hostId, gate);
@@ -38,7 +75,7 @@ export class FalconApi {
       (json) => resources(json).map((one) => readDevice(one)),
     );
     const device = found.find((one) => one.id === id);
-    // A search may find what is only alike.
+    // The search also finds similar names.
     if (!device || !(isId || isNamed(device.hostname, hostId))) throw unknownHost();
     return device;
   }
@@ -68,25 +105,28 @@ export class FalconApi {
     );
   }
 
-  /** The id of the scan with this description; undefined when there is none. */
+  /** Id of the scan with this description; `undefined` if there is none. */
   async scanOf(description: string): Promise<string | undefined> {
     const query = { filter: `description.keyword:'${description}'`, limit: '1' };
     const [id] = await this.ids(['ods', 'queries', 'scans', 'v1'], query);
     return id;
   }
 
-  /** Whether the vendor lets in who asks. */
+  /** Checks the credentials. */
   async look(): Promise<void> {
     await this.ids(['devices', 'queries', 'devices', 'v1'], { limit: '1' });
   }
 
   private async idOf(name: string, gate: Gate | undefined): Promise<string> {
-    if (!isHostName(name)) throw new RefusedError('host_id is neither an id nor a name.');
+    if (!isHostName(name))
+      throw new RefusedError(
+        'host_id must be a CrowdStrike agent id (32 hex digits) or a host name.',
+      );
     const query = { filter: `hostname:'${name}'`, limit: String(MOST_OF_A_NAME) };
     const [id, another] = await this.ids(['devices', 'queries', 'devices', 'v1'], query, gate);
     if (id === undefined) throw unknownHost();
     if (another !== undefined) {
-      throw new RefusedError('Several hosts have that name. Name the host by its id at Falcon.');
+      throw new RefusedError('Several hosts have that name. Use the id of the host at Falcon.');
     }
     return id;
   }
@@ -102,7 +142,7 @@ export class FalconApi {
   }
 }
 
-/** The messages of `errors`, which an answer with a good status may have, too. */
+/** Messages in `errors`, which a response with status 200 may contain, too. */
 export function complaintIn(json: unknown): string | undefined {
   const errors = valueAt(json, 'errors');
   if (!Array.isArray(errors) || errors.length === 0) return undefined;
@@ -111,7 +151,7 @@ export function complaintIn(json: unknown): string | undefined {
 }
 
 function resources(json: unknown): readonly unknown[] {
-  // Nothing found is told as null, too.
+  // An empty result may be null.
   return isJsonObject(json) && json.resources === null ? [] : listAt(json, 'resources');
 }
 

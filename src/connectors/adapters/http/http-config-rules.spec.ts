@@ -13,7 +13,7 @@ function problems(action: object, more: Partial<HttpConfig> = {}) {
 }
 
 describe('HTTP_SCHEMA', () => {
-  it('wants at least one status for success, because with none every effect would count as refused', () => {
+  it('requires at least one success status', () => {
     const found = (success_statuses: number[]) => {
       const actions = { block_ip: { path: '/', success_statuses } };
       return configProblems(HTTP_SCHEMA, { base_url: 'https://vendor.example', actions }, 'config');
@@ -26,7 +26,7 @@ describe('HTTP_SCHEMA', () => {
 });
 
 describe('httpConfigProblems', () => {
-  it('finds nothing wrong when every template can be filled', () => {
+  it('accepts templates that can be filled', () => {
     const path = '/a/{{ parameters.ip }}?y={{secrets.token}}&z=%20';
     expect(problems({ path, body: { a: [{ b: '{{ action.id }}' }] } })).toEqual([]);
     expect(problems({ body: '{"a": "{{ parameters.reason }}"}' })).toEqual([]);
@@ -39,7 +39,7 @@ describe('httpConfigProblems', () => {
     ['body', { body: { a: ['{{ parameters.x }}'] } }, 'config.actions.block_ip.body.a.0', 'x }}'],
     ['text', { body: '{"a":"{{ parameters.x }}"}' }, 'config.actions.block_ip.body.a', 'x }}'],
   ])(
-    'refuses a parameter that the action type does not declare, in a template of the %s',
+    'rejects a parameter that the action type does not have, in a template of the %s',
     (_, action, field, expression) => {
       const [[found, message] = [], ...more] = problems(action);
       expect(found).toBe(field);
@@ -49,7 +49,7 @@ describe('httpConfigProblems', () => {
     },
   );
 
-  it('refuses a short secret in a header that is named after one', () => {
+  it('rejects a short secret in a header that is named after one', () => {
     const found = (name: string, value: string) => problems({}, { headers: { [name]: value } });
     for (const [name, value] of [
       ['authorization', 'Bearer 4831'],
@@ -65,7 +65,7 @@ describe('httpConfigProblems', () => {
     expect(found('x-tenant', 'a')).toEqual([]);
   });
 
-  it('allows in a header what one of the actions declares, and nothing else', () => {
+  it('allows in a header only parameters that one of the actions has', () => {
     const actions = { block_ip: { path: '/' }, isolate_host: { path: '/' } };
     const headersOf = (text: string) => problems({}, { actions, headers: { 'x-about': text } });
     expect(headersOf('{{ parameters.ip }}{{ parameters.host_id }}')).toEqual([]);
@@ -79,13 +79,13 @@ describe('httpConfigProblems', () => {
     ['{{ secrets.other }}', '{{ secrets.other }}'],
     ['{{ action.type }}', '{{ action.type }}'],
     [`{{ ${'x'.repeat(500)} }}`, `{{ ${'x'.repeat(60)}`],
-  ])('shows the wrong expression when a path has %s', (text, shown) => {
+  ])('shows the invalid expression if a path has %s', (text, shown) => {
     const [[, message] = []] = problems({ path: `/${text}` });
     expect(message).toContain(shown);
     expect(message!.length).toBeLessThan(400);
   });
 
-  it('says where a template is wrong when the text is no JSON', () => {
+  it('shows the position of an invalid template in text that is not JSON', () => {
     const messages = problems({ body: 'is {{ action.type }}' }).map(([, message]) => message);
     expect(messages).toEqual([
       expect.stringContaining('at character 4'),
@@ -94,23 +94,23 @@ describe('httpConfigProblems', () => {
   });
 
   it.each([
-    ['/a/{{ parameters.x', 'has a {{ that no }} follows at character 4.'],
-    ['/{{ x }}', 'something else than'],
-    ['/{{ parameters.x.y }}', 'something else than'],
-    ['/{{ parameters["x"] }}', 'something else than'],
-    ['/{{ parameters.x | upper }}', 'something else than'],
-    ['/{{ 1 + 1 }}', 'something else than'],
-    ['/{{ process.env }}', 'something else than'],
-    ['/{{}}', 'something else than'],
-    ['/{{{{ parameters.x }}}}', 'something else than'],
-    ['/{{ action.type }}', 'there is only action.id'],
+    ['/a/{{ parameters.x', 'has a {{ without }} at character 4.'],
+    ['/{{ x }}', 'instead of'],
+    ['/{{ parameters.x.y }}', 'instead of'],
+    ['/{{ parameters["x"] }}', 'instead of'],
+    ['/{{ parameters.x | upper }}', 'instead of'],
+    ['/{{ 1 + 1 }}', 'instead of'],
+    ['/{{ process.env }}', 'instead of'],
+    ['/{{}}', 'instead of'],
+    ['/{{{{ parameters.x }}}}', 'instead of'],
+    ['/{{ action.type }}', 'but only action.id exists'],
     ['/a{{ secrets.other }}', 'at character 3, which is not set'],
     ['/a/../b', 'must be a plain path'],
     ['/a/%2e%2E/b', 'must be a plain path'],
     ['/a\\b', 'must be a plain path'],
     ['/a#b', 'must be a plain path'],
     ['/a b', 'must be a plain path'],
-  ])('refuses the path %s', (path, message) => {
+  ])('rejects the path %s', (path, message) => {
     const found = problems({ path });
     expect(found[0]![0]).toBe('config.actions.block_ip.path');
     expect(found.map(([, text]) => text).join(' ')).toContain(message);
@@ -121,7 +121,7 @@ describe('httpConfigProblems', () => {
     [{ '{{ parameters.ip }}': 1 }, 'config.actions.block_ip.body'],
     ['{"n": {{ parameters.duration_minutes }}}', 'config.actions.block_ip.body'],
     ['a={{ parameters.ip }}', 'config.actions.block_ip.body'],
-  ])('refuses the body %j', (body, field) => {
+  ])('rejects the body %j', (body, field) => {
     expect(problems({ body })[0]![0]).toBe(field);
   });
 
@@ -130,11 +130,11 @@ describe('httpConfigProblems', () => {
     JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [at, 0])));
 
   it.each([
-    ['values', `[${'[],'.repeat(20_000)}[]]`, 'has more keys or values than may be'],
-    ['keys', keys(5_001), 'has more keys or values than may be'],
-    ['levels by far', '['.repeat(500_000) + ']'.repeat(500_000), 'has more keys or values'],
+    ['values', `[${'[],'.repeat(20_000)}[]]`, 'has too many keys or values'],
+    ['keys', keys(5_001), 'has too many keys or values'],
+    ['levels by far', '['.repeat(500_000) + ']'.repeat(500_000), 'has too many keys or values'],
     ['levels', '['.repeat(65) + ']'.repeat(65), 'is nested deeper than 64 levels'],
-  ])('refuses JSON in a text when it has too many %s for a body', (_, body, message) => {
+  ])('rejects JSON in a text if it has too many %s for a body', (_, body, message) => {
     expect(problems({ body })).toEqual([[FIELD, expect.stringContaining(message)]]);
   });
 
@@ -147,14 +147,14 @@ describe('httpConfigProblems', () => {
     expect(problems({ body })).toEqual([]);
   });
 
-  it('allows only text as the body when the content type is a form', () => {
+  it('allows only text as the body of a form', () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
     expect(problems({ body: 'a={{ parameters.ip }}' }, { headers })).toEqual([]);
     expect(problems({ body: { a: 1 } }, { headers })).toHaveLength(1);
   });
 
   it.each(['Host', 'content-length', 'Transfer-Encoding', 'proxy-authorization'])(
-    'refuses the header %s, which the service sets',
+    'rejects the header %s, which the service sets',
     (name) => expect(problems({}, { headers: { [name]: 'x' } })).toHaveLength(1),
   );
 });

@@ -14,17 +14,17 @@ import {
   isReservedHeader,
   takesForm,
 } from './http-config.js';
-import { holdsShortCredential } from './http-credentials.js';
+import { holdsShortCredential } from './http-request.js';
 import { parseTemplate, type Reference, referencesIn, TemplateError } from './template.js';
 
 const TOO_SHORT = `holds a secret by its name, and must have at least ${SHORTEST_SECRET} characters`;
 const NO_HEADER_TEXT = 'has characters that a header cannot carry';
 
-/** What could not work in an `http` configuration, found when it is saved and not when an incident needs it. */
+/** Finds faults of an `http` configuration when it is saved, not when an incident needs it. */
 export function httpConfigProblems(config: HttpConfig, path: string): FieldError[] {
   const secrets = new Set(Object.keys(config.secrets ?? {}));
   const types = Object.keys(config.actions).filter(isActionType);
-  // Every request has all headers. A parameter that its action does not have is empty there.
+  // All requests have all headers. Parameters that an action does not have are empty in them.
   const shared = new Templates(secrets, types);
   return [
     ...Object.entries(config.headers ?? {}).flatMap(([name, value]) =>
@@ -54,7 +54,7 @@ function headerProblems(
   return templates.problems(value, field);
 }
 
-/** Secrets that a header names and cannot carry, such as one that was pasted together with the end of its line. */
+/** Secrets in headers that a header cannot carry, for example with a pasted line end. */
 function headerSecretProblems(
   { headers = {}, secrets = {} }: HttpConfig,
   path: string,
@@ -65,7 +65,7 @@ function headerSecretProblems(
     .map(([name]) => problem(`${path}.${name}`, 'header', NO_HEADER_TEXT));
 }
 
-/** None when the template is wrong: headerProblems says that. */
+/** Empty for an invalid template, which headerProblems reports. */
 function secretsNamedIn(text: string): string[] {
   try {
     return referencesIn(parseTemplate(text))
@@ -90,7 +90,7 @@ function actionProblems(
   ];
 }
 
-/** A path that a URL parser would change, such as `/a/../b`, is not what was meant. */
+/** Rejects a path that a URL parser would change, such as `/a/../b`. */
 function pathProblems(text: string, field: string): FieldError[] {
   const plain = text.replace(/\{\{.*?\}\}/gs, 'x');
   const { pathname, search, hash } = new URL(`https://vendor.invalid${plain}`);
@@ -113,16 +113,16 @@ function bodyProblems(
     : jsonProblems(body, place, templates);
 }
 
-/** JSON inside a text. The bounds of request bodies apply to it as well: they counted the text as one value. */
+/** JSON in a text. The limits of request bodies apply again, because they counted the text as one value. */
 function jsonTextProblems(text: string, field: string, templates: Templates): FieldError[] {
   if (tokensOf(text, FEW).areTooMany) {
-    return [problem(field, 'too_many_values', 'has more keys or values than may be')];
+    return [problem(field, 'too_many_values', 'has too many keys or values')];
   }
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    const json = problem(field, 'json', 'must be JSON; templates stand within its strings');
+    const json = problem(field, 'json', 'must be JSON; templates must be within its strings');
     return [...templates.problems(text, field), json];
   }
   return nestsTooDeep(value)
@@ -146,7 +146,7 @@ function jsonProblems(
   return found;
 }
 
-/** Checks what templates name: it must be a secret that is set, or a parameter of one of the action types. */
+/** Checks the names in templates: a secret must be set, and a parameter must belong to the action types. */
 class Templates {
   private readonly declared: readonly string[];
 
@@ -179,8 +179,8 @@ class Templates {
   private missing({ root }: Reference): string {
     if (root === 'secrets') return 'which is not set';
     return this.types.length === 1
-      ? `and ${this.types[0]} has only ${this.declared.join(', ')}`
-      : 'which none of the actions declares';
+      ? `but ${this.types[0]} has only ${this.declared.join(', ')}`
+      : 'which none of the actions has';
   }
 }
 

@@ -19,14 +19,14 @@ export interface HttpConfig {
 export const DEFAULT_METHOD = 'POST';
 
 const TEMPLATES = [
-  'A template is text with `{{ parameters.<name> }}` (a parameter of the action, see `GET /api/actions/types`), `{{ secrets.<name> }}` (an entry of `secrets`) or `{{ action.id }}` in it, and nothing else is computed.',
-  'A value is escaped for its place: one segment of a path, one value of a query or form, a string of JSON. In a body of JSON a string that is one reference becomes the value itself, a list for instance, and is left out with its key when there is none.',
-  'When the connector is saved a name that is no parameter of the action, or no entry of `secrets`, is refused (code template).',
+  'A template is text with `{{ parameters.<name> }}` (a parameter of the action, see `GET /api/actions/types`), `{{ secrets.<name> }}` (an entry of `secrets`) or `{{ action.id }}`. There are no other expressions.',
+  'Values are escaped for their place: a path segment, a value of a query or form, or a JSON string. In a JSON body, a string that consists of one reference becomes the value itself, such as a list. It is omitted with its key if there is no value.',
+  'Saving a connector with an unknown parameter or secret in a template fails (code template).',
 ].join('\n');
 
 export const HTTP_SCHEMA: ConfigSchema = {
   type: 'object',
-  description: `What a connector of any tool with an API has to know: an address, headers, and a request for each action.\n\n${TEMPLATES}`,
+  description: `Connects any tool with an HTTP API: an address, headers, and a request for each action.\n\n${TEMPLATES}`,
   properties: {
     base_url: {
       type: 'string',
@@ -34,7 +34,7 @@ export const HTTP_SCHEMA: ConfigSchema = {
       minLength: 8,
       maxLength: 2_000,
       description:
-        'Where every path begins. An address of a private network has to be in ALLOWED_PRIVATE_TARGETS.',
+        'Base of every path. An address of a private network must be in ALLOWED_PRIVATE_TARGETS.',
     },
     headers: {
       type: 'object',
@@ -44,7 +44,7 @@ export const HTTP_SCHEMA: ConfigSchema = {
       writeOnly: true,
       'x-ignore-case': true,
       description:
-        'Sent with every request. Templates: those of HttpConfig, such as `Bearer {{ secrets.token }}`. A parameter that an action does not have is empty here. Upper and lower case are the same in their names.',
+        'Sent with every request. Values are templates, such as `Bearer {{ secrets.token }}`. Parameters that an action does not have are empty. Names are case-insensitive.',
     },
     secrets: {
       type: 'object',
@@ -53,14 +53,14 @@ export const HTTP_SCHEMA: ConfigSchema = {
       maxProperties: 30,
       writeOnly: true,
       description:
-        'What templates name as secrets.<name>, each of at least 8 characters: a shorter one could not be masked safely.',
+        'Secrets for templates, as secrets.<name>. At least 8 characters each: shorter ones cannot be masked safely.',
     },
     actions: {
       type: 'object',
       propertyNames: { enum: ACTION_TYPES },
       additionalProperties: {
         type: 'object',
-        description: `The request of an action. Its path and the values of its body are templates.\n\n${TEMPLATES}`,
+        description: `Request of an action. Its path and the values of its body are templates.\n\n${TEMPLATES}`,
         properties: {
           method: {
             type: 'string',
@@ -72,12 +72,12 @@ export const HTTP_SCHEMA: ConfigSchema = {
             type: 'string',
             pattern: '^/([^/]|$)',
             maxLength: 2_000,
-            description: 'Template; values are escaped as one path segment, or a query value.',
+            description: 'Template. Values are escaped as a path segment or a query value.',
           },
           body: {
             type: ['object', 'string'],
             description:
-              'Template: an object, or JSON as text, or a form as text beside a content-type header that says so.',
+              'Template: an object, JSON as text, or a form as text if the content-type header is a form.',
           },
           success_statuses: {
             type: 'array',
@@ -85,12 +85,12 @@ export const HTTP_SCHEMA: ConfigSchema = {
             minItems: 1,
             maxItems: 20,
             uniqueItems: true,
-            description: 'Without it: every 2xx.',
+            description: 'Default: every 2xx.',
           },
           idempotent: {
             type: 'boolean',
             description:
-              'Sent twice it takes effect once, so that it may be repeated when its outcome is unknown. By default only GET.',
+              'Whether sending the request twice has the same effect as once, so that it may be repeated if its outcome is unknown. By default only for GET.',
           },
         },
         required: ['path'],
@@ -98,14 +98,14 @@ export const HTTP_SCHEMA: ConfigSchema = {
       },
       minProperties: 1,
       maxProperties: ACTION_TYPES.length,
-      description: 'The action types that the connector provides, and the request of each.',
+      description: 'Provided action types, with the request of each.',
     },
   },
   required: ['base_url', 'actions'],
   additionalProperties: false,
 };
 
-/** Headers that Node sets, because they belong to the connection or to the framing of the message. */
+/** Headers that Node.js sets. */
 const RESERVED_HEADERS = new Set([
   'host',
   'content-length',
@@ -128,7 +128,7 @@ export function isHeaderText(text: string): boolean {
   return /^[\t\x20-\x7e]*$/.test(text);
 }
 
-/** Header names mean the same in any case. */
+/** Header names are case-insensitive. */
 export function headerNamed(
   headers: Readonly<Record<string, string>> | undefined,
   name: string,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { HttpAction, HttpConfig } from './http-config.js';
 import { requestFor } from './http-request.js';
-import { RenderError, MOST_RENDERED_BYTES } from './template-renderer.js';
+import { RenderError, MOST_RENDERED_BYTES } from './template.js';
 
 const BASE = 'https://vendor.example/api';
 
@@ -15,7 +15,7 @@ function request(
 }
 
 describe('the request of an http action', () => {
-  it('puts each value where its template stands', () => {
+  it('replaces each template by its value', () => {
     const made = request(
       {
         method: 'PUT',
@@ -46,7 +46,7 @@ describe('the request of an http action', () => {
     });
   });
 
-  it('reads a body that is text as JSON, or as a form when the content type says so', () => {
+  it('reads a text body as JSON, or as a form if the content type is a form', () => {
     const json = request({ path: '/', body: '{"a": "{{ parameters.a }}"}' }, { a: '","b":"' });
     expect(JSON.parse(json.body!)).toEqual({ a: '","b":"' });
     const form = request(
@@ -60,7 +60,7 @@ describe('the request of an http action', () => {
   });
 
   it.each(['.', '..', '', '\ud800', '../../admin', 'a/..', 'a\\..\\b', 'a/./b'])(
-    'refuses %j as a segment of the path',
+    'rejects %j as a path segment',
     (host) => {
       expect(() => request({ path: '/hosts/{{ parameters.host }}' }, { host })).toThrow(
         RenderError,
@@ -68,38 +68,35 @@ describe('the request of an http action', () => {
     },
   );
 
-  it.each(['..a', 'a..b', 'a/b', 'v1.2', '%2e%2e'])(
-    'allows %j as a segment of the path',
-    (host) => {
-      const { url } = request({ path: '/hosts/{{ parameters.host }}' }, { host });
-      expect(decodeURIComponent(url.pathname.split('/').at(-1)!)).toBe(host);
-    },
-  );
+  it.each(['..a', 'a..b', 'a/b', 'v1.2', '%2e%2e'])('allows %j as a path segment', (host) => {
+    const { url } = request({ path: '/hosts/{{ parameters.host }}' }, { host });
+    expect(decodeURIComponent(url.pathname.split('/').at(-1)!)).toBe(host);
+  });
 
   it.each([
     ['/a/{{ parameters.x }}{{ parameters.y }}/b', { x: '.', y: '.' }],
     ['/a/%2{{ parameters.x }}%2{{ parameters.x }}/b', { x: 'e' }],
     ['/a/.{{ parameters.x }}/b', { x: '.' }],
     ['/a/.{{ parameters.x }}/b', { x: './admin' }],
-  ])('refuses a path in which values make up a segment of dots: %s', (path, parameters) => {
+  ])('rejects a path with a dot segment made of values: %s', (path, parameters) => {
     expect(() => request({ path }, parameters)).toThrow(RenderError);
   });
 
   it.each(['x; role=admin', 'x, y', 'x", uri="/', 'x\\'])(
-    'refuses the value %j within a header, and sends it where it is the whole of one',
+    'rejects the value %j within a header, but accepts it as a whole value',
     (value) => {
       const sent = (header: string) =>
         request({ path: '/' }, { user: value }, { headers: { cookie: header } }).headers?.cookie;
       for (const header of ['target={{ parameters.user }}; role=viewer', ' {{parameters.user}}']) {
         expect(() => sent(header)).toThrow(
-          'parameters.user has one of ; , " \\ which mean something within a header.',
+          'parameters.user contains ; , " or \\, which have a meaning in a header.',
         );
       }
       expect(sent('{{ parameters.user }}')).toBe(value);
     },
   );
 
-  it('puts a secret into a header as it is', () => {
+  it('puts a secret into a header unchanged', () => {
     const secrets = { token: 'a="b", c; d' };
     const headers = { authorization: 'Digest {{ secrets.token }}' };
     expect(request({ path: '/' }, {}, { headers, secrets }).headers).toMatchObject({
@@ -107,12 +104,12 @@ describe('the request of an http action', () => {
     });
   });
 
-  it.each(['a\r\nx-admin: 1', 'a\0', 'é'])('refuses the value %j in a header', (value) => {
+  it.each(['a\r\nx-admin: 1', 'a\0', 'é'])('rejects the value %j in a header', (value) => {
     const headers = { 'x-user': '{{ parameters.user }}' };
     expect(() => request({ path: '/' }, { user: value }, { headers })).toThrow(RenderError);
   });
 
-  it('does not read a value as a template', () => {
+  it('does not parse a value as a template', () => {
     const made = request(
       { path: '/', body: { a: 'x {{ parameters.a }}' } },
       { a: '{{ secrets.token }}' },
@@ -121,7 +118,7 @@ describe('the request of an http action', () => {
     expect(JSON.parse(made.body!)).toEqual({ a: 'x {{ secrets.token }}' });
   });
 
-  it('leaves out a parameter that was not given, also when every object inherits its name', () => {
+  it('omits a missing parameter, even if every object inherits its name', () => {
     const body = { a: '{{ parameters.constructor }}', b: 'x{{ parameters.__proto__ }}' };
     expect(JSON.parse(request({ path: '/', body }, {}).body!)).toEqual({ b: 'x' });
   });
@@ -157,20 +154,20 @@ describe('the request of an http action', () => {
         (count: number) =>
           request({ path: '/', body: JSON.stringify(lists(count, text)) }, parameters),
       ],
-    ])('refuses %s when it becomes too large', (_, of) => {
+    ])('rejects %s that becomes too large', (_, of) => {
       expect(() => of(100)).not.toThrow();
       expect(() => of(110)).toThrow(RenderError);
-      expect(() => of(110)).toThrow(`more than ${MOST_RENDERED_BYTES} bytes`);
+      expect(() => of(110)).toThrow(`exceeds ${MOST_RENDERED_BYTES} bytes`);
     });
 
-    it('counts all parts of a request together, and each in its escaped length', () => {
+    it('counts all parts of a request, each in its escaped length', () => {
       const half = { path: `/?q=${times(53, text)}`, body: { a: times(53, text) } };
       expect(() => request(half, parameters)).toThrow(RenderError);
       const escaped = { path: '/', body: { a: times(20, text) } };
       expect(() => request(escaped, { text: '\u0001'.repeat(10_000) })).toThrow(RenderError);
     });
 
-    it('stops before it has built what would be too large', () => {
+    it('stops before it builds a text that is too large', () => {
       const secrets = { s: 'x'.repeat(8_000) };
       const body = lists(45, times(1_250, '{{secrets.s}}'));
       const before = process.memoryUsage().heapUsed;
@@ -179,7 +176,7 @@ describe('the request of an http action', () => {
     });
   });
 
-  it('puts any value where its template stands and nowhere else, or refuses it', () => {
+  it('puts any value only where its template is, or rejects it', () => {
     const anything = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string({

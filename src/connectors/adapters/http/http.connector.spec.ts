@@ -1,8 +1,7 @@
 import fc from 'fast-check';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import { BEHAVIOURS, FakeVendor } from '../../../../test/support/fake-vendor.js';
-import type { Gate } from '../../../platform/net/gate.js';
+import type { Gate } from '../../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../../platform/net/targets.js';
@@ -69,7 +68,7 @@ describe('HttpConnector', () => {
 
   afterAll(() => vendor.stop());
 
-  it('refuses a request that would be too large, and sends nothing', async () => {
+  it('rejects a request that would be too large, and sends nothing', async () => {
     const outcome = await execute({ body: { a: '{{action.id}}'.repeat(250_000) } });
     expect(outcome).toEqual({ kind: 'refused', message: expect.stringContaining('1048576 bytes') });
     expect(vendor.requests).toHaveLength(0);
@@ -77,13 +76,13 @@ describe('HttpConnector', () => {
   });
 
   it.each(BEHAVIOURS)(
-    'has an effect at most once when it is not idempotent and the vendor behaves like this: %s',
+    'has at most one effect if it is not idempotent and the vendor does this: %s',
     async (one) => {
       vendor.behave(one);
       const outcome = await execute({}).catch((error: unknown) => error);
       expect(vendor.effectsOf(KEY)).toBeLessThanOrEqual(1);
       expect(gate.asked).toBe(1);
-      // What was had may be told as done or as unknown, but never as refused or as not sent.
+      // An effect may be reported as done or unknown, but never as refused or not sent.
       if (vendor.effectsOf(KEY) === 1 && !(outcome instanceof OutcomeUnknownError)) {
         expect(outcome).toMatchObject({ kind: 'done' });
       }
@@ -91,28 +90,28 @@ describe('HttpConnector', () => {
   );
 
   it.each(['apply-then-drop', 'apply-then-500', 'hang', 'truncated'] as const)(
-    'says that the outcome is unknown when the vendor behaves like this: %s',
+    'reports an unknown outcome if the vendor does this: %s',
     async (behaviour) => {
       vendor.behave(behaviour);
       await expect(execute({})).rejects.toThrow(OutcomeUnknownError);
     },
   );
 
-  it('repeats an idempotent request, and passes the gate each time', async () => {
+  it('repeats an idempotent request, each time through the gate', async () => {
     vendor.behave('apply-then-drop', 'unavailable', 'apply');
     expect(await execute({ idempotent: true })).toMatchObject({ kind: 'done' });
     expect(gate.asked).toBe(3);
-    // The vendor asked for a second.
+    // The vendor asks to wait 1 s.
     expect(waits[1]).toBe(1_000);
   });
 
-  it('gives up after three attempts, and still says that the outcome is unknown', async () => {
+  it('reports an unknown outcome after three attempts', async () => {
     vendor.behave('apply-then-drop');
     await expect(execute({ idempotent: true })).rejects.toThrow(OutcomeUnknownError);
     expect(gate.asked).toBe(3);
   });
 
-  it('does not wait when the vendor asks to come back much later', async () => {
+  it('does not wait if the vendor asks for a long pause', async () => {
     vendor.retryAfter = '3600';
     vendor.behave('rate-limit');
     expect(await execute({ idempotent: true })).toMatchObject({ kind: 'refused' });
@@ -120,14 +119,14 @@ describe('HttpConnector', () => {
     vendor.retryAfter = '1';
   });
 
-  it('stops repeating when the gate refuses', async () => {
+  it('stops repeating if the gate refuses', async () => {
     vendor.behave('apply-then-drop');
     gate.refuseFrom = 2;
     await expect(execute({ idempotent: true })).rejects.toThrow('the switch is on');
     expect(vendor.requests).toHaveLength(1);
   });
 
-  it('tries again when nothing was sent, idempotent or not, and then says that nothing was', async () => {
+  it('retries if nothing was sent, idempotent or not, and then reports that nothing was sent', async () => {
     const gone = await FakeVendor.start();
     await gone.stop().catch(() => undefined);
     await expect(execute({}, 'http://127.0.0.1:9')).rejects.toThrow(UnreachableError);
@@ -135,7 +134,7 @@ describe('HttpConnector', () => {
     expect(gate.asked).toBe(0);
   });
 
-  it('makes no further call when the vendor keeps failing', async () => {
+  it('makes no further call if the vendor keeps failing', async () => {
     const connector = connect({ idempotent: true }, 'http://127.0.0.1:9');
     const call = {
       actionId: KEY,
@@ -146,18 +145,18 @@ describe('HttpConnector', () => {
     } as const;
     for (let turn = 0; turn < 2; turn += 1) await connector.execute(call, gate).catch(() => 0);
     await expect(connector.execute(call, gate)).rejects.toThrow(
-      /no further one is made .* The last failure: .*ECONNREFUSED/,
+      /No further call is made .* The last failure: .*ECONNREFUSED/,
     );
   });
 
-  it('takes a redirect for a refusal, and does not follow it', async () => {
+  it('treats a redirect as a refusal, and does not follow it', async () => {
     vendor.location = `${vendor.url}/elsewhere`;
     vendor.behave('redirect');
     expect(await execute({})).toMatchObject({ kind: 'refused' });
     expect(vendor.requests).toHaveLength(1);
   });
 
-  it('takes the statuses for success that the configuration names', async () => {
+  it('accepts the configured success statuses', async () => {
     vendor.behave('refuse');
     expect(await execute({ success_statuses: [422] })).toMatchObject({ kind: 'done' });
     expect(await execute({})).toMatchObject({
@@ -166,7 +165,7 @@ describe('HttpConnector', () => {
     });
   });
 
-  it('shows what a vendor says, without the secret', async () => {
+  it('shows the message of the vendor without the secret', async () => {
     const said = '{"error":"The Bearer token very-secret-token expired"}';
     const server = createServer((socket) => {
       socket.once('data', () =>
@@ -188,7 +187,7 @@ describe('HttpConnector', () => {
     ['cookie', 'sid=xyz; theme=dark', 'xyz'],
     ['authorization', `Basic ${Buffer.from('jo:pw').toString('base64')}`, 'pw'],
     ['x-api-key', '9', '9'],
-  ])('masks a short secret that stands in the header %s: %s', async (name, value, secret) => {
+  ])('masks a short secret in the header %s: %s', async (name, value, secret) => {
     const connector = new HttpConnector(
       { id: '1', name: 'vendor', type: 'http' },
       {
@@ -211,14 +210,14 @@ describe('HttpConnector', () => {
     });
   });
 
-  it('tells by a test whether the vendor answers', async () => {
+  it('reports in a test whether the vendor answers', async () => {
     expect(await connect({}).test()).toMatchObject({ success: true });
     vendor.behave('error-500', 'hang');
     expect(await connect({}).test()).toMatchObject({ success: false });
     expect(await connect({}).test()).toMatchObject({ success: false });
   });
 
-  it('is not well in a test that is answered with a redirect, which no action would follow', async () => {
+  it('fails a test that is answered with a redirect', async () => {
     vendor.location = `${vendor.url}/elsewhere`;
     vendor.behave('redirect');
     expect(await connect({}).test()).toMatchObject({
@@ -227,7 +226,7 @@ describe('HttpConnector', () => {
     });
   });
 
-  it('shows no secret and can be stored, whatever a vendor answers', async () => {
+  it('shows no secret and only storable text for any answer', async () => {
     let answer = '';
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
@@ -257,7 +256,7 @@ describe('HttpConnector', () => {
         const outcome = await execute({}, url).catch((error: unknown) => error);
         const { message } = outcome as { message: unknown };
         const shown = JSON.stringify([outcome, message]);
-        // A NUL as JSON writes it, and not the six characters that look like one.
+        // An escaped NUL in JSON, not the six characters.
         const storable = !/(?<!\\)\\u0000/.test(shown);
         return typeof message === 'string' && storable && !shown.includes('very-secret-token');
       }),

@@ -3,9 +3,8 @@ import {
   ACTION_TYPES,
   isActionType,
 } from '../../../action-catalogue/action-types.js';
-import type { Gate } from '../../../platform/net/gate.js';
+import type { Gate, OutboundAnswer } from '../../../platform/net/outbound-request.js';
 import { OutcomeUnknownError } from '../../../platform/net/net.errors.js';
-import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
 import { measureTest, VendorCalls, type VendorRequest } from '../../calls/vendor-calls.js';
 import { type Config, secretTexts } from '../../config/config-schema.js';
 import {
@@ -15,19 +14,18 @@ import {
   type Outcome,
   type TestResult,
   TEST_TIMEOUT_MS,
+  ConnectorType,
 } from '../../connector.port.js';
 import { HTTP_SCHEMA, type HttpAction, type HttpConfig, isIdempotent } from './http-config.js';
-import { credentialsIn } from './http-credentials.js';
-import { requestFor, testRequest } from './http-request.js';
-import { RenderError } from './template-renderer.js';
+import { credentialsIn, requestFor, testRequest } from './http-request.js';
+import { RenderError } from './template.js';
 import { AnswerRedactor } from '../../calls/answer-redactor.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import { ConnectorType } from '../../connector-type.port.js';
 import { httpConfigProblems } from './http-config-rules.js';
 import { Injectable } from '@nestjs/common';
 
-/** Statuses that do not tell whether the request took effect. */
+/** Statuses that leave the outcome of the request unknown. */
 const UNCLEAR = (status: number): boolean => status === 408 || status >= 500;
 
 export class HttpConnector extends Connector {
@@ -73,7 +71,7 @@ export class HttpConnector extends Connector {
       const request = { ...testRequest(this.config), timeoutMs: TEST_TIMEOUT_MS };
       const { status } = await this.calls.ungated(request);
       const message = `The service answers with status ${status}`;
-      // To another scheme, a moved host or a page for logging in: every action would be refused.
+      // A redirect to another scheme, host or login page would fail for every action.
       if (status >= 300 && status < 400) {
         return { success: false, message: `${message}; redirects are not followed.` };
       }
@@ -107,7 +105,7 @@ export class HttpConnector extends Connector {
 export class HttpType extends ConnectorType {
   readonly name = 'http';
   readonly description =
-    'Any service with an HTTP interface: each action type is a request, made from templates over parameters, secrets and action.id.';
+    'Any service with an HTTP API. The request of each action type is a template with parameters, secrets and action.id.';
   readonly actions = ACTION_TYPES;
   readonly schema = HTTP_SCHEMA;
   readonly destinations = [{ address: 'base_url' }];

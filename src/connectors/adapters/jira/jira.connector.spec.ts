@@ -47,7 +47,7 @@ describe('JiraConnector', () => {
 
   afterAll(() => server.stop());
 
-  it('opens an issue that carries the id of the action', async () => {
+  it('opens an issue with the id of the action', async () => {
     expect(await open({ description: 'First\n\nThird', priority: 'High' })).toEqual({
       kind: 'done',
       message: 'Jira opened SEC-1.',
@@ -70,7 +70,7 @@ describe('JiraConnector', () => {
     expect(server.problems).toEqual([]);
   });
 
-  it('opens issues of the type that is configured', async () => {
+  it('opens issues of the configured type', async () => {
     connector = connectorWith({ issue_type: 'Incident' });
     await open();
     expect(server.issues[0]!.fields).toMatchObject({ issuetype: { name: 'Incident' } });
@@ -80,12 +80,12 @@ describe('JiraConnector', () => {
     ['a link and a mention', '[x|https://evil.example] [~accountid:1] @ada {code}'],
     ['a document', '{"type":"doc","version":1,"content":[{"type":"mention"}]}'],
     ['a template and quotes', '{{ secrets.token }} "\' \\'],
-  ])('writes %s as text alone', async (_, description) => {
+  ])('writes %s as plain text', async (_, description) => {
     await open({ description });
     expect(server.issues[0]!.fields.description!.content).toEqual([paragraph(description)]);
   });
 
-  it('writes a line for each line, and no sign that no line has', async () => {
+  it('writes a paragraph per line, without control characters', async () => {
     await open({ description: 'a\tb\r\nc\rd\u2028e\u0000f\u001bg\ud800' });
     expect(server.issues[0]!.fields.description!.content).toEqual(
       ['a b', 'c', 'd', 'e\ufffdf g\ufffd'].map((text) => paragraph(text)),
@@ -93,7 +93,7 @@ describe('JiraConnector', () => {
     expect(server.problems).toEqual([]);
   });
 
-  it('makes one line of at most 255 characters of any title', async () => {
+  it('makes one line of at most 255 characters from any title', async () => {
     await open({ title: 'Phish\r\ning\u2028 for "SEC"' });
     await open({ title: '🦊'.repeat(500) });
     const [first, second] = server.issues.map(({ fields }) => fields.summary);
@@ -103,14 +103,14 @@ describe('JiraConnector', () => {
     expect(server.problems).toEqual([]);
   });
 
-  it('tells which field Jira does not accept', async () => {
+  it('names the field that Jira rejects', async () => {
     expect(await open({ priority: 'Mega' })).toEqual({
       kind: 'refused',
       message: 'Jira answered with status 400: priority: The priority selected is invalid.',
     });
   });
 
-  it('finds by the label what was opened without an answer', async () => {
+  it('finds an issue by its label if the answer was lost', async () => {
     server.play('drop-after');
     await expect(open()).rejects.toThrow();
     expect(await connector.probe(callOf())).toEqual({
@@ -126,7 +126,7 @@ describe('JiraConnector', () => {
     expect(server.problems).toEqual([]);
   });
 
-  it('tests login and project, tells why it fails, and never shows the token', async () => {
+  it('tests login and project, explains failures, and never shows the token', async () => {
     expect(await connector.test()).toMatchObject({
       success: true,
       message: 'Jira shows the project SEC.',

@@ -1,9 +1,10 @@
+import { shownStart, storable } from '../../../platform/text.js';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
-import type { Gate } from '../../../platform/net/gate.js';
+import type { Gate } from '../../../platform/net/outbound-request.js';
 import { listAt, textAt, valueAt } from '../../calls/answer-shape.js';
 import { testResult, unlessRefused } from '../../calls/refused.error.js';
 import { type ApiRequest, fixedCredentials, VendorApi } from '../../calls/vendor-api.js';
-import type { VendorCalls } from '../../calls/vendor-calls.js';
+import { VendorCalls } from '../../calls/vendor-calls.js';
 import {
   type ActionCall,
   Connector,
@@ -11,8 +12,40 @@ import {
   type Outcome,
   type TestResult,
   TEST_TIMEOUT_MS,
+  ConnectorType,
 } from '../../connector.port.js';
-import { documentOf, summaryOf } from './jira-issue.js';
+import { Injectable } from '@nestjs/common';
+import { OutboundHttp } from '../../../platform/net/outbound-http.js';
+import { SHORTEST_SECRET, type Config, type ConfigSchema } from '../../config/config-schema.js';
+
+const LONGEST_SUMMARY = 255;
+const LINE_ENDS = /\r\n|[\r\n\u0085\u2028\u2029]/;
+/** Includes tabs. */
+const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+
+/** Jira rejects long summaries and line breaks. */
+export function summaryOf(title: string): string {
+  const line = storable(title).replace(CONTROLS, ' ').trim();
+  if (line.length <= LONGEST_SUMMARY) return line;
+  // Half of a surrogate pair at the cut becomes one character.
+  return `${shownStart(line, LONGEST_SUMMARY - 1)}…`;
+}
+
+/**
+ * Converts text to an ADF document with a paragraph per line. Text nodes contain only text, so nothing in it can become
+ * a link, a mention or a panel. https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
+ */
+export function documentOf(text: string): object {
+  const content = storable(text)
+    .split(LINE_ENDS)
+    .map((line) => line.replace(CONTROLS, ' '))
+    .map((line) => ({
+      type: 'paragraph',
+      // Empty text nodes are invalid, empty paragraphs are valid.
+      content: line === '' ? [] : [{ type: 'text', text: line }],
+    }));
+  return { type: 'doc', version: 1, content };
+}
 
 export interface JiraConfig {
   readonly base_url: string;
@@ -22,9 +55,9 @@ export interface JiraConfig {
   readonly issue_type?: string;
 }
 
-export const DEFAULT_ISSUE_TYPE = 'Task';
+const DEFAULT_ISSUE_TYPE = 'Task';
 
-/** Opens issues in one project. Each carries the action's id as a label, by which it can be found again. */
+/** Opens issues in one project. Each has the action id as a label, so that it can be found again. */
 export class JiraConnector extends Connector {
   private readonly api: VendorApi;
 
@@ -49,7 +82,7 @@ export class JiraConnector extends Connector {
     return type === 'create_ticket';
   }
 
-  /** Jira opens a second issue when it is asked twice. */
+  /** A second request opens a second issue. */
   idempotent(): boolean {
     return false;
   }
@@ -63,10 +96,7 @@ export class JiraConnector extends Connector {
     });
   }
 
-  /**
-   * The search may not know yet what was opened a moment ago. So an issue that it finds was opened, and of one that it does
-   * not find nothing is known.
-   */
+  /** The search may not find a new issue yet. So a hit proves that the issue was opened, but a miss proves nothing. */
   override async probe({ actionId }: ActionCall): Promise<Outcome | 'unknown'> {
     const jql = `project = "${this.config.project_key}" AND labels = "${actionId}"`;
     const request: ApiRequest = {
@@ -120,4 +150,66 @@ function complaintIn(json: unknown): string | undefined {
       : [];
   const all = [...general.map(String), ...fields];
   return all.length > 0 ? all.join(' ') : undefined;
+}
+
+const JIRA_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    base_url: {
+      type: 'string',
+      format: 'uri',
+      minLength: 8,
+      maxLength: 2_000,
+      description: 'Address of the site, such as https://example.atlassian.net.',
+    },
+    email: {
+      type: 'string',
+      pattern: '^[^\\s:@]+@[^\\s:@]+$',
+      minLength: 3,
+      maxLength: 320,
+      description: 'Email address of the account of the token.',
+    },
+    api_token: {
+      type: 'string',
+      pattern: '^[\\x21-\\x7e]+$',
+      minLength: SHORTEST_SECRET,
+      maxLength: 1_000,
+      writeOnly: true,
+      description: 'API token of the account.',
+    },
+    project_key: {
+      type: 'string',
+      pattern: '^[A-Z][A-Z0-9_]{1,30}$',
+      maxLength: 31,
+      description: 'Project of the tickets.',
+    },
+    issue_type: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 60,
+      default: DEFAULT_ISSUE_TYPE,
+      description: 'Name of the type of new issues.',
+    },
+  },
+  required: ['base_url', 'email', 'api_token', 'project_key'],
+  additionalProperties: false,
+};
+
+@Injectable()
+export class JiraType extends ConnectorType {
+  readonly name = 'jira';
+  readonly description = 'Jira Cloud: opens issues in one project.';
+  readonly actions = ['create_ticket'] as const;
+  readonly destinations = [{ address: 'base_url' }];
+
+  readonly schema = JIRA_SCHEMA;
+
+  constructor(private readonly http: OutboundHttp) {
+    super();
+  }
+
+  create(identity: ConnectorIdentity, config: Config): Connector {
+    const calls = new VendorCalls(this.http);
+    return new JiraConnector(identity, config as unknown as JiraConfig, calls);
+  }
 }

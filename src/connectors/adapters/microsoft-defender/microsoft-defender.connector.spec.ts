@@ -47,7 +47,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
   };
   const sent = () => server.lines.filter((line) => line.startsWith('POST'));
 
-  it('asks whether it may go to the host that it found, before it does anything', async () => {
+  it('checks whether the host that it found is a protected target before it does anything', async () => {
     const asked: unknown[] = [];
     const mayTarget = (name?: string) => asked.push(name) === 0;
     for (const type of ['isolate_host', 'unisolate_host', 'scan_host'] as const) {
@@ -61,7 +61,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
   });
 
   describe('that isolates a host', () => {
-    it('is told that it was accepted, and asks until it is done', async () => {
+    it('is accepted, and polls until it is done', async () => {
       const accepted = await execute('isolate_host', host, { reason: 'It "phones"\r\nhome.' });
       const { id, ...action } = server.actions[0]!;
       expect(accepted).toMatchObject({ kind: 'accepted', handle: { machine_action_id: id } });
@@ -84,19 +84,19 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       ]);
     });
 
-    it.each(['Failed', 'TimeOut', 'Cancelled'])('fails when it ends as %s', async (end) => {
+    it.each(['Failed', 'TimeOut', 'Cancelled'])('fails if it ends as %s', async (end) => {
       const accepted = await execute('isolate_host');
       server.settle(end);
       expect(await poll(accepted, 'isolate_host')).toEqual({
         kind: 'refused',
         message: `Defender says: ${end}.`,
       });
-      // What was in vain does not count as what the host is.
+      // Failed machine actions do not determine the state of the host.
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
       expect(sent()).toHaveLength(2);
     });
 
-    it('asks for nothing when the host is isolated already, or about to be', async () => {
+    it('sends nothing if the host is isolated already, or about to be', async () => {
       await execute('isolate_host');
       const found = await execute('isolate_host');
       expect(found).toMatchObject({ kind: 'accepted', handle: { changed: false } });
@@ -110,7 +110,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       expect(sent()).toHaveLength(1);
     });
 
-    it('releases it, and isolates it again after that', async () => {
+    it('releases the host, and isolates it again later', async () => {
       for (const type of ['isolate_host', 'unisolate_host', 'isolate_host'] as const) {
         expect(await execute(type)).toMatchObject({ kind: 'accepted' });
         server.settle('Succeeded');
@@ -122,20 +122,20 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       ]);
     });
 
-    it('releases the host that was isolated, though another one has its name by now', async () => {
+    it('releases the isolated host, even if another host has its name now', async () => {
       server.addMachine('laptop-8.example.com');
       const rollback = { ...call('unisolate_host', 'laptop-8'), undoes: { machine_id: host } };
       expect(await defender.execute(rollback, gate)).toMatchObject({ kind: 'accepted' });
       expect(sent()).toEqual([`POST /api/machines/${host}/unisolate`]);
     });
 
-    it('takes for accepted what it did before the connection broke', async () => {
+    it('accepts the effect of an attempt whose connection broke', async () => {
       server.play('fine', 'fine', 'drop-after');
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
       expect(server.actions).toHaveLength(1);
     });
 
-    it('is refused when another action is in progress there', async () => {
+    it('is refused if another machine action is in progress', async () => {
       await execute('scan_host');
       expect(await execute('isolate_host')).toEqual({
         kind: 'refused',
@@ -143,7 +143,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       });
     });
 
-    it('finds out what became of a call that broke off', async () => {
+    it('resolves the outcome of a broken call', async () => {
       expect(await defender.probe!(call('isolate_host'))).toBe('unknown');
       server.play('fine', 'fine', 'drop-after', 'drop', 'drop');
       await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
@@ -157,7 +157,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       expect(sent()).toEqual([`POST /api/machines/${host}/isolate`]);
     });
 
-    it('refuses a host that it does not know, and an answer about another one', async () => {
+    it('rejects an unknown host, and an answer about another host', async () => {
       expect(await execute('isolate_host', 'printer-1')).toMatchObject({ kind: 'refused' });
       server.play({ status: 200, body: { id: host, computerDnsName: 'other.example.com' } });
       expect(await execute('isolate_host', 'printer-1')).toMatchObject({ kind: 'refused' });
@@ -188,7 +188,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       ['full', 'Full'],
       ['quick', 'Quick'],
       [undefined, 'Quick'],
-    ])('of the type %s, is done when the scan has begun', async (scan_type, scope) => {
+    ])('of the type %s, is done when the scan has started', async (scan_type, scope) => {
       const accepted = await execute('scan_host', host, { scan_type });
       expect(server.actions).toMatchObject([{ type: 'RunAntiVirusScan', scope }]);
       expect(await poll(accepted, 'scan_host')).toMatchObject({ kind: 'accepted' });
@@ -196,7 +196,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       expect(await poll(accepted, 'scan_host')).toMatchObject({ kind: 'done' });
     });
 
-    it('is sent once, and found again by the id of its action when the call broke off', async () => {
+    it('is sent once, and found by its action id after a broken call', async () => {
       expect(defender.idempotent('scan_host')).toBe(false);
       server.play('fine', 'drop-after');
       await expect(execute('scan_host')).rejects.toThrow(OutcomeUnknownError);
@@ -208,27 +208,27 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
   });
 
   describe('when the vendor', () => {
-    it('ends a token before its time, logs in again once and goes on', async () => {
+    it('expires a token early, logs in again once and continues', async () => {
       await defender.test();
       server.tokens.expire();
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
       expect(server.logins).toBe(2);
     });
 
-    it('does not accept the client, is refused without showing the secret', async () => {
+    it('rejects the client, is refused without showing the secret', async () => {
       defender = create({ client_secret: 'another-secret' });
       const { message } = await execute('isolate_host');
       expect(message).toContain('does not accept the credentials');
       expect(message).not.toContain('another-secret');
     });
 
-    it.each([401, 403, 404, 409])('answers with %i, is refused in its words', async (code) => {
+    it.each([401, 403, 404, 409])('answers with %i, is refused with its message', async (code) => {
       server.play('fine', 'fine', code, code);
       expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
       expect(server.actions).toEqual([]);
     });
 
-    it('says an error inside a success, is refused in its words', async () => {
+    it('returns an error with status 200, is refused with its message', async () => {
       server.play('fine', 'fine', { status: 201, body: { error: { message: 'No sensor.' } } });
       expect(await execute('isolate_host')).toMatchObject({
         kind: 'refused',
@@ -236,14 +236,14 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       });
     });
 
-    it('asks to come back later, is asked again', async () => {
+    it('limits the rate, is asked again later', async () => {
       server.retryAfter = '0';
       server.play('fine', 'fine', 429);
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
     });
 
     it.each([500, 'html', 'hang'] as const)(
-      'does not tell what became of it (%s), leaves it unknown',
+      'leaves the outcome open (%s), keeps it unknown',
       async (trouble) => {
         http.hasty = true;
         server.play('fine', 'fine', trouble, trouble, trouble);
@@ -252,7 +252,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     );
 
     it.each([500, 'html', 'drop'] as const)(
-      'does not answer a question (%s), has had no effect',
+      'fails to answer a read (%s), reports that nothing was sent',
       async (trouble) => {
         server.play(trouble, trouble, trouble);
         await expect(execute('isolate_host')).rejects.toThrow(UnreachableError);
@@ -261,13 +261,13 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     );
   });
 
-  it('sends nothing after the kill switch went on between its questions and its effect', async () => {
+  it('sends nothing if the kill switch is turned on between its reads and its effect', async () => {
     gate.refuseFrom = 3;
     await expect(execute('isolate_host')).rejects.toThrow('the switch is on');
     expect(sent()).toEqual([]);
   });
 
-  it('is tested by a question that needs the right to read machines', async () => {
+  it('is tested by a read that requires the permission to read machines', async () => {
     const fine = { success: true, message: 'Defender accepts the credentials.' };
     expect(await defender.test()).toMatchObject(fine);
     server.play(403);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
-import type { Gate } from '../../../platform/net/gate.js';
+import type { Gate } from '../../../platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { shownStart } from '../../../platform/text.js';
 import { textAt } from '../../calls/answer-shape.js';
@@ -14,14 +14,15 @@ import {
   type ConnectorIdentity,
   type Outcome,
   type TestResult,
+  ConnectorType,
 } from '../../connector.port.js';
-import { ConnectorType } from '../../connector-type.port.js';
-import { foundSo, marked, nothingToUndo } from '../changed.js';
-import { judgeTarget } from '../found-target.js';
+import { foundSo, marked, nothingToUndo, judgeTarget } from '../targets.js';
 import { microsoftTokens } from '../microsoft-login.js';
-import { complaintIn, DefenderApi } from './defender-api.js';
-import { DEFENDER_SCHEMA, type DefenderConfig } from './defender-config.js';
 import {
+  complaintIn,
+  DefenderApi,
+  DEFENDER_SCHEMA,
+  type DefenderConfig,
   DEFENDER_ACTIONS,
   type DefenderAction,
   isDefenderAction,
@@ -29,14 +30,14 @@ import {
   ownOf,
   standOf,
   wishOf,
-} from './machine-actions.js';
+} from './defender-api.js';
 
 const LONGEST_REASON = 500;
-/** What the permissions of the application are for, whichever server of the service is asked. */
+/** Resource of the permissions, for every server of the service. */
 const RESOURCE = 'https://api.securitycenter.microsoft.com';
 
-/** Defender makes an action of its own of each request, and is done when the host has heard of it. */
-export class MicrosoftDefenderConnector extends Connector {
+/** Defender creates a machine action for each request, and completes it when the host has received it. */
+class MicrosoftDefenderConnector extends Connector {
   constructor(
     identity: ConnectorIdentity,
     private readonly defender: DefenderApi,
@@ -48,7 +49,7 @@ export class MicrosoftDefenderConnector extends Connector {
     return isDefenderAction(type);
   }
 
-  /** A host that is isolated twice is isolated; each scan is another one. */
+  /** Isolating a host twice has the same effect. Each scan is a new one. */
   idempotent(type: ActionTypeName): boolean {
     return type !== 'scan_host';
   }
@@ -99,7 +100,7 @@ export class MicrosoftDefenderConnector extends Connector {
       return marked(await this.send(call, type, machineId, gate), true);
     } catch (error) {
       if (!(error instanceof RefusedError) || error.status !== 400) throw error;
-      // An action is already in progress there: this one, if an answer was lost or somebody else was faster.
+      // Another machine action is in progress: this one, if an answer was lost, or one of somebody else.
       const stand = standOf(type, await this.defender.actionsOn(machineId, gate));
       if (!stand) throw error;
       return stand;
@@ -119,7 +120,7 @@ export class MicrosoftDefenderConnector extends Connector {
   }
 }
 
-/** Of a rollback the host that was isolated: another one may have its name by now. */
+/** For a rollback: the id of the isolated host, because another host may have its name now. */
 function hostOf({ parameters, undoes }: ActionCall): string {
   return String(undoes?.machine_id ?? parameters.host_id);
 }

@@ -49,8 +49,27 @@ describe('the connector of Microsoft Graph', () => {
   afterEach(() => expect(server.problems).toEqual([]));
   afterAll(() => server.stop());
 
+  describe('previews an action', () => {
+    it('by counting the mails of the sender that it would change, through the gate', async () => {
+      server.mail(MESSAGE);
+      server.mail(MESSAGE, 'inbox', MAILBOX, 'Boss@example.com');
+      const call = callOf('quarantine_email', {}, { sender: 'mallory@example.net' });
+      expect(await connector.preview!(call, gate)).toEqual({
+        count: 1,
+        message: `Moves 1 mail to quarantine in ${MAILBOX}. Leaves alone 1 with the same message_id from another sender (boss@example.com).`,
+      });
+      expect(server.lines).toEqual([JUNK, LIST]);
+      expect(gate.left).toBe(2);
+    });
+
+    it('but not an action without mails', async () => {
+      expect(await connector.preview!(callOf('disable_user'), gate)).toBeUndefined();
+      expect(server.calls).toEqual([]);
+    });
+  });
+
   describe('quarantines a mail', () => {
-    it('by moving each copy of it, and keeps the new ids and the old folders', async () => {
+    it('by moving each copy, and stores the new ids and the old folders', async () => {
       const [first, second] = [server.mail(MESSAGE), server.mail(MESSAGE, 'archive')];
       server.mail('<other@example.net>');
       const ids = [first.id, second.id];
@@ -79,7 +98,30 @@ describe('the connector of Microsoft Graph', () => {
       expect(gate.left).toBe(4);
     });
 
-    it('once, also when it is asked again', async () => {
+    it('in the mailboxes of all recipients, skips mailboxes without it, and rolls that back', async () => {
+      const [bob, eve] = ['bob@example.com', 'eve@example.com'];
+      const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'archive', bob)];
+      const recipient = `${MAILBOX}, ${bob}, ${eve}`;
+      const preview = await connector.preview!(callOf('quarantine_email', { recipient }), gate);
+      expect(preview).toMatchObject({ count: 2 });
+      const outcome = await execute('quarantine_email', { recipient });
+      expect(mails.map(({ folder }) => folder)).toEqual(['folder-junk', 'folder-junk']);
+      expect(outcome).toMatchObject({
+        kind: 'done',
+        message: `In 2 of 3 mailboxes: The mail is quarantined. ${eve}: The mailbox holds no mail with this message_id.`,
+        data: { mailboxes: [{ mailbox: MAILBOX }, { mailbox: bob }] },
+      });
+      const { data: undoes } = outcome as { data: Record<string, unknown> };
+      await execute('release_email', { recipient: `${MAILBOX}, ${bob}` }, { undoes });
+      expect(mails.map(({ folder }) => folder)).toEqual(['folder-inbox', 'folder-archive']);
+      const nowhere = await execute('delete_email', { recipient: `${eve}, eva@example.com` });
+      expect(nowhere).toMatchObject({
+        kind: 'refused',
+        message: `${eve}: The mailbox holds no mail with this message_id.`,
+      });
+    });
+
+    it('once, even if it is asked again', async () => {
       server.mail(MESSAGE);
       await execute('quarantine_email');
       const again = await execute('quarantine_email');
@@ -87,7 +129,7 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.lines.filter((line) => line.startsWith('POST'))).toHaveLength(1);
     });
 
-    it('in the mailbox of the connector when no recipient is named, and in none when there is none', async () => {
+    it('in the default mailbox if no recipient is named, and fails without a default', async () => {
       server.mail(MESSAGE, 'inbox', 'soc@example.com');
       connector = connect({ mailbox: 'soc@example.com' });
       const call = { message_id: 'a1@example.net', recipient: undefined };
@@ -97,34 +139,37 @@ describe('the connector of Microsoft Graph', () => {
       connector = connect();
       expect(await execute('quarantine_email', call)).toEqual({
         kind: 'refused',
-        message: 'recipient is needed: the connector has no default mailbox.',
+        message: 'recipient is required: the connector has no default mailbox.',
       });
     });
 
-    it.each(['mallory@example.net', 'M. <Mallory@Example.net>', 'list@example.net'])(
-      'of the sender %s alone, and names what else has the id',
-      async (sender) => {
-        const [meant, other] = [
-          server.mail(MESSAGE),
-          server.mail(MESSAGE, 'inbox', MAILBOX, 'Boss@example.com'),
-        ];
-        const only = sender.startsWith('list') ? [meant, other] : [meant];
-        const done = await execute('quarantine_email', {}, { sender });
-        expect(done).toMatchObject({
-          kind: 'done',
-          data: { moved: only.map(() => ({ from: 'folder-inbox' })) },
-        });
-        expect(other.folder).toBe(only.length === 2 ? 'folder-junk' : 'folder-inbox');
-        if (only.length === 2) return;
-        expect(done).toMatchObject({
-          message:
-            'The mail is quarantined. A mail with the same message_id from another sender (boss@example.com) is left alone.',
-          data: { left_alone: [{ from: 'boss@example.com' }] },
-        });
-      },
-    );
+    it.each([
+      'mallory@example.net',
+      'M. <Mallory@Example.net>',
+      'mallory@example.net (Mallory)',
+      'boss@example.com <mallory@example.net>',
+      'list@example.net',
+    ])('of the sender %s only, and names other mails with the id', async (sender) => {
+      const [meant, other] = [
+        server.mail(MESSAGE),
+        server.mail(MESSAGE, 'inbox', MAILBOX, 'Boss@example.com'),
+      ];
+      const only = sender.startsWith('list') ? [meant, other] : [meant];
+      const done = await execute('quarantine_email', {}, { sender });
+      expect(done).toMatchObject({
+        kind: 'done',
+        data: { moved: only.map(() => ({ from: 'folder-inbox' })) },
+      });
+      expect(other.folder).toBe(only.length === 2 ? 'folder-junk' : 'folder-inbox');
+      if (only.length === 2) return;
+      expect(done).toMatchObject({
+        message:
+          'The mail is quarantined. A mail with the same message_id from another sender (boss@example.com) is left alone.',
+        data: { left_alone: [{ from: 'boss@example.com' }] },
+      });
+    });
 
-    it('and releases and deletes none of another sender', async () => {
+    it('and releases and deletes no mail of another sender', async () => {
       const other = server.mail(MESSAGE, 'inbox', MAILBOX, 'boss@example.com');
       const sender = 'mallory@example.net';
       for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
@@ -138,13 +183,66 @@ describe('the connector of Microsoft Graph', () => {
       expect(await connector.probe!(callOf('delete_email', {}, { sender }))).toMatchObject({
         kind: 'done',
       });
-      // A name is no address.
-      expect(await execute('delete_email', {}, { sender: 'The boss' })).toMatchObject({
-        kind: 'done',
-      });
     });
 
-    it('not when there is none, or when there are too many', async () => {
+    it.each(['The boss', 'boss@example.com, mallory@example.net', 'boss@'])(
+      'but no mail for the sender %j, which is not an address',
+      async (sender) => {
+        const mail = server.mail(MESSAGE, 'inbox', MAILBOX, 'boss@example.com');
+        const message =
+          'The sender of the incident is not a mail address, so mails with this message_id (from boss@example.com) are left alone.';
+        for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
+          expect(await execute(type, {}, { sender })).toEqual({ kind: 'refused', message });
+        }
+        const call = callOf('delete_email', {}, { sender });
+        expect(await connector.preview!(call, gate)).toEqual({
+          count: 0,
+          message: `Deletes 0 mails in ${MAILBOX}. ${message}`,
+        });
+        expect(await connector.probe!(call)).toBe('unknown');
+        expect(server.mails).toEqual([mail]);
+      },
+    );
+
+    it('of no sender if the action names none and several senders used the id', async () => {
+      const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'inbox', MAILBOX, 'b@example.com')];
+      const message =
+        'Mails of several senders have this message_id (mallory@example.net, b@example.com), and the action names no sender: all are left alone. Request the action for an incident that names the sender.';
+      for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
+        expect(await execute(type)).toEqual({ kind: 'refused', message });
+      }
+      const call = callOf('quarantine_email');
+      expect(await connector.preview!(call, gate)).toEqual({
+        count: 0,
+        message: `Moves 0 mails to quarantine in ${MAILBOX}. ${message}`,
+      });
+      expect(await connector.probe!(callOf('delete_email'))).toBe('unknown');
+      expect(server.mails).toEqual(mails);
+      expect(mails.every(({ folder }) => folder === 'folder-inbox')).toBe(true);
+    });
+
+    it('of no sender if the mailboxes hold mails of several senders', async () => {
+      const bob = 'bob@example.com';
+      const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'inbox', bob, 'b@example.com')];
+      const call = { recipient: `${MAILBOX}, ${bob}` };
+      expect(await execute('delete_email', call)).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('(mallory@example.net, b@example.com)') as string,
+      });
+      expect(server.mails).toEqual(mails);
+    });
+
+    it('and rolls that back, whoever sent another mail with the id since', async () => {
+      const mail = server.mail(MESSAGE);
+      const { data: undoes } = (await execute('quarantine_email')) as {
+        data: Record<string, unknown>;
+      };
+      const later = server.mail(MESSAGE, 'junkemail', MAILBOX, 'b@example.com');
+      expect(await execute('release_email', {}, { undoes })).toMatchObject({ kind: 'done' });
+      expect([mail.folder, later.folder]).toEqual(['folder-inbox', 'folder-junk']);
+    });
+
+    it('but not if there is none, or if there are too many', async () => {
       expect(await execute('quarantine_email')).toMatchObject({
         kind: 'refused',
         message: 'The mailbox holds no mail with this message_id.',
@@ -154,14 +252,14 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.mails.every(({ folder }) => folder === 'folder-inbox')).toBe(true);
     });
 
-    it('not when the answer holds another mail', async () => {
+    it('but not if the answer contains another mail', async () => {
       const value = [{ id: 'x', internetMessageId: '<b@example.net>', parentFolderId: 'y' }];
       server.play('fine', { status: 200, body: { value } });
-      await expect(execute('quarantine_email')).rejects.toThrow('another mail');
+      await expect(execute('quarantine_email')).rejects.toThrow('another Message-ID');
       expect(server.lines).toHaveLength(2);
     });
 
-    it('and says that the outcome is unknown when the second copy is refused', async () => {
+    it('and reports an unknown outcome if the second copy is refused', async () => {
       server.mail(MESSAGE);
       server.mail(MESSAGE, 'archive');
       server.play('fine', 'fine', 'fine', 403);
@@ -180,7 +278,7 @@ describe('the connector of Microsoft Graph', () => {
       return { undoes: done.data! };
     };
 
-    it('to the folder that the quarantine took it from, and no other copy', async () => {
+    it('to the folder from which the quarantine moved it, and no other copy', async () => {
       server.mail(MESSAGE, 'archive');
       server.mail(MESSAGE, 'junkemail');
       const released = await execute('release_email', {}, await undoing());
@@ -188,14 +286,14 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.mails.map(({ folder }) => folder)).toEqual(['folder-archive', 'folder-junk']);
     });
 
-    it('to the inbox when nobody knows where it came from', async () => {
+    it('to the inbox if the origin is unknown', async () => {
       server.mail(MESSAGE, 'archive');
       await execute('quarantine_email', {}, { attempt: 2 });
       await execute('release_email');
       expect(server.mails[0]!.folder).toBe('folder-inbox');
     });
 
-    it('and not a copy that its user has moved on meanwhile', async () => {
+    it('but not a copy that its user has moved meanwhile', async () => {
       const mail = server.mail(MESSAGE, 'archive');
       const undo = await undoing();
       mail.folder = 'folder-inbox';
@@ -203,24 +301,24 @@ describe('the connector of Microsoft Graph', () => {
       expect(mail.folder).toBe('folder-inbox');
     });
 
-    it('and touches nothing when the quarantine had nothing to do, or somebody was faster', async () => {
+    it('and changes nothing if the quarantine moved nothing, or somebody was faster', async () => {
       const mail = server.mail(MESSAGE, 'junkemail');
       const undone = await execute('release_email', {}, await undoing());
       expect(undone).toEqual({
         kind: 'done',
-        message: 'Nothing to undo: the mail had been in quarantine already.',
+        message: 'Nothing to undo: the mail was in quarantine before.',
       });
       expect(mail.folder).toBe('folder-junk');
       await execute('release_email');
       expect(await execute('release_email')).toEqual({
         kind: 'done',
-        message: 'The mail is in quarantine no more.',
+        message: 'The mail is not in quarantine.',
         data: { mailbox: MAILBOX, released: 0 },
       });
     });
   });
 
-  it('deletes each copy of a mail for good', async () => {
+  it('deletes each copy of a mail permanently', async () => {
     server.mail(MESSAGE);
     server.mail(MESSAGE, 'junkemail');
     expect(await execute('delete_email')).toMatchObject({ kind: 'done', data: { deleted: 2 } });
@@ -230,7 +328,7 @@ describe('the connector of Microsoft Graph', () => {
   });
 
   describe('with an account', () => {
-    it('disables and enables it, and says whether it changed', async () => {
+    it('disables and enables it, and reports whether it changed', async () => {
       const user = server.user(MAILBOX);
       expect(await execute('disable_user')).toEqual({
         kind: 'done',
@@ -252,26 +350,26 @@ describe('the connector of Microsoft Graph', () => {
       expect(user.accountEnabled).toBe(true);
     });
 
-    it('leaves one disabled that had been disabled before the action that is rolled back', async () => {
+    it('leaves it disabled if it was disabled before the action that is rolled back', async () => {
       const user = server.user(MAILBOX, false);
       const undone = await execute('enable_user', {}, { undoes: { changed: false } });
       expect(undone).toEqual({
         kind: 'done',
-        message: 'Nothing to undo: it was so before.',
+        message: 'Nothing to undo: the action changed nothing.',
         data: { changed: false },
       });
       expect(user.accountEnabled).toBe(false);
       expect(server.lines).toEqual([]);
     });
 
-    it('claims in a later attempt neither that it changed nor that it did not', async () => {
+    it('leaves open in a later attempt whether it changed', async () => {
       server.user(MAILBOX, false);
       const done = await execute('disable_user', {}, { attempt: 2 });
       expect(done).toMatchObject({ kind: 'done' });
       expect(done).not.toHaveProperty('data.changed');
     });
 
-    it('is judged by its principal name when it is named by its id, before anything is done', async () => {
+    it('checks the principal name of an account that is named by its id before it does anything', async () => {
       const { id } = server.user(MAILBOX);
       const asked: unknown[] = [];
       const mayTarget = (name?: string) => asked.push(name) === 0;
@@ -284,7 +382,7 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.lines.every((line) => line.startsWith('GET'))).toBe(true);
     });
 
-    it('revokes its sessions, whatever success looks like, unless the answer says no', async () => {
+    it('revokes its sessions for any success answer, unless the answer says no', async () => {
       const user = server.user(MAILBOX);
       expect(await execute('revoke_sessions')).toMatchObject({ kind: 'done' });
       expect(user.sessionsRevoked).toBe(1);
@@ -294,12 +392,12 @@ describe('the connector of Microsoft Graph', () => {
     });
   });
 
-  describe('when Graph makes trouble', () => {
+  describe('if Graph fails', () => {
     beforeEach(() => server.user(MAILBOX));
     /** The second request is the one with the effect. */
     const atChange = (...troubles: readonly Trouble[]) => server.play('fine', ...troubles);
 
-    it('logs in once for many calls, and again after a token is not accepted', async () => {
+    it('logs in once for many calls, and again after a token is rejected', async () => {
       await Promise.all(Array.from({ length: 5 }, () => execute('revoke_sessions')));
       expect(server.logins).toBe(1);
       server.tokens.expire();
@@ -307,7 +405,7 @@ describe('the connector of Microsoft Graph', () => {
       expect(server.logins).toBe(2);
     });
 
-    it('says that the credentials are not accepted after two answers of status 401', async () => {
+    it('reports rejected credentials after two answers with status 401', async () => {
       server.play(401, 401);
       expect(await execute('revoke_sessions')).toEqual({
         kind: 'refused',
@@ -316,7 +414,7 @@ describe('the connector of Microsoft Graph', () => {
       });
     });
 
-    it('says what the login service refuses', async () => {
+    it('shows the refusal of the login service', async () => {
       connector = connect({ client_secret: 'wrong-secret-value' });
       expect(await execute('revoke_sessions')).toMatchObject({
         kind: 'refused',
@@ -326,7 +424,7 @@ describe('the connector of Microsoft Graph', () => {
     });
 
     it.each<Trouble>([500, 'html', 'drop'])(
-      'sends nothing when the login service answers with %p',
+      'sends nothing if the login service answers with %p',
       async (trouble) => {
         server.playAtLogin(trouble, trouble, trouble);
         await expect(execute('revoke_sessions')).rejects.toThrow(UnreachableError);
@@ -342,7 +440,7 @@ describe('the connector of Microsoft Graph', () => {
       });
     });
 
-    it('comes back after status 429, also with a move', async () => {
+    it('retries after status 429, also a move', async () => {
       server.mail(MESSAGE);
       server.retryAfter = '0';
       server.play('fine', 'fine', 429);
@@ -353,7 +451,7 @@ describe('the connector of Microsoft Graph', () => {
     });
 
     it.each<Trouble>([500, 'html', 'drop', 'drop-after'])(
-      'does not know the outcome when a move is answered with %p, and looks before it moves again',
+      'leaves the outcome unknown if a move is answered with %p, and looks before it moves again',
       async (trouble) => {
         const mail = server.mail(MESSAGE);
         server.play('fine', 'fine', trouble);
@@ -366,23 +464,25 @@ describe('the connector of Microsoft Graph', () => {
       },
     );
 
-    it('does not wait for ever', async () => {
+    it('does not wait for a long time', async () => {
       await execute('revoke_sessions');
       http.hasty = true;
       server.mail(MESSAGE);
       server.play('fine', 'fine', 'hang');
-      await expect(execute('quarantine_email')).rejects.toThrow('No whole answer came in time.');
+      await expect(execute('quarantine_email')).rejects.toThrow(
+        'No complete response came in time.',
+      );
     });
 
     it.each<Trouble>([500, 'html', 'drop', { status: 200, body: { id: 'x' } }])(
-      'has done nothing when a question is answered with %p',
+      'reports that nothing was sent if a read is answered with %p',
       async (trouble) => {
         server.play(trouble, trouble, trouble);
         await expect(execute('disable_user')).rejects.toThrow(UnreachableError);
       },
     );
 
-    it('takes an error inside a success for a refusal', async () => {
+    it('treats an error with status 200 as a refusal', async () => {
       atChange({ status: 200, body: { error: { code: 'Denied', message: 'no' } } });
       expect(await execute('disable_user')).toMatchObject({
         kind: 'refused',
@@ -390,20 +490,20 @@ describe('the connector of Microsoft Graph', () => {
       });
     });
 
-    it('sends nothing more once the gate is shut', async () => {
+    it('sends nothing more after the gate closes', async () => {
       gate.refuseFrom = 2;
       await expect(execute('disable_user')).rejects.toThrow('the switch is on');
       expect(server.users[0]!.accountEnabled).toBe(true);
     });
   });
 
-  describe('asked what became of an action', () => {
+  describe('resolving an unknown outcome', () => {
     it.each<[ActionTypeName, boolean, string]>([
       ['disable_user', false, 'done'],
       ['disable_user', true, 'unknown'],
       ['enable_user', true, 'done'],
       ['enable_user', false, 'unknown'],
-    ])('says of %s when the account is enabled (%p): %s', async (type, enabled, expected) => {
+    ])('returns for %s if the account is enabled (%p): %s', async (type, enabled, expected) => {
       server.user(MAILBOX, enabled);
       const probed = await connector.probe!(callOf(type));
       expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
@@ -417,13 +517,13 @@ describe('the connector of Microsoft Graph', () => {
       ['release_email', ['inbox', 'junkemail'], 'unknown'],
       ['delete_email', [], 'done'],
       ['delete_email', ['inbox'], 'unknown'],
-    ])('says of %s with copies in %j: %s', async (type, folders, expected) => {
+    ])('returns for %s with copies in %j: %s', async (type, folders, expected) => {
       for (const folder of folders) server.mail(MESSAGE, folder);
       const probed = await connector.probe!(callOf(type));
       expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
     });
 
-    it('does not know of sessions', async () => {
+    it('does not resolve revoked sessions', async () => {
       expect(await connector.probe!(callOf('revoke_sessions'))).toBe('unknown');
     });
   });
@@ -436,7 +536,7 @@ describe('the connector of Microsoft Graph', () => {
     '{{ secrets.client_secret }}',
     'a?$top=999&$filter=true#x',
     '%2e%2e%2fusers',
-  ])('takes %j for nothing but a value', async (value) => {
+  ])('treats %j as a plain value', async (value) => {
     server.mail(MESSAGE);
     server.user('ada@example.com');
     const asMail = await execute('quarantine_email', { message_id: value });
@@ -450,7 +550,7 @@ describe('the connector of Microsoft Graph', () => {
   });
 
   describe('tested', () => {
-    it('asks for one user', async () => {
+    it('reads one user', async () => {
       expect(await connector.test()).toMatchObject({
         success: true,
         message: 'Microsoft Graph accepts the credentials.',
@@ -465,13 +565,13 @@ describe('the connector of Microsoft Graph', () => {
       ['html', false],
       [{ status: 200, body: { hello: 'world' } }, false],
       ['drop', false],
-    ])('with the answer %p has success: %p', async (trouble, success) => {
+    ])('for the answer %p has the result: %p', async (trouble, success) => {
       server.play(trouble, trouble);
       expect(await connector.test()).toMatchObject({ success });
     });
   });
 
-  it('refuses what it does not provide', async () => {
+  it('rejects actions that it does not provide', async () => {
     expect(connector.provides('block_ip')).toBe(false);
     expect(await execute('block_ip', {})).toMatchObject({ kind: 'refused' });
   });

@@ -1,26 +1,57 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
-import type { Gate } from '../../../platform/net/gate.js';
+import type { Gate } from '../../../platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import { listAt, valueAt } from '../../calls/answer-shape.js';
+import { listAt, valueAt, booleanAt, nothing, textAt } from '../../calls/answer-shape.js';
 import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
 import { VendorApi } from '../../calls/vendor-api.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import { type Config, withDefaults } from '../../config/config-schema.js';
-import { ConnectorType } from '../../connector-type.port.js';
+import { type Config, withDefaults, type ConfigSchema } from '../../config/config-schema.js';
 import {
+  ConnectorType,
   type ActionCall,
   Connector,
   type ConnectorIdentity,
   type Outcome,
+  type Preview,
   type TestResult,
   TEST_TIMEOUT_MS,
 } from '../../connector.port.js';
-import { probeAccount, setAccount } from '../accounts.js';
-import { microsoftTokens } from '../microsoft-login.js';
-import { GRAPH_SCHEMA, type GraphConfig } from './graph-config.js';
+import { probeAccount, setAccount, type Account, type Accounts, userIn } from '../accounts.js';
+import {
+  microsoftTokens,
+  MICROSOFT_LOGIN_FIELDS,
+  type MicrosoftLogin,
+} from '../microsoft-login.js';
 import { GraphMail } from './graph-mail.js';
-import { GraphUsers } from './graph-users.js';
+import { judgeTarget } from '../targets.js';
+
+interface GraphConfig extends MicrosoftLogin {
+  readonly base_url: string;
+  readonly mailbox?: string;
+}
+
+const GRAPH_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    base_url: {
+      type: 'string',
+      format: 'uri',
+      maxLength: 2_000,
+      default: 'https://graph.microsoft.com',
+      description: 'Address of the service. National clouds have their own.',
+    },
+    ...MICROSOFT_LOGIN_FIELDS,
+    mailbox: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 320,
+      description: 'Default mailbox for actions on mail without a recipient.',
+    },
+  },
+  required: ['tenant_id', 'client_id', 'client_secret'],
+  additionalProperties: false,
+};
 
 const VENDOR = 'Microsoft Graph';
 
@@ -34,7 +65,7 @@ const GRAPH_ACTIONS = [
 ] as const satisfies readonly ActionTypeName[];
 type GraphAction = (typeof GRAPH_ACTIONS)[number];
 
-export class MicrosoftGraphConnector extends Connector {
+class MicrosoftGraphConnector extends Connector {
   private readonly mail: GraphMail;
   private readonly users: GraphUsers;
 
@@ -52,13 +83,24 @@ export class MicrosoftGraphConnector extends Connector {
     return isGraphAction(type);
   }
 
-  /** Each action looks first at what is left to do. */
+  /** Each action checks first what is left to do. */
   idempotent(): boolean {
     return true;
   }
 
   execute(call: ActionCall, gate: Gate): Promise<Outcome> {
     return unlessRefused(() => this.run(call, gate));
+  }
+
+  override async preview(call: ActionCall, gate: Gate): Promise<Preview | undefined> {
+    const { type } = call;
+    if (type !== 'quarantine_email' && type !== 'delete_email') return undefined;
+    try {
+      return await this.mail.preview(call, gate);
+    } catch (error) {
+      if (error instanceof RefusedError) return { message: error.message };
+      throw error;
+    }
   }
 
   override async probe(call: ActionCall): Promise<Outcome | 'unknown'> {
@@ -75,7 +117,7 @@ export class MicrosoftGraphConnector extends Connector {
     }
   }
 
-  /** Which permissions the application has depends on what it is for: that it may not list users is no failure. */
+  /** Permissions depend on the use of the application, so a missing permission to list users is not a failure. */
   test(): Promise<TestResult> {
     return testResult(async () => {
       const query = { $select: 'id', $top: '1' };
@@ -88,7 +130,7 @@ export class MicrosoftGraphConnector extends Connector {
         );
       } catch (error) {
         if (!(error instanceof RefusedError) || error.status !== 403) throw error;
-        return `${VENDOR} accepts the credentials, which may not read users.`;
+        return `${VENDOR} accepts the credentials, but they may not read users.`;
       }
       return `${VENDOR} accepts the credentials.`;
     });
@@ -132,7 +174,7 @@ export class MicrosoftGraphType extends ConnectorType {
 
   create(identity: ConnectorIdentity, given: Config): Connector {
     const config = withDefaults(GRAPH_SCHEMA, given) as unknown as GraphConfig;
-    // National clouds name the service by its own address.
+    // National clouds use their own address as the scope.
     const credentials = microsoftTokens(this.http, config, new URL(config.base_url).origin);
     const api = new VendorApi(new VendorCalls(this.http), {
       vendor: VENDOR,
@@ -150,4 +192,44 @@ function graphComplaint(json: unknown): string | undefined {
   const words = [valueAt(json, 'error', 'code'), valueAt(json, 'error', 'message')];
   const said = words.filter((word) => typeof word === 'string' && word !== '');
   return said.length > 0 ? said.join(', ') : undefined;
+}
+
+const USERS = ['v1.0', 'users'];
+
+/**
+ * Accounts of Microsoft Entra ID. https://learn.microsoft.com/en-us/graph/api/user-update, user-get and
+ * user-revokesigninsessions
+ */
+class GraphUsers implements Accounts {
+  constructor(private readonly api: VendorApi) {}
+
+  async find(user: string, gate: Gate | undefined): Promise<Account> {
+    const path = [...USERS, user];
+    const query = { $select: 'id,userPrincipalName,accountEnabled' };
+    return await this.api.ask(gate, { method: 'GET', path, query }, (json) => ({
+      id: textAt(json, 'id'),
+      name: textAt(json, 'userPrincipalName'),
+      enabled: booleanAt(json, 'accountEnabled'),
+    }));
+  }
+
+  async setEnabled({ id }: Account, enabled: boolean, gate: Gate): Promise<void> {
+    const path = [...USERS, id];
+    const body = { accountEnabled: enabled };
+    await this.api.change(gate, { method: 'PATCH', path, body, idempotent: true }, nothing);
+  }
+
+  /** The policy has already checked a principal name. Looking it up would need another permission. */
+  async revokeSessions(call: ActionCall, gate: Gate): Promise<Outcome> {
+    const user = userIn(call);
+    if (!user.includes('@')) judgeTarget(call, (await this.find(user, gate)).name);
+    const path = [...USERS, user, 'revokeSignInSessions'];
+    await this.api.change(gate, { method: 'POST', path, idempotent: true }, (json) => {
+      // The documentation of the status is inconsistent. Only an explicit false is a failure.
+      if (valueAt(json, 'value') !== false) return;
+      throw new RefusedError('Microsoft Graph reports that the sessions were not revoked.');
+    });
+    const message = 'The sessions are revoked. It may take some minutes until all have ended.';
+    return { kind: 'done', message };
+  }
 }

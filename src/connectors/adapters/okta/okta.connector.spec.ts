@@ -40,7 +40,7 @@ describe('the connector of Okta', () => {
   afterEach(() => expect(server.problems).toEqual([]));
   afterAll(() => server.stop());
 
-  it('suspends a user and lets it in again, found by login, short name or id', async () => {
+  it('suspends and unsuspends a user, found by login, short name or id', async () => {
     const user = server.user(LOGIN);
     expect(await execute('disable_user')).toEqual({
       kind: 'done',
@@ -59,7 +59,7 @@ describe('the connector of Okta', () => {
   });
 
   it.each(['SUSPENDED', 'DEPROVISIONED'])(
-    'leaves a user alone that is %s already, and a rollback does so, too',
+    'leaves a user alone that is %s already, and so does a rollback',
     async (status) => {
       const user = server.user(LOGIN, status);
       const done = await execute('disable_user');
@@ -70,7 +70,7 @@ describe('the connector of Okta', () => {
     },
   );
 
-  it('tells what Okta says of a user that cannot be suspended', async () => {
+  it('shows the message of Okta for a user that cannot be suspended', async () => {
     server.user(LOGIN, 'STAGED');
     expect(await execute('disable_user')).toEqual({
       kind: 'refused',
@@ -96,21 +96,21 @@ describe('the connector of Okta', () => {
     expect(connector.idempotent('reset_password')).toBe(false);
   });
 
-  it('does nothing to the owner of its own token, nor to a user that was not asked for', async () => {
+  it('does nothing to the owner of its own token, nor to another user', async () => {
     server.user(LOGIN);
     expect(await execute('disable_user', 'Me')).toMatchObject({
       kind: 'refused',
-      message: 'Me is no name of a user.',
+      message: '"Me" is not a valid user name.',
     });
     const body = { id: '00u9', status: 'ACTIVE', profile: { login: 'eve@example.com' } };
     server.play({ status: 200, body });
     expect(await execute('disable_user')).toMatchObject({
       kind: 'refused',
-      message: 'Okta answered with another user than the one that was asked for.',
+      message: 'Okta returned another user than the requested one.',
     });
   });
 
-  it('lets in again whom it has suspended, whoever has the login by now', async () => {
+  it('unsuspends the user that it suspended, whoever has the login now', async () => {
     const user = server.user(LOGIN);
     const done = await execute('disable_user');
     if (done.kind !== 'done') throw new Error(done.message);
@@ -123,7 +123,7 @@ describe('the connector of Okta', () => {
     expect(probed).toMatchObject({ kind: 'done', data: { user: 'ada.old@example.com' } });
   });
 
-  it('asks whether it may go to the login that it found, before it does anything', async () => {
+  it('checks whether the login that it found is a protected target before it does anything', async () => {
     const user = server.user(LOGIN);
     const asked: unknown[] = [];
     const mayTarget = (name?: string) => asked.push(name) === 0;
@@ -141,10 +141,10 @@ describe('the connector of Okta', () => {
     expect(server.lines.every((line) => line.startsWith('GET'))).toBe(true);
   });
 
-  describe('when Okta makes trouble', () => {
+  describe('if Okta fails', () => {
     beforeEach(() => server.user(LOGIN));
 
-    it('says that the token is not accepted, without showing it', async () => {
+    it('reports a rejected token without showing it', async () => {
       connector = connect({ api_token: '00another-token' });
       expect(await execute('disable_user')).toMatchObject({
         kind: 'refused',
@@ -165,7 +165,7 @@ describe('the connector of Okta', () => {
       expect(outcome).toHaveProperty('message', expect.stringContaining(`status ${status}: E`));
     });
 
-    it('comes back after status 429', async () => {
+    it('retries after status 429', async () => {
       server.retryAfter = '0';
       server.play('fine', 429);
       expect(await execute('disable_user')).toMatchObject({ kind: 'done' });
@@ -175,7 +175,7 @@ describe('the connector of Okta', () => {
     });
 
     it.each<Trouble>([500, 'html', 'drop', 'drop-after'])(
-      'does not know the outcome of a suspension that is answered with %p, and looks before it repeats it',
+      'leaves the outcome of a suspension unknown after %p, and looks before it repeats it',
       async (trouble) => {
         server.play('fine', trouble);
         await expect(execute('disable_user')).rejects.toThrow(OutcomeUnknownError);
@@ -192,14 +192,14 @@ describe('the connector of Okta', () => {
     );
 
     it.each<Trouble>([500, 'html', 'drop', { status: 200, body: [] }])(
-      'has done nothing when its question is answered with %p',
+      'reports that nothing was sent if its read is answered with %p',
       async (trouble) => {
         server.play(trouble, trouble, trouble);
         await expect(execute('disable_user')).rejects.toThrow(UnreachableError);
       },
     );
 
-    it('takes an error inside a success for a refusal', async () => {
+    it('treats an error with status 200 as a refusal', async () => {
       server.play('fine', { status: 200, body: { errorCode: 'E0000009', errorCauses: [7] } });
       expect(await execute('revoke_sessions')).toMatchObject({
         kind: 'refused',
@@ -207,13 +207,13 @@ describe('the connector of Okta', () => {
       });
     });
 
-    it('does not wait for ever', async () => {
+    it('does not wait for a long time', async () => {
       http.hasty = true;
       server.play('fine', 'hang');
-      await expect(execute('disable_user')).rejects.toThrow('No whole answer came in time.');
+      await expect(execute('disable_user')).rejects.toThrow('No complete response came in time.');
     });
 
-    it('sends nothing more once the gate is shut', async () => {
+    it('sends nothing more after the gate closes', async () => {
       gate.refuseFrom = 2;
       await expect(execute('disable_user')).rejects.toThrow('the switch is on');
       expect(server.users[0]!.status).toBe('ACTIVE');
@@ -228,7 +228,7 @@ describe('the connector of Okta', () => {
     ['reset_password', 'RECOVERY', 'done'],
     ['reset_password', 'ACTIVE', 'unknown'],
     ['revoke_sessions', 'ACTIVE', 'unknown'],
-  ])('asked what became of %s, says of a user in %s: %s', async (type, status, expected) => {
+  ])('resolves the outcome of %s for a user in %s: %s', async (type, status, expected) => {
     server.user(LOGIN, status);
     const probed = await connector.probe!(callOf(type));
     expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
@@ -241,7 +241,7 @@ describe('the connector of Okta', () => {
     '{{ secrets.api_token }}',
     '%2e%2e%2fgroups',
     '',
-  ])('takes %j for nothing but a name', async (name) => {
+  ])('treats %j as a plain name', async (name) => {
     server.user(LOGIN);
     for (const type of ['disable_user', 'revoke_sessions', 'reset_password'] as const) {
       expect(await execute(type, name)).toMatchObject({ kind: 'refused' });
@@ -261,7 +261,7 @@ describe('the connector of Okta', () => {
     }
   });
 
-  it('refuses what it does not provide', async () => {
+  it('rejects actions that it does not provide', async () => {
     expect(connector.provides('quarantine_email')).toBe(false);
     expect(await execute('quarantine_email')).toMatchObject({ kind: 'refused' });
     expect(await connector.probe!(callOf('quarantine_email'))).toBe('unknown');

@@ -1,19 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ActionTypeName, ACTION_TYPES } from '../../../action-catalogue/action-types.js';
-import type { Departure, Gate } from '../../../platform/net/gate.js';
+import type { Departure, Gate } from '../../../platform/net/outbound-request.js';
 import {
   type ActionCall,
   Connector,
   type ConnectorIdentity,
   type Outcome,
   type TestResult,
+  ConnectorType,
 } from '../../connector.port.js';
 import type { Config, ConfigSchema } from '../../config/config-schema.js';
-import { ConnectorType } from '../../connector-type.port.js';
 
-/** Does nothing outside. It passes the gate and waits like a real connector, so that what is tried with it goes the same way. */
-export class SandboxConnector extends Connector {
+type Ended = Exclude<Outcome, { kind: 'accepted' }>;
+
+/** Has no external effect. With a latency it uses the gate and waits like a real connector. */
+class SandboxConnector extends Connector {
   constructor(
     identity: ConnectorIdentity,
     private readonly latencyMs: number,
@@ -34,12 +36,16 @@ export class SandboxConnector extends Connector {
     return true;
   }
 
+  override simulate(type: ActionTypeName): Ended | undefined {
+    return this.latencyMs === 0 ? this.outcomeOf(type) : undefined;
+  }
+
   execute(call: ActionCall, gate: Gate): Promise<Outcome> {
     return gate.send((departure) => this.pretend(call, departure));
   }
 
   async test(): Promise<TestResult> {
-    return { success: true, message: '[sandbox] Nothing to reach.', latencyMs: 0 };
+    return { success: true, message: '[sandbox] The sandbox has no vendor.', latencyMs: 0 };
   }
 
   private async pretend({ type }: ActionCall, departure: Departure): Promise<Outcome> {
@@ -47,13 +53,17 @@ export class SandboxConnector extends Connector {
     if (this.latencyMs > 0) {
       await sleep(this.latencyMs, undefined, { signal: departure.signal });
     }
+    return this.outcomeOf(type);
+  }
+
+  private outcomeOf(type: ActionTypeName): Ended {
     return this.failing.has(type)
       ? { kind: 'refused', message: `[sandbox] ${type} fails as configured.`, simulated: true }
-      : { kind: 'done', message: `[sandbox] ${type} was not really done.`, simulated: true };
+      : { kind: 'done', message: `[sandbox] ${type} was only simulated.`, simulated: true };
   }
 }
 
-export const SANDBOX_SCHEMA: ConfigSchema = {
+const SANDBOX_SCHEMA: ConfigSchema = {
   type: 'object',
   properties: {
     latency_ms: {
@@ -61,14 +71,14 @@ export const SANDBOX_SCHEMA: ConfigSchema = {
       minimum: 0,
       maximum: 60_000,
       default: 0,
-      description: 'How long each action takes.',
+      description: 'Duration of each action in milliseconds.',
     },
     fail: {
       type: 'array',
       items: { type: 'string', enum: ACTION_TYPES, maxLength: 64 },
       maxItems: ACTION_TYPES.length,
       uniqueItems: true,
-      description: 'The action types that fail.',
+      description: 'Action types that fail.',
     },
   },
   required: [],
@@ -79,7 +89,7 @@ export const SANDBOX_SCHEMA: ConfigSchema = {
 export class SandboxType extends ConnectorType {
   readonly name = 'sandbox';
   readonly description =
-    'Does nothing outside and says so. Serves every action, but only while no connector of another type exists, enabled or not.';
+    'Simulates every action without external effects. Serves only while no connector of another type exists, enabled or not.';
   readonly actions = ACTION_TYPES;
   readonly destinations = [];
   override readonly servesOnlyAlone = true;

@@ -55,7 +55,7 @@ describe('SlackConnector', () => {
     ['<https://evil.example|Log in>', '&lt;https://evil.example|Log in&gt;'],
     ['&lt;!channel&gt;', '&amp;lt;!channel&amp;gt;'],
     ['"quoted"\n{{ secrets.token }}\u0000\ud800', '"quoted"\n{{ secrets.token }}\ufffd\ufffd'],
-  ])('posts %j as text alone', async (message, text) => {
+  ])('posts %j as plain text', async (message, text) => {
     await post({ message });
     expect(server.messages).toEqual([{ channel: 'C0123456789', text }]);
     expect(server.problems).toEqual([]);
@@ -70,18 +70,18 @@ describe('SlackConnector', () => {
     '',
     'https://x.example',
     '\ud800',
-  ])('refuses %j as a channel without a request', async (channel) => {
+  ])('rejects %j as a channel without a request', async (channel) => {
     expect(await post({ channel })).toMatchObject({ kind: 'refused' });
     expect(server.calls).toEqual([]);
   });
 
-  it('refuses a message that Slack would cut', async () => {
+  it('rejects a message that Slack would cut', async () => {
     expect(await post({ message: '<'.repeat(10_001) })).toMatchObject({ kind: 'refused' });
     expect(await post({ message: '<'.repeat(10_000) })).toMatchObject({ kind: 'done' });
     expect(server.calls).toHaveLength(1);
   });
 
-  it('is refused by an error inside a 200', async () => {
+  it('is refused by an error with status 200', async () => {
     expect(await post({ channel: 'nowhere' })).toEqual({
       kind: 'refused',
       message: 'Slack answered with status 200: channel_not_found.',
@@ -89,16 +89,16 @@ describe('SlackConnector', () => {
   });
 
   it.each(['fatal_error', 'internal_error', 'request_timeout', 'service_unavailable'])(
-    'does not know the outcome after %s, which may come after the effect',
+    'leaves the outcome unknown after %s, which may come after the effect',
     async (error) => {
       server.play({ status: 200, body: { ok: false, error } });
       await expect(post()).rejects.toThrow(OutcomeUnknownError);
       server.play({ status: 200, body: { ok: false, error } });
-      await expect(post()).rejects.toThrow(`Slack did not say whether it did it: ${error}.`);
+      await expect(post()).rejects.toThrow(`Slack did not confirm the message: ${error}.`);
     },
   );
 
-  it('tests the token, tells why it fails, and never shows it', async () => {
+  it('tests the token, explains failures, and never shows it', async () => {
     expect(await connector.test()).toMatchObject({
       success: true,
       message: 'Slack accepts the token.',

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
-import type { Gate } from '../../../platform/net/gate.js';
+import type { Gate } from '../../../platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { AnswerShapeError, textAt, valueAt } from '../../calls/answer-shape.js';
 import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
@@ -14,19 +14,19 @@ import {
   type Outcome,
   type TestResult,
   TEST_TIMEOUT_MS,
+  ConnectorType,
 } from '../../connector.port.js';
-import { ConnectorType } from '../../connector-type.port.js';
 import { isChannel, slackText } from './slack-text.js';
 
-export interface SlackConfig {
+interface SlackConfig {
   readonly base_url?: string;
   readonly bot_token: string;
 }
 
 const BASE_URL = 'https://slack.com/api';
-/** Slack cuts what is longer, without a word. */
+/** Slack cuts longer messages silently. */
 const LONGEST_TEXT = 40_000;
-/** Errors after which Slack says that some of it may have happened. All others mean that nothing did. */
+/** Errors after which the message may have been posted. After all other errors it was not. */
 const UNCLEAR = new Set([
   'fatal_error',
   'internal_error',
@@ -54,7 +54,7 @@ export class SlackConnector extends Connector {
     return type === 'notify_channel';
   }
 
-  /** Slack posts what it gets twice two times. */
+  /** Slack posts a repeated message twice. */
   idempotent(): boolean {
     return false;
   }
@@ -82,7 +82,7 @@ function postOf(channel: string, message: string): ApiRequest {
   if (!isChannel(channel)) throw new RefusedError('The channel must be a name or an id (C…).');
   const text = slackText(message);
   if (text.length > LONGEST_TEXT) {
-    throw new RefusedError(`Slack takes a message of at most ${LONGEST_TEXT} characters.`);
+    throw new RefusedError(`A Slack message must have at most ${LONGEST_TEXT} characters.`);
   }
   const plain = { mrkdwn: false, parse: 'none', link_names: false };
   const body = { channel, text, ...plain, unfurl_links: false, unfurl_media: false };
@@ -95,13 +95,13 @@ function postedIn(json: unknown): Outcome {
   return { kind: 'done', message: 'Slack posted the message.', data };
 }
 
-/** An answer with status 200 is a success only when it says so. */
+/** A response with status 200 is a success only if `ok` is true. */
 function refuseFailures(json: unknown): void {
   if (valueAt(json, 'ok') === true) return;
   const error = valueAt(json, 'error');
-  // Only words of the list are repeated: any other may hold a secret.
+  // Other words may contain a secret.
   const said = typeof error === 'string' && UNCLEAR.has(error) ? `: ${error}` : '';
-  throw new AnswerShapeError(`Slack did not say whether it did it${said}.`);
+  throw new AnswerShapeError(`Slack did not confirm the message${said}.`);
 }
 
 /** https://docs.slack.dev/reference/methods/chat.postMessage#errors */
@@ -111,7 +111,7 @@ function complaintIn(json: unknown): string | undefined {
   return UNCLEAR.has(error) ? undefined : error;
 }
 
-export const SLACK_SCHEMA: ConfigSchema = {
+const SLACK_SCHEMA: ConfigSchema = {
   type: 'object',
   properties: {
     base_url: {
@@ -120,7 +120,7 @@ export const SLACK_SCHEMA: ConfigSchema = {
       minLength: 8,
       maxLength: 2_000,
       default: BASE_URL,
-      description: 'The address of the API of Slack.',
+      description: 'Address of the Slack API.',
     },
     bot_token: {
       type: 'string',
@@ -128,7 +128,7 @@ export const SLACK_SCHEMA: ConfigSchema = {
       minLength: SHORTEST_SECRET,
       maxLength: 500,
       writeOnly: true,
-      description: 'The bot token (xoxb-…) of an app with the scope chat:write.',
+      description: 'Bot token (xoxb-…) of an app with the scope chat:write.',
     },
   },
   required: ['bot_token'],
@@ -138,7 +138,7 @@ export const SLACK_SCHEMA: ConfigSchema = {
 @Injectable()
 export class SlackType extends ConnectorType {
   readonly name = 'slack';
-  readonly description = 'Slack: posts plain text into the channels that the bot is a member of.';
+  readonly description = 'Slack: posts plain text into channels of which the bot is a member.';
   readonly actions = ['notify_channel'] as const;
   readonly destinations = [{ address: 'base_url' }];
 

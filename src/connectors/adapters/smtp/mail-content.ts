@@ -4,34 +4,38 @@ import { domainOf } from './smtp-config.js';
 
 export interface Note {
   readonly from: string;
+  /** Recipients in the header. Without any, the header says that they are undisclosed. */
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** The same in HTML, for whoever reads that. What strangers wrote must be escaped in it. */
+  /** HTML version of the text. Text of third parties must be escaped. */
   readonly html?: string;
-  /** The same for every attempt, so that a mailbox that gets two copies can know them by their Message-ID. */
+  /** The same for every attempt, so that mailboxes recognise copies by the Message-ID. */
   readonly id: string;
-  /** The same for all mails that belong together, so that mail programs show them as one conversation. */
+  /** The same for all mails of a conversation. */
   readonly threadId?: string;
 }
 
-/** Line breaks and everything else that is no character of a line, also those of Unicode. */
+/** Line breaks and control characters, including those of Unicode. */
 const BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** The whole message: what an attacker wrote becomes no header and no attachment, and no markup in its text. */
+/** A group without members: RFC 5322, 3.4. */
+const UNDISCLOSED = 'Undisclosed recipients:;';
+
+/** Builds the message. Text of attackers cannot become a header, an attachment or markup. */
 export async function mailContent(note: Note): Promise<Buffer> {
   const { from, to, subject, text, html, id, threadId } = note;
   const domain = domainOf(from);
   const composer = new MailComposer({
     from: { name: '', address: from },
-    to: to.map((address) => ({ name: '', address })),
-    // `=?` begins an encoded word (RFC 2047): a reader would decode what somebody else had encoded.
+    to: to.length === 0 ? UNDISCLOSED : to.map((address) => ({ name: '', address })),
+    // `=?` starts an encoded word (RFC 2047), which mail clients would decode.
     subject: storable(subject).replace(BREAKS, ' ').replaceAll('=?', '= ?'),
     text: storable(text),
     html: html === undefined ? undefined : storable(html),
     messageId: `<${id}@${domain}>`,
     references: threadId === undefined ? undefined : `<${threadId}@${domain}>`,
-    // RFC 3834: no absence notice answers a message of a machine.
+    // RFC 3834: prevents automatic replies.
     headers: { 'Auto-Submitted': 'auto-generated' },
     newline: 'win',
     disableFileAccess: true,

@@ -53,7 +53,7 @@ describe('the configuration of an smtp connector', () => {
     expect(problems(config)).toEqual([[field, code]]);
   });
 
-  it('sends the password elsewhere when host, port or TLS from the start changes', () => {
+  it('changes the destination of the password if host, port or TLS mode changes', () => {
     const changes: Config[] = [{}, { host: 'b.example' }, { port: 465 }, { secure: true }];
     const moved = changes.map((change) => originsOf(type, { ...CONFIG, ...change })[0]);
     expect(moved).toEqual([
@@ -69,7 +69,7 @@ describe('the configuration of an smtp connector', () => {
     ['2606:4700::1111', true],
     ['10.1.2.3', false],
     ['mail.internal', false],
-  ])('says whether %s must offer TLS: %s', (host, requireTls) => {
+  ])('returns whether %s must offer TLS: %s', (host, requireTls) => {
     expect(serverOf({ ...CONFIG, host })).toMatchObject({ requireTls });
   });
 });

@@ -1,12 +1,12 @@
 import { hasFormat } from '../../../action-catalogue/parameter-formats.js';
 import { isPrivateHost } from '../../../platform/addresses/target-rules.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
-import type { MailServer } from '../../../platform/net/smtp-session.js';
+import type { MailServer } from '../../../platform/net/outbound-smtp.js';
 import type { Targets } from '../../../platform/net/targets.js';
 import { AnswerRedactor } from '../../calls/answer-redactor.js';
 import { SHORTEST_SECRET, type ConfigSchema } from '../../config/config-schema.js';
 
-/** How a mail server is reached, and who writes. */
+/** Mail server and sender. */
 export interface MailAccount {
   readonly host: string;
   readonly port?: number;
@@ -29,40 +29,40 @@ export const MAIL_SERVER_PROPERTIES = {
     maxLength: 253,
     pattern: '^[A-Za-z0-9._:-]+$',
     description:
-      'Name or address of the mail server. An address of a private network has to be in ALLOWED_PRIVATE_TARGETS.',
+      'Name or address of the mail server. An address of a private network must be in ALLOWED_PRIVATE_TARGETS.',
   },
   port: {
     type: 'integer',
     minimum: 1,
     maximum: 65_535,
     default: SUBMISSION_PORT,
-    description: 'The port of the mail server.',
+    description: 'Port of the mail server.',
   },
   secure: {
     type: 'boolean',
     default: false,
     description:
-      'TLS from the start, as on port 465. Otherwise TLS begins with STARTTLS; only a server in a private network may offer none.',
+      'TLS from the start, as on port 465. Otherwise STARTTLS is used, and only servers in a private network may lack it.',
   },
   username: {
     type: 'string',
     minLength: 1,
     maxLength: 320,
     description:
-      'The account at the mail server. It goes together with `password`; without both, nobody logs in there.',
+      'User name at the mail server, together with `password`. Without both, there is no login.',
   },
   password: {
     type: 'string',
     minLength: SHORTEST_SECRET,
     maxLength: 1_000,
     writeOnly: true,
-    description: 'The password of the account at the mail server.',
+    description: 'Password at the mail server.',
   },
   from: {
     type: 'string',
     minLength: 3,
     maxLength: 320,
-    description: 'The address that messages come from, such as soc@example.com.',
+    description: 'Sender address, such as soc@example.com.',
   },
 } as const satisfies ConfigSchema['properties'];
 
@@ -76,7 +76,7 @@ export const SMTP_SCHEMA: ConfigSchema = {
       maxItems: 100,
       uniqueItems: true,
       description:
-        'The domains whose people may be written to, without what is below them. When it is missing: the domain of `from`.',
+        'Domains of allowed recipients, without subdomains. Default: the domain of `from`.',
     },
   },
   required: ['host', 'from'],
@@ -99,15 +99,17 @@ export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 }
 
-/** No sign that means something to a relay or a shell behind it: `mallory%evil.example@example.com` was once sent on. */
+/**
+ * Excludes characters with a meaning for relays or shells: some relays forwarded `mallory%evil.example@example.com`.
+ */
 const MAILBOX = /^[A-Za-z0-9_][A-Za-z0-9_.+'=~&-]*@[A-Za-z0-9.-]+$/;
 
-/** Whether it is one address in ASCII that every server reads in the same way. */
+/** Whether the text is one ASCII address that all servers read the same way. */
 export function isMailbox(text: string): boolean {
   return MAILBOX.test(text) && hasFormat('email', text);
 }
 
-/** What servers repeat of a login is both parts of it in base64 (RFC 4616), which masking finds as a whole. */
+/** Servers may repeat a login in base64 (RFC 4616), which is masked as a whole. */
 export function replyRedactor({ username, password }: MailAccount): AnswerRedactor {
   return new AnswerRedactor(password ? [password, `\0${username}\0${password}`] : []);
 }
@@ -128,11 +130,11 @@ export function mailAccountProblems(
     ...(isMailbox(config.from) ? [] : problem('from', 'is_email', 'must be one email address.')),
     ...((config.username === undefined) === (config.password === undefined)
       ? []
-      : problem('password', 'required', 'and username go together.')),
+      : problem('password', 'required', 'and username must be given together.')),
   ];
 }
 
-/** As URL#hostname writes it. Undefined when it is no host. */
+/** In the form of URL#hostname; `undefined` if it is not a host. */
 function hostOf(text: string): string | undefined {
   const address = `http://${text.includes(':') ? `[${text}]` : text}`;
   return URL.canParse(address) ? new URL(address).hostname : undefined;

@@ -1,7 +1,7 @@
 import { certificateForLocalhost, trust } from '../../../../test/support/vendors/certificate.js';
 import { SmtpServer, type Step, type Trick } from '../../../../test/support/vendors/smtp-server.js';
 import type { Settings } from '../../../platform/config/settings.js';
-import type { Gate } from '../../../platform/net/gate.js';
+import type { Gate } from '../../../platform/net/outbound-request.js';
 import {
   OutcomeUnknownError,
   TargetRefusedError,
@@ -19,7 +19,7 @@ const OPEN: Gate = {
     request({ signal: new AbortController().signal, leave: async () => undefined }),
 };
 
-/** As a reader shows it (RFC 2047). */
+/** As a mail client shows it (RFC 2047). */
 function subjectIn(head: string): string {
   const [, value = ''] = /^Subject: (.*(?:\r\n .*)*)/m.exec(head) ?? [];
   const unfolded = value.replace(/\?=\r\n =\?UTF-8\?Q\?/g, '').replace(/\r\n/g, '');
@@ -78,7 +78,7 @@ describe('SmtpConnector', () => {
     );
 
   beforeAll(async () => {
-    server = await SmtpServer.start();
+    server = await SmtpServer.start({ mostRecipients: 100 });
   });
 
   beforeEach(() => {
@@ -88,7 +88,7 @@ describe('SmtpConnector', () => {
 
   afterAll(() => server.stop());
 
-  it('hands over one plain message whose Message-ID is that of the action', async () => {
+  it('sends one plain message whose Message-ID is the id of the action', async () => {
     expect(await send()).toEqual({
       kind: 'done',
       message: 'The mail server took the message.',
@@ -124,7 +124,7 @@ describe('SmtpConnector', () => {
     ['a bare line feed', 'Hello\nBcc: e@x.example', 'Hello Bcc: e@x.example'],
     ['an encoded word', '=?utf-8?Q?Hi=0D=0ABcc:_e?=', '= ?utf-8?Q?Hi=0D=0ABcc:_e?='],
     ['NUL and half a pair', 'Hi\0 \ud800 Bcc: e', 'Hi\ufffd \ufffd Bcc: e'],
-  ])('puts %s in a subject as nothing but a subject', async (_, subject, shown) => {
+  ])('puts %s into a subject as plain text', async (_, subject, shown) => {
     await send({ subject });
     const [head] = server.mails[0]!.content.split('\r\n\r\n');
     const names = head!.split(/\r\n(?! )/).map((line) => line.split(':')[0]);
@@ -146,7 +146,7 @@ describe('SmtpConnector', () => {
     expect(server.violations).toEqual([]);
   });
 
-  it('keeps a message that looks like commands a message', async () => {
+  it('keeps a message that looks like SMTP commands as text', async () => {
     const message = 'one\n.\nRCPT TO:<eve@evil.example>\n..\r\n.\r\nMAIL FROM:<x@evil.example>\r.';
     await send({ message });
     expect(server.mails).toHaveLength(1);
@@ -156,14 +156,14 @@ describe('SmtpConnector', () => {
     expect(server.commands.filter((line) => line.includes('evil'))).toEqual([]);
   });
 
-  it('sends no sign that mail cannot carry', async () => {
+  it('sends no character that mail cannot carry', async () => {
     await send({ message: 'a\0b\ud800c' });
     const [, body] = server.mails[0]!.content.split('\r\n\r\n');
     expect(body).not.toContain('\0');
     expect(body).toContain('=EF=BF=BD');
   });
 
-  it('reads no reply of more than sixteen kilobytes', async () => {
+  it('rejects a reply of more than 16 KB', async () => {
     server.tricks.set('RCPT', { say: `${`550-${'x'.repeat(1_000)}\r\n`.repeat(17)}550 end` });
     await expect(send()).rejects.toThrow(UnreachableError);
   });
@@ -172,7 +172,6 @@ describe('SmtpConnector', () => {
     ['of another domain', 'eve@evil.example'],
     ['of a domain below', 'eve@sub.example.com'],
     ['of a domain that only ends alike', 'eve@notexample.com'],
-    ['with a second address', 'eve@evil.example,ada@example.com'],
     ['with a name', 'Eve <ada@example.com>'],
     ['with a header', 'ada@example.com\r\nBcc: eve@evil.example'],
     ['with a route', 'eve%evil.example@example.com'],
@@ -182,13 +181,70 @@ describe('SmtpConnector', () => {
     ['for a file', '/etc/passwd@example.com'],
     ['like an option', '-oQ@example.com'],
     ['that is not ASCII', 'ädä@example.com'],
-    ['that is none', 'ada'],
-  ])('refuses a recipient %s without a connection', async (_, recipient) => {
+    ['that is not an address', 'ada'],
+  ])('rejects a recipient %s without a connection', async (_, recipient) => {
     expect(await send({ recipient })).toMatchObject({ kind: 'refused' });
     expect(server.connections).toBe(0);
   });
 
-  it('writes to the domain of its own address alone when no domains are configured', async () => {
+  it('sends one mail to several recipients, once each, and names none of them in it', async () => {
+    const recipient = 'ada@example.com, bob@example.com; eve@example.net,ADA@example.com';
+    expect(await send({ recipient })).toEqual({
+      kind: 'done',
+      message: 'The mail server took the message for 3 of 3 recipients.',
+      data: {
+        reply: '250 2.0.0 queued as 4711',
+        sent_to: ['ada@example.com', 'bob@example.com', 'eve@example.net'],
+      },
+    });
+    expect(server.mails.map(({ to }) => to)).toEqual([
+      ['ada@example.com', 'bob@example.com', 'eve@example.net'],
+    ]);
+    expect(server.mails[0]!.content).toContain('\r\nTo: Undisclosed recipients:;\r\n');
+    expect(server.mails[0]!.content).not.toMatch(/bob|eve/);
+  });
+
+  it('names the recipients that did not get the message, with the reason', async () => {
+    server.rejections.set('bob@example.com', '550 5.1.1 no such user');
+    const recipient = 'ada@example.com, eve@evil.example, bob@example.com';
+    expect(await send({ recipient })).toMatchObject({
+      kind: 'done',
+      message:
+        'The mail server took the message for 1 of 3 recipients. Not sent to: eve@evil.example, bob@example.com.',
+      data: {
+        sent_to: ['ada@example.com'],
+        not_sent_to: [
+          {
+            recipient: 'eve@evil.example',
+            why: 'The domain evil.example is not in allowed_recipient_domains.',
+          },
+          { recipient: 'bob@example.com', why: '550 5.1.1 no such user' },
+        ],
+      },
+    });
+    expect([server.connections, server.mails.length]).toEqual([1, 1]);
+  });
+
+  it('sends to the first hundred recipients, and names the number of the others', async () => {
+    const people = Array.from({ length: 103 }, (_, n) => `p${n}@example.com`);
+    const outcome = await send({ recipient: people.join() });
+    expect(server.mails.map(({ to }) => to)).toEqual([people.slice(0, 100)]);
+    expect(outcome).toMatchObject({
+      message:
+        'The mail server took the message for 100 of 103 recipients. One action reaches at most 100: 3 more were not addressed.',
+    });
+  });
+
+  it('rejects several recipients without a connection if none of them is allowed', async () => {
+    expect(await send({ recipient: 'eve@evil.example, |sh@example.com' })).toEqual({
+      kind: 'refused',
+      message:
+        'The domain evil.example is not in allowed_recipient_domains. The recipient must be an email address in ASCII, or several separated by commas.',
+    });
+    expect(server.connections).toBe(0);
+  });
+
+  it('allows only the domain of its own address by default', async () => {
     const own = connector({ allowed_recipient_domains: undefined });
     expect(await send({}, { to: own })).toMatchObject({ kind: 'done' });
     expect(await send({ recipient: 'eve@example.net' }, { to: own })).toMatchObject({
@@ -197,7 +253,7 @@ describe('SmtpConnector', () => {
     expect(await send({ recipient: 'ada@EXAMPLE.net' })).toMatchObject({ kind: 'done' });
   });
 
-  it('writes to nobody when the list of domains is empty', async () => {
+  it('allows no recipient if the list of domains is empty', async () => {
     const none = connector({ allowed_recipient_domains: [] });
     expect(await send({}, { to: none })).toMatchObject({ kind: 'refused' });
   });
@@ -208,7 +264,7 @@ describe('SmtpConnector', () => {
     ['RCPT', '550 5.1.1 no such user'],
     ['DATA', '554 5.6.0 no'],
     ['.', '552 5.3.4 too big'],
-  ])('is refused in the words of the server when it says no at %s', async (step, say) => {
+  ])('is refused with the message of the server if it refuses at %s', async (step, say) => {
     server.tricks.set(step, { say });
     expect(await send()).toEqual({ kind: 'refused', message: `The mail server refused: ${say}` });
     expect(server.connections).toBe(1);
@@ -216,7 +272,7 @@ describe('SmtpConnector', () => {
   });
 
   it.each<Step>(['GREETING', 'MAIL', 'RCPT', '.'])(
-    'tries again when the server says "later" at %s',
+    'retries if the server refuses temporarily at %s',
     async (step) => {
       server.nextTricks.set(step, [{ say: '451 4.7.1 later' }]);
       expect(await send()).toMatchObject({ kind: 'done' });
@@ -224,20 +280,20 @@ describe('SmtpConnector', () => {
     },
   );
 
-  it('gives up after three times "later"', async () => {
+  it('gives up after three temporary refusals', async () => {
     server.tricks.set('RCPT', { say: '450 4.2.1 later' });
     expect(await send()).toMatchObject({ kind: 'refused' });
     expect(server.connections).toBe(3);
   });
 
-  it('asks a server no more for a while that says five times that it closes, and goes on with one that refuses a person', async () => {
+  it('pauses after five replies that the server is closing, but not after refusals of a recipient', async () => {
     server.tricks.set('RCPT', { say: '550 5.1.1 no such user' });
     const to = connector();
     for (let round = 0; round < 6; round += 1) await send({}, { to });
     expect(server.connections).toBe(6);
     server.tricks.set('GREETING', { say: '421 4.3.2 closing' });
     await send({}, { to });
-    await expect(send({}, { to })).rejects.toThrow('The last calls all failed');
+    await expect(send({}, { to })).rejects.toThrow('All recent calls failed');
     expect(server.connections).toBe(11);
   });
 
@@ -250,20 +306,20 @@ describe('SmtpConnector', () => {
     ['GREETING', 'flood'],
     ['EHLO', 'flood'],
     ['GREETING', { say: 'HTTP/1.1 200 OK' }],
-  ])('was unreachable when the server fails at %s by %j', async (step, trick) => {
+  ])('reports an unreachable server if it fails at %s by %j', async (step, trick) => {
     server.tricks.set(step, trick);
     await expect(send()).rejects.toThrow(UnreachableError);
     expect(server.mails).toEqual([]);
   });
 
-  it('knows no outcome when the connection ends after the message, and sends no second one', async () => {
+  it('leaves the outcome unknown if the connection ends after the message, and sends no second one', async () => {
     server.tricks.set('.', 'drop');
     await expect(send()).rejects.toThrow(OutcomeUnknownError);
     expect(server.mails).toHaveLength(1);
     expect(server.connections).toBe(1);
   });
 
-  it('ends when the gate gives the call up, however long the server is silent', async () => {
+  it('ends if the gate aborts the call, however long the server is silent', async () => {
     server.tricks.set('.', 'hang');
     const controller = new AbortController();
     const { signal } = controller;
@@ -272,7 +328,7 @@ describe('SmtpConnector', () => {
     await expect(send({}, { gate })).rejects.toMatchObject({ reason: 'timeout' });
   });
 
-  it('says nothing of sender and recipient before the gate lets it leave, and nothing at all when it does not', async () => {
+  it('names neither sender nor recipient before the gate lets it leave, and sends nothing if it does not', async () => {
     const shut = new Error('kill switch');
     const gate: Gate = {
       send: (request) =>
@@ -288,26 +344,26 @@ describe('SmtpConnector', () => {
     expect(server.commands).toHaveLength(1);
   });
 
-  it('refuses a private address that is not allowed, by number and by name', async () => {
+  it('rejects a private address that is not allowed, by number and by name', async () => {
     await expect(send({}, { to: connector({}, []) })).rejects.toThrow(TargetRefusedError);
     const named = connector({ host: 'mail.example.com' }, []);
     await expect(send({}, { to: named })).rejects.toThrow(TargetRefusedError);
     expect(server.connections).toBe(0);
   });
 
-  it('connects to the address that was judged, and resolves the name once', async () => {
+  it('connects to the address that was checked, and resolves the name once', async () => {
     await send({}, { to: connector({ host: 'mail.local' }) });
     expect(server.mails).toHaveLength(1);
     expect(resolver.lookups).toEqual(['mail.local']);
   });
 
-  it('says nothing to a public server that offers no TLS', async () => {
+  it('sends nothing to a public server without TLS', async () => {
     const publicName = connector({ host: 'mail.example.com' });
-    await expect(send({}, { to: publicName })).rejects.toThrow('starts no TLS');
+    await expect(send({}, { to: publicName })).rejects.toThrow('does not support STARTTLS');
     expect(server.mails).toEqual([]);
   });
 
-  it('passes its own test, which hands nothing over, and tells why it fails', async () => {
+  it('passes its own test, which sends no mail, and explains failures', async () => {
     expect(await connector().test()).toMatchObject({ success: true });
     expect(server.commands.map((line) => line.split(' ')[0])).not.toContain('MAIL');
     server.tricks.set('GREETING', { say: '554 go away' });
@@ -338,7 +394,7 @@ describe('SmtpConnector', () => {
 
       afterAll(() => secure.stop());
 
-      it('hands over after a login in an encrypted connection', async () => {
+      it('sends after a login over an encrypted connection', async () => {
         const distrust = trust(certificate);
         try {
           expect(await send({}, { to: own({ secure: implicit }) })).toMatchObject({ kind: 'done' });
@@ -349,12 +405,12 @@ describe('SmtpConnector', () => {
         expect(secure.violations).toEqual([]);
       });
 
-      it('says no password to a server whose certificate nobody vouches for', async () => {
+      it('sends no password to a server with an untrusted certificate', async () => {
         await expect(send({}, { to: own({ secure: implicit }) })).rejects.toThrow(UnreachableError);
         expect(secure.commands.join()).not.toContain('AUTH');
       });
 
-      it('shows neither password nor what encodes it when the login is refused', async () => {
+      it('shows neither the password nor its encoding if the login is refused', async () => {
         const distrust = trust(certificate);
         const pass = 'another-password';
         const encoded = Buffer.from(`\0${LOGIN.user}\0${pass}`).toString('base64');

@@ -52,12 +52,12 @@ describe('VirusTotalConnector', () => {
       { url: 'https://evil.example/a?b=../c#d' },
       'urls/aHR0cHM6Ly9ldmlsLmV4YW1wbGUvYT9iPS4uL2MjZA',
     ],
-  ])('tells by %s of %j what the engines count', async (type, parameters, place) => {
+  ])('returns by %s of %j the counts of the engines', async (type, parameters, place) => {
     const more = { reputation: -7, last_analysis_date: 1_790_000_000 };
     server.knows(place, { malicious: 5, suspicious: 1 }, more);
     expect(await lookUp(type, parameters)).toEqual({
       kind: 'done',
-      message: 'Of 74 engines, 5 call it malicious and 1 suspicious.',
+      message: '5 of 74 engines rate it malicious, 1 suspicious.',
       data: {
         known: true,
         malicious: 5,
@@ -71,15 +71,15 @@ describe('VirusTotalConnector', () => {
     expect(server.problems).toEqual([]);
   });
 
-  it('says that what VirusTotal does not know need not be harmless', async () => {
+  it('does not report unknown values as harmless', async () => {
     expect(await lookUp('lookup_domain', { domain: 'new.example' })).toEqual({
       kind: 'done',
-      message: 'VirusTotal does not know it, which does not mean that it is harmless.',
+      message: 'VirusTotal has no report. This does not mean that it is harmless.',
       data: { known: false },
     });
   });
 
-  it('goes by the code of VirusTotal, whatever its sentence says', async () => {
+  it('uses the error code of VirusTotal, not its message', async () => {
     const error = { code: 'WrongAddressError', message: 'x: NotFoundError' };
     server.play({ status: 404, body: { error } });
     const outcome = await lookUp('lookup_domain', { domain: 'new.example' });
@@ -87,7 +87,7 @@ describe('VirusTotalConnector', () => {
   });
 
   it.each(['../users/me', 'x', `${HASH}0`, `${HASH}/../x`, '', '\ud800'])(
-    'refuses %j as a hash without a request',
+    'rejects %j as a hash without a request',
     async (hash) => {
       expect(await lookUp('lookup_hash', { hash })).toMatchObject({ kind: 'refused' });
       expect(server.calls).toEqual([]);
@@ -95,7 +95,7 @@ describe('VirusTotalConnector', () => {
   );
 
   it.each(['..', '../users', 'a/b?c#d', '%2e%2e%2fusers'])(
-    'lets %j lead to no other place',
+    'does not let %j change the path',
     async (domain) => {
       await lookUp('lookup_domain', { domain });
       expect(server.lines.filter((line) => !line.startsWith('GET /api/v3/domains/'))).toEqual([]);
@@ -103,7 +103,7 @@ describe('VirusTotalConnector', () => {
     },
   );
 
-  it('tells nothing of numbers that are none, and of a time that no calendar has', async () => {
+  it('ignores invalid numbers, and times out of range', async () => {
     server.knows('domains/a.example', { malicious: '5', suspicious: 1 });
     await expect(lookUp('lookup_domain', { domain: 'a.example' })).rejects.toThrow('malicious');
     server.knows(
@@ -130,7 +130,7 @@ describe('VirusTotalConnector', () => {
     expect(await connectorWith('wrong').test()).toMatchObject({ success: false });
   });
 
-  it('leaves the few requests that a day has to look-ups', () => {
+  it('saves the daily quota for look-ups', () => {
     const { checkedEveryMs } = new VirusTotalType(http);
     expect(86_400_000 / checkedEveryMs).toBeLessThan(500 / 10);
   });

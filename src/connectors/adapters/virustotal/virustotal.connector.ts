@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type ActionTypeName, isActionType } from '../../../action-catalogue/action-types.js';
-import type { Gate } from '../../../platform/net/gate.js';
+import type { Gate } from '../../../platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { numberAt, textAt, valueAt } from '../../calls/answer-shape.js';
 import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
@@ -14,21 +14,21 @@ import {
   type Outcome,
   type TestResult,
   TEST_TIMEOUT_MS,
+  ConnectorType,
 } from '../../connector.port.js';
-import { ConnectorType } from '../../connector-type.port.js';
 
-export interface VirusTotalConfig {
+interface VirusTotalConfig {
   readonly base_url?: string;
   readonly api_key: string;
 }
 
 const BASE_URL = 'https://www.virustotal.com/api/v3';
-/** A key of the free service has 500 requests a day, and 4 a minute: https://docs.virustotal.com/reference/public-vs-premium-api */
+/** A free key has 500 requests per day and 4 per minute: https://docs.virustotal.com/reference/public-vs-premium-api */
 const CHECKED_EVERY_MS = 3_600_000;
 /** MD5, SHA-1 or SHA-256. */
 const HASH = /^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
 
-/** Asks what VirusTotal knows already. It never sends a file or URL there to be analysed: other customers could see it. */
+/** Looks up existing reports. It never uploads a file or URL for analysis, because other customers could see it. */
 export class VirusTotalConnector extends Connector {
   private readonly api: VendorApi;
 
@@ -71,7 +71,7 @@ export class VirusTotalConnector extends Connector {
     });
   }
 
-  /** Asks for the owner of the key. A look-up would cost one of the few that a day has. */
+  /** Reads the owner of the key, because a look-up would count against the daily quota. */
   test(): Promise<TestResult> {
     return testResult(async () => {
       const path = ['users', this.config.api_key];
@@ -84,15 +84,15 @@ export class VirusTotalConnector extends Connector {
 
 const UNKNOWN: Outcome = {
   kind: 'done',
-  message: 'VirusTotal does not know it, which does not mean that it is harmless.',
+  message: 'VirusTotal has no report. This does not mean that it is harmless.',
   data: { known: false },
 };
 
-/** Where each look-up finds what it asks for. */
+/** Path of each look-up. */
 const PLACES: Readonly<
   Partial<Record<ActionTypeName, (parameters: ActionCall['parameters']) => string[]>>
 > = {
-  // The id of a URL is the URL itself, in base64 for addresses.
+  // The id of a URL is the URL in base64url.
   lookup_url: ({ url }) => ['urls', Buffer.from(String(url)).toString('base64url')],
   lookup_domain: ({ domain }) => ['domains', String(domain)],
   lookup_ip: ({ ip }) => ['ip_addresses', String(ip)],
@@ -104,7 +104,7 @@ function hashIn(text: string): string {
   return text.toLowerCase();
 }
 
-/** A small part of what VirusTotal tells: what its engines count. */
+/** Extracts the counts of the engines from a report. */
 function reportIn(json: unknown): Outcome {
   const count = (name: string): number =>
     numberAt(json, 'data', 'attributes', 'last_analysis_stats', name);
@@ -116,7 +116,7 @@ function reportIn(json: unknown): Outcome {
   const analysed = valueAt(json, 'data', 'attributes', 'last_analysis_date');
   return {
     kind: 'done',
-    message: `Of ${engines} engines, ${malicious} call it malicious and ${suspicious} suspicious.`,
+    message: `${malicious} of ${engines} engines rate it malicious, ${suspicious} suspicious.`,
     data: {
       ...found,
       ...(typeof reputation === 'number' && { reputation }),
@@ -125,13 +125,13 @@ function reportIn(json: unknown): Outcome {
   };
 }
 
-/** Undefined when no calendar has the second. */
+/** `undefined` for a time out of range. */
 function timeOf(seconds: number): string | undefined {
   const time = new Date(seconds * 1_000);
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
-/** A 404 may also be that of a wrong `base_url`. */
+/** A 404 may also come from a wrong `base_url`. */
 function isUnknown({ status, code }: RefusedError): boolean {
   return status === 404 && code === 'NotFoundError';
 }
@@ -148,7 +148,7 @@ function codeIn(json: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-export const VIRUSTOTAL_SCHEMA: ConfigSchema = {
+const VIRUSTOTAL_SCHEMA: ConfigSchema = {
   type: 'object',
   properties: {
     base_url: {
@@ -157,7 +157,7 @@ export const VIRUSTOTAL_SCHEMA: ConfigSchema = {
       minLength: 8,
       maxLength: 2_000,
       default: BASE_URL,
-      description: 'The address of the API of VirusTotal.',
+      description: 'Address of the VirusTotal API.',
     },
     api_key: {
       type: 'string',
@@ -165,7 +165,7 @@ export const VIRUSTOTAL_SCHEMA: ConfigSchema = {
       minLength: SHORTEST_SECRET,
       maxLength: 200,
       writeOnly: true,
-      description: 'The key of the account that asks.',
+      description: 'API key of the account.',
     },
   },
   required: ['api_key'],
@@ -175,7 +175,7 @@ export const VIRUSTOTAL_SCHEMA: ConfigSchema = {
 @Injectable()
 export class VirusTotalType extends ConnectorType {
   readonly name = 'virustotal';
-  readonly description = 'VirusTotal: what its engines think of a URL, domain, address or file.';
+  readonly description = 'VirusTotal: reputation of a URL, domain, address or file.';
   readonly actions = Object.keys(PLACES).filter(isActionType);
   readonly destinations = [{ address: 'base_url' }];
   override readonly checkedEveryMs = CHECKED_EVERY_MS;

@@ -4,6 +4,7 @@ import { SmtpServer, type Step, type Trick } from '../../../../test/support/vend
 import type { Settings } from '../../../platform/config/settings.js';
 import { OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
 import { type PinnedAddress, type Resolver, Targets } from '../../../platform/net/targets.js';
+import type { PartlySent } from '../../delivery.js';
 import type { Message } from '../../notification.js';
 import type { Channel, Outcome } from '../channel.port.js';
 import { EmailChannelType } from './email.channel.js';
@@ -12,7 +13,7 @@ const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 const EVE = 'eve@example.net';
 const LOGIN = { user: 'soc', pass: 'mail-password-9' };
-const SOC = { channelId: 'soc' };
+const NOT_SENT: PartlySent = { holders: [], attempts: 0 };
 const EVENT_ID = messageWith().eventId;
 const MEAN =
   '<a href="https://evil.example">x</a> \u202egpj.exe\r\nBcc: mallory@evil.example\r\n\r\n=?utf-8?Q?Hi?= &lt; \0\ud800';
@@ -46,10 +47,19 @@ describe('a channel of the type email', () => {
     to: [ADA, BOB, EVE],
     ...more,
   });
-  const deliver = (
+  /** Progress of the mail, as the delivery stores it between attempts. */
+  let partlySent: PartlySent;
+  const deliver = async (
     message: Message = messageWith(),
     { to = channel, signal = new AbortController().signal } = {},
-  ): Promise<Outcome> => to.deliver(message, signal);
+  ): Promise<Outcome> => {
+    const outcome = await to.deliver(message, signal, partlySent);
+    if (outcome.kind !== 'failed') partlySent = NOT_SENT;
+    else if (outcome.holders) {
+      partlySent = { holders: outcome.holders, attempts: partlySent.attempts + 1 };
+    }
+    return outcome;
+  };
   const mails = (): ShownMail[] => server.mails.map(({ content }) => readMail(content));
   const delivered = async (message: Message): Promise<ShownMail> => {
     expect(await deliver(message)).toEqual({ kind: 'delivered' });
@@ -62,7 +72,8 @@ describe('a channel of the type email', () => {
   beforeEach(() => {
     resolver = new LocalResolver();
     server.forget();
-    channel = typeFor().connect(configWith(), SOC);
+    partlySent = NOT_SENT;
+    channel = typeFor().connect(configWith());
   });
   afterEach(() => expect(server.violations).toEqual([]));
   afterAll(() => server.stop());
@@ -88,7 +99,6 @@ describe('a channel of the type email', () => {
     expect(parts['text/plain']!.trim().split('\r\n')).toEqual([
       '[high] Approval needed: isolate_host for INC-2026-0042 - WS-042',
       '',
-      'Target: WS-042',
       'Severity: high',
       'Requested by: alice',
       'Approval level: senior',
@@ -101,7 +111,7 @@ describe('a channel of the type email', () => {
       'https://triage.example.com/docs?action=act-1',
     ]);
     expect(parts['text/html']).toContain(
-      '<th scope="row" align="left" valign="top">Target</th><td>WS-042</td>',
+      '<th scope="row" align="left" valign="top">Severity</th><td>high</td>',
     );
     expect(parts['text/html']!.match(/https?:\/\/[^"<]*/g)).toEqual([
       'https://triage.example.com/docs?action=act-1',
@@ -167,8 +177,8 @@ describe('a channel of the type email', () => {
     server.rejections.set(BOB, '451 4.7.1 come again');
     server.rejections.set(EVE, '550 5.1.1 no such user');
     const why = `The mail server refused ${BOB}, ${EVE}: 451 4.7.1 come again. The others have the message.`;
-    expect(await deliver()).toEqual({ kind: 'failed', why, isPartial: true });
-    expect(await deliver()).toEqual({ kind: 'failed', why, isPartial: true });
+    expect(await deliver()).toEqual({ kind: 'failed', why, holders: [ADA] });
+    expect(await deliver()).toEqual({ kind: 'failed', why, holders: [ADA] });
     server.rejections.clear();
     expect(await deliver()).toEqual({ kind: 'delivered' });
     expect(server.mails.map(({ to }) => to)).toEqual([[ADA], [BOB, EVE]]);
@@ -179,24 +189,13 @@ describe('a channel of the type email', () => {
     expect(new Set(mails().map(({ headers }) => headers.to)).size).toBe(1);
   });
 
-  it('keeps apart what two channels send of one event from one address', async () => {
-    const type = typeFor();
-    const slow = type.connect(configWith({ to: [ADA, BOB] }), SOC);
-    const wrong = type.connect(configWith({ to: [EVE] }), { channelId: 'leads' });
+  it('sends no second copy when another replica makes the next attempt', async () => {
     server.rejections.set(BOB, '451 4.7.1 come again');
-    server.rejections.set(EVE, '550 5.1.1 no such user');
-    for (let n = 0; n < 3; n += 1) {
-      expect(await deliver(messageWith(), { to: slow })).toMatchObject({ isPartial: true });
-      const why = 'The mail server refused: 550 5.1.1 no such user';
-      expect(await deliver(messageWith(), { to: wrong })).toEqual({ kind: 'failed', why });
-    }
-    server.rejections.delete(EVE);
-    expect(await deliver(messageWith(), { to: wrong })).toEqual({ kind: 'delivered' });
-    // What the one has done with, the other one still knows.
-    expect(await deliver(messageWith(), { to: slow })).toMatchObject({ isPartial: true });
-    expect(await deliver(messageWith(), { to: slow })).toMatchObject({ isPartial: true });
-    expect(await deliver(messageWith(), { to: slow })).toMatchObject({ kind: 'refused' });
-    expect(server.mails.map(({ to }) => to)).toEqual([[ADA], [EVE]]);
+    expect(await deliver()).toMatchObject({ kind: 'failed', holders: [ADA, EVE] });
+    server.rejections.clear();
+    const ofOtherReplica = typeFor().connect(configWith());
+    expect(await deliver(messageWith(), { to: ofOtherReplica })).toEqual({ kind: 'delivered' });
+    expect(server.mails.map(({ to }) => to)).toEqual([[ADA, EVE], [BOB]]);
   });
 
   it('says who is refused for ever, and sends the others no second copy', async () => {
@@ -231,8 +230,8 @@ describe('a channel of the type email', () => {
   it('is done when those who were refused are no recipients any more', async () => {
     const type = typeFor();
     server.rejections.set(EVE, '451 4.7.1 come again');
-    await deliver(messageWith(), { to: type.connect(configWith(), SOC) });
-    const without = type.connect(configWith({ to: [ADA, BOB] }), SOC);
+    await deliver(messageWith(), { to: type.connect(configWith()) });
+    const without = type.connect(configWith({ to: [ADA, BOB] }));
     expect(await deliver(messageWith(), { to: without })).toEqual({ kind: 'delivered' });
     expect(server.connections).toBe(1);
   });
@@ -272,20 +271,20 @@ describe('a channel of the type email', () => {
 
   it('refuses a private address that is not allowed, by number and by name', async () => {
     for (const host of ['127.0.0.1', 'mail.example.com']) {
-      const to = typeFor([]).connect(configWith({ host }), SOC);
+      const to = typeFor([]).connect(configWith({ host }));
       expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'failed' });
     }
     expect(server.connections).toBe(0);
   });
 
   it('connects to the address that was judged, and resolves the name once', async () => {
-    const to = typeFor().connect(configWith({ host: 'mail.internal' }), SOC);
+    const to = typeFor().connect(configWith({ host: 'mail.internal' }));
     expect(await deliver(messageWith(), { to })).toEqual({ kind: 'delivered' });
     expect(resolver.lookups).toEqual(['mail.internal']);
   });
 
   it('says nothing to a public server that offers no TLS', async () => {
-    const to = typeFor().connect(configWith({ host: 'mail.example.com' }), SOC);
+    const to = typeFor().connect(configWith({ host: 'mail.example.com' }));
     expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'failed' });
     expect(server.violations.splice(0)).toEqual(['STARTTLS']);
     expect(server.commands.join()).not.toContain('MAIL');
@@ -294,7 +293,7 @@ describe('a channel of the type email', () => {
   it('logs in, and shows neither password nor what encodes it when that is refused', async () => {
     const guarded = await SmtpServer.start({ mostRecipients: 20, login: LOGIN });
     const withPassword = (password: string) =>
-      typeFor().connect(configWith({ port: guarded.port, username: LOGIN.user, password }), SOC);
+      typeFor().connect(configWith({ port: guarded.port, username: LOGIN.user, password }));
     try {
       expect(await deliver(messageWith(), { to: withPassword(LOGIN.pass) })).toEqual({
         kind: 'delivered',

@@ -1,71 +1,180 @@
-import { Injectable } from '@nestjs/common';
-import { mailContent } from '../../../connectors/adapters/smtp/mail-content.js';
-import { replyRedactor, serverOf } from '../../../connectors/adapters/smtp/smtp-config.js';
-import type { Config } from '../../../connectors/config/config-schema.js';
-import type { FieldError } from '../../../platform/errors/app-error.js';
-import { OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
-import type { MailReply } from '../../../platform/net/smtp-session.js';
-import { Targets } from '../../../platform/net/targets.js';
-import type { Message } from '../../notification.js';
-import { type Channel, ChannelType, type ConnectOptions, type Outcome } from '../channel.port.js';
-import { failureOf } from '../net-failure.js';
 import {
-  EMAIL_CHANNEL_SCHEMA,
-  type EmailChannelConfig,
-  emailConfigProblems,
-} from './email-config.js';
-import { emailNote } from './email-note.js';
-import { mailOutcome } from './mail-outcome.js';
-import { PartlyDelivered } from './partly-delivered.js';
+  isMailbox,
+  MAIL_SERVER_PROPERTIES,
+  type MailAccount,
+  mailAccountProblems,
+  replyRedactor,
+  serverOf,
+} from '../../../connectors/adapters/smtp/smtp-config.js';
+import type { ConfigSchema, Config } from '../../../connectors/config/config-schema.js';
+import type { FieldError } from '../../../platform/errors/app-error.js';
+import { Targets } from '../../../platform/net/targets.js';
+import { type Note, mailContent } from '../../../connectors/adapters/smtp/mail-content.js';
+import { shortened } from '../../../incidents/raw-data-text.js';
+import { escapeHtml } from '../../../platform/http/page-look.js';
+import type { Fact, Message } from '../../notification.js';
+import { LINK_TEXT, shownWords } from '../shown-words.js';
+import type { AnswerRedactor } from '../../../connectors/calls/answer-redactor.js';
+import { type MailReply, OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
+import { type Outcome, type Channel, ChannelType } from '../channel.port.js';
+import { Injectable } from '@nestjs/common';
+import type { PartlySent } from '../../delivery.js';
+import { failureOf } from '../http-delivery.js';
+
+interface EmailChannelConfig extends MailAccount {
+  readonly to: readonly string[];
+}
+
+export const EMAIL_CHANNEL_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    ...MAIL_SERVER_PROPERTIES,
+    to: {
+      type: 'array',
+      items: { type: 'string', minLength: 3, maxLength: 320 },
+      minItems: 1,
+      maxItems: 20,
+      uniqueItems: true,
+      description: 'The addresses that each message goes to. All of them are named in it.',
+    },
+  },
+  required: ['host', 'from', 'to'],
+  additionalProperties: false,
+};
+
+function emailConfigProblems(
+  config: EmailChannelConfig,
+  path: string,
+  targets: Targets,
+): FieldError[] {
+  const wrong = config.to.flatMap((address, at): FieldError[] => {
+    const field = `${path}.to.${at}`;
+    const message = `${field} must be one email address.`;
+    return isMailbox(address) ? [] : [{ field, code: 'is_email', message }];
+  });
+  return [...mailAccountProblems(config, path, targets), ...wrong];
+}
+
+/** Maximum length of a subject. */
+const LONGEST_SUBJECT = 250;
+
+/** Builds the mail as plain text and as HTML, with the same content. */
+function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
+  const { headline, facts, request, url } = shownWords(message);
+  // A mail may come hours after the event.
+  const when = { name: 'When', value: message.occurredAt.toISOString() };
+  const shown = { headline, facts: [...facts, when], request, url: url && new URL(url).href };
+  return {
+    subject: shortened(headline, LONGEST_SUBJECT),
+    text: textOf(shown),
+    html: htmlOf(shown),
+    id: message.eventId,
+    threadId: message.incidentId,
+  };
+}
+
+interface Shown {
+  readonly headline: string;
+  readonly facts: readonly Fact[];
+  readonly request: string | undefined;
+  readonly url: string | undefined;
+}
+
+/** Each fact is one line, so that no value can look like another fact. */
+function textOf({ headline, facts, request, url }: Shown): string {
+  const parts = [
+    headline,
+    facts.map(({ name, value }) => `${name}: ${value}`).join('\n'),
+    request,
+    url && `${LINK_TEXT}:\n${url}`,
+  ];
+  return parts.filter((part) => part !== undefined).join('\n\n');
+}
+
+/** Without style sheets, images and scripts: many mail programs block them. */
+function htmlOf({ headline, facts, request, url }: Shown): string {
+  const rows = facts.map(
+    ({ name, value }) =>
+      `<tr><th scope="row" align="left" valign="top">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`,
+  );
+  return [
+    '<!doctype html>',
+    `<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(headline)}</title></head><body>`,
+    `<h1 style="font-size:1.2em">${escapeHtml(headline)}</h1>`,
+    `<table cellpadding="4">${rows.join('\n')}</table>`,
+    ...(request === undefined ? [] : [`<p><strong>${escapeHtml(request)}</strong></p>`]),
+    ...(url === undefined ? [] : [`<p><a href="${escapeHtml(url)}">${LINK_TEXT}</a></p>`]),
+    '</body></html>',
+  ].join('\n');
+}
 
 /**
- * How often those are tried again who are refused for now while others have the mail: for some ten minutes, as servers want that
- * refuse whom they do not know yet. Later messages about the incident wait so long, for all of them.
+ * Interprets the reply of a mail server. Errors about the login, the sender or all recipients are retried, because somebody may
+ * correct the configuration. Temporary errors are retried as well.
  */
-const MOST_PARTIAL_ATTEMPTS = 6;
+function mailOutcome(
+  { code, text, rejected = [], isOfMessage = false }: MailReply,
+  { holders, attempts }: PartlySent,
+  redactor: AnswerRedactor,
+): Outcome {
+  const [first] = rejected;
+  if (first && holders.length > 0) {
+    const names = rejected.map(({ recipient }) => recipient).join(', ');
+    const why = `The mail server refused ${names}: ${redactor.line(first.text)}. The others have the message.`;
+    const isPermanent =
+      attempts >= MAX_PARTIAL_ATTEMPTS || rejected.every(({ code }) => code >= 500);
+    return isPermanent ? { kind: 'refused', why } : { kind: 'failed', why, holders };
+  }
+  if (code < 400) return { kind: 'delivered' };
+  const why = `The mail server refused: ${redactor.line(text)}`;
+  return { kind: isOfMessage && code >= 500 && !isOfLogin(code) ? 'refused' : 'failed', why };
+}
 
-/** Sends one mail for each event to all recipients. Its Message-ID is that of the event, so that a copy is known as one. */
+/** 530, 534, 535, 538: https://www.rfc-editor.org/rfc/rfc4954#section-6. Some servers send them only after the message. */
+function isOfLogin(code: number): boolean {
+  return code >= 530 && code < 540;
+}
+
+/**
+ * Attempts for recipients who are refused temporarily while others have the mail: about ten minutes, the time that greylisting
+ * servers ask for. Later messages about the incident wait that long, for all recipients.
+ */
+const MAX_PARTIAL_ATTEMPTS = 6;
+
+const NOT_SENT: PartlySent = { holders: [], attempts: 0 };
+
+/** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail programs recognize a copy. */
 class EmailChannel implements Channel {
   constructor(
-    private readonly channelId: string,
     private readonly config: EmailChannelConfig,
     private readonly smtp: OutboundSmtp,
-    private readonly partly: PartlyDelivered,
   ) {}
 
-  async deliver(message: Message, signal: AbortSignal): Promise<Outcome> {
+  async deliver(
+    message: Message,
+    signal: AbortSignal,
+    { holders, attempts } = NOT_SENT,
+  ): Promise<Outcome> {
     const { from, to } = this.config;
-    const mail = `${this.channelId} ${message.eventId}`;
-    const { holders } = this.partly.find(mail);
     const missing = to.filter((address) => !holders.includes(address));
-    // Somebody took those who still had to get it out of the list.
+    // The recipients without the mail were removed from the configuration.
     if (missing.length === 0) return { kind: 'delivered' };
-    // All are named in it, also when only some of them still have to get it.
+    // The header names all recipients, also when the mail goes to some of them.
     const content = await mailContent({ ...emailNote(message), from, to });
     const departure = { signal, leave: async () => undefined };
     try {
       const outbound = { from, to: missing, content };
       const reply = await this.smtp.deliver(serverOf(this.config), outbound, departure);
-      return this.outcomeOf(reply, mail, [...holders, ...newHolders(reply, missing)]);
+      const reached = [...holders, ...newHolders(reply, missing)];
+      const partlySent = { holders: reached, attempts: attempts + 1 };
+      return mailOutcome(reply, partlySent, replyRedactor(this.config));
     } catch (error) {
       return failureOf(error);
     }
   }
-
-  private outcomeOf(reply: MailReply, mail: string, holders: readonly string[]): Outcome {
-    const attempts = this.partly.find(mail).attempts + 1;
-    const recipients = {
-      someHaveIt: holders.length > 0,
-      isLast: attempts >= MOST_PARTIAL_ATTEMPTS,
-    };
-    const outcome = mailOutcome(reply, recipients, replyRedactor(this.config));
-    if (outcome.kind !== 'failed') this.partly.forget(mail);
-    else if (outcome.isPartial) this.partly.remember(mail, { holders, attempts });
-    return outcome;
-  }
 }
 
-/** Who has a mail after the reply to it. */
+/** Returns the recipients who have the mail after this reply. */
 function newHolders({ code, rejected = [] }: MailReply, to: readonly string[]): readonly string[] {
   if (code >= 400) return [];
   return to.filter((address) => rejected.every(({ recipient }) => recipient !== address));
@@ -77,7 +186,6 @@ export class EmailChannelType extends ChannelType {
   readonly description = 'Email: a message to some addresses, through your own mail server.';
   readonly destinations = [{ host: 'host', port: 'port', secure: 'secure' }];
   readonly schema = EMAIL_CHANNEL_SCHEMA;
-  private readonly partly = new PartlyDelivered();
 
   constructor(
     private readonly smtp: OutboundSmtp,
@@ -94,8 +202,7 @@ export class EmailChannelType extends ChannelType {
     return emailConfigProblems(config as unknown as EmailChannelConfig, path, this.targets);
   }
 
-  connect(config: Config, { channelId }: ConnectOptions): Channel {
-    const email = config as unknown as EmailChannelConfig;
-    return new EmailChannel(channelId, email, this.smtp, this.partly);
+  connect(config: Config): Channel {
+    return new EmailChannel(config as unknown as EmailChannelConfig, this.smtp);
   }
 }

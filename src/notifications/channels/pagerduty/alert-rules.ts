@@ -1,85 +1,96 @@
 import { severityRises } from '../../../incidents/incident.js';
-import type { AnyEvent } from '../../messages/event-schemas.js';
+import type { ActionData, AnyEvent } from '../../messages/event-data.js';
+import type { Message } from '../../notification.js';
 
-/** What becomes of an alert. */
-export type AlertAction = 'trigger' | 'acknowledge' | 'resolve';
+type AlertAction = 'trigger' | 'acknowledge' | 'resolve';
 
-export interface AlertChange {
+interface AlertChange {
   readonly action: AlertAction;
   /** Events with the same key are about the same alert. */
   readonly key: string;
 }
 
-/** What an event does to which alerts, in this order. */
-export function alertChanges(event: AnyEvent): readonly AlertChange[] {
-  // What calls people has an event of its own.
-  if (event.type === 'incident.updated' || isAfterTheEnd(event)) return [];
-  const change = alertChange(event);
-  // Whoever acknowledged the approval would not be called again by its alert, so a failure has one of its own.
-  if (event.type !== 'action.failed' || event.data.action.approval_level === undefined) {
-    return [change];
-  }
-  return [change, { action: 'resolve', key: `action:${event.data.action.id}` }];
-}
-
-/** Nobody is called for what becomes of a resolved incident: no later event would close the alert again. */
-function isAfterTheEnd({ type, data }: AnyEvent): boolean {
-  return (
-    (type === 'incident.severity_changed' ||
-      type === 'incident.triaged' ||
-      type === 'triage.failed') &&
-    data.incident.status === 'resolved'
-  );
-}
-
 /**
- * An incident, an approval, an action that failed, the kill switch, a connector and a channel have one alert each: an approval pages
- * people also when they have acknowledged the incident. Nothing that the service does by itself acknowledges an alert, because that
- * would keep PagerDuty from calling people.
+ * Changes of alerts that an event makes, in this order. Incidents, approvals, failed actions, the kill switch, connectors and
+ * channels have separate alerts: an approval pages people also if they have acknowledged the incident. The service acknowledges
+ * an alert only for what a person did, because PagerDuty pages nobody for an acknowledged alert.
  */
-function alertChange(event: Exclude<AnyEvent, { type: 'incident.updated' }>): AlertChange {
+export function alertChanges(event: AnyEvent, wave?: Message['wave']): readonly AlertChange[] {
   switch (event.type) {
+    case 'incident.updated':
+      // A change that has to page people is another event.
+      return [];
     case 'incident.created':
     case 'incident.reopened':
+      return change('trigger', `incident:${event.data.incident.id}`);
     case 'triage.failed':
-      return { action: 'trigger', key: `incident:${event.data.incident.id}` };
+      return ofOpenIncident(event, 'trigger');
     case 'incident.severity_changed': {
       const { incident, previous_severity } = event.data;
-      // Only people lower it. Not `trigger`: that would open an alert again which somebody resolved in PagerDuty.
+      // A lowered severity is the change of a person. `trigger` would reopen an alert that somebody resolved in PagerDuty.
       const isRaised = severityRises(previous_severity, incident.severity);
-      return { action: isRaised ? 'trigger' : 'acknowledge', key: `incident:${incident.id}` };
+      return ofOpenIncident(event, isRaised ? 'trigger' : 'acknowledge');
     }
     case 'incident.triaged': {
-      const { incident, verdict } = event.data;
-      const byPerson = verdict?.decided_by !== 'system';
-      return { action: byPerson ? 'acknowledge' : 'trigger', key: `incident:${incident.id}` };
+      const isByPerson = event.data.verdict?.decided_by !== 'system';
+      return ofOpenIncident(event, isByPerson ? 'acknowledge' : 'trigger');
     }
     case 'incident.resolved':
     case 'incident.deleted':
-      return { action: 'resolve', key: `incident:${event.data.incident.id}` };
+      return change('resolve', `incident:${event.data.incident.id}`);
     case 'action.pending_approval':
     case 'action.expiring':
-      return { action: 'trigger', key: `action:${event.data.action.id}` };
-    case 'action.failed':
-      return { action: 'trigger', key: `action_failed:${event.data.action.id}` };
-    case 'playbook.step_failed':
-      return { action: 'trigger', key: `step_failed:${event.data.run.id}:${event.data.step}` };
+      return change('trigger', approvalKey(event.data, wave));
     case 'action.completed':
     case 'action.rejected':
-      return { action: 'resolve', key: `action:${event.data.action.id}` };
+      return endOfApproval(event.data, wave);
+    case 'action.failed': {
+      const { id, approval_level } = event.data.action;
+      // Whoever acknowledged the approval would not be paged again by its alert, so a failure has a separate one.
+      const failure = change('trigger', `action_failed:${id}`);
+      return approval_level === undefined
+        ? failure
+        : [...failure, ...endOfApproval(event.data, wave)];
+    }
+    case 'playbook.step_failed':
+      return change('trigger', `step_failed:${event.data.run.id}:${event.data.step}`);
     case 'kill_switch.activated':
-      return { action: 'trigger', key: 'kill_switch' };
+      return change('trigger', 'kill_switch');
     case 'kill_switch.deactivated':
-      return { action: 'resolve', key: 'kill_switch' };
+      return change('resolve', 'kill_switch');
     case 'connector.unhealthy':
-      return { action: 'trigger', key: `connector:${event.data.connector.id}` };
+      return change('trigger', `connector:${event.data.connector.id}`);
     case 'connector.recovered':
-      return { action: 'resolve', key: `connector:${event.data.connector.id}` };
+      return change('resolve', `connector:${event.data.connector.id}`);
+    case 'webhook_event.failed':
+      return change('trigger', `webhook_failed:${event.data.webhook_event.source}`);
     case 'notification_channel.unhealthy':
-      return { action: 'trigger', key: `notification_channel:${event.data.channel.id}` };
+      return change('trigger', `notification_channel:${event.data.channel.id}`);
     case 'notification_channel.recovered':
-      return { action: 'resolve', key: `notification_channel:${event.data.channel.id}` };
+      return change('resolve', `notification_channel:${event.data.channel.id}`);
     case 'notification.test':
-      return { action: 'trigger', key: `test:${event.id}` };
+      return change('trigger', `test:${event.id}`);
   }
+}
+
+function change(action: AlertAction, key: string): AlertChange[] {
+  return [{ action, key }];
+}
+
+/** A resolved incident pages nobody: no later event would close its alert. */
+function ofOpenIncident(
+  { data: { incident } }: Extract<AnyEvent, { data: { incident: { status?: string } } }>,
+  action: AlertAction,
+): AlertChange[] {
+  return incident.status === 'resolved' ? [] : change(action, `incident:${incident.id}`);
+}
+
+/** Approvals that one message asks for share an alert, which has the key of the first of them. */
+function approvalKey({ action }: ActionData, wave: Message['wave']): string {
+  return `action:${wave?.first ?? action.id}`;
+}
+
+/** The alert stays open while one of its approvals waits. */
+function endOfApproval(data: ActionData, wave: Message['wave']): AlertChange[] {
+  return wave?.isOver === false ? [] : change('resolve', approvalKey(data, wave));
 }

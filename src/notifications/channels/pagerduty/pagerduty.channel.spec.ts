@@ -73,6 +73,27 @@ describe('a channel of the type pagerduty', () => {
     expect(server.events).toHaveLength(5);
   });
 
+  it('keeps the alert of a wave of approvals open until none of them waits', async () => {
+    const ofWave = async (event: EventName, id: string, isOver: boolean) => {
+      const told = {
+        payload: { ...ACTION, approval_level: 'senior' },
+        subject: { type: 'action', id },
+      };
+      const message = { ...messageAbout(event, told), wave: { first: 'act-1', isOver } };
+      await channel.deliver(message, signal);
+    };
+    await tell('action.pending_approval', { ...ACTION, approval_level: 'senior' });
+    await ofWave('action.rejected', 'act-1', false);
+    await ofWave('action.expiring', 'act-3', false);
+    expect([...server.alerts]).toEqual([['action:act-1', 'triggered']]);
+    await ofWave('action.failed', 'act-2', false);
+    await ofWave('action.completed', 'act-3', true);
+    expect([...server.alerts]).toEqual([
+      ['action:act-1', 'resolved'],
+      ['action_failed:act-2', 'triggered'],
+    ]);
+  });
+
   it('calls people for an approval also when they have acknowledged the incident', async () => {
     await tell('incident.created', MAIL);
     await tell('incident.triaged', { ...MAIL, triaged_by: 'alice' });
@@ -189,7 +210,6 @@ describe('a channel of the type pagerduty', () => {
         class: 'action.pending_approval',
         timestamp: '2026-01-31T09:30:00.000Z',
         custom_details: {
-          Target: shown,
           Severity: 'high',
           'Approval level': 'senior',
           'To do': 'It waits for approval at level senior or higher.',

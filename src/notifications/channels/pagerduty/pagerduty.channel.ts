@@ -1,16 +1,104 @@
+import { shortened } from '../../../incidents/raw-data-text.js';
+import type { Severity } from '../../../incidents/incident.js';
+import type { AnyEvent } from '../../messages/event-data.js';
+import {
+  type EventName,
+  type Message,
+  EVENTS_FOR_PEOPLE,
+  type NotifiedEvent,
+} from '../../notification.js';
+import { LINK_TEXT, shownWords } from '../shown-words.js';
+import { alertChanges } from './alert-rules.js';
+import type { ConfigSchema, Config } from '../../../connectors/config/config-schema.js';
 import { Injectable } from '@nestjs/common';
-import type { Config } from '../../../connectors/config/config-schema.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
-import { EVENTS_FOR_PEOPLE, type Message, type NotifiedEvent } from '../../notification.js';
 import { type Channel, ChannelType, type Outcome } from '../channel.port.js';
 import { outcomeOf, postJson } from '../http-delivery.js';
-import {
-  PAGERDUTY_BASE_URL,
-  PAGERDUTY_CHANNEL_SCHEMA,
-  type PagerDutyChannelConfig,
-} from './pagerduty-config.js';
-import { pagerDutyEvents } from './pagerduty-event.js';
+
+/** Where PagerDuty says that alerts come from. */
+const PRODUCT = 'Incident Triage Service';
+const LONGEST_SUMMARY = 1_024;
+
+type AlertSeverity = 'critical' | 'error' | 'warning' | 'info';
+const SEVERITIES: Readonly<Record<Severity, AlertSeverity>> = {
+  critical: 'critical',
+  high: 'error',
+  medium: 'warning',
+  low: 'info',
+};
+/** Of what is about no incident. */
+const OTHER_SEVERITIES: Partial<Readonly<Record<EventName, AlertSeverity>>> = {
+  'kill_switch.activated': 'critical',
+  'notification.test': 'info',
+};
+
+/**
+ * An event as the Events API v2 takes it: one request for each alert that it changes. PagerDuty shows texts as they are, and makes
+ * links of addresses: there are none.
+ * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
+ */
+function pagerDutyEvents(
+  message: Message,
+  routingKey: string,
+): readonly Readonly<Record<string, unknown>>[] {
+  return alertChanges(message.payload as unknown as AnyEvent, message.wave).map(
+    ({ action, key }) => {
+      const change = { routing_key: routingKey, event_action: action, dedup_key: key };
+      return action === 'trigger' ? { ...change, ...contentOf(message) } : change;
+    },
+  );
+}
+
+function contentOf(message: Message): object {
+  const { severity, event, occurredAt } = message;
+  const { headline, facts, request, url } = shownWords(message);
+  return {
+    payload: {
+      summary: shortened(headline, LONGEST_SUMMARY),
+      source: PRODUCT,
+      severity: severity ? SEVERITIES[severity] : (OTHER_SEVERITIES[event] ?? 'warning'),
+      timestamp: occurredAt.toISOString(),
+      class: event,
+      custom_details: Object.fromEntries([
+        ...facts.map(({ name, value }) => [name, value]),
+        ...(request === undefined ? [] : [['To do', request]]),
+      ]) as unknown,
+    },
+    client: PRODUCT,
+    ...(url === undefined ? {} : { client_url: url, links: [{ href: url, text: LINK_TEXT }] }),
+  };
+}
+
+interface PagerDutyChannelConfig {
+  readonly routing_key: string;
+  readonly base_url?: string;
+}
+
+const PAGERDUTY_BASE_URL = 'https://events.pagerduty.com';
+
+export const PAGERDUTY_CHANNEL_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    routing_key: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9]{32}$',
+      maxLength: 32,
+      writeOnly: true,
+      description: 'The integration key of an Events API v2 integration: 32 letters and digits.',
+    },
+    base_url: {
+      type: 'string',
+      format: 'uri',
+      minLength: 8,
+      maxLength: 2_000,
+      default: PAGERDUTY_BASE_URL,
+      description: 'In the EU https://events.eu.pagerduty.com.',
+    },
+  },
+  required: ['routing_key'],
+  additionalProperties: false,
+};
 
 /** Opens, acknowledges and resolves alerts. Its keys make an event that comes twice the same as one that comes once. */
 class PagerDutyChannel implements Channel {

@@ -51,7 +51,7 @@ describe('a channel of the type slack', () => {
       'section',
     ]);
     expect(blocks[1]!.fields!.map((field) => field.text)).toEqual(
-      expect.arrayContaining(['Target\nWS-042', 'Severity\nhigh', 'Approval level\nsenior']),
+      expect.arrayContaining(['Severity\nhigh', 'Approval level\nsenior']),
     );
     expect(blocks[2]!.text!.text).toBe('It waits for approval at level senior or higher.');
     expect(blocks[3]!.text!.text).toBe(

@@ -34,8 +34,7 @@ describe('a channel of the type teams', () => {
     });
     await channel.deliver(message, signal);
     expect(server.shown).toEqual([
-      '[high] Approval needed: isolate_host for INC-2026-0042 - WS-042 - Beacon',
-      'Target: WS-042',
+      '[high] Approval needed: isolate_host for INC-2026-0042 - WS-042',
       'Reason: ransomware note seen',
       'Incident: Beacon',
       'Severity: high',

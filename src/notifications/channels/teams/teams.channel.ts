@@ -1,13 +1,49 @@
+import type { Message } from '../../notification.js';
+import { LINK_TEXT, shownWords } from '../shown-words.js';
 import { Injectable } from '@nestjs/common';
 import type { Config } from '../../../connectors/config/config-schema.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
-import type { Message } from '../../notification.js';
 import type { Outcome } from '../channel.port.js';
 import { HookChannelType, hookSchema } from '../hook-channel-type.js';
 import { outcomeOf } from '../http-delivery.js';
-import { teamsMessage } from './teams-card.js';
+
+const MOST_FACTS = 12;
+
+/**
+ * An Adaptive Card, as a workflow takes it. All its text is in runs (`TextRun`): unlike TextBlock and FactSet they know no
+ * Markdown, so that nobody who writes into an incident can make a link, a list or an image.
+ * https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features
+ */
+function teamsMessage(message: Message): Readonly<Record<string, unknown>> {
+  const { headline, facts, request, url } = shownWords(message);
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      line({ ...run(headline), size: 'Large', weight: 'Bolder' }),
+      ...facts
+        .slice(0, MOST_FACTS)
+        .map(({ name, value }) => line({ ...run(`${name}: `), weight: 'Bolder' }, run(value))),
+      ...(request === undefined ? [] : [line(run(request))]),
+    ],
+    actions: url === undefined ? [] : [{ type: 'Action.OpenUrl', title: LINK_TEXT, url }],
+  };
+  const contentType = 'application/vnd.microsoft.card.adaptive';
+  return { type: 'message', attachments: [{ contentType, contentUrl: null, content }] };
+}
+
+function line(...inlines: readonly object[]): object {
+  return { type: 'RichTextBlock', inlines };
+}
+
+/** A card computes what stands in double braces, `{{DATE(…)}}`, and templates what stands in `${…}`. */
+function run(text: string) {
+  const inert = text.replace(/\{(?=\{)/g, '{ ').replaceAll('${', '$ {');
+  return { type: 'TextRun', text: inert };
+}
 
 /** Hosts of the connectors of Microsoft 365, which came before workflows and take no Adaptive Cards. */
 const OLD_CONNECTORS = /(^|\.)(webhook\.office|outlook\.office|outlook\.office365)\.com$/;

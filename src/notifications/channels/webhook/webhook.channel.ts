@@ -1,13 +1,88 @@
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
+import type { ConfigSchema, Config } from '../../../connectors/config/config-schema.js';
 import { Injectable } from '@nestjs/common';
-import type { Config } from '../../../connectors/config/config-schema.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { type Message, NOTIFIED_EVENTS } from '../../notification.js';
 import { type Channel, ChannelType, type ConnectOptions, type Outcome } from '../channel.port.js';
 import { httpsProblems, originOf, postJson } from '../http-delivery.js';
-import { ROTATED_SECRET, WEBHOOK_SCHEMA, type WebhookConfig } from './webhook-config.js';
-import { newSecret, secretProblem, signatureHeaders } from './standard-signature.js';
 import { presentTime } from '../../../platform/clock.js';
+
+/** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
+const PREFIX = 'whsec_';
+const NEW_SECRET_BYTES = 32;
+const LEAST_BYTES = 24;
+const MOST_BYTES = 64;
+
+export function newSecret(): string {
+  return PREFIX + randomBytes(NEW_SECRET_BYTES).toString('base64');
+}
+
+/** Why a secret cannot be used, as the end of a sentence; undefined when it can. */
+export function secretProblem(secret: string): string | undefined {
+  const encoded = secret.slice(PREFIX.length);
+  const bytes = Buffer.from(encoded, 'base64');
+  const isExact = secret.startsWith(PREFIX) && bytes.toString('base64') === encoded;
+  const isOfGoodSize = bytes.length >= LEAST_BYTES && bytes.length <= MOST_BYTES;
+  if (isExact && isOfGoodSize) return undefined;
+  return `must be ${PREFIX} and the base64 of ${LEAST_BYTES} to ${MOST_BYTES} random bytes`;
+}
+
+/**
+ * The headers that let a receiver know who sent the body and when. With several secrets there is a signature by each, and one
+ * of them is enough for the receiver.
+ */
+export function signatureHeaders(
+  body: string,
+  {
+    id,
+    at,
+    secrets,
+  }: { readonly id: string; readonly at: Date; readonly secrets: readonly string[] },
+): Record<string, string> {
+  const timestamp = String(Math.floor(at.getTime() / 1_000));
+  const signatures = secrets.map((secret) => {
+    // Node takes three times as long with a Buffer as key.
+    const key = createSecretKey(secret.slice(PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+interface WebhookConfig {
+  readonly url: string;
+  readonly secret: string;
+}
+
+export const WEBHOOK_SCHEMA: ConfigSchema = {
+  type: 'object',
+  properties: {
+    url: {
+      type: 'string',
+      format: 'uri-with-query',
+      minLength: 8,
+      maxLength: 2_000,
+      description:
+        'Where events are posted to. Admins see all of it: nothing secret belongs into its query.',
+    },
+    secret: {
+      type: 'string',
+      maxLength: 200,
+      writeOnly: true,
+      description:
+        'whsec_ and the base64 of 24 to 64 random bytes. When there is none, the service makes one and shows it once.',
+    },
+  },
+  required: ['url', 'secret'],
+  additionalProperties: false,
+};
+
+/** The service makes it when it is missing. */
+export const ROTATED_SECRET = 'secret';
 
 /** Posts each event as it is, signed as Standard Webhooks says. */
 class WebhookChannel implements Channel {

@@ -1,10 +1,11 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, type Hash, createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { ClientBase } from 'pg';
+import type { Tx } from '../transactions.js';
 
 /**
- * A backup is one gzip of frames: a letter, the length in four bytes, the content. First what the backup is, then each
- * table with the text that COPY makes of it, then the sequences and, when asked for, the keys; last the end, which counts
- * everything, has the checksum of all frames before it and is signed. So it is written and read in one pass, whatever its
- * size.
+ * A backup is a gzip stream of frames: a letter, the length in four bytes, the content. The manifest comes first, then
+ * each table with its COPY text, the sequences and (if requested) the keys, and last the end, which has all row counts
+ * and the checksum of all other frames, and is signed. So a backup of any size is written and read in one pass.
  */
 export const FORMAT = 1;
 
@@ -20,19 +21,19 @@ const LETTERS: Readonly<Record<FrameKind, string>> = {
 };
 const KINDS = new Map(Object.entries(LETTERS).map(([kind, letter]) => [letter, kind as FrameKind]));
 const HEAD_BYTES = 5;
-/** COPY sends row by row; a row holds a request body and little else. */
+/** COPY sends row by row, and a row holds at most one request body. */
 const LARGEST_FRAME = 1024 * 1024 * 1024;
 
 export interface Manifest {
   readonly format: number;
-  /** The release that made it. */
+  /** Release that made the backup. */
   readonly version: string;
   readonly created_at: string;
-  /** All that had been applied, oldest first. */
+  /** Applied migrations, oldest first. */
   readonly migrations: readonly string[];
-  /** The keys that its contents need, by their ids. */
+  /** Ids of the keys that the contents need. */
   readonly key_ids: readonly string[];
-  /** The key that vouches for all of it. Absent: made without the key. */
+  /** Id of the signing key; absent in an unsigned backup. */
   readonly signed_by?: string;
 }
 
@@ -63,7 +64,7 @@ export interface Frame {
   readonly content: Buffer;
 }
 
-/** The file cannot be used; nothing was changed. */
+/** The file cannot be used. Nothing was changed. */
 export class BackupError extends Error {}
 
 export function encodeFrame(kind: FrameKind, content: Buffer | object): Buffer {
@@ -86,8 +87,7 @@ export async function* readFrames(source: AsyncIterable<Buffer>): AsyncGenerator
       wanted = bytes.length < HEAD_BYTES ? HEAD_BYTES : HEAD_BYTES + bytes.readUInt32BE(1);
       if (bytes.length < HEAD_BYTES) break;
       const kind = KINDS.get(String.fromCharCode(bytes[0]!));
-      if (!kind || wanted > LARGEST_FRAME)
-        throw new BackupError('it is not in the form of a backup');
+      if (!kind || wanted > LARGEST_FRAME) throw new BackupError('it is not a backup file');
       if (bytes.length < wanted) break;
       yield { kind, content: bytes.subarray(HEAD_BYTES, wanted) };
       bytes = bytes.subarray(wanted);
@@ -98,7 +98,7 @@ export async function* readFrames(source: AsyncIterable<Buffer>): AsyncGenerator
   if (size > 0) throw new BackupError('its end is missing');
 }
 
-/** Counts one table as it is written or read: in COPY's text each row is a line. */
+/** Counts the rows of one table while it is written or read: in COPY text each row is a line. */
 export class TableCounter {
   private rows = 0;
   private readonly hash: Hash = createHash('sha256');
@@ -111,4 +111,57 @@ export class TableCounter {
   count(): TableCount {
     return { rows: this.rows, sha256: this.hash.digest('hex') };
   }
+}
+
+export interface SigningKey {
+  readonly id: string;
+  readonly key: KeyObject;
+}
+
+/** Covers every byte: the checksum of all other frames and the rest of the end frame. */
+export function macOf(key: KeyObject, { tables, sha256 }: End): string {
+  return createHmac('sha256', key)
+    .update(JSON.stringify([tables, sha256]))
+    .digest('hex');
+}
+
+/** Anybody can compute the checksum; only the holder of the key can compute the signature. */
+export function requireSignature(
+  { manifest, end }: { readonly manifest: Manifest; readonly end: End },
+  find: (keyId: string) => SigningKey | undefined,
+): void {
+  if (manifest.signed_by === undefined || end.mac === undefined) {
+    refuse('it is not signed, so anybody may have written it; --without-key restores it anyway');
+  }
+  const signer = find(manifest.signed_by);
+  if (!signer) refuse(`it is signed with the key ${manifest.signed_by}, which is not available`);
+  const [said, own] = [Buffer.from(end.mac), Buffer.from(macOf(signer.key, end))];
+  if (said.length !== own.length || !timingSafeEqual(said, own)) {
+    refuse('its signature is invalid: somebody without the key changed the file');
+  }
+}
+
+function refuse(why: string): never {
+  throw new BackupError(`The backup cannot be restored, and nothing was changed: ${why}.`);
+}
+
+/** Knowledge about the tables that a backup needs. */
+export interface BackupPlan {
+  /** Tables that a backup leaves out. */
+  readonly excludedTables: readonly string[];
+  /** Returns the ids of the keys that the contents need. Throws if the backup would be unusable. */
+  keyIds(client: ClientBase): Promise<readonly string[]>;
+  /** Returns the signing key: one of `keyIds`, so that checking the backup needs no further key. */
+  signerOf(keyIds: readonly string[]): SigningKey | undefined;
+}
+
+/** Knowledge about the tables that a restore needs. */
+export interface RestorePlan {
+  readonly excludedTables: readonly string[];
+  /** Whether every process that uses the current database has the keys of the backup. */
+  readableToAll(tx: Tx): Promise<boolean>;
+  /** Saves the parts of the current database that must outlast the restore. `inUse`: the service keeps running. */
+  remember(tx: Tx, inUse: boolean): Promise<void>;
+  /** Writes the saved parts back and recomputes derived rows, in the same transaction. */
+  rebuild(tx: Tx): Promise<void>;
 }

@@ -3,12 +3,12 @@ import { readAppliedMigrations } from '../schema-checks.js';
 import { MIGRATIONS_TABLE } from '../data-source.js';
 import type { SequenceValue, Table } from './backup-format.js';
 
-/** Everything of ours lives in one schema, and belongs to whoever migrates it. */
+/** All relations of the service are in one schema and have the owner of the migrations table. */
 const OURS = `
   c.relnamespace = current_schema()::regnamespace
     and c.relowner = (select relowner from pg_class where oid = to_regclass('${MIGRATIONS_TABLE}'))`;
 
-/** The tables with the columns that hold something of their own, those that others refer to first. */
+/** The tables with their stored columns. Referenced tables come first. */
 export async function listTables(client: ClientBase): Promise<Table[]> {
   const { rows } = await client.query<Table & { references: string[] }>(`
     select c.relname as name,
@@ -48,13 +48,13 @@ export async function readSequences(client: ClientBase): Promise<SequenceValue[]
       `select $1 as name, last_value::text, is_called from ${client.escapeIdentifier(name)}`,
       [name],
     );
-    // That of the table of migrations goes on by itself.
+    // The sequence of the migrations table is not part of a backup.
     if (!name.startsWith(MIGRATIONS_TABLE)) values.push(found.rows[0]!);
   }
   return values;
 }
 
-/** Each where the later one of the two is, so that no number is given a second time. */
+/** For each sequence the higher of two values, so that no number is used twice. */
 export function laterOf(
   some: readonly SequenceValue[],
   others: readonly SequenceValue[],

@@ -21,17 +21,17 @@ export interface VerifiedBackup {
   readonly tables: Readonly<Record<string, TableCount>>;
   readonly end: End;
   readonly sequences: readonly SequenceValue[];
-  /** As SECRETS_KEY has them, when the backup was asked to hold them. */
+  /** Keys in the format of SECRETS_KEY, if the backup includes them. */
   readonly keys: string | undefined;
 }
 
-/** Reads the whole file and answers what it is; throws when a byte of it is not as it was written. */
+/** Reads and checks the whole file. Throws if a byte differs from what was written. */
 export async function verifyBackup(file: string): Promise<VerifiedBackup> {
   try {
     return await verify(framesOf(file));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-      throw new BackupError(`There is no file ${file}.`, { cause: error });
+      throw new BackupError(`The file ${file} does not exist.`, { cause: error });
     }
     throw new BackupError(
       `${file} cannot be restored, and nothing was changed: ${(error as Error).message}.`,
@@ -41,8 +41,8 @@ export async function verifyBackup(file: string): Promise<VerifiedBackup> {
 }
 
 /**
- * The tables of a verified file one after the other, each with its rows as COPY takes them. The file is read a second
- * time, and others may have changed it meanwhile: then the last step throws.
+ * Yields the tables of a verified file, each with its rows in COPY format. The file is read a second time; the last
+ * step throws if it changed meanwhile.
  */
 export async function* tablesOf(
   file: string,
@@ -66,7 +66,7 @@ export async function* tablesOf(
     yield { table, rows: Readable.from(rows(), { objectMode: false }) };
   }
   if (hash.digest('hex') !== end.sha256) {
-    throw new BackupError(`${file} was changed while it was restored; nothing was changed here.`);
+    throw new BackupError(`${file} changed during the restore. The database was not changed.`);
   }
 }
 
@@ -94,7 +94,7 @@ async function verify(frames: AsyncGenerator<Frame>): Promise<VerifiedBackup> {
   let open: { name: string; counter: TableCounter } | undefined;
   let end: End | undefined;
   for await (const frame of frames) {
-    if (end) throw new BackupError('something comes after its end');
+    if (end) throw new BackupError('it has data after its end');
     if (frame.kind !== 'data' && open) {
       tables[open.name] = open.counter.count();
       open = undefined;
@@ -116,7 +116,9 @@ async function verify(frames: AsyncGenerator<Frame>): Promise<VerifiedBackup> {
 
 function supported(manifest: Manifest): Manifest {
   if (manifest.format === FORMAT) return manifest;
-  throw new BackupError(`it has the format ${manifest.format}, and this release reads ${FORMAT}`);
+  throw new BackupError(
+    `it has format ${manifest.format}, but this release reads format ${FORMAT}`,
+  );
 }
 
 function json<T>({ content }: Frame): T {

@@ -7,31 +7,30 @@ import { commandConnection } from '../connection.js';
 import { createDataSource, MIGRATIONS_TABLE, type Schema } from '../data-source.js';
 import { AdvisoryLock } from '../advisory-locks.js';
 import { Transactions, type Tx } from '../transactions.js';
-import { BackupError, type SequenceValue } from './backup-format.js';
-import type { RestorePlan } from './backup-plan.js';
+import { BackupError, type SequenceValue, type RestorePlan } from './backup-format.js';
 import { appliedMigrations, copyTarget, laterOf, listTables, readSequences } from './catalog.js';
-import { lockTables } from './lock-tables.js';
 import { tablesOf, type VerifiedBackup } from './read-backup.js';
-import { followDatabaseTime } from '../database-time.js';
+import { followDatabaseTime } from '../open-database.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SQLSTATE, sqlStateOf } from '../sqlstate.js';
 
-/** The library that keeps the jobs makes its schema at the next start; a job only wakes what the rows know. */
+/** The job library recreates its schema at the next start. Jobs only trigger work that rows describe. */
 const JOBS_SCHEMA = 'pgboss';
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly url: string;
   readonly file: string;
   readonly backup: VerifiedBackup;
   readonly schema: Schema;
   readonly plan: RestorePlan;
-  /** What the database holds already goes. */
+  /** Replaces the existing contents. */
   readonly force?: boolean;
 }
 
 /**
- * Puts the backup in the place of what is there, in one transaction: it is all there, or all is as it was. Where the
- * backup, the database and this release have the same schema, the rows alone are replaced, and the service may run
- * meanwhile. Otherwise the schema is first brought to where the backup was made, and from there to this release, so that
- * an older backup is changed as an older database would have been.
+ * Replaces the contents of the database with the backup, in one transaction. If the backup, the database and this
+ * release have the same schema, only rows are replaced and the service may keep running. Otherwise the schema is
+ * recreated as of the backup and then migrated to this release, as an older database would be.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
   const { url, schema, backup } = options;
@@ -49,13 +48,13 @@ async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions):
   const { plan, backup, schema, force } = options;
   const client = (await tx.queryRunner!.connect()) as ClientBase;
   await requireOwner(client);
-  // A service that starts meanwhile waits here for what this leaves.
+  // A service that starts meanwhile waits here.
   await client.query(`select pg_advisory_xact_lock(${AdvisoryLock.Migration})`);
   const applied = await appliedMigrations(client);
   refuseNewer(applied, schema, 'The database');
   if (!force && (await isUsed(client, applied))) {
     throw new BackupError(
-      'The database is not empty: restore into a new one, or say --force to replace everything in it.',
+      'The database is not empty. Restore into a new database, or use --force to replace all its contents.',
     );
   }
   const inUse = await isServiceConnected(client);
@@ -70,7 +69,7 @@ async function restore(tx: Tx, dataSource: DataSource, options: RestoreOptions):
   await plan.rebuild(tx);
 }
 
-/** Rows are replaced past triggers, and tables made: only their owner may. */
+/** Only the owner of the tables may disable triggers and create tables. */
 async function requireOwner(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ role: string; may: boolean }>(
     `select current_user as role, case when to_regclass('${MIGRATIONS_TABLE}') is null
@@ -80,11 +79,11 @@ async function requireOwner(client: ClientBase): Promise<void> {
   );
   if (rows[0]!.may) return;
   throw new BackupError(
-    `The role "${rows[0]!.role}" does not own the tables, and nothing was changed: set MIGRATION_DATABASE_URL to their owner, beside DATABASE_URL.`,
+    `The role "${rows[0]!.role}" does not own the tables. Nothing was changed. Set MIGRATION_DATABASE_URL to the owner, in addition to DATABASE_URL.`,
   );
 }
 
-/** Whoever reads or writes meanwhile waits, and then finds all of it. */
+/** Concurrent reads and writes wait, and then see the restored rows. */
 async function replaceRows(
   tx: Tx,
   client: ClientBase,
@@ -124,7 +123,7 @@ async function remake(
   await migrations(dataSource, runner).executePendingMigrations();
 }
 
-/** They go back by what they came by, so that nothing of anybody else in this database is touched. */
+/** Reverts the migrations, so that other objects in this database stay untouched. */
 async function clear(
   client: ClientBase,
   runner: QueryRunner,
@@ -136,7 +135,7 @@ async function clear(
   await client.query(`drop schema if exists ${JOBS_SCHEMA} cascade`);
 }
 
-/** Every change leaves a record, so that a database without one was migrated and never used. */
+/** Every change leaves an audit record, so a database without one was never used. */
 async function isUsed(client: ClientBase, applied: readonly string[]): Promise<boolean> {
   if (applied.length === 0) return false;
   const { rows } = await client.query<{ there: string | null }>(
@@ -157,7 +156,7 @@ async function isServiceConnected(client: ClientBase): Promise<boolean> {
 
 function refuse(why: string): never {
   throw new BackupError(
-    `The service is connected to this database, and the backup ${why}: stop every replica, restore, and start them again.`,
+    `The service is connected to this database, and the backup ${why}. Stop all replicas, restore, and start them again.`,
   );
 }
 
@@ -173,7 +172,7 @@ function refuseNewer(applied: readonly string[], schema: Schema, what: string): 
   const newer = lastUnknown(applied, schema);
   if (newer === undefined) return;
   throw new BackupError(
-    `${what} is of another release than this one, which does not know ${newer}: use that release or a newer one.`,
+    `${what} belongs to a newer release: this release does not know the migration ${newer}. Use that release or a newer one.`,
   );
 }
 
@@ -184,27 +183,27 @@ function migrations(dataSource: DataSource, runner: QueryRunner): MigrationExecu
 }
 
 interface Place {
-  /** Those that others refer to are first. */
+  /** Referenced tables come first. */
   readonly cleared: readonly string[];
-  /** Of the database that was here before. */
+  /** Sequences of the previous database. */
   readonly sequences: readonly SequenceValue[];
 }
 
-/** Rows come as they were: no trigger counts them again, stamps them or refuses them meanwhile. */
+/** Copies the rows unchanged: while the triggers are off, none of them counts, stamps or rejects a row. */
 async function load(
   client: ClientBase,
   { file, plan, backup }: RestoreOptions,
   { cleared, sequences }: Place,
 ): Promise<void> {
   const triggers = await switchTriggersOff(client, cleared);
-  // Not truncated: a transaction that began to read before this one committed goes on with what it has seen.
+  // Delete instead of truncate: transactions that started reading keep their snapshot.
   for (const name of cleared.toReversed()) {
     await client.query(`delete from ${client.escapeIdentifier(name)}`);
   }
   for await (const { table, rows } of tablesOf(file, backup)) {
     if (!cleared.includes(table.name) || plan.excludedTables.includes(table.name)) {
       throw new BackupError(
-        `The backup holds a table ${table.name} that its migrations do not make.`,
+        `The backup has a table ${table.name} that its migrations do not create.`,
       );
     }
     await pipeline(rows, client.query(copyFrom(`copy ${copyTarget(client, table)} from stdin`)));
@@ -219,7 +218,7 @@ async function load(
   for (const statement of triggers) await client.query(statement);
 }
 
-/** Answers what switches them on again, each as it was. */
+/** Returns the statements that enable the triggers again, each in its previous mode. */
 async function switchTriggersOff(client: ClientBase, tables: readonly string[]): Promise<string[]> {
   const { rows } = await client.query<{ off: string; on: string }>(
     `select format('alter table %s disable trigger %I', tgrelid::regclass, tgname) as off,
@@ -230,4 +229,39 @@ async function switchTriggersOff(client: ClientBase, tables: readonly string[]):
   );
   for (const { off } of rows) await client.query(off);
   return rows.map(({ on }) => on);
+}
+
+/** Less than the deadlock timeout of PostgreSQL (1 s), which would end another transaction. */
+const WAIT_MS = 700;
+const PAUSE_MS = 300;
+const PATIENCE_MS = 60_000;
+
+/**
+ * Locks all tables until the end of the transaction. A transaction of the service may hold one table and wait for
+ * another one, so after a short wait all locks are released and the attempt is repeated.
+ */
+export async function lockTables(client: ClientBase, tables: readonly string[]): Promise<void> {
+  const names = tables.map((name) => client.escapeIdentifier(name)).join(', ');
+  await client.query(`set local lock_timeout = ${WAIT_MS}`);
+  await client.query('savepoint before_locks');
+  for (const giveUpAt = performance.now() + PATIENCE_MS; ; await sleep(PAUSE_MS)) {
+    try {
+      await client.query(`lock table ${names} in access exclusive mode`);
+      await client.query('set local lock_timeout = default');
+      return;
+    } catch (error) {
+      if (sqlStateOf(error) !== SQLSTATE.lockNotAvailable) throw error;
+      await client.query('rollback to savepoint before_locks');
+      if (performance.now() > giveUpAt) throw new BackupError(await holdersOf(client, tables));
+    }
+  }
+}
+
+async function holdersOf(client: ClientBase, tables: readonly string[]): Promise<string> {
+  const { rows } = await client.query<{ pids: string | null }>(
+    `select string_agg(distinct pid::text, ', ') as pids from pg_locks
+      where relation = any ($1::regclass[]) and granted and pid <> pg_backend_pid()`,
+    [tables.map((name) => client.escapeIdentifier(name))],
+  );
+  return `Nothing was changed: the tables were in use for a minute, now by session ${rows[0]?.pids ?? 'unknown'}. Try again when the session has ended.`;
 }

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Client } from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
-import { version } from '../../config/version.js';
+import { version } from '../../config/process.js';
 import { commandConnection } from '../connection.js';
 import {
   BackupError,
@@ -16,33 +16,34 @@ import {
   type Manifest,
   TableCounter,
   type TableCount,
+  macOf,
+  type SigningKey,
+  type BackupPlan,
 } from './backup-format.js';
-import type { BackupPlan } from './backup-plan.js';
-import { macOf, type SigningKey } from './signature.js';
 import { appliedMigrations, copyTarget, listTables, readSequences } from './catalog.js';
 import { presentTime } from '../../clock.js';
 
 const OWNER_ONLY = 0o600;
 const CHUNK_BYTES = 256 * 1024;
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly url: string;
   readonly file: string;
   readonly plan: BackupPlan;
-  /** Put into the file when given. */
+  /** Keys to include in the file. */
   readonly keys?: string;
-  /** Another file of that name is replaced. */
+  /** Replaces an existing file. */
   readonly force?: boolean;
 }
 
-export interface BackupSummary {
+interface BackupSummary {
   readonly manifest: Manifest;
   readonly tables: Readonly<Record<string, TableCount>>;
 }
 
 /**
- * The whole database as it was at one moment, while others go on writing. The file appears under its name when it is
- * whole and on the disk, and is for its owner alone.
+ * Writes a snapshot of the whole database while the service keeps writing. The file appears under its name only when it
+ * is complete and synced, and only its owner can read it.
  */
 export async function writeBackup(options: BackupOptions): Promise<BackupSummary> {
   refuseExisting(options);
@@ -55,14 +56,20 @@ export async function writeBackup(options: BackupOptions): Promise<BackupSummary
     return summary;
   } catch (error) {
     await rm(draft, { force: true });
+    // The operator named no draft: its folder is missing or not writable.
+    if (hasPath(error, draft)) error.path = dirname(options.file);
     throw error;
   }
+}
+
+function hasPath(error: unknown, path: string): error is { path: string } {
+  return error instanceof Error && 'path' in error && error.path === path;
 }
 
 function refuseExisting({ file, force }: BackupOptions): void {
   if (!force && existsSync(file)) {
     throw new BackupError(
-      `${file} exists already: name another file, or say --force to replace it.`,
+      `${file} already exists. Choose another file, or use --force to replace it.`,
     );
   }
 }
@@ -85,7 +92,7 @@ async function inOneSnapshot<T>(
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const client = new Client(commandConnection(url));
-  // A connection that breaks rejects what waits for it.
+  // A broken connection rejects the current query.
   client.on('error', () => undefined);
   await client.connect();
   try {
@@ -99,7 +106,7 @@ async function inOneSnapshot<T>(
 async function manifestOf(client: Client, { plan }: BackupOptions): Promise<Manifest> {
   const migrations = await appliedMigrations(client);
   if (migrations.length === 0) {
-    throw new BackupError('The database is empty: there is nothing to keep.');
+    throw new BackupError('The database is empty: there is nothing to back up.');
   }
   return {
     format: FORMAT,
@@ -110,7 +117,7 @@ async function manifestOf(client: Client, { plan }: BackupOptions): Promise<Mani
   };
 }
 
-/** Counts each table as it goes by. */
+/** Yields the frames and fills `tables` with their counts. */
 async function* framesOf(
   client: Client,
   { plan, keys }: BackupOptions,
@@ -141,7 +148,7 @@ async function* framesOf(
   yield encodeFrame('end', { ...end, mac: signer && macOf(signer.key, end) });
 }
 
-/** COPY hands over row by row; what is written is larger. */
+/** Collects the single rows of COPY into larger chunks. */
 async function* inChunks(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let size = 0;

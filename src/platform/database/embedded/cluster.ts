@@ -2,23 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { chown, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Binaries } from './binaries.js';
-import { EmbeddedPostgresError } from './embedded-postgres-error.js';
-import { exists, readIfPresent, writeWhole } from './file-system.js';
-import { lastComplaint } from './server-log.js';
+import { EmbeddedPostgresError, exists, readIfPresent, writeWhole } from './file-system.js';
+import { lastComplaint } from './server-process.js';
 import { runAs, type ServerUser } from './server-user.js';
 
-/** The role that owns the database of the same name and migrates it. The superuser has no password and cannot log in. */
+/** Name of the database and of the role that owns it. The superuser has no password and cannot log in. */
 export const DATABASE = 'incidents';
-/** The role that the service runs as: it owns nothing, and is granted what it needs. */
+/** Role of the service. It owns nothing. */
 export const SERVICE_ROLE = 'incidents_service';
 
-export interface ClusterOptions {
+interface ClusterOptions {
   readonly cluster: string;
   readonly passwordFile: string;
   readonly servicePasswordFile: string;
   readonly binaries: Binaries;
   readonly user: ServerUser;
-  /** False only where data need not survive a power cut, as in tests. */
+  /** False if the data need not survive a power failure, as in tests. */
   readonly durable: boolean;
 }
 
@@ -27,7 +26,7 @@ export interface Passwords {
   readonly service: string;
 }
 
-/** Makes the cluster on first start; returns the passwords of the application's roles. */
+/** Creates the cluster on the first start. Returns the passwords of both roles. */
 export async function prepareCluster(options: ClusterOptions): Promise<Passwords> {
   if (!(await exists(options.cluster))) return createCluster(options);
 
@@ -38,9 +37,7 @@ export async function prepareCluster(options: ClusterOptions): Promise<Passwords
   const passwords = { owner: owner ?? newPassword(), service: service ?? newPassword() };
   await runStatements(options, options.cluster, [
     `ALTER ROLE ${DATABASE} PASSWORD '${passwords.owner}'`,
-    // A cluster of an earlier release has no such role.
-    `DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${SERVICE_ROLE}') THEN CREATE ROLE ${SERVICE_ROLE}; END IF; END $$`,
-    `ALTER ROLE ${SERVICE_ROLE} LOGIN PASSWORD '${passwords.service}'`,
+    `ALTER ROLE ${SERVICE_ROLE} PASSWORD '${passwords.service}'`,
   ]);
   await writePasswords(options, passwords);
   return passwords;
@@ -51,14 +48,14 @@ async function writePasswords(options: ClusterOptions, passwords: Passwords): Pr
   await writeWhole(options.servicePasswordFile, passwords.service, 0o600);
 }
 
-/** Built beside its place and moved there when complete: an interrupted first start leaves nothing to repair. */
+/** Creates the cluster as a draft and renames it when complete, so that an interrupted first start needs no repair. */
 async function createCluster(options: ClusterOptions): Promise<Passwords> {
   const { cluster, user, binaries, durable } = options;
   await removeDrafts(cluster);
   const draft = await mkdtemp(draftPrefix(cluster));
   if (user.dropped) await chown(draft, user.uid, user.gid);
 
-  // Text is compared by code point and upper and lower case follow Unicode, whatever the machine's locales are.
+  // Compare text by code point, and map case by Unicode, independent of the locales of the machine.
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   const access = ['--username=postgres', '--auth=reject', '--encoding=UTF8', '--no-instructions'];
   const speed = durable ? [] : ['--no-sync'];
@@ -79,7 +76,7 @@ async function createCluster(options: ClusterOptions): Promise<Passwords> {
 
 const draftPrefix = (cluster: string): string => `${cluster}.new-`;
 
-/** Each draft has its own name: the initdb of a killed application may still be at work in the former one. */
+/** Each draft has its own name: an initdb of a killed process may still write to an older draft. */
 async function removeDrafts(cluster: string): Promise<void> {
   for (const name of await readdir(dirname(cluster))) {
     const path = join(dirname(cluster), name);
@@ -88,7 +85,7 @@ async function removeDrafts(cluster: string): Promise<void> {
   }
 }
 
-/** In single-user mode, which needs neither a running server nor a superuser who can log in. */
+/** Single-user mode needs neither a running server nor a superuser that can log in. */
 async function runStatements(
   { binaries, user, durable }: ClusterOptions,
   cluster: string,
@@ -111,32 +108,32 @@ async function verifyVersion({ cluster, binaries }: ClusterOptions): Promise<voi
   if (version === binaries.major) return;
   throw new EmbeddedPostgresError(
     version === undefined
-      ? `${cluster} is not a PostgreSQL data directory: move it away, or use another DATA_DIR.`
-      : `${cluster} was made by PostgreSQL ${version}, and this release runs ${binaries.major}: move the data over with pg_dump of version ${version}, or use another DATA_DIR.`,
+      ? `${cluster} is not a PostgreSQL data directory. Move it away, or use another DATA_DIR.`
+      : `${cluster} was created by PostgreSQL ${version}, but this release runs ${binaries.major}. Transfer the data with pg_dump ${version}, or use another DATA_DIR.`,
   );
 }
 
 const newPassword = (): string => randomBytes(24).toString('hex');
 
-/** By password, the application's roles only. TCP is there for whoever turns it on, as tests do. */
+/** Password access for the two roles only. Loopback TCP is off by default; tests turn it on. */
 export const HOST_BASED_ACCESS = [DATABASE, SERVICE_ROLE]
   .map((role) => `local all ${role} scram-sha-256\nhost all ${role} 127.0.0.1/32 scram-sha-256\n`)
   .join('');
 
-/** For one application on a small machine; what is safe by default (fsync, checksums, full page writes) stays so. */
+/** Settings for one application on a small machine. Safe defaults (fsync, checksums, full page writes) stay. */
 export const SMALL_SERVER: Readonly<Record<string, string>> = {
-  // The socket alone, in a directory of its owner: another user of the machine could take all connections of a port.
+  // Socket only, in a private directory: another user of the machine could exhaust the connections of a port.
   listen_addresses: '',
   max_connections: '60',
   shared_buffers: '64MB',
   max_wal_size: '512MB',
-  // Nobody replicates from here: less WAL, and no process that would wait for replicas.
+  // No replication: less WAL and fewer processes.
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_logical_replication_workers: '0',
-  // Three processes fewer; reads of a database of this size come from the operating system's cache.
+  // Saves three processes. The operating system caches a database of this size.
   io_method: 'sync',
-  // Parallel queries need more shared memory than a container's /dev/shm has by default.
+  // Parallel queries need more shared memory than the default /dev/shm of a container.
   max_parallel_workers_per_gather: '0',
   max_parallel_maintenance_workers: '0',
   timezone: 'UTC',

@@ -1,24 +1,43 @@
 import { createHash } from 'node:crypto';
-import { chmod, chown, mkdir, mkdtemp, rename, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { EmbeddedPostgresError } from './embedded-postgres-error.js';
-import { exists, hasCode, isPrivateDirectory, readIfPresent, writeWhole } from './file-system.js';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  rename,
+  stat,
+  lstat,
+  readdir,
+  realpath,
+  rmdir,
+  unlink,
+} from 'node:fs/promises';
+import { dirname, join, basename } from 'node:path';
+import {
+  EmbeddedPostgresError,
+  exists,
+  hasCode,
+  isPrivateDirectory,
+  readIfPresent,
+  writeWhole,
+} from './file-system.js';
 import { canEnter, type ServerUser } from './server-user.js';
+import { tmpdir } from 'node:os';
 
-/** Where root keeps clusters that the server's user could not reach in their DATA_DIR; the second when /var is read-only. */
+/** Where root keeps clusters that the server user could not reach in DATA_DIR. The second is for a read-only /var. */
 const SYSTEM_HOME = '/var/lib/incident-triage';
 const SPARE_HOME_PREFIX = '/var/tmp/incident-triage-';
 
 const recordIn = (dataDir: string): string => join(dataDir, 'postgres.location');
 
-/** The directory that an earlier start recorded, else DATA_DIR itself. */
+/** The directory recorded by an earlier start, or else DATA_DIR. */
 export async function recordedHome(dataDir: string): Promise<string> {
   return (await readIfPresent(recordIn(dataDir)))?.trim() || dataDir;
 }
 
 /**
- * The directory that holds the cluster: DATA_DIR, unless it lies below a directory that the server's user may not pass.
- * A fresh DATA_DIR always gets a fresh place, so that deleting it means a new beginning, never yesterday's data.
+ * Returns the directory of the cluster: DATA_DIR, unless the server user may not pass one of its parents. A new
+ * DATA_DIR always gets a new directory, so that deleting DATA_DIR never brings back old data.
  */
 export async function settleHome(
   dataDir: string,
@@ -37,16 +56,16 @@ export async function settleHome(
   const home = await makeHome(dataDir);
   if (!(await canEnter(user, home))) {
     throw new EmbeddedPostgresError(
-      `Neither ${dataDir} nor ${home} can be reached by the user with id ${user.uid} that runs PostgreSQL: use another DATA_DIR.`,
+      `Neither ${dataDir} nor ${home} can be reached by the user with id ${user.uid}, which runs PostgreSQL. Use another DATA_DIR.`,
     );
   }
-  log(`PostgreSQL's user cannot reach ${dataDir}; the data is kept in ${home}`);
+  log(`The user that runs PostgreSQL cannot reach ${dataDir}. The data is stored in ${home}.`);
   await writeWhole(recordIn(dataDir), `${home}\n`, 0o600);
   await moveCluster(dataDir, home);
   return home;
 }
 
-/** When only the mode of DATA_DIR itself is in the way, its group may pass through, nothing more. */
+/** If only the mode of DATA_DIR blocks the server user, allows its group to pass through. */
 async function letPass(dataDir: string, user: ServerUser): Promise<boolean> {
   const { uid, mode } = await stat(dataDir);
   const closed = uid === 0 && (mode & 0o077) === 0;
@@ -76,17 +95,17 @@ async function makeHome(dataDir: string): Promise<string> {
 async function verifyHome(home: string, dataDir: string): Promise<void> {
   if (!(await exists(home))) {
     throw new EmbeddedPostgresError(
-      `${home}, where ${recordIn(dataDir)} says the data is, does not exist: restore it, or remove that file to begin anew.`,
+      `${home}, the location of the data according to ${recordIn(dataDir)}, does not exist. Restore it, or remove that file to start with an empty database.`,
     );
   }
   if (!(await isPrivateDirectory(home))) {
     throw new EmbeddedPostgresError(
-      `${home}, where ${recordIn(dataDir)} says the data is, can be changed by other users: refusing to use it.`,
+      `${home}, the location of the data according to ${recordIn(dataDir)}, must not be writable by other users.`,
     );
   }
 }
 
-/** A DATA_DIR that was moved to where the server's user cannot follow takes its cluster along. */
+/** Moves the cluster along if DATA_DIR was moved to a place that the server user cannot reach. */
 async function moveCluster(dataDir: string, home: string): Promise<void> {
   const from = join(dataDir, 'postgres');
   const to = join(home, 'postgres');
@@ -95,8 +114,64 @@ async function moveCluster(dataDir: string, home: string): Promise<void> {
     await rename(from, to);
   } catch (error) {
     throw new EmbeddedPostgresError(
-      `PostgreSQL's user cannot reach ${from}: move it to ${to} by hand, keeping its owner (mv).`,
+      `The user that runs PostgreSQL cannot reach ${from}. Move it to ${to} with mv, which keeps the owner.`,
       { cause: error },
     );
+  }
+}
+
+const PREFIX = 'incident-triage-';
+/**
+ * Socket paths may have at least 103 bytes on every supported system; the rest is the directory and `.s.PGSQL.5432`.
+ */
+const LONGEST_ROOT = 103 - `/${PREFIX}XXXXXX/.s.PGSQL.5432`.length;
+
+/**
+ * Returns a directory for short-lived files that the server user can reach and in which other users cannot replace
+ * files.
+ */
+export async function temporaryRoot(user: ServerUser): Promise<string> {
+  for (const candidate of [tmpdir(), '/tmp', '/var/tmp']) {
+    const root = await realpath(candidate).catch(() => undefined);
+    if (
+      root !== undefined &&
+      Buffer.byteLength(root) <= LONGEST_ROOT &&
+      (await keepsOthersOut(root)) &&
+      (await canEnter(user, root))
+    ) {
+      return root;
+    }
+  }
+  throw new EmbeddedPostgresError(
+    `The user that runs PostgreSQL has no usable directory for temporary files (tried ${tmpdir()}, /tmp and /var/tmp). Set TMPDIR.`,
+  );
+}
+
+async function keepsOthersOut(directory: string): Promise<boolean> {
+  const { uid, mode } = await stat(directory);
+  const sticky = (mode & 0o1000) !== 0;
+  return (uid === 0 || uid === process.getuid?.()) && (sticky || (mode & 0o022) === 0);
+}
+
+/** The socket needs a short path, which DATA_DIR does not guarantee. */
+export async function makeSocketDir(root: string, user: ServerUser): Promise<string> {
+  const directory = await mkdtemp(join(root, PREFIX));
+  if (user.dropped) await chown(directory, user.uid, user.gid);
+  return directory;
+}
+
+/** Removes only the socket files and follows no link, because the directory belongs to the server user. */
+export async function removeSocketDir(directory: string, user: ServerUser): Promise<void> {
+  try {
+    const stats = await lstat(directory);
+    if (!basename(directory).startsWith(PREFIX) || !stats.isDirectory() || stats.uid !== user.uid) {
+      return;
+    }
+    for (const name of await readdir(directory)) {
+      if (name.startsWith('.s.PGSQL.')) await unlink(join(directory, name));
+    }
+    await rmdir(directory);
+  } catch {
+    // The cleanup of temporary files will remove the rest.
   }
 }

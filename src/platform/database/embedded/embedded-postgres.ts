@@ -9,42 +9,43 @@ import {
   SERVICE_ROLE,
   SMALL_SERVER,
 } from './cluster.js';
-import { DataDirInUseError, lockDataDir } from './data-dir-lock.js';
-import { recordedHome, settleHome } from './data-home.js';
-import { EmbeddedPostgresError } from './embedded-postgres-error.js';
-import { exists, readIfPresent, writeWhole } from './file-system.js';
-import { ServerProcess, startPatiently } from './server-process.js';
+import {
+  recordedHome,
+  settleHome,
+  makeSocketDir,
+  removeSocketDir,
+  temporaryRoot,
+} from './data-home.js';
+import { EmbeddedPostgresError, exists, readIfPresent, writeWhole } from './file-system.js';
+import { ServerProcess, startPatiently, Supervisor, ServerLog } from './server-process.js';
 import { readPostmasterFile, stopPredecessor } from './postmaster-file.js';
-import { ServerLog } from './server-log.js';
 import { chooseServerUser, type ServerUser } from './server-user.js';
-import { Supervisor } from './supervisor.js';
-import { makeSocketDir, removeSocketDir, temporaryRoot } from './temporary-root.js';
-
-export { EmbeddedPostgresError } from './embedded-postgres-error.js';
+import { chmodSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
 
 const START_PATIENCE_MS = 30_000;
 
 export interface EmbeddedPostgresOptions {
-  /** The cluster lives in `<dataDir>/postgres`, unless the OS user that runs the server cannot reach that. */
+  /** The cluster is in `<dataDir>/postgres`, unless the user that runs the server cannot reach it. */
   readonly dataDir: string;
   readonly log?: (line: string) => void;
-  /** Further settings of the server, e.g. `{ fsync: 'off' }` in tests. */
+  /** Additional server settings, such as `{ fsync: 'off' }` in tests. */
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
 export interface EmbeddedPostgres {
-  /** Of the role that owns the database. */
+  /** URL of the role that owns the database. */
   readonly url: string;
-  /** Of the role that the service runs as. */
+  /** URL of the role of the service. */
   readonly serviceUrl: string;
-  /** Where the data is: as root it may be elsewhere than in DATA_DIR, and whoever makes backups has to know. */
+  /** Directory of the data. For root it may be outside DATA_DIR, which matters for backups. */
   readonly cluster: string;
-  /** Of the server that runs now: a killed one is replaced by another at the same place. */
+  /** Process id of the current server. A killed server is replaced. */
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-/** Starts a PostgreSQL server of this application's own; the database is made on first start. */
+/** Starts the PostgreSQL server of this application. The first start creates the database. */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
@@ -58,8 +59,8 @@ export async function startEmbeddedPostgres(
 }
 
 /**
- * For a command: the server of a service that runs already on this DATA_DIR, or else one of its own. `stop` leaves the
- * server of the other alone.
+ * For commands: joins the server of a service that already runs on this DATA_DIR, or starts one. `stop` does not stop a
+ * joined server.
  */
 export async function startOrJoin(
   options: EmbeddedPostgresOptions,
@@ -73,7 +74,7 @@ export async function startOrJoin(
   }
 }
 
-/** The holder of the lock may still be starting its server. */
+/** Waits, because the holder of the lock may still be starting its server. */
 async function urlsOfRunning(
   dataDir: string,
 ): Promise<Omit<EmbeddedPostgres, 'pid' | 'stop'> | undefined> {
@@ -92,7 +93,7 @@ async function urlsOfRunning(
   return undefined;
 }
 
-/** Where the cluster of this DATA_DIR is; it may not be there yet. */
+/** Directory of the cluster. It may not exist yet. */
 async function clusterOf(dataDir: string): Promise<string> {
   return join(await recordedHome(dataDir), 'postgres');
 }
@@ -126,7 +127,7 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
   const temporary = await temporaryRoot(user);
   const binaries = await prepareBinaries(user, temporary);
   const home = await settleHome(dataDir, user, log);
-  // Two copies of a DATA_DIR name the same place outside.
+  // Two copies of a DATA_DIR refer to the same directory.
   if (home !== dataDir) claim(home);
 
   const cluster = join(home, 'postgres');
@@ -187,7 +188,7 @@ async function freshSocketDir(
   return socketDir;
 }
 
-/** What was set up, taken back in reverse order, once. */
+/** Undoes the steps of the start once, in reverse order. */
 class UndoList {
   private readonly steps: (() => unknown)[] = [];
   private done?: Promise<void>;
@@ -200,7 +201,7 @@ class UndoList {
     return (this.done ??= this.takeBack());
   }
 
-  /** A step that fails does not keep the others, the lock above all, from being taken back. */
+  /** A failed step does not prevent the others, above all the release of the lock. */
   private async takeBack(): Promise<void> {
     const failures: unknown[] = [];
     for (const step of this.steps.reverse()) {
@@ -212,4 +213,46 @@ class UndoList {
     }
     if (failures.length > 0) throw failures[0];
   }
+}
+
+interface DataDirLock {
+  release(): void;
+}
+
+const SQLITE_BUSY = 5;
+
+class DataDirInUseError extends EmbeddedPostgresError {
+  constructor(dataDir: string, options: ErrorOptions) {
+    super(
+      `${dataDir} is in use by another running instance. Stop that instance, or use another DATA_DIR.`,
+      options,
+    );
+  }
+}
+
+/**
+ * Locks the data directory for one process. Node has no flock, but an exclusive SQLite transaction takes the file lock
+ * of the kernel. The lock ends with its process, so it is never stale, and the kernel decides between simultaneous
+ * starts, also of containers that share the volume.
+ *
+ * Never open the file in another way: closing any handle of it would drop the lock.
+ */
+function lockDataDir(file: string, dataDir: string): DataDirLock {
+  const sqlite = process.getBuiltinModule('node:sqlite');
+  let database: DatabaseSync | undefined;
+  try {
+    database = new sqlite.DatabaseSync(file, { timeout: 0 });
+    database.exec('BEGIN EXCLUSIVE');
+    chmodSync(file, 0o600);
+  } catch (error) {
+    database?.close();
+    const { errcode, message } = error as { errcode?: number; message: string };
+    if (errcode === SQLITE_BUSY) throw new DataDirInUseError(dataDir, { cause: error });
+    throw new EmbeddedPostgresError(
+      `${file} cannot be locked (${message}). The user that starts this service must be able to write to DATA_DIR.`,
+      { cause: error },
+    );
+  }
+  const held = database;
+  return { release: () => held.close() };
 }

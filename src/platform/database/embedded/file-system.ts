@@ -1,6 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, open, readFile, rename, rm } from 'node:fs/promises';
 
+/** The embedded server cannot be started. The message is one line for the operator. */
+export class EmbeddedPostgresError extends Error {
+  override readonly name = 'EmbeddedPostgresError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.replace(/\s+/g, ' ').trim(), options);
+  }
+
+  static from(error: unknown): EmbeddedPostgresError {
+    if (error instanceof EmbeddedPostgresError) return error;
+    const reason = (error as { message?: string } | undefined)?.message ?? String(error);
+    return new EmbeddedPostgresError(`The embedded PostgreSQL could not be started: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
 export function hasCode(error: unknown, ...codes: string[]): boolean {
   return codes.includes(String((error as { code?: unknown } | undefined)?.code));
 }
@@ -21,7 +38,7 @@ export async function readIfPresent(path: string): Promise<string | undefined> {
   }
 }
 
-/** Whole or not at all: a reader, or a start after a power cut, never sees half of the file. */
+/** Writes the file atomically, so that readers and starts after a power failure never see a partial file. */
 export async function writeWhole(path: string, content: string, mode: number): Promise<void> {
   const draft = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
   try {
@@ -40,7 +57,7 @@ export async function writeWhole(path: string, content: string, mode: number): P
   }
 }
 
-/** A real directory of this user in which nobody else can put or replace anything. */
+/** Whether the path is a directory (no link) of this user in which nobody else can write. */
 export async function isPrivateDirectory(path: string): Promise<boolean> {
   const stats = await lstat(path);
   return stats.isDirectory() && stats.uid === process.getuid?.() && (stats.mode & 0o022) === 0;

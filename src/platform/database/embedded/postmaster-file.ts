@@ -3,11 +3,10 @@ import { readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasCode, readIfPresent } from './file-system.js';
-import { EmbeddedPostgresError } from './embedded-postgres-error.js';
+import { hasCode, readIfPresent, EmbeddedPostgresError } from './file-system.js';
 
-/** What a server writes about itself into its cluster. */
-export interface PostmasterFile {
+/** Contents of postmaster.pid, which a server writes to its cluster. */
+interface PostmasterFile {
   readonly pid: number;
   readonly socketDir: string;
   readonly ready: boolean;
@@ -31,18 +30,18 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Process ids are given out again, so a live one is a server of this cluster only when its command line says so. */
+/** Process ids are reused, so a live process serves this cluster only if its command line says so. */
 export async function servesCluster(pid: number, cluster: string): Promise<boolean> {
   const command = await commandLine(pid);
-  // The orphan guard, which the shell left behind, bears the same arguments.
+  // The orphan guard of the shell has the same arguments.
   if (command.startsWith('/bin/sh ')) return false;
   if (command.includes(`/postgres -D ${cluster} `)) return true;
-  // A cluster whose path changed under its running server, or a server that somebody started by hand.
+  // The path of the cluster changed, or somebody started the server manually.
   const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
   return /(^|\/)postgres /.test(command) && workingDirectory === cluster;
 }
 
-/** Empty for a process that does not exist, or that ended and only waits for its parent to notice. */
+/** Empty if the process does not exist or is a zombie. */
 export async function commandLine(pid: number, procfs = '/proc'): Promise<string> {
   try {
     await readFile(`${procfs}/self/stat`);
@@ -66,22 +65,22 @@ const IMMEDIATE_SHUTDOWN_MS = 10_000;
 const POLL_MS = 10;
 
 /**
- * Ends the server that a killed application left running. The caller holds the lock of the data directory, so no living
- * application uses that server, and its orphan guard is most likely stopping it already.
+ * Stops the server that a killed application left running. The caller holds the lock of the data directory, so no live
+ * application uses that server. Usually its orphan guard is already stopping it.
  */
 export async function stopPredecessor(cluster: string, log: (line: string) => void): Promise<void> {
   const left = await readPostmasterFile(cluster);
   if (!left) return;
   if (!(await servesCluster(left.pid, cluster))) {
-    // postgres copes with the file of a dead server, but not with one whose id now belongs to another program.
+    // postgres accepts the file of a dead server, but not a file whose process id now belongs to another program.
     if (isAlive(left.pid)) await rm(postmasterFile(cluster), { force: true });
     return;
   }
-  log(`stopping the PostgreSQL server (pid ${left.pid}) that an ended instance left running`);
+  log(`Stopping the PostgreSQL server (pid ${left.pid}) of a previous instance.`);
   if (await endsAfter('SIGINT', left.pid, cluster, FAST_SHUTDOWN_MS)) return;
   if (await endsAfter('SIGQUIT', left.pid, cluster, IMMEDIATE_SHUTDOWN_MS)) return;
   throw new EmbeddedPostgresError(
-    `The PostgreSQL server with pid ${left.pid}, left running by an ended instance, does not stop: end it by hand.`,
+    `The PostgreSQL server of a previous instance (pid ${left.pid}) does not stop. Stop it manually.`,
   );
 }
 

@@ -1,12 +1,70 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EmbeddedPostgresError } from './embedded-postgres-error.js';
+import { EmbeddedPostgresError } from './file-system.js';
 import { readPostmasterFile } from './postmaster-file.js';
-import type { ServerLog } from './server-log.js';
 import { SERVER_ENVIRONMENT, type ServerUser } from './server-user.js';
+import { close, copyFile, ftruncate, fstat, open } from 'node:fs';
+import { chmod, readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 
-export interface ServerCommand {
+const LONGEST = 1024 * 1024;
+const CHECK_EVERY_MS = 60_000;
+
+/** Log file of postgres. A pipe would have to be read all the time, even by a dying process. */
+export class ServerLog {
+  private readonly timer: NodeJS.Timeout;
+
+  private constructor(
+    readonly path: string,
+    /** Opened for appending, so that postgres continues at the start of a truncated file. */
+    readonly descriptor: number,
+  ) {
+    this.timer = setInterval(() => void this.shorten().catch(() => undefined), CHECK_EVERY_MS);
+    this.timer.unref();
+  }
+
+  static async open(path: string): Promise<ServerLog> {
+    const descriptor = await promisify(open)(path, 'a', 0o600);
+    await chmod(path, 0o600);
+    const log = new ServerLog(path, descriptor);
+    await log.shorten();
+    return log;
+  }
+
+  /** Keeps one older file, so both together stay near twice the limit. */
+  async shorten(longest = LONGEST): Promise<void> {
+    if ((await this.size()) <= longest) return;
+    await promisify(copyFile)(this.path, `${this.path}.1`);
+    await promisify(ftruncate)(this.descriptor, 0);
+  }
+
+  async size(): Promise<number> {
+    return (await promisify(fstat)(this.descriptor)).size;
+  }
+
+  /** Why the server that started to log at this position ended. */
+  async complaintSince(position: number): Promise<string> {
+    const content = await readFile(this.path);
+    return lastComplaint(content.subarray(Math.min(position, content.length)).toString());
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await promisify(close)(this.descriptor);
+  }
+}
+
+const SEVERITY = /^.*?(?:FATAL|PANIC|ERROR|fatal|error): +/;
+
+/** The last error message without its hints; if no line has a severity, the last line. */
+export function lastComplaint(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '');
+  const grave = lines.filter((line) => SEVERITY.test(line)).at(-1);
+  return (grave ?? lines.at(-1) ?? 'it gave no reason').replace(SEVERITY, '').trim();
+}
+
+interface ServerCommand {
   readonly postgres: string;
   readonly cluster: string;
   readonly socketDir: string;
@@ -16,11 +74,10 @@ export interface ServerCommand {
 }
 
 /**
- * The shell becomes postgres, after leaving behind a guard of one megabyte that waits at the other end of a pipe. When
- * node ends, however it ends, the kernel closes the pipe, and the guard asks postgres for a fast shutdown and removes
- * the directory that this leaves empty; a line instead of the end tells the guard that it is no longer needed. As the
- * guard exists before postgres does, there is no moment at which killing node leaves a server behind. Forked twice, it
- * is no child of postgres, which minds unknown children.
+ * The shell starts an orphan guard of 1 MB, which waits at the end of a pipe, and then becomes postgres. When node ends
+ * in any way, the kernel closes the pipe; the guard then asks postgres for a fast shutdown and removes the empty socket
+ * directory. A line on the pipe dismisses the guard. The guard exists before postgres, so killing node never leaves a
+ * server behind. The guard is forked twice, because postgres minds unknown children.
  */
 const GUARDED = `
 socket_dir=$1; shift
@@ -33,14 +90,14 @@ exec "$@" 3<&-`;
 
 const POLL_MS = 5;
 const LONGEST_START_MS = 120_000;
-/** Fast shutdown, then the harder ways; the data is safe after each of them. */
+/** Fast shutdown, then stronger signals. Data is safe after each of them. */
 const SHUTDOWN: readonly (readonly [NodeJS.Signals, number])[] = [
   ['SIGINT', 10_000],
   ['SIGQUIT', 5_000],
   ['SIGKILL', 5_000],
 ];
 
-/** One run of postgres. */
+/** One process of postgres. */
 export class ServerProcess {
   private constructor(
     private readonly child: ChildProcess,
@@ -63,7 +120,7 @@ export class ServerProcess {
         ...(user.dropped ? { uid: user.uid, gid: user.gid } : {}),
         cwd: '/',
         env: SERVER_ENVIRONMENT,
-        // Its own process group: Ctrl-C is for the application, which still needs the server while it drains.
+        // Own process group: Ctrl-C must reach only the application, which needs the server while it drains.
         detached: true,
         stdio: ['ignore', log.descriptor, log.descriptor, 'pipe'],
       },
@@ -93,7 +150,7 @@ export class ServerProcess {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Resolves when the server takes connections; rejects with its own complaint when it ends instead. */
+  /** Resolves when the server accepts connections; rejects with the error of the server if it ends. */
   async ready(): Promise<void> {
     for (const start = Date.now(); Date.now() - start < LONGEST_START_MS; await sleep(POLL_MS)) {
       if (this.ended) {
@@ -126,7 +183,7 @@ export class ServerProcess {
   }
 }
 
-/** Processes of a killed server are still ending. */
+/** Errors that pass while processes of a killed server end. */
 const PASSING = /shared memory block|lock file/;
 const PATIENCE_MS = 10_000;
 
@@ -141,6 +198,66 @@ export async function startPatiently(
     } catch (error) {
       const passing = error instanceof EmbeddedPostgresError && PASSING.test(error.message);
       if (!passing || Date.now() - begin > PATIENCE_MS) throw error;
+    }
+  }
+}
+
+const SHORTEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 5_000;
+/** After this time a server was healthy, so its end starts a new series of restarts. */
+const HEALTHY_AFTER_MS = 10_000;
+
+/** Restarts the server when it ends, until `stop`. The pools of the application reconnect. */
+export class Supervisor {
+  private readonly stopping = new AbortController();
+  private readonly watching: Promise<void>;
+
+  constructor(
+    private server: ServerProcess,
+    private readonly spawn: () => Promise<ServerProcess>,
+    private readonly log: (line: string) => void,
+  ) {
+    this.watching = this.watch();
+  }
+
+  get pid(): number {
+    return this.server.pid;
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.server.stop();
+    await this.watching;
+  }
+
+  private async watch(): Promise<void> {
+    const { signal } = this.stopping;
+    let pause = SHORTEST_PAUSE_MS;
+    for (;;) {
+      const begin = Date.now();
+      await this.server.exited;
+      if (signal.aborted) return;
+
+      if (Date.now() - begin >= HEALTHY_AFTER_MS) pause = SHORTEST_PAUSE_MS;
+      this.log(`The PostgreSQL server (pid ${this.pid}) ended. It restarts in ${pause} ms.`);
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+      if (signal.aborted) return;
+
+      await this.restart();
+    }
+  }
+
+  private async restart(): Promise<void> {
+    try {
+      this.server = await this.spawn();
+      if (this.stopping.signal.aborted) return await this.server.stop();
+      await this.server.ready();
+      this.log(`The PostgreSQL server runs again (pid ${this.pid}).`);
+    } catch (error) {
+      if (!this.stopping.signal.aborted) {
+        this.log(EmbeddedPostgresError.from(error).message);
+      }
     }
   }
 }

@@ -1,5 +1,5 @@
 import { openOperation } from './operations.mjs';
-import { element, read, whyUnread } from './page.mjs';
+import { element, read, utc, whyUnread } from './page.mjs';
 
 /* What waits for the consent of the reader, above everything else. Each line leads to the operation that gives it. */
 
@@ -51,13 +51,14 @@ async function pending(levels, ui) {
 }
 
 function lineOf(action, types, ui) {
-  const { id, action_type, incident, parameters = {} } = action;
+  const { id, action_type, incident, parameters = {}, preview } = action;
   const facts = factsOf(action, types).flatMap(({ label, value }) => [
     ' · ',
     element('span', {}, `${label} `, foreign(value)),
   ]);
   const what = element('div', {}, element('strong', {}, action_type), ...facts);
   // What strangers write comes last, each in a line of its own and in quotes, so that it cannot pose as a fact.
+  if (preview) what.append(element('div', {}, 'would touch: ', foreign(wouldTouch(preview))));
   if (parameters.reason)
     what.append(quoted('reason', shortened(parameters.reason, LONGEST_REASON)));
   if (incident) what.append(quoted(incident.incident_number, incident.title));
@@ -70,6 +71,12 @@ function lineOf(action, types, ui) {
   );
 }
 
+/** What the connector found that the action would change, with the number of mails where it is known. */
+export const wouldTouch = ({ count, message }) =>
+  [count !== undefined && (count === 1 ? '1 mail' : `${count} mails`), message]
+    .filter((part) => part !== false)
+    .join(' · ');
+
 const quoted = (label, words) =>
   element('div', {}, `${label}: "`, foreign(words.replace(QUOTES, "'")), '"');
 
@@ -81,7 +88,7 @@ export function factsOf(action, types) {
     { label: 'requested by', value: requested_by },
     approval_level && { label: 'needs', value: approval_level },
     incident && { label: 'severity', value: incident.severity },
-    expires_at && { label: 'until', value: new Date(expires_at).toLocaleString() },
+    expires_at && { label: 'until', value: utc(expires_at) },
   ];
   return facts.filter(Boolean);
 }

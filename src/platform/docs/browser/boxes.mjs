@@ -4,12 +4,17 @@
  * reason that somebody else made up would be recorded as one's own.
  */
 
+import { searchedWords } from './search.mjs';
+
 const METHODS = ['get', 'post', 'put', 'delete'];
 /** An id, with or without what an id of its kind begins with. */
 const OF_THE_STORY = /^([a-z]+-)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const OWN_WORDS = /^(reason|comment|resolution)$|password/;
 
-/** The document with what may be sent as it is, and with the role in the title of what this role may not call. */
+/**
+ * The document with what may be sent as it is, and with the role in the title of what this role may not call. Requests go to
+ * the host of the page, whatever address the document names.
+ */
 export function documentForPage(document, mayCall) {
   const resolve = (part) => {
     if (!part?.$ref) return part;
@@ -18,6 +23,7 @@ export function documentForPage(document, mayCall) {
   };
   const ofOperation = (operation, method) => ({
     ...operation,
+    'x-words': searchedWords(operation, resolve),
     summary: titleOf(operation, mayCall),
     ...(operation.parameters && {
       parameters: operation.parameters.map((part) => boxOf(resolve(part), method, resolve)),
@@ -26,7 +32,11 @@ export function documentForPage(document, mayCall) {
       requestBody: bodyOf(resolve(operation.requestBody), method, resolve),
     }),
   });
-  return { ...document, paths: mapValues(document.paths, (item) => ofPath(item, ofOperation)) };
+  return {
+    ...document,
+    servers: [{ url: '/' }],
+    paths: mapValues(document.paths, (item) => ofPath(item, ofOperation)),
+  };
 }
 
 const ofPath = (item, ofOperation) =>

@@ -1,4 +1,4 @@
-import { element, read, whyUnread } from './page.mjs';
+import { element, read, utc, whyUnread } from './page.mjs';
 
 /* While the kill switch is on nothing that one asks for here happens, and whoever comes to the shift has to see why. */
 
@@ -25,7 +25,7 @@ async function wordsOfSwitch() {
 function factsOf({ reason, activated_by, activated_at }) {
   const facts = [
     activated_by && `activated by ${activated_by}`,
-    activated_at && `since ${new Date(activated_at).toLocaleString()}`,
+    activated_at && `since ${utc(activated_at)}`,
     reason,
   ];
   return ` · ${facts.filter(Boolean).join(' · ')}`;

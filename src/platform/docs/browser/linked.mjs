@@ -14,6 +14,7 @@ const READS = {
     'getNotificationChannel',
     '/api/notification-channels/{id}',
   ],
+  webhook_event: ['Webhooks', 'getWebhookEvent', '/api/webhook-events/{id}'],
 };
 const ID = /^[\w-]{1,100}$/;
 
@@ -29,7 +30,11 @@ export async function showLinked({ kind, id }, ui) {
   const [tag, operationId, path] = READS[kind];
   const block = await openOperation(ui, ['operations', tag, operationId], [path, 'get'], id);
   const button = block && (await drawn(() => block.querySelector('button.execute')));
-  button?.click();
+  if (!button) return;
+  button.click();
+  // The parameters, the description and the command fill the screen: without this the answer is below it.
+  const answer = await drawn(() => block.querySelector('.live-responses-table'));
+  answer?.scrollIntoView({ block: 'start' });
 }
 
 /** Whether it is among what waits for the reader. */

@@ -18,6 +18,9 @@ export function whyUnread(what, { status, message }) {
   return ['Your session has ended. ', login];
 }
 
+/** A time as the API and the messages show it, such as `2026-01-31 09:30 UTC`. */
+export const utc = (time) => `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
 /** Text goes in as text: what it says comes from outside. */
 export function element(name, attributes, ...children) {
   const made = document.createElement(name);

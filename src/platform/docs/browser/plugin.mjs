@@ -19,6 +19,7 @@ export const pagePlugin = (mayCall) => () => ({
     operations: foundOnes,
     operation: dimmed(mayCall),
     response: foldedError,
+    Select: inOrderOfSelection,
   },
 });
 
@@ -79,6 +80,25 @@ const dimmed =
     if (mayCall(role)) return operation;
     return React.createElement('div', { className: 'its-beyond' }, operation);
   };
+
+/** A list of several words keeps the order in which they were selected: the first field of `sort` counts most. */
+function inOrderOfSelection(Original, { React }) {
+  return (props) => {
+    if (!props.multiple) return React.createElement(Original, props);
+    const before = [...(props.value?.toJS?.() ?? props.value ?? [])];
+    const onChange = (selected) => props.onChange(selectedInOrder(before, selected));
+    const select = React.createElement(Original, { ...props, onChange });
+    if (before.length < 2) return select;
+    const order = React.createElement('output', { className: 'its-order' }, before.join(', '));
+    return React.createElement('div', null, select, order);
+  };
+}
+
+/** The words selected before that still are, then the new ones. */
+export const selectedInOrder = (before, selected) => [
+  ...before.filter((word) => selected.includes(word)),
+  ...selected.filter((word) => !before.includes(word)),
+];
 
 const CODES = /^`(\w+)`/gm;
 

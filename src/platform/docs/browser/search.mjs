@@ -30,8 +30,47 @@ function partsOf(entry, tag) {
     operation.get('summary'),
     operation.get('operationId'),
     operation.get('description'),
+    operation.get('x-words'),
     ...titlesOf(operation.getIn(['requestBody', 'content'])),
   ];
+}
+
+/**
+ * What people call an operation, where no part of the contract says it. Only words for what the operation can do.
+ */
+export const SYNONYMS = {
+  createIncident: 'report ticket case add new',
+  createUser: 'add account colleague person role',
+  executeAction: 'respond response contain indicator ioc reputation enrich',
+  executeIncidentAction:
+    'respond response contain containment remediate isolate quarantine block disable scan ticket notify',
+  findPlaybookRun: 'automation workflow',
+  getAttention: 'handover shift todo broken expired',
+  getIncident:
+    'details evidence indicator indicators ioc iocs observables raw event host user file hash url',
+  listActions: 'approvals waiting queue pending containment',
+  listAudit: 'log history trail who',
+  listIncidentActions: 'response containment approvals',
+  listIncidentReports: 'related duplicate duplicates repeat repeated update updates later',
+  listIncidentTimeline: 'history story log handover notes comments',
+  listIncidents:
+    'search find queue alerts cases mine open wave campaign unassigned critical overview',
+  listPlaybooks: 'automation workflow runbook',
+  receiveWebhook: 'ingest alert alerts event events send',
+  rejectAction: 'deny decline refuse',
+  rollBackAction: 'revert release restore unblock unisolate enable undo',
+  runPlaybook: 'automation workflow runbook start dry',
+  triageIncident: 'analyse analyze judge verdict classify ai model',
+  updateIncident:
+    'close closing closed reopen reopening resolve note notes comment edit judge verdict false positive true positive benign malicious severity acknowledge status',
+};
+
+/** Synonyms, and the names of the parameters and of the fields of the body. */
+export function searchedWords({ operationId, parameters = [], requestBody }, resolve) {
+  const media = Object.values(resolve(requestBody)?.content ?? {});
+  const fields = media.flatMap(({ schema }) => Object.keys(resolve(schema)?.properties ?? {}));
+  const names = parameters.map((parameter) => resolve(parameter).name);
+  return [SYNONYMS[operationId] ?? '', ...names, ...fields].join(' ').replaceAll('_', ' ');
 }
 
 /** What the examples of its body are there for: that an incident can be resolved stands in no path. */

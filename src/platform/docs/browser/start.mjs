@@ -5,6 +5,12 @@ import { linkedIn, showLinked } from './linked.mjs';
 import { pagePlugin } from './plugin.mjs';
 import { inOrder } from './search.mjs';
 
+/* Swagger UI has colours for the dark, which a class turns on. */
+const dark = window.matchMedia('(prefers-color-scheme: dark)');
+const followColours = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+followColours();
+dark.addEventListener('change', followColours);
+
 /* A request of "Try it out" carries the session cookie, because it goes to this host. */
 
 const main = document.getElementById('swagger-ui');
@@ -27,6 +33,7 @@ const ui = window.SwaggerUIBundle({
   filter: true,
   operationsSorter: inOrder,
   persistAuthorization: false,
+  requestSnippetsEnabled: true,
   tryItOutEnabled: true,
   validatorUrl: null,
   plugins: [pagePlugin(mayCall)],

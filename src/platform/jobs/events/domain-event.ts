@@ -1,5 +1,6 @@
+import type { Tx } from '../../database/transactions.js';
 import { newId } from '../../ids.js';
-import { type JobQueue, requireBounded } from '../job-queue.js';
+import { type JobQueue, requireBounded } from '../jobs.js';
 
 export interface EventSubject {
   /** Such as `incident`. */
@@ -7,7 +8,7 @@ export interface EventSubject {
   readonly id: string;
 }
 
-/** Something that happened, told in the past tense: `incident.triaged`. */
+/** Something that happened, named in the past tense: `incident.triaged`. */
 export interface DomainEvent<P extends object = object> {
   readonly id: string;
   readonly type: string;
@@ -17,8 +18,8 @@ export interface DomainEvent<P extends object = object> {
 }
 
 /**
- * What the one who changed something says about it. The payload is small and holds no secrets: it is copied into the
- * job of each handler, and kept for weeks when one of them fails for good.
+ * An event as the author of a change writes it. The payload is small and has no secrets: it is copied into the job of
+ * each handler and kept for weeks if a handler fails permanently.
  */
 export type NewEvent<P extends object = object> = Pick<
   DomainEvent<P>,
@@ -37,26 +38,39 @@ export function eventOf<P extends object>(
 
 export type EventHandler = (event: DomainEvent) => Promise<void>;
 
-/** Does its work for any number of events in one go. When it throws, it gets all of them again. */
+/** Handles many events at once. If it throws, it gets all of them again. */
 export type EventsHandler = (events: readonly DomainEvent[]) => Promise<void>;
 
-/** Who wants to hear of what. Each handler has a queue of its own: a slow or failing one delays no other. */
+/**
+ * Handles many events in the transaction that takes them from the outbox. Returns the events that it cannot handle yet.
+ */
+export type EventsInTransaction = (
+  tx: Tx,
+  events: readonly DomainEvent[],
+) => Promise<readonly DomainEvent[]>;
+
+/** A subscription. Each handler has its own queue, so a slow or failing handler does not delay others. */
 export interface EventListener {
   readonly name: string;
   readonly types: ReadonlySet<string>;
-  /** Of these types, the events that it wants: the others cost it no job. */
+  /** Filters the events of these types. Rejected events create no job. */
   readonly wants?: (event: DomainEvent) => boolean;
-  /** What is on its way to it is in a backup, too: see UnhandledEvents. */
+  /** Pending events are included in backups: see UnhandledEvents. */
   readonly inBackup?: boolean;
   readonly queue: JobQueue<EventBatch>;
-  /** Takes the events of a batch one by one, or all together. */
-  readonly handler: { readonly one: EventHandler } | { readonly all: EventsHandler };
+  /**
+   * Handles events one by one, or all events of a batch together. With `inTransaction`, only events that it could not
+   * handle become jobs.
+   */
+  readonly handler:
+    | { readonly one: EventHandler; readonly inTransaction?: EventsInTransaction }
+    | { readonly all: EventsHandler };
 }
 
-/** An event as a job carries it. */
+/** An event in the data of a job. */
 export type EventMessage = Omit<DomainEvent, 'occurredAt'> & { readonly occurredAt: string };
 
-/** What one job brings to one handler, in the order in which it was written. */
+/** The events in one job, in the order of writing. */
 export interface EventBatch {
   readonly events: readonly EventMessage[];
 }
@@ -72,15 +86,19 @@ export function eventFrom(message: EventMessage): DomainEvent {
   return { ...message, occurredAt: new Date(message.occurredAt) };
 }
 
-/** The events that the handler listens to, in batches that are bounded in number and size. */
-export function batchesFor(
+/** Returns the events that the handler listens to. */
+export function eventsFor(
   { types, wants }: Pick<EventListener, 'types' | 'wants'>,
   events: readonly DomainEvent[],
-): EventBatch[] {
+): DomainEvent[] {
+  return events.filter((event) => types.has(event.type) && wants?.(event) !== false);
+}
+
+/** Splits events into batches of bounded number and size. */
+export function batchesOf(events: readonly DomainEvent[]): EventBatch[] {
   const batches: EventMessage[][] = [];
   let room = 0;
   for (const event of events) {
-    if (!types.has(event.type) || wants?.(event) === false) continue;
     const message = messageOf(event);
     const bytes = Buffer.byteLength(JSON.stringify(message));
     const current = batches.at(-1);

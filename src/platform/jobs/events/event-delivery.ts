@@ -1,33 +1,40 @@
 import { Logger } from '@nestjs/common';
-import type { Transactions } from '../../database/transactions.js';
+import { isConnectionLost } from '../../database/sqlstate.js';
+import type { Transactions, Tx } from '../../database/transactions.js';
 import { BackgroundLoop } from '../../concurrency/background-loop.js';
-import type { Jobs } from '../jobs.js';
+import type { Jobs, JobContext } from '../jobs.js';
 import {
-  batchesFor,
+  batchesOf,
+  type DomainEvent,
   type EventBatch,
   eventFrom,
+  eventsFor,
   type EventListener,
   type EventMessage,
 } from './domain-event.js';
 import type { EventOutbox } from './event-outbox.js';
-import type { UnhandledEvents } from './unhandled-events.js';
-import type { JobContext } from '../job-queue.js';
+import type { UnhandledEvents } from './handled-events.js';
 import { presentTime } from '../../clock.js';
 
-/** For the events of replicas that were killed between their commit and their relay's next look. */
+/** Poll interval for events of replicas that were killed after their commit. */
 const POLL_MS = 500;
 const MOST_EVENTS = 500;
 
-/** Under load a round costs as much as a batch of changes, so that not each batch has a round of its own. */
-const REST_MS = 25;
+/** Under load a relay round costs as much as a batch of changes, so several batches share one round. */
+const REST_MS = 8;
+
+/** A handler that waits longer for a lock would delay the events of all other handlers. */
+const LOCK_PATIENCE_MS = 1_000;
 
 /**
- * Moves events from the outbox to the queues of their handlers, in one transaction: each event reaches each of its
- * handlers' queues exactly once, whoever is killed when. Every replica relays; one skips what another is taking.
+ * Moves events from the outbox to the queues of their handlers in one transaction, or runs handlers in it, so that each
+ * event reaches each handler exactly once even if a process is killed. All replicas relay; each skips events that
+ * another one is taking.
  */
 export class EventRelay {
   private readonly log = new Logger('DomainEvents');
   private readonly loop: BackgroundLoop;
+  private isWoken = false;
 
   constructor(
     private readonly outbox: EventOutbox,
@@ -46,7 +53,9 @@ export class EventRelay {
     this.loop.start();
   }
 
+  /** Looks for new events at once. */
   wake(): void {
+    this.isWoken = true;
     this.loop.wake();
   }
 
@@ -55,26 +64,57 @@ export class EventRelay {
   }
 
   private async relayAll(): Promise<void> {
-    if (!this.jobs.started || (await this.outbox.isEmpty())) return;
+    if (!this.jobs.started) return;
+    const isWoken = this.isWoken;
+    this.isWoken = false;
+    if (!isWoken && (await this.outbox.isEmpty())) return;
     while ((await this.relaySome()) === MOST_EVENTS);
   }
 
-  private relaySome(): Promise<number> {
-    return this.transactions.run(async (tx) => {
-      const events = await this.outbox.take(tx, MOST_EVENTS);
-      for (const listener of this.listeners) {
-        const batches = batchesFor(listener, events);
-        await this.jobs.enqueueMany(tx, listener.queue, batches);
-        if (!listener.inBackup) continue;
-        const sent = batches.flatMap((batch) => batch.events);
-        await this.unhandled.note(tx, listener.name, sent);
-      }
-      return events.length;
-    });
+  private async relaySome(): Promise<number> {
+    try {
+      return await this.transactions.run((tx) =>
+        this.passOn(tx, (listener, wanted) => this.handleIn(tx, listener, wanted)),
+      );
+    } catch (err) {
+      if (isConnectionLost(err)) throw err;
+      this.log.warn(
+        { err },
+        'A handler failed in the transaction of the outbox. Its events become jobs.',
+      );
+      return await this.transactions.run((tx) => this.passOn(tx, async (_, wanted) => wanted));
+    }
+  }
+
+  /** @param handle returns the events that become jobs */
+  private async passOn(
+    tx: Tx,
+    handle: (
+      listener: EventListener,
+      wanted: readonly DomainEvent[],
+    ) => Promise<readonly DomainEvent[]>,
+  ): Promise<number> {
+    const events = await this.outbox.take(tx, MOST_EVENTS, LOCK_PATIENCE_MS);
+    for (const listener of this.listeners) {
+      const wanted = eventsFor(listener, events);
+      const left = wanted.length > 0 ? await handle(listener, wanted) : [];
+      await this.jobs.enqueueMany(tx, listener.queue, batchesOf(left));
+      if (listener.inBackup) await this.unhandled.note(tx, listener.name, left);
+    }
+    return events.length;
+  }
+
+  private async handleIn(
+    tx: Tx,
+    { handler }: EventListener,
+    wanted: readonly DomainEvent[],
+  ): Promise<readonly DomainEvent[]> {
+    if (!('one' in handler) || !handler.inTransaction) return wanted;
+    return await handler.inTransaction(tx, wanted);
   }
 }
 
-/** The work of a handler's queue: gives it the events of a batch, one after the other. */
+/** Runs a handler on the events of a job. Events with the same subject run one after another. */
 export class EventDelivery {
   private readonly log = new Logger('DomainEvents');
 
@@ -85,7 +125,7 @@ export class EventDelivery {
   ) {}
 
   async deliver(listener: EventListener, { events }: EventBatch, job: JobContext): Promise<void> {
-    // The first attempt died in the middle, and one of these may be why: from now on each is for itself.
+    // The first attempt failed midway, perhaps because of one of these events. From now on each event has its own job.
     const apart = 'one' in listener.handler && events.length > 1;
     if (apart && job.attempt > 1) return await this.deliverAlone(listener, events);
     const failed = await this.handle(listener, events, job);
@@ -96,7 +136,7 @@ export class EventDelivery {
     await this.deliverAlone(listener, failed, listener.queue.retryDelaySeconds);
   }
 
-  /** Answers those of several that were not handled; a failure with a single one, or with all together, fails the job. */
+  /** Returns the events that failed. The failure of a single event, or of all together, fails the job. */
   private async handle(
     { name, handler }: EventListener,
     events: readonly EventMessage[],
@@ -112,18 +152,22 @@ export class EventDelivery {
       return [];
     }
     const failed: EventMessage[] = [];
-    for (const event of events) {
-      job.signal.throwIfAborted();
-      try {
-        await handler.one(eventFrom(event));
-      } catch (error) {
-        this.log.warn(
-          { err: error, handler: name, event: event.id, type: event.type },
-          'An event was not handled; it is tried again on its own.',
-        );
-        failed.push(event);
+    const handleInOrder = async (ofOne: readonly EventMessage[]): Promise<void> => {
+      for (const event of ofOne) {
+        job.signal.throwIfAborted();
+        try {
+          await handler.one(eventFrom(event));
+        } catch (error) {
+          this.log.warn(
+            { err: error, handler: name, event: event.id, type: event.type },
+            'An event handler failed. The event is retried in its own job.',
+          );
+          failed.push(event);
+        }
       }
-    }
+    };
+    const bySubject = Map.groupBy(events, ({ subject }) => `${subject.type} ${subject.id}`);
+    await Promise.all([...bySubject.values()].map(handleInOrder));
     return failed;
   }
 

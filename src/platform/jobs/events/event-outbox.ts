@@ -1,15 +1,15 @@
-// SQL for what every change pays for: events are written, and taken by the relay, many in one statement.
+// SQL: every change writes events and the relay takes them, many in one statement.
 import { Injectable } from '@nestjs/common';
 import { Statements } from '../../database/statements.js';
 import type { Tx } from '../../database/transactions.js';
 import { DataSource } from 'typeorm';
 import type { DomainEvent } from './domain-event.js';
-import { DomainEventEntity } from './domain-event.entity.js';
+import { DomainEventEntity } from './events.entity.js';
 
 /**
- * Inserts the events in the JSON array of the given parameter (see eventRows). For a hot path that writes its rows and
- * their events in one statement: `with news as (${insertEvents('$7')}) insert into …`. `payload` is the expression of what
- * is stored, where only the statement knows all of it.
+ * SQL that inserts the events in a JSON array parameter (see eventRows). For a hot path that writes rows and events in
+ * one statement: `with news as (${insertEvents('$7')}) insert into …`. `payload` is the stored expression, if only the
+ * statement knows all of it.
  */
 export function insertEvents(parameter: `$${number}`, payload = 'event.payload'): string {
   return `
@@ -20,7 +20,7 @@ export function insertEvents(parameter: `$${number}`, payload = 'event.payload')
         occurred_at timestamptz)`;
 }
 
-/** The value of that parameter. */
+/** Parameter value for `insertEvents`. */
 export function eventRows(events: readonly DomainEvent[]): string {
   return JSON.stringify(
     events.map(({ id, type, subject, payload, occurredAt }) => ({
@@ -45,7 +45,12 @@ const TAKE = {
     returning position, id, type, subject_type, subject_id, payload, occurred_at`,
 };
 
-/** Events on their way: written with the change, taken by the relay of some replica a moment later. */
+const BE_PATIENT = {
+  name: 'domain-events-be-patient',
+  text: `select set_config('lock_timeout', $1, true)`,
+};
+
+/** Pending events: written with the change, taken by the relay of any replica. */
 @Injectable()
 export class EventOutbox {
   constructor(
@@ -61,8 +66,12 @@ export class EventOutbox {
     return !(await this.dataSource.getRepository(DomainEventEntity).exists());
   }
 
-  /** The oldest ones that no other relay is taking, in the order in which they were written. */
-  async take(tx: Tx, limit: number): Promise<DomainEvent[]> {
+  /**
+   * Takes the oldest events that no other relay is taking, in the order of writing, and limits the lock waits of the
+   * transaction.
+   */
+  async take(tx: Tx, limit: number, lockPatienceMs: number): Promise<DomainEvent[]> {
+    await this.statements.rowsIn(tx, BE_PATIENT, [String(lockPatienceMs)]);
     const rows = await this.statements.rowsIn<DomainEventEntity>(tx, TAKE, [limit]);
     return rows
       .sort((one, other) => Number(one.position) - Number(other.position))

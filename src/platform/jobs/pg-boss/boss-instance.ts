@@ -1,19 +1,75 @@
+// SQL: pg-boss writes its statements itself.
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PgBoss, type Queue, type QueueResult, type UpdateQueueOptions } from 'pg-boss';
-import type { PoolConfig } from 'pg';
+import { PgBoss, type Queue, type QueueResult, type UpdateQueueOptions, type Db } from 'pg-boss';
+import type { PoolConfig, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { reportFailure } from '../../concurrency/background-loop.js';
 import { within } from '../../concurrency/within.js';
 import { UnavailableError } from '../../errors/app-error.js';
 import { isConnectionLost, isDatabaseUnavailable } from '../../database/sqlstate.js';
-import { BossDatabase } from './boss-database.js';
 import { BOSS_OPTIONS } from './boss-options.js';
+import { createHash } from 'node:crypto';
+import { ServicePool } from '../../database/data-source.js';
+import type { Tx } from '../../database/transactions.js';
+
+/** Fetching, settling and supervising are short. Requests have their own pool. */
+const POOL_SIZE = 3;
+
+/** Connections of the job library, separate from the shared pool. */
+export class BossDatabase implements Db {
+  private readonly pool: ServicePool;
+
+  constructor(connection: PoolConfig) {
+    this.pool = new ServicePool({
+      ...connection,
+      application_name: `${connection.application_name ?? 'jobs'}-jobs`,
+      max: POOL_SIZE,
+    });
+    // A broken idle connection must not end the process: the next query opens another one.
+    this.pool.on('error', () => undefined);
+  }
+
+  /** The pool closes a connection whose query failed: some texts are whole transactions, which may still be open. */
+  executeSql(text: string, values?: unknown[]): Promise<QueryResult<QueryResultRow>> {
+    return this.pool.query(text, values);
+  }
+
+  close(): Promise<void> {
+    return this.pool.end();
+  }
+}
+
+const MOST_NAMED_STATEMENTS = 500;
+const statementNames = new Map<string, string>();
+
+/** Lets the library write in the transaction of the caller. Its texts recur, so each is a named statement. */
+export function databaseIn(tx: Tx): Db {
+  return {
+    executeSql: async (text: string, values?: unknown[]) => {
+      if (!tx.queryRunner) throw new Error('A transaction has a query runner.');
+      const connection = (await tx.queryRunner.connect()) as PoolClient;
+      const name = statementName(text);
+      return name ? connection.query({ name, text, values }) : connection.query(text, values);
+    },
+  };
+}
+
+function statementName(text: string): string | undefined {
+  const known = statementNames.get(text);
+  if (known || statementNames.size >= MOST_NAMED_STATEMENTS) return known;
+  const name = `jobs-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+  statementNames.set(text, name);
+  return name;
+}
 
 const START_RETRY_MS = 1_000;
-/** A request that enqueues may come before the start is through: it waits no longer than this. */
+/** Maximum wait of a request that enqueues before the job library has started. */
 const PATIENCE_MS = 5_000;
 
-/** The library's one instance in this process: started in the background, tried again while the database is away. */
+/**
+ * The single pg-boss instance of this process. It starts in the background and retries while the database is
+ * unreachable.
+ */
 export class BossInstance {
   private readonly log = new Logger('Jobs');
   private readonly known = new Set<string>();
@@ -28,7 +84,7 @@ export class BossInstance {
     return this.boss !== undefined;
   }
 
-  /** Ends when the queues are there, however long the database takes. */
+  /** Resolves when the queues exist, however long the database takes. */
   start(queues: readonly Queue[]): Promise<PgBoss> {
     this.starting = this.untilStarted(queues);
     return this.firstStart.promise;
@@ -41,7 +97,7 @@ export class BossInstance {
     });
   }
 
-  /** For a queue that only other replicas work on. */
+  /** Creates a queue that only other replicas work on. */
   async ensure(queue: Queue): Promise<void> {
     if (this.known.has(queue.name)) return;
     await ensureQueues(await this.ready(), [queue]);
@@ -66,8 +122,9 @@ export class BossInstance {
         this.firstStart.resolve(boss);
         return;
       } catch (error) {
-        // What keeps the database away says so itself, and perhaps in a moment: the queue has connections of its own.
-        if (isConnectionLost(error)) this.log.debug({ err: error }, 'The job queue is not started');
+        // The outage log reports a lost connection, perhaps a moment later: the queue has separate connections.
+        if (isConnectionLost(error))
+          this.log.debug({ err: error }, 'The job queue has not started.');
         else reportFailure(this.log, 'Starting the job queue', error);
         await boss.stop({ graceful: false }).catch(() => undefined);
         await sleep(START_RETRY_MS, undefined, { signal: this.giveUp.signal }).catch(
@@ -80,16 +137,16 @@ export class BossInstance {
   private create(): PgBoss {
     const boss = new PgBoss({ ...BOSS_OPTIONS, db: this.db });
     boss.on('error', (error) => {
-      // What keeps the database away says so itself; the library goes on by itself when it is back.
+      // The outage log reports an unreachable database; the library recovers by itself.
       if (!isDatabaseUnavailable(error))
-        this.log.error({ err: error }, 'The job queue reports an error.');
+        this.log.error({ err: error }, 'The job queue reported an error.');
     });
     boss.on('warning', ({ message, data }) => this.log.warn({ data }, message));
     return boss;
   }
 }
 
-/** Creates the queues that are missing and corrects what changed: nothing but one query on a warm start. */
+/** Creates missing queues and updates changed ones. A warm start needs only one query. */
 async function ensureQueues(boss: PgBoss, wanted: readonly Queue[]): Promise<void> {
   const present = new Map((await boss.getQueues()).map((queue) => [queue.name, queue]));
   for (const queue of wanted) {
@@ -105,14 +162,14 @@ function differs(existing: QueueResult, wanted: Queue): boolean {
   );
 }
 
-/** A queue keeps its policy for life. */
+/** The policy of a queue cannot change. */
 function changeable(queue: Queue): UpdateQueueOptions {
   return Object.fromEntries(
     Object.entries(queue).filter(([option]) => option !== 'name' && option !== 'policy'),
   );
 }
 
-/** Makes the schema of the job queue or brings it up to date, for a service that may not do so itself. */
+/** Creates or migrates the schema of the job library, for a service whose role may not. */
 export async function installBoss(connection: PoolConfig): Promise<void> {
   const db = new BossDatabase(connection);
   const boss = new PgBoss({ ...BOSS_OPTIONS, db, supervise: false });

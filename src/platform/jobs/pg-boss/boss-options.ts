@@ -1,33 +1,33 @@
 import type { ConstructorOptions, Queue } from 'pg-boss';
-import type { JobQueue } from '../job-queue.js';
+import type { JobQueue } from '../jobs.js';
 
 export const BOSS_SCHEMA = 'pgboss';
 
-/** Jobs that failed for good are copied here, with their last error, for an operator to see. */
+/** Queue of dead jobs with their last error, for operators. */
 export const DEAD_QUEUE = 'dead';
 
 const DAY = 86_400;
 
-/** A worker that gives no sign of life for so long is dead; the least that the library takes. */
+/** A worker without a heartbeat for this time is dead; the minimum of the library. */
 const HEARTBEAT_SECONDS = 10;
-/** How often workers give that sign: two may go missing. */
+/** Heartbeat interval. Two heartbeats may be lost. */
 export const BEAT_MS = 3_000;
 
-/** Together with the heartbeat it bounds the time until the job of a killed worker runs again. */
+/** With the heartbeat this bounds the time until the job of a killed worker is retried. */
 const SUPERVISE_SECONDS = 3;
 
-/** Rebuilding a larger index could outlast the statement timeout and leave an invalid one behind. */
+/** Rebuilding a larger index could exceed the statement timeout and leave an invalid index. */
 const LARGEST_REINDEX_BYTES = 64 * 1024 * 1024;
 
 export const BOSS_OPTIONS = {
   schema: BOSS_SCHEMA,
-  // What recurs is enqueued by `every`, and jobs do not depend on each other.
+  // `every` enqueues periodic jobs, and jobs have no dependencies.
   schedule: false,
   flowIntervalSeconds: 3_600,
   superviseIntervalSeconds: SUPERVISE_SECONDS,
   monitorIntervalSeconds: SUPERVISE_SECONDS,
   maintenanceIntervalSeconds: 60,
-  // The metrics tell the backlog; a warning at each look at it would tell nothing more.
+  // Metrics show the backlog, so warnings about it are not needed.
   warningQueueSize: 1_000_000,
   reindex: { maxIndexBytes: LARGEST_REINDEX_BYTES },
 } as const satisfies ConstructorOptions;
@@ -42,7 +42,7 @@ export const DEAD_QUEUE_DEFINITION = {
 export function queueDefinition(queue: JobQueue<object>): Queue {
   return {
     name: queue.name,
-    // One waiting job per singleton key; jobs without a key get one of their own.
+    // One waiting job per singleton key. Jobs without a key get a unique one.
     policy: 'short',
     retryLimit: queue.retryLimit,
     retryDelay: queue.retryDelaySeconds,
@@ -50,7 +50,7 @@ export function queueDefinition(queue: JobQueue<object>): Queue {
     retryDelayMax: queue.retryDelayMaxSeconds,
     expireInSeconds: queue.timeLimitSeconds,
     heartbeatSeconds: HEARTBEAT_SECONDS,
-    // A waiting job is never forgotten; a done one is deleted at once, and of a dead one the copy stays.
+    // Waiting jobs are kept practically forever. Done jobs are deleted at once; dead jobs are copied.
     retentionSeconds: 365 * DAY,
     deleteAfterSeconds: 600,
     deadLetter: DEAD_QUEUE,
@@ -61,7 +61,7 @@ export function periodicQueueName(name: string): string {
   return `every.${name}`;
 }
 
-/** The library allows one job per time slot as long as the last one's row is there, and one that waits or runs. */
+/** The library allows one job per time slot while the row of the last job exists, and one waiting or running job. */
 export function periodicQueueDefinition(name: string, seconds: number): Queue {
   return {
     name: periodicQueueName(name),

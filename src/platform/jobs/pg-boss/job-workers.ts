@@ -1,10 +1,11 @@
+// SQL: the tables belong to pg-boss and have no entities.
 import type { Db, PgBoss } from 'pg-boss';
 import { Logger } from '@nestjs/common';
-import { BEAT_MS, periodicQueueName } from './boss-options.js';
+import { BEAT_MS, periodicQueueName, BOSS_SCHEMA, DEAD_QUEUE } from './boss-options.js';
 import { BackgroundLoop } from '../../concurrency/background-loop.js';
 import { within } from '../../concurrency/within.js';
-import { dueQueues } from './queue-queries.js';
 import { QueueWorker, type Work } from './queue-worker.js';
+import type { QueueState } from '../jobs.js';
 
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -14,8 +15,8 @@ export interface Period {
 }
 
 /**
- * Enqueues what recurs. Every replica tries twice in each period, and the database takes one job per period: so it
- * does not matter which replicas there are, nor whether their clocks agree.
+ * Enqueues periodic jobs. Every replica tries twice per period and the database accepts one job per period, so neither
+ * the set of replicas nor their clocks matter.
  */
 class PeriodicJobs {
   private readonly loops: BackgroundLoop[];
@@ -46,10 +47,10 @@ class PeriodicJobs {
   }
 }
 
-/** For what other replicas enqueued, what comes due, and retries; a job of this replica starts with its commit. */
+/** Poll interval for jobs of other replicas, deferred jobs and retries. A job of this replica starts at its commit. */
 const POLL_MS = 1_000;
 
-/** All workers of this replica: what wakes them, what keeps their claims alive, and how they end. */
+/** All workers of this replica: wakes them, renews their claims and stops them. */
 export class JobWorkers {
   private readonly log = new Logger('Jobs');
   private readonly workers: ReadonlyMap<string, QueueWorker>;
@@ -80,20 +81,20 @@ export class JobWorkers {
     this.workers.get(queue)?.wake();
   }
 
-  /** Takes no more jobs. */
+  /** Stops taking jobs. */
   async pause(): Promise<void> {
     for (const worker of this.workers.values()) worker.pause();
     await Promise.all([this.poll.stop(), this.periodic.stop()]);
   }
 
-  /** Waits for the running jobs, but not longer than so; the rest is left to the other replicas. */
+  /** Waits up to `graceMs` for the running jobs. Other replicas retry the rest. */
   async stop(graceMs: number): Promise<void> {
     await this.pause();
     const workers = [...this.workers.values()];
     const drained = Promise.all(workers.map((worker) => worker.drained()));
     if ((await within(graceMs, drained, () => 'late')) === 'late') {
       this.log.warn(
-        'Some jobs did not finish within the grace; other replicas will run them again.',
+        'Some jobs did not finish within the grace period. Other replicas will retry them.',
       );
       for (const worker of workers) worker.abandon();
     }
@@ -103,4 +104,39 @@ export class JobWorkers {
   private async beat(): Promise<void> {
     await Promise.all([...this.workers.values()].map((worker) => worker.beat()));
   }
+}
+
+/** One query for all queues instead of one fetch per queue. Usually no job is due, which an index shows. */
+const DUE = `
+  select wanted.name
+    from unnest($1::text[]) as wanted(name)
+   where exists (
+     select from ${BOSS_SCHEMA}.job
+      where job.name = wanted.name and job.state < 'active' and not job.blocked
+        and job.start_after <= now())`;
+
+async function dueQueues(db: Db, queues: readonly string[]): Promise<string[]> {
+  const { rows }: { rows: { name: string }[] } = await db.executeSql(DUE, [queues]);
+  return rows.map(({ name }) => name);
+}
+
+/** Done jobs are deleted, so the table is as small as the backlog. */
+const STATES = `
+  select queue, sum(waiting)::int as waiting, sum(active)::int as active, sum(dead)::int as dead
+    from (
+      select case when name = '${DEAD_QUEUE}' then source_name else name end as queue,
+             case when name <> '${DEAD_QUEUE}' and state in ('created', 'retry') then 1 else 0 end as waiting,
+             case when name <> '${DEAD_QUEUE}' and state = 'active' then 1 else 0 end as active,
+             case when name = '${DEAD_QUEUE}' and state = 'created' then 1 else 0 end as dead
+        from ${BOSS_SCHEMA}.job
+       where name not like '${periodicQueueName('%')}'
+       union all
+      select name, 0, 0, 0 from unnest($1::text[]) as worked(name)) as jobs
+   where queue is not null
+   group by queue
+   order by queue`;
+
+export async function queueStates(db: Db, queues: readonly string[]): Promise<QueueState[]> {
+  const { rows }: { rows: QueueState[] } = await db.executeSql(STATES, [queues]);
+  return rows;
 }

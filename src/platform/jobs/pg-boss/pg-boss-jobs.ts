@@ -1,42 +1,48 @@
+// SQL: the tables of dead jobs belong to pg-boss and have no entities.
 import {
   type BeforeApplicationShutdown,
   Injectable,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import type { JobInsert, Queue } from 'pg-boss';
+import { type JobInsert, type Queue, type Db, PgBoss } from 'pg-boss';
 import { DataSource } from 'typeorm';
-import { newId } from '../../ids.js';
+import { newId, isUuid } from '../../ids.js';
 import { Settings } from '../../config/settings.js';
-import { connectionOf } from '../../database/data-source.js';
+import { connectionOf, poolOf } from '../../database/data-source.js';
 import { afterCommit, type Tx } from '../../database/transactions.js';
-import { type JobHandler, type JobQueue, requireBounded } from '../job-queue.js';
 import {
+  type JobHandler,
+  type JobQueue,
+  requireBounded,
   type EnqueueOneOptions,
   type EnqueueOptions,
   Jobs,
   type QueueState,
   type WorkOptions,
+  DeadJobs,
+  type DeadJobsQuery,
+  type DeadJob,
 } from '../jobs.js';
-import { BossDatabase, databaseIn } from './boss-database.js';
-import { BossInstance } from './boss-instance.js';
+import { BossDatabase, databaseIn, BossInstance } from './boss-instance.js';
 import {
   DEAD_QUEUE_DEFINITION,
   periodicQueueDefinition,
   periodicQueueName,
   queueDefinition,
+  BOSS_OPTIONS,
+  BOSS_SCHEMA,
+  DEAD_QUEUE,
 } from './boss-options.js';
-import { withTrace } from './job-trace.js';
-import { JobWorkers, type Period } from './job-workers.js';
-import { queueStates } from './queue-queries.js';
-import type { Work } from './queue-worker.js';
+import { withTrace, type Work } from './queue-worker.js';
+import { JobWorkers, type Period, queueStates } from './job-workers.js';
+import type { Page } from '../../paging/page.js';
 
 const DEFAULT_CONCURRENCY = 5;
 const LARGEST_JOB_BYTES = 1024 * 1024;
-/** The rest of the grace is for what comes after the jobs in a shutdown. */
+/** Part of the grace period reserved for the steps after the jobs. */
 const GRACE_MARGIN_MS = 500;
 
-/** Jobs in PostgreSQL through pg-boss. */
 @Injectable()
 export class PgBossJobs
   extends Jobs
@@ -76,8 +82,8 @@ export class PgBossJobs
     await this.host.ensure(queueDefinition(queue));
     const boss = await this.host.ready();
     const options = { singletonKey, startAfter: runAt ?? '0', db: databaseIn(tx) };
-    // The update locks the job that waits, so that no worker takes it before this transaction has committed. When one
-    // has taken it in between there is nothing to update, and the next insert succeeds.
+    // The update locks the waiting job, so no worker takes it before this transaction commits. If a worker has just
+    // taken it, there is nothing to update and the next insert succeeds.
     const stored = withTrace(data);
     while ((await boss.send(queue.name, stored, options)) === null) {
       if ((await boss.update(queue.name, stored, options)).updated > 0) break;
@@ -109,7 +115,7 @@ export class PgBossJobs
   ): void {
     this.register(queueDefinition(queue), {
       queue: queue.name,
-      // What comes out of the queue is what `enqueue` put in.
+      // The queue returns the data that `enqueue` stored.
       handler: handler as JobHandler<object>,
       concurrency,
       keepWhenDone: false,
@@ -135,7 +141,7 @@ export class PgBossJobs
     );
   }
 
-  /** In the background: the service answers meanwhile, and a database that is away does not end it. */
+  /** Runs in the background, so that an unreachable database does not stop the start. */
   onApplicationBootstrap(): void {
     void this.host.start([...this.queues.values()]).then((boss) => {
       if (this.deadline !== Infinity) return;
@@ -144,7 +150,7 @@ export class PgBossJobs
     });
   }
 
-  /** Requests and jobs run out side by side. */
+  /** Requests and jobs finish concurrently. */
   async beforeApplicationShutdown(): Promise<void> {
     this.deadline = Date.now() + this.settings.shutdownGraceMs - GRACE_MARGIN_MS;
     await this.workers?.pause();
@@ -157,7 +163,9 @@ export class PgBossJobs
 
   private register(definition: Queue, work: Work): void {
     if (this.workers || this.queues.has(definition.name)) {
-      throw new Error(`Somebody works on ${definition.name} already, or it is too late to begin.`);
+      throw new Error(
+        `The queue ${definition.name} already has a handler, or the workers have already started.`,
+      );
     }
     this.queues.set(definition.name, definition);
     this.works.push(work);
@@ -165,5 +173,47 @@ export class PgBossJobs
 
   private wakeAfter(tx: Tx, queue: JobQueue<object>): void {
     afterCommit(tx, () => this.workers?.wake(queue.name));
+  }
+}
+
+const DEAD = `
+    from ${BOSS_SCHEMA}.job
+   where name = '${DEAD_QUEUE}' and state = 'created' and ($1::text is null or source_name = $1)`;
+
+const COUNT = `select count(*)::int as total ${DEAD}`;
+
+const list = (direction: 'asc' | 'desc'): string => `
+  select id, source_name as queue, source_retry_count + 1 as attempts,
+         coalesce(source_output ->> 'message', source_output -> 'value' ->> 'message', 'unknown') as error,
+         data, source_created_on as "enqueuedAt", created_on as "diedAt"
+  ${DEAD}
+   order by created_on ${direction}, id ${direction}
+   limit $2 offset $3`;
+
+@Injectable()
+export class PgBossDeadJobs extends DeadJobs {
+  private readonly db: Db;
+
+  constructor(dataSource: DataSource) {
+    super();
+    this.db = { executeSql: (text, values) => poolOf(dataSource).query(text, values) };
+  }
+
+  async list({ queue, page, per_page, ascending = false }: DeadJobsQuery): Promise<Page<DeadJob>> {
+    const name = queue ?? null;
+    const counted: { rows: { total: number }[] } = await this.db.executeSql(COUNT, [name]);
+    const found: { rows: DeadJob[] } = await this.db.executeSql(list(ascending ? 'asc' : 'desc'), [
+      name,
+      per_page,
+      (page - 1) * per_page,
+    ]);
+    return { items: found.rows, total: counted.rows[0]?.total ?? 0 };
+  }
+
+  async requeue(tx: Tx, id: string): Promise<boolean> {
+    if (!isUuid(id)) return false;
+    // Not started, because it only writes.
+    const boss = new PgBoss({ ...BOSS_OPTIONS, db: databaseIn(tx) });
+    return (await boss.redrive(DEAD_QUEUE, { ids: [id] })) === 1;
   }
 }

@@ -1,18 +1,17 @@
 import type { Job, PgBoss } from 'pg-boss';
 import { Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JobContext, JobHandler } from '../job-queue.js';
+import type { JobContext, JobHandler } from '../jobs.js';
 import { shownStart } from '../../text.js';
 import { isDatabaseUnavailable } from '../../database/sqlstate.js';
 import { Batcher } from '../../concurrency/batcher.js';
-import { withoutTrace } from './job-trace.js';
-import { outsideTraces, traced } from '../../tracing/tracing.js';
+import { outsideTraces, traced, presentSpan } from '../../tracing/tracing.js';
 
-/** A job that this process has claimed and not yet settled. */
+/** A job that this process has claimed and not settled yet. */
 class ClaimedJob implements JobContext {
   readonly id: string;
   readonly attempt: number;
-  /** The handler has ended; only the row is left to be written. */
+  /** The handler has ended; the result is being written. */
   settling = false;
   private readonly controller = new AbortController();
   private readonly timer: NodeJS.Timeout;
@@ -47,14 +46,14 @@ export interface Work {
   readonly queue: string;
   readonly handler: JobHandler<object>;
   readonly concurrency: number;
-  /** A periodic job's row stays for a while: it marks its time slot as taken. */
+  /** Keeps the row of a done periodic job for a while, because it marks the time slot as used. */
   readonly keepWhenDone: boolean;
 }
 
 /**
- * Works on one queue: takes as many jobs as it has free places, runs each on its own, gives the sign of life and
- * settles. The library's own workers take the next batch only when the last job of this one has ended, and poll once
- * per place; everything that must be right (claiming, retries, dead jobs, heartbeats) is the library's.
+ * Works on one queue: claims as many jobs as places are free, runs each separately, sends heartbeats and settles. The
+ * workers of the library would wait for the slowest job of each batch and poll once per place. Claims, retries, dead
+ * jobs and heartbeats are still those of the library.
  */
 export class QueueWorker {
   private readonly log = new Logger('Jobs');
@@ -75,17 +74,17 @@ export class QueueWorker {
     });
   }
 
-  /** There may be jobs. */
+  /** Looks for jobs. */
   wake(): void {
     this.wanted = true;
     this.fetching ??= outsideTraces(() => this.fetch()).finally(() => {
       this.fetching = undefined;
-      // Something woke us between the last look and here.
+      // A wake-up arrived after the last look.
       if (this.wanted && !this.stopping && this.free > 0) this.wake();
     });
   }
 
-  /** Tells the database that the jobs are still being worked on, and the jobs that are no longer ours so. */
+  /** Sends the heartbeat, and aborts jobs that another worker has taken over. */
   async beat(): Promise<void> {
     const held = [...this.running.values()];
     if (held.length === 0) return;
@@ -95,25 +94,25 @@ export class QueueWorker {
     );
     const ours = new Set((answer as { settled?: string[] }).settled ?? held.map(({ id }) => id));
     for (const job of held) {
-      if (!ours.has(job.id) && !job.settling) job.abort('The job was given to another worker.');
+      if (!ours.has(job.id) && !job.settling) job.abort('Another worker has taken over the job.');
     }
   }
 
-  /** Takes no more jobs. */
+  /** Stops taking jobs. */
   pause(): void {
     this.stopping = true;
   }
 
-  /** Waits until no job runs, or until those that do are abandoned. */
+  /** Waits until all jobs have ended or are abandoned. */
   async drained(): Promise<void> {
     while (!this.abandoned && (this.running.size > 0 || this.fetching)) await sleep(20);
   }
 
-  /** Leaves what still runs to other workers: they take it when its heartbeat has stopped for long enough. */
+  /** Aborts the running jobs. Other workers take them over when the heartbeat expires. */
   abandon(): void {
     this.abandoned = true;
     for (const job of this.running.values()) {
-      job.abort('The service ends.');
+      job.abort('The service is stopping.');
       job.release();
     }
   }
@@ -126,7 +125,7 @@ export class QueueWorker {
     try {
       while (this.wanted && !this.stopping) {
         const { free } = this;
-        // Still wanted: the next job that ends looks again.
+        // `wanted` stays set: the next job that ends looks again.
         if (free <= 0) return;
         this.wanted = false;
         const jobs = await this.boss.fetch<object>(this.work.queue, { batchSize: free });
@@ -134,7 +133,7 @@ export class QueueWorker {
         for (const job of jobs) void this.run(new ClaimedJob(job));
       }
     } catch (error) {
-      // The poll looks again.
+      // The next poll retries.
       if (!isDatabaseUnavailable(error))
         this.log.error({ err: error }, `Cannot fetch ${this.work.queue}.`);
     }
@@ -174,7 +173,7 @@ export class QueueWorker {
     );
   }
 
-  /** While the database is away the job stays claimed, so that it is not run again for nothing. */
+  /** Retries while the database is unreachable, so that the job is not executed again. */
   private async settle(write: () => Promise<unknown>): Promise<void> {
     while (!this.abandoned) {
       try {
@@ -190,7 +189,7 @@ export class QueueWorker {
     }
   }
 
-  /** Only as the attempt that was claimed: what another worker has taken over meanwhile stays as it is. */
+  /** Settles only the claimed attempt: a job that another worker has taken over stays unchanged. */
   private async markDone(jobs: readonly ClaimedJob[]): Promise<void> {
     const claims = jobs.map(({ claim }) => claim);
     if (this.work.keepWhenDone) await this.boss.complete(this.work.queue, claims);
@@ -198,8 +197,24 @@ export class QueueWorker {
   }
 
   private async markFailed(job: ClaimedJob, { name, message }: Error): Promise<void> {
-    // Not the error itself: its other properties may hold anything.
+    // Only name and message: other properties may hold any data.
     const output = { name, message: shownStart(message, LONGEST_ERROR) };
     await this.boss.fail(this.work.queue, [job.claim], output);
   }
+}
+
+/** Stored beside the data of the job. No queue has a field of this name. */
+const KEY = 'traceparent';
+
+/** Adds the current span to the data of a job. */
+export function withTrace<Data extends object>(data: Data): Data {
+  const span = presentSpan();
+  return span ? { ...data, [KEY]: span.traceparent } : data;
+}
+
+/** Separates the data from the span. Older jobs may have one although tracing is off now. */
+export function withoutTrace(stored: object): { readonly data: object; readonly links: string[] } {
+  if (!(KEY in stored)) return { data: stored, links: [] };
+  const { [KEY]: link, ...data } = stored;
+  return { data, links: typeof link === 'string' ? [link] : [] };
 }

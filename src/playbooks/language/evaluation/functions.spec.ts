@@ -1,5 +1,8 @@
+import { Environment } from '@marcbachmann/cel-js';
+import { ExpressionTypes } from '../expression-types.js';
 import { readExpression } from '../expression.js';
-import { Budget } from './budget.js';
+import { Budget } from './values.js';
+import { DECLARATIONS, FUNCTION_NAMES } from './functions.js';
 import { Interpreter } from './interpreter.js';
 
 const SCOPE = new Map([['incident', { whole: 5, part: 2.5, digits: '12345678901234567' }]]);
@@ -7,6 +10,21 @@ const SCOPE = new Map([['incident', { whole: 5, part: 2.5, digits: '123456789012
 function value(text: string): unknown {
   return new Interpreter(new Budget()).value(readExpression(text, ['incident']), SCOPE);
 }
+
+describe('the functions of expressions', () => {
+  const nameIn = (signature: string) => /(\w+)\(/.exec(signature)![1]!;
+
+  it('have a declaration if and only if the library of CEL does not know them', () => {
+    const known = new Set(new Environment().getDefinitions().functions.map(({ name }) => name));
+    const unknown = FUNCTION_NAMES.filter((name) => !known.has(name));
+    expect(DECLARATIONS.map(nameIn)).toEqual([...new Set(unknown)]);
+  });
+
+  it('can be used in a playbook if they have a declaration', () => {
+    const types = new ExpressionTypes({});
+    expect(types.typeOf(readExpression('raw(incident.title)', ['incident']), [], 0)).toBe('string');
+  });
+});
 
 describe('what the language has of CEL and beside it', () => {
   it.each<[string, unknown]>([
@@ -33,6 +51,8 @@ describe('what the language has of CEL and beside it', () => {
     ['timestamp(incident.whole).getSeconds()', 5n],
     ['timestamp("2026-01-04T00:00:00+01:00").getDayOfWeek()', 6n],
     ['duration("90m").getHours()', 1n],
+    ['isIP("192.0.2.7") && isIP("2001:db8::1") && !isIP("ws-1.example.com")', true],
+    ['oneLine("a\\n b") + oneLine(incident.whole)', 'a b5'],
     ['duration("1h30m") == duration("90m") && duration("1s500ms") > duration("-1h")', true],
     [
       'timestamp("2026-01-01T00:00:00Z") + duration("1h") > timestamp("2026-01-01T00:59:59Z")',

@@ -1,11 +1,9 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { readExpression } from '../expression.js';
-import { ROOTS } from '../expression-tree.js';
-import { ExpressionError } from '../expression-error.js';
-import { MOST_NESTED_LOOPS } from '../limits.js';
-import { Budget } from './budget.js';
+import { ExpressionError, ROOTS } from '../expression-tree.js';
+import { MOST_NESTED_LOOPS } from '../playbook-definition.js';
+import { Budget, Duration, type Value } from './values.js';
 import { Interpreter, type Scope } from './interpreter.js';
-import { Duration, type Value } from './values.js';
 import { Random } from '../../../../test/support/playbooks/random.js';
 
 const RAW = {

@@ -1,20 +1,54 @@
-import { ExpressionError } from '../expression-error.js';
-import { type Node, positionOf } from '../expression-tree.js';
-import { at, literal, member, named } from './access.js';
-import type { Budget } from './budget.js';
-import { callFunction, callMethod, NO_PATH } from './functions.js';
-import { isLoop, type Loop } from './loops.js';
-import { type BinaryOperator, isBinaryOperator, negated, operate } from './operators.js';
+import { ExpressionError, type Node, positionOf } from '../expression-tree.js';
 import {
+  asIndex,
   asText,
+  type Budget,
   isList,
   isMembers,
+  kindOf,
   memberOf,
   type Members,
   Mismatch,
   needs,
   type Value,
 } from './values.js';
+import { callFunction, callMethod, NO_PATH } from './functions.js';
+import { type BinaryOperator, isBinaryOperator, negated, operate } from './operators.js';
+
+/** What goes through a list, or through the keys of an object. */
+export const LOOPS = ['all', 'exists', 'exists_one', 'map', 'filter'] as const;
+type Loop = (typeof LOOPS)[number];
+
+export function isLoop(name: string): name is Loop {
+  return LOOPS.some((loop) => loop === name);
+}
+
+export function literal(value: Extract<Node, { op: 'value' }>['args']): Value {
+  if (typeof value === 'object' && value !== null) {
+    throw new Mismatch('Bytes and unsigned numbers are not part of this language.');
+  }
+  return value;
+}
+
+export function named(name: string, scope: ReadonlyMap<string, Value>): Value {
+  const value = scope.get(name);
+  if (value === undefined) throw new Mismatch(`There is no ${name} here.`);
+  return value;
+}
+
+export function member(value: Value, name: string): Value {
+  if (!isMembers(value)) throw new Mismatch(`There is no ${name} in ${kindOf(value)}.`);
+  const found = memberOf(value, name);
+  if (found === undefined) throw new Mismatch(`There is no ${name} here.`);
+  return found;
+}
+
+export function at(value: Value, index: Value): Value {
+  if (!isList(value)) return member(value, asText(index));
+  const found = value[asIndex(index)];
+  if (found === undefined) throw new Mismatch('The list has no item there.');
+  return found;
+}
 
 type NodeOf<Operator extends Node['op']> = Extract<Node, { op: Operator }>;
 

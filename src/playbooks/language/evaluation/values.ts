@@ -1,3 +1,38 @@
+import {
+  LARGEST_COST,
+  LARGEST_COST_OF_ALL,
+  LONGEST_MADE_TEXT,
+  MOST_ITEMS,
+} from '../playbook-definition.js';
+
+const WORDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  int: 'a whole number',
+  double: 'a number',
+  bool: 'true or false',
+  null: 'null',
+  dyn: 'any value',
+  Step: 'a step',
+  Result: 'the result of a step',
+  'google.protobuf.Timestamp': 'a time',
+  'google.protobuf.Duration': 'a duration',
+};
+
+/** What the library has for the type of what would be in an empty list or object. */
+const OF_NOTHING = /^(?:[A-Z]|undefined)$/;
+
+/** What the library calls a type, as people call it. */
+export function typeInWords(type: string): string {
+  if (OF_NOTHING.test(type)) return 'nothing';
+  if (type === 'list' || type.startsWith('list<')) return 'a list';
+  return Object.hasOwn(WORDS, type) ? WORDS[type]! : 'an object';
+}
+
+/** The words at the beginning of a sentence. */
+export function asSubject(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 /**
  * A value of an expression. What comes from outside is JSON as it is, so its numbers are of type number (CEL: double);
  * whole numbers that are written in an expression are of type bigint (CEL: int). The two mix.
@@ -35,6 +70,10 @@ export function memberOf(members: Members, key: string): Value | undefined {
   return Object.hasOwn(members, key) ? members[key] : undefined;
 }
 
+export function isNumber(value: Value): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
 /** As messages name it. */
 export function kindOf(value: Value): string {
   if (value === null) return 'null';
@@ -66,4 +105,61 @@ export function asIndex(value: Value | undefined): number {
 export function needs(wanted: string, value: Value | undefined): Mismatch {
   const found = value === undefined ? 'nothing' : kindOf(value);
   return new Mismatch(`This takes ${wanted}, and here is ${found}.`);
+}
+
+/** So many characters are gone through, or written, in the time that one node of an expression takes. */
+const CHARACTERS = 64;
+/** So many pairs of characters are compared in that time when a text is looked for in another at its worst. */
+const PAIRS = 128;
+const COST_OF_KEY = 3;
+
+/**
+ * What an evaluation may still cost. It counts work and not time, so that the same expression over the same values always
+ * ends the same way, on a busy machine too. An operation pays before it begins, or when its length is known, right after. Once
+ * the budget is spent nothing goes on: `||` and loops go on after an error, but they pay for it.
+ */
+export class Budget {
+  constructor(private left: number = LARGEST_COST) {}
+
+  /**
+   * What each of so many steps may cost. A share that is fixed, because what the steps before left over would tell a later
+   * one what they had read, such as the verdict; and a dry run and a real one, which stops at each action, have the same.
+   */
+  static forOneOf(steps: number): Budget {
+    return new Budget(Math.min(LARGEST_COST, LARGEST_COST_OF_ALL / steps));
+  }
+
+  spend(cost: number): void {
+    this.left -= cost;
+    if (this.left < 0) throw new Mismatch('This costs too much: its texts or lists are too long.');
+  }
+
+  /** For going through texts of this length in all. */
+  read(characters: number): void {
+    this.spend(characters / CHARACTERS);
+  }
+
+  /** For looking for a text in another. */
+  search(text: string, wanted: string): void {
+    this.spend((text.length * wanted.length) / PAIRS + text.length / CHARACTERS);
+  }
+
+  make(characters: number): void {
+    if (characters > LONGEST_MADE_TEXT) {
+      throw new Mismatch(`This makes a text of more than ${LONGEST_MADE_TEXT} characters.`);
+    }
+    this.read(characters);
+  }
+
+  /** To list them takes longer than to go through as many items. */
+  keys(members: Members): string[] {
+    const keys = Object.keys(members);
+    this.spend(keys.length * COST_OF_KEY);
+    return keys;
+  }
+
+  items(count: number): void {
+    if (count > MOST_ITEMS) throw new Mismatch(`This list has more than ${MOST_ITEMS} items.`);
+    this.spend(count);
+  }
 }

@@ -11,10 +11,10 @@ import {
   Text,
   WholeNumber,
 } from '../../../platform/validation/fields.js';
-import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../dto/playbook-examples.js';
+import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../dto/playbook-fields.js';
 import { DRY_DECISIONS, type DryDecision, type DryRun, type DryStep } from '../dry-run.js';
 
-export class DryRunStepDto {
+class DryRunStepDto {
   @Text({ example: 'quarantine' })
   readonly name: string;
 
@@ -49,7 +49,8 @@ export class DryRunStepDto {
 
   @JsonObject({
     optional: true,
-    description: 'Of its action: the templates with their values.',
+    description:
+      'Parameters of the action: the templates with their values. An `undecided` step has them if only its condition is unknown.',
     example: { message_id: '<1@mail.example.net>' },
   })
   readonly parameters?: Readonly<Record<string, unknown>>;

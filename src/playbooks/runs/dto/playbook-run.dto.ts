@@ -1,19 +1,24 @@
 import { ACTION_TYPES } from '../../../action-catalogue/action-types.js';
-import { ActionId, shownActionId } from '../../../actions/action-id.js';
-import { type ActionResult, REQUIRED_LEVELS, type RequiredLevel } from '../../../actions/action.js';
+import {
+  ActionId,
+  type ActionResult,
+  REQUIRED_LEVELS,
+  type RequiredLevel,
+  shownActionId,
+} from '../../../actions/action.js';
 import {
   Choice,
   Flag,
   Id,
   Instant,
   JsonObject,
+  Nested,
   NestedList,
   OpenChoice,
   Text,
   WholeNumber,
 } from '../../../platform/validation/fields.js';
-import { STORY } from '../../../platform/openapi/story.js';
-import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../dto/playbook-examples.js';
+import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../dto/playbook-fields.js';
 import type { PlaybookStep } from '../../playbook.js';
 import {
   hasEnded,
@@ -26,6 +31,7 @@ import {
   RUN_OUTCOMES,
   type RunOutcome,
   STEP_STATUSES,
+  type StepAction,
   type StepStatus,
   waitsForTurn,
 } from '../playbook-run.js';
@@ -33,7 +39,22 @@ import {
 const TIME = '2026-01-31T09:30:00.000Z';
 const ACTION_ID = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
-export class PlaybookRunStepDto {
+class SharedActionDto {
+  @ActionId({ example: ACTION_ID })
+  readonly action_id: string;
+
+  @Text({ optional: true, description: 'Who requested it.', example: 'alice' })
+  readonly requested_by?: string;
+
+  @Text({
+    optional: true,
+    description: 'The incident for which it was requested. Absent for a direct action.',
+    example: 'INC-2026-0042',
+  })
+  readonly incident_number?: string;
+}
+
+class PlaybookRunStepDto {
   @Text({ example: 'quarantine' })
   readonly name: string;
 
@@ -49,6 +70,13 @@ export class PlaybookRunStepDto {
 
   @ActionId({ optional: true, example: ACTION_ID })
   readonly action_id?: string;
+
+  @Nested(() => SharedActionDto, {
+    optional: true,
+    description:
+      'Present if the step takes, or waits for, an action that was requested before for the same target.',
+  })
+  readonly shared_action?: SharedActionDto;
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
@@ -92,6 +120,7 @@ export class PlaybookRunStepDto {
       action,
       status: reached.status,
       action_id: done && shownActionId(done.id),
+      shared_action: done && sharedAction(done),
       approval_level: done?.approvalLevel,
       parameters: done?.parameters,
       result: done?.result && shownResult(done.result),
@@ -100,6 +129,16 @@ export class PlaybookRunStepDto {
       completed_at: reached.completedAt?.toISOString(),
     };
   }
+}
+
+function sharedAction({ id, borrowed }: StepAction): SharedActionDto | undefined {
+  if (!borrowed) return undefined;
+  const { requestedBy, incidentNumber } = borrowed;
+  return {
+    action_id: shownActionId(id),
+    requested_by: requestedBy,
+    incident_number: incidentNumber,
+  };
 }
 
 function shownResult(result: ActionResult): Record<string, unknown> {
@@ -112,7 +151,7 @@ const STEPS_FAILED =
 
 /** What lists show of a run. */
 export class PlaybookRunSummaryDto {
-  @Id('PlaybookRunId', { example: STORY.run })
+  @Id('PlaybookRunId', { example: '019c138d-6704-7000-a012-264bc847fa9a' })
   readonly run_id: string;
 
   @Id('PlaybookId', { example: PLAYBOOK_ID })

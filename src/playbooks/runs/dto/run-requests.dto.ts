@@ -1,5 +1,5 @@
 import { IncidentReference } from '../../../incidents/incident-reference.js';
-import { sortWords } from '../../../platform/paging/sort-words.js';
+import { sortWords } from '../../../platform/paging/page.js';
 import { PageQueryDto } from '../../../platform/paging/page-query.dto.js';
 import { Choice, Flag, Id, Instant, JsonObject } from '../../../platform/validation/fields.js';
 import { Words } from '../../../platform/validation/query-fields.js';
@@ -11,7 +11,7 @@ import {
 } from '../playbook-run.js';
 import type { RunRequest } from '../playbook-runs.service.js';
 import { LONGEST_VARIABLES } from '../run-variables.js';
-import type { RunListRequest } from '../listing/run-list.js';
+import type { RunListRequest } from '../listing/run-list.repository.js';
 
 export class PlaybookRunRequestDto {
   @IncidentReference({

@@ -1,18 +1,121 @@
 // SQL: a list is one statement with its exact total, and the fold is one over all deltas.
 import { Injectable } from '@nestjs/common';
-import { pageOf, type WithTotal } from '../../../platform/counting/counted-list.sql.js';
-import { foldStatement } from '../../../platform/counting/fold-statement.js';
+import {
+  byId,
+  choiceOf,
+  exactTotal,
+  idsInOrder,
+  isChosen,
+  listStatement,
+  pageOf,
+  StatementValues,
+  where,
+  type WithTotal,
+} from '../../../platform/counting/counted-list.sql.js';
+import { foldStatement, SimpleCounts } from '../../../platform/counting/count-fold.js';
 import { type Statement, Statements } from '../../../platform/database/statements.js';
-import type { Tx } from '../../../platform/database/transactions.js';
-import type { Page } from '../../../platform/paging/page.js';
-import type { PlaybookRunSummary } from '../playbook-run.js';
-import type { PlaybookRunCountEntity } from '../records/playbook-run-count.entity.js';
-import { IS_DUE, runOf, type RunRow } from '../records/run-rows.js';
-import type { RunListRequest } from './run-list.js';
-import { countOf, listQuery } from './run-list.sql.js';
+import { Transactions, type Tx } from '../../../platform/database/transactions.js';
+import type { Page, PageRequest } from '../../../platform/paging/page.js';
+import {
+  PLAYBOOK_RUN_STATUSES,
+  type PlaybookRunStatus,
+  type PlaybookRunSummary,
+  type RunOutcome,
+} from '../playbook-run.js';
+import type { PlaybookRunCountEntity } from '../records/playbook-run.entity.js';
+import { IS_DUE, RUN_COLUMNS, runOf, type RunRow } from '../records/run-rows.js';
+import { AdvisoryLock } from '../../../platform/database/advisory-locks.js';
+import { firstIdAt } from '../../../platform/ids.js';
+
+export interface ListQuery {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** One statement that yields a page and the exact total: see listStatement. Ids begin with the time of the start. */
+export function listQuery({ filter, newestFirst, page, per_page }: RunListRequest): ListQuery {
+  const values = new StatementValues();
+  const { playbookId, statuses } = filter;
+  const chosen = choiceOf(statuses, 'text', values, PLAYBOOK_RUN_STATUSES.length);
+  const ofPlaybook =
+    playbookId === undefined ? [] : [`playbook_id = ${values.add(playbookId, 'uuid')}`];
+  const counted = [...ofPlaybook, ...(chosen ? [isChosen('status', chosen)] : [])];
+  const narrow = narrowConditions(filter, values);
+  const ranges = (chosen?.each ?? [undefined]).map((status) => [
+    ...ofPlaybook,
+    ...(status === undefined ? [] : [`status = ${status}`]),
+    ...narrow,
+  ]);
+  const direction = newestFirst ? 'desc' : 'asc';
+  const offset = (page - 1) * per_page;
+  const first = idsInOrder('playbook_runs', ranges, direction, offset + per_page);
+  const text = listStatement({
+    total:
+      narrow.length > 0
+        ? `(select count(*) from playbook_runs${where([...counted, ...narrow])})`
+        : countOf(counted),
+    ids: `
+    select id from (${first}) as candidate order by id ${direction}
+    offset ${values.add(offset, 'bigint')} limit ${per_page}`,
+    columns: RUN_COLUMNS.join(', '),
+    table: 'playbook_runs',
+    order: byId(direction),
+  });
+  return { text, values: values.all };
+}
+
+/** How many runs fulfil conditions on playbook and status. */
+export function countOf(conditions: readonly string[]): string {
+  return exactTotal(
+    { table: 'playbook_run_counts', conditions },
+    { table: 'playbook_run_count_deltas', conditions },
+  );
+}
+
+/** As `outcomeOf` has it. The outcomes are words of ours. */
+function hasOutcome(outcome: RunOutcome): string {
+  switch (outcome) {
+    case 'succeeded':
+      return `(status = 'completed' and steps_failed = 0)`;
+    case 'partial':
+      return `(status = 'completed' and steps_failed > 0)`;
+    case 'failed':
+    case 'cancelled':
+      return `(status = '${outcome}')`;
+  }
+}
+
+/** Runs about one incident, or in a range of time, are few: an index finds them, so they are counted as they are. */
+function narrowConditions(
+  { incidentId, outcomes, from, to }: RunFilter,
+  values: StatementValues,
+): string[] {
+  const idAt = (time: number) => values.add(firstIdAt(time), 'uuid');
+  return [
+    ...(outcomes === undefined ? [] : [`(${outcomes.map(hasOutcome).join(' or ')})`]),
+    ...(incidentId === undefined ? [] : [`incident_id = ${values.add(incidentId, 'uuid')}`]),
+    ...(from === undefined ? [] : [`id >= ${idAt(from.getTime())}`]),
+    ...(to === undefined ? [] : [`id < ${idAt(to.getTime() + 1)}`]),
+  ];
+}
+
+interface RunFilter {
+  readonly statuses?: readonly PlaybookRunStatus[];
+  readonly outcomes?: readonly RunOutcome[];
+  readonly playbookId?: string;
+  readonly incidentId?: string;
+  /** Those that started from this time on, and up to and with that one. */
+  readonly from?: Date;
+  readonly to?: Date;
+}
+
+export interface RunListRequest extends PageRequest {
+  readonly filter: RunFilter;
+  readonly newestFirst: boolean;
+}
 
 /** Runs that have not ended. One that is due and that no replica has claimed is counted as that alone, and so is one that waits for its turn. */
-export interface OpenRuns {
+interface OpenRuns {
   readonly due: number;
   readonly rate_limited: number;
   readonly running: number;
@@ -56,5 +159,13 @@ export class RunListRepository {
   async fold(tx: Tx, limit: number): Promise<number> {
     const [row] = await this.statements.rowsIn<{ n: number }>(tx, FOLD, [limit]);
     return row?.n ?? 0;
+  }
+}
+
+/** Keeps the totals of the lists of playbook runs cheap. */
+@Injectable()
+export class PlaybookRunCounts extends SimpleCounts {
+  constructor(repository: RunListRepository, transactions: Transactions) {
+    super(repository, transactions, AdvisoryLock.PlaybookRunCounts, 'playbook runs');
   }
 }

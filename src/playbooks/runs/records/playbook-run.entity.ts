@@ -1,5 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import type { IncidentAtStart, PlaybookRunStatus } from '../playbook-run.js';
+import type { IncidentAtStart, PlaybookRunStatus, ReachedStatus } from '../playbook-run.js';
 
 @Entity('playbook_runs')
 @ForeignKey('playbook_versions', ['playbook_id', 'playbook_version'], ['playbook_id', 'version'], {
@@ -25,7 +25,7 @@ import type { IncidentAtStart, PlaybookRunStatus } from '../playbook-run.js';
 @Index(
   'uq_playbook_runs_automatic',
   ['incident_id', 'playbook_id', 'playbook_version', 'classification'],
-  { unique: true, where: 'automatic' },
+  { unique: true, where: 'automatic and not void' },
 )
 export class PlaybookRunEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_runs' })
@@ -59,6 +59,10 @@ export class PlaybookRunEntity {
   /** Of an automatic run: of the verdict that it goes by. Empty where there was none. */
   @Column({ type: 'text', collation: 'C', default: '' })
   readonly classification: string;
+
+  /** Cancelled with its incident or by the kill switch before any of its actions began. A later automatic run may replace it. */
+  @Column({ type: 'boolean', default: false })
+  readonly void: boolean;
 
   @Column({ type: 'json' })
   readonly variables: Readonly<Record<string, unknown>>;
@@ -102,4 +106,65 @@ export class PlaybookRunEntity {
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly completed_at: Date | null;
+}
+
+@Entity('playbook_run_steps')
+@Check(
+  'ck_playbook_run_steps_status',
+  `status in ('running', 'waiting_approval', 'completed', 'failed', 'skipped', 'cancelled')`,
+)
+@Check(
+  'ck_playbook_run_steps_ended',
+  `(completed_at is null) = (status in ('running', 'waiting_approval'))`,
+)
+@Check('ck_playbook_run_steps_action', `action_id is not null or status in ('failed', 'skipped')`)
+@Index('ix_playbook_run_steps_action', ['action_id'])
+@Index('ix_playbook_run_steps_failed', ['completed_at'], {
+  where: `status = 'failed' and action_id is null`,
+})
+@Index('ix_playbook_run_steps_open', ['run_id'], { where: 'completed_at is null' })
+export class PlaybookRunStepEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_run_steps' })
+  @ForeignKey(() => PlaybookRunEntity, { name: 'fk_playbook_run_steps_run' })
+  readonly run_id: string;
+
+  @PrimaryColumn({ type: 'integer', primaryKeyConstraintName: 'pk_playbook_run_steps' })
+  readonly position: number;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly name: string;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly status: ReachedStatus;
+
+  /** Steps of several runs may wait for one action. */
+  @Column({ type: 'uuid', nullable: true })
+  @ForeignKey('actions', { name: 'fk_playbook_run_steps_action' })
+  readonly action_id: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly error: string | null;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly started_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly completed_at: Date | null;
+}
+
+/** A sum of the fold: one for each combination. */
+@Entity('playbook_run_counts')
+export class PlaybookRunCountEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_run_counts' })
+  readonly playbook_id: string;
+
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_playbook_run_counts',
+  })
+  readonly status: string;
+
+  @Column({ type: 'bigint' })
+  readonly n: string;
 }

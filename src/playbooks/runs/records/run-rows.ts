@@ -1,3 +1,4 @@
+import { incidentNumber } from '../../../incidents/incident.js';
 import type {
   IncidentAtStart,
   PlaybookRunSummary,
@@ -5,11 +6,10 @@ import type {
   ReachedStep,
   StepAction,
 } from '../playbook-run.js';
-import type { PlaybookRunStepEntity } from './playbook-run-step.entity.js';
-import type { PlaybookRunEntity } from './playbook-run.entity.js';
+import type { PlaybookRunEntity, PlaybookRunStepEntity } from './playbook-run.entity.js';
 
 /** What only statements look at is not read. */
-export type RunRow = Omit<PlaybookRunEntity, 'due_at' | 'lease_until' | 'classification'>;
+export type RunRow = Omit<PlaybookRunEntity, 'due_at' | 'lease_until' | 'classification' | 'void'>;
 
 export const RUN_COLUMNS = [
   'id',
@@ -85,6 +85,10 @@ export type StepRow = PlaybookRunStepEntity & {
   readonly rejection_reason: string | null;
   readonly borrowed: boolean;
   readonly elsewhere: boolean;
+  readonly requested_by: string | null;
+  /** Of the incident of the action, unless it was deleted. */
+  readonly number: string | null;
+  readonly incident_created_at: Date | null;
 };
 
 export function stepOf(row: StepRow): ReachedStep {
@@ -116,6 +120,13 @@ function actionOf(row: StepRow): StepAction | undefined {
     result: row.result ?? undefined,
     rejectedBy: row.rejected_by ?? undefined,
     rejectionReason: row.rejection_reason ?? undefined,
-    borrowed: row.borrowed && { elsewhere: row.elsewhere },
+    borrowed: row.borrowed && {
+      elsewhere: row.elsewhere,
+      requestedBy: row.requested_by ?? undefined,
+      incidentNumber:
+        row.number && row.incident_created_at
+          ? incidentNumber(row.number, row.incident_created_at)
+          : undefined,
+    },
   };
 }

@@ -1,5 +1,4 @@
-import { type Action, SYSTEM } from '../../../actions/action.js';
-import { shownActionId } from '../../../actions/action-id.js';
+import { type Action, shownActionId, SYSTEM } from '../../../actions/action.js';
 import type { AuditEntry } from '../../../audit/audit-entry.js';
 import type { LockedIncident } from '../../../incidents/incident.js';
 import type { NewTimelineEntry } from '../../../incidents/timeline/timeline-entry.js';
@@ -8,11 +7,11 @@ import type { SettledStep } from '../next-move.js';
 import {
   type EndedStatus,
   outcomeOf,
+  type PlaybookRunSummary,
   RUN_AUDIT_ACTIONS,
+  type RunProgress,
   STEP_FAILED,
   type StepFailedPayload,
-  type PlaybookRunSummary,
-  type RunProgress,
   waitsForTurn,
 } from '../playbook-run.js';
 
@@ -34,10 +33,11 @@ export function newsOfStart(run: PlaybookRunSummary): RunNews {
   const { automatic, variables, onBehalfOf } = run;
   const starts_at = waitsForTurn(run) ? run.startsAt.toISOString() : undefined;
   const details = { automatic, on_behalf_of: onBehalfOf, variables, starts_at };
-  const later =
-    starts_at &&
-    ` It begins at ${starts_at}: its playbook has begun as often within an hour as it may.`;
-  return newsOf('started', run.requestedBy, run, details, `Started ${named(run)}.${later ?? ''}`);
+  const summary =
+    starts_at === undefined
+      ? `Started ${named(run)}.`
+      : `Waits to run ${named(run)}, which has begun as often within an hour as PLAYBOOK_RUNS_PER_HOUR allows. It begins at ${starts_at}, or later if runs for more severe incidents come before it.`;
+  return newsOf('started', run.requestedBy, run, details, summary);
 }
 
 export function newsOfEnd(run: PlaybookRunSummary, end: RunEnd, by: string): RunNews {
@@ -85,7 +85,7 @@ export function entryOfSharedAction(
     incidentId,
     event: 'playbook_step_shared',
     actor: SYSTEM,
-    summary: `Step ${step} of ${named(run)} takes the ${type} that ${requestedBy} requested${of}: it ${state}.`,
+    summary: `Step ${step} of ${named(run)} takes the ${type} that ${requestedBy} requested${of} (${shownActionId(id)}): it ${state}.`,
     subject: { type: 'action', id: shownActionId(id) },
   };
 }

@@ -19,6 +19,6 @@ describe('configuredModel', () => {
   );
 
   it('stops the start without a key', () => {
-    expect(() => make({})).toThrow(/^ANTHROPIC_API_KEY is needed[^\n]+\.$/);
+    expect(() => make({})).toThrow(/^TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY\.$/);
   });
 });

@@ -13,7 +13,7 @@ export function configuredModel(
 ): AnthropicModel {
   const { anthropicApiKey: apiKey, anthropicBaseUrl: baseUrl } = settings;
   if (apiKey === undefined) {
-    throw new SettingError('ANTHROPIC_API_KEY is needed with TRIAGE_PROVIDER=anthropic.');
+    throw new SettingError('TRIAGE_PROVIDER=anthropic requires ANTHROPIC_API_KEY.');
   }
   const { anthropicModel: model, triageTimeoutMs: timeoutMs } = settings;
   return new AnthropicModel(http, { apiKey, baseUrl, model, timeoutMs });

@@ -1,7 +1,6 @@
-import type { Gate } from '../../../platform/net/gate.js';
+import type { Gate, OutboundAnswer } from '../../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
 
 type Fetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 

@@ -1,5 +1,5 @@
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
-import { retryAfterMs } from '../../../platform/net/retry-after.js';
+import { retryAfterMs } from '../../../platform/net/outbound-request.js';
 import {
   LONGEST_RETRY_AFTER_MS,
   ModelUnavailableError,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
-import type { Gate } from '../../../platform/net/gate.js';
+import type { Gate } from '../../../platform/net/outbound-request.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { type Span, traced } from '../../../platform/tracing/tracing.js';
 import { ModelUnavailableError, type UnavailableReason } from '../model.errors.js';

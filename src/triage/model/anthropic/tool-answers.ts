@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { Logger } from '@nestjs/common';
-import { unlessAborted } from '../../../platform/concurrency/unless-aborted.js';
+import { unlessAborted } from '../../../platform/concurrency/within.js';
 import { WORDS } from '../../prompts/words.js';
 import { harmlessJson } from '../../prompts/plain-json.js';
 import { ToolError } from '../model.errors.js';

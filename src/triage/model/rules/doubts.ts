@@ -38,6 +38,7 @@ export const DOUBTS = {
     'urgency',
     'fairly_young_domain',
     'opener',
+    'speaks_of_attacks',
   ],
   /** What lures people, as an exercise does on purpose. */
   lure: [
@@ -69,9 +70,36 @@ export const DOUBTS = {
     'remote_service',
   ],
   fetch: ['download_and_run'],
-  program: ['runs_where_anybody_writes', 'unsigned'],
+  rights: [
+    'factor_changed',
+    'privilege',
+    'privileged_member',
+    'member_at_night',
+    'consent',
+    'service_account_by_hand',
+    'dormant_account',
+    'exposed',
+    'cloud_misuse',
+  ],
+  transfer: [
+    'exfiltration_tool',
+    'much_sent_out',
+    'not_sanctioned',
+    'much_read_after',
+    'far_above_usual',
+  ],
+  files: ['mass_renaming', 'mass_encryption'],
+  remote: ['remote_control'],
+  program: ['runs_where_anybody_writes', 'unsigned', 'rare_program'],
   stores: ['credential_store'],
-  calls: ['regular_calls', 'bare_address'],
+  calls: [
+    'regular_calls',
+    'bare_address',
+    'tunnel',
+    'many_long_names',
+    'many_text_records',
+    'data_in_name',
+  ],
   unwanted: ['unwanted'],
   /** What the tool decided by itself before somebody looked. */
   tool: [
@@ -87,8 +115,40 @@ export const DOUBTS = {
   ],
   /** How bad the tool rates the signs that it saw: what explains these explains the rating. */
   rating: ['tool_says_critical', 'tool_says_high'],
+  /** Words that want to move the reader. What is proven stays so. */
+  talk: ['orders_a_verdict', 'talks_to_machines', 'both_orders'],
   request: ['attack_in_request', 'web_attack_named', 'named_with_request', 'request_let_through'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/**
+ * What makes an event odd without being an attack: where somebody signs in from, what a tool suspects or how it rates it. However many of them
+ * there are, they ask for a look; malicious takes something that was done, found or confirmed.
+ */
+export const CIRCUMSTANCES: ReadonlySet<string> = new Set<string>([
+  ...DOUBTS.place,
+  ...DOUBTS.rating,
+  ...DOUBTS.talk,
+  'tool_suspects',
+  'threat_suspected',
+  'high_risk',
+  'behaviour_new',
+  'attack_type',
+  'guessing',
+  'guessing_named',
+  'not_stopped',
+  'not_approved',
+  'not_verified',
+  'not_asked',
+  'outside_of_scope',
+  'never_before',
+  'far_above_usual',
+  'leaked_secret',
+  'still_valid',
+  'remote_support',
+  'not_sanctioned',
+  'leaver',
+  'locked_archive',
+]);
 
 export type Doubt = keyof typeof DOUBTS;
 

@@ -13,4 +13,6 @@ export interface Fact {
   readonly value: Scalar;
   /** Of a fact that a rule found: the part of the value that it went by. */
   readonly words?: string;
+  /** Of a note in words: however much it says, it is one record. */
+  readonly remark?: true;
 }

@@ -1,6 +1,6 @@
 import { Facts } from './facts.js';
 
-const said = (rawData: Readonly<Record<string, unknown>>) => new Facts(rawData).ofTools('ticket');
+const said = (rawData: Readonly<Record<string, unknown>>) => Facts.of(rawData).ofTools('ticket');
 
 describe('what tools say', () => {
   it('is what stands under names that only they fill', () => {
@@ -8,7 +8,7 @@ describe('what tools say', () => {
   });
 
   it('has no pointer that is longer than those of evidence, however long a key is', () => {
-    const facts = new Facts({ ['k'.repeat(60_000)]: ['192.0.2.1', '192.0.2.2'], ip: '192.0.2.3' });
+    const facts = Facts.of({ ['k'.repeat(60_000)]: ['192.0.2.1', '192.0.2.2'], ip: '192.0.2.3' });
     expect(facts.all.map(({ pointer }) => pointer)).toEqual(['/ip']);
     expect(facts.cut).toBe(true);
   });

@@ -1,3 +1,4 @@
+import { atOnce } from '../../../platform/concurrency/semaphore.js';
 import { LONGEST_POINTER } from '../../evidence/raw-values.js';
 import { isIP } from 'node:net';
 import type { Severity } from '../../../incidents/incident.js';
@@ -12,9 +13,20 @@ import { hasInvisible, wordsOf } from './words.js';
 /** Far more than tools send; what is nearest to the root is read first, so that a long list hides nothing above it. */
 const MOST_FACTS = 10_000;
 const MOST_LEVELS = 64;
+const FACTS_OF_A_PIECE = 100;
+const CHARACTERS_OF_A_PIECE = 20_000;
+/** Reading the name of a fact takes as long as reading so many characters. */
+const CHARACTERS_OF_A_FACT = 100;
+/** Maximum number of different names that patterns are tried on. Tools use hundreds; the names nearest to the root come first. */
+const MOST_NAMES = 2_000;
 
 /** Whether only the tool writes there: nothing else may speak for an event. */
 export const isOfTools = ({ path }: Fact): boolean => isOwnPlace(path);
+
+/** Values under these names repeat what a stranger chose: a text, a name, an address, a command, a reason that somebody typed. */
+const CHOSEN_BY_OTHERS =
+  /(?:subj\w*|objet|betreff|body\w*|text|html|content|comment|preview|snippet|title|names?|file\w*|path|cmd\w*|command\w*|args?|arguments|query|uri|url\w*|links?|agent|ua|referr?er|user|account|host|device|display\w*|from|to|sender|recipients?|reason|justification|description|process|parent|image|child|payload|script|logs?|raw|message|msg|domain|email|address|labels|tags?|macro|page\w*|form\w*|input\w*|original\w*|rule|alert|event|detection|signature)$/;
+const LONGEST_REMARK = 200;
 
 /** What is known of an event beside its raw data. */
 export interface Known {
@@ -29,45 +41,91 @@ export class Facts {
   private readonly byPointer = new Map<string, Fact>();
   private readonly bySign = new Map<Sign, Fact[]>();
   private readonly told: Fact[] = [];
-  readonly all: readonly Fact[];
-  readonly withInvisible: readonly Fact[];
-  /** There was more than is read. */
-  readonly cut: boolean;
-  readonly authentication: MailAuthentication;
+  private ofToolsFound?: readonly Fact[];
+  private remarksFound?: readonly Fact[];
+  /** The last two names on the way to each fact. */
+  private readonly endings: string[] = [];
+  private readonly namesSeen = new Set<string>();
+  private readonly endingsLike = new Map<RegExp, Set<string>>();
+  readonly withInvisible: Fact[] = [];
   readonly isMail: boolean;
-  readonly fields: IncidentFields;
-  readonly severity: Severity | undefined;
 
-  constructor(rawData: Readonly<Record<string, unknown>>, { fields = {}, severity }: Known = {}) {
-    this.fields = fields;
-    this.severity = severity;
-    const ofFields = scalarsOf(fieldsBeside(rawData, fields)).facts.map(
-      (fact) => ({ ...fact, source: 'fields' }) as const,
-    );
-    const { facts: ofRawData, lists, rest } = scalarsOf(rawData);
-    const facts: Fact[] = [...ofFields, ...ofRawData];
-    this.all = facts;
-    this.cut = rest;
-    for (const fact of facts) {
+  private constructor(
+    readonly all: readonly Fact[],
+    /** There was more than is read. */
+    readonly cut: boolean,
+    readonly fields: IncidentFields,
+    readonly severity: Severity | undefined,
+    readonly authentication: MailAuthentication,
+  ) {
+    for (const fact of all) {
       into(this.byKey, fact.key, fact);
       this.byPointer.set(fact.pointer, fact);
     }
-    this.authentication = mailAuthentication({ ...fields, ...rawData });
     this.isMail = isMailData(this);
-    const withInvisible: Fact[] = [];
-    for (const fact of facts) {
-      if (typeof fact.value !== 'string') continue;
-      this.readSigns(fact, fact.value);
-      if (hasInvisible(fact.value)) withInvisible.push(fact);
-    }
-    // A command is often a list of its words: what they say together counts for the first of them.
-    for (const list of lists) this.readSigns(list[0]!, list.map(({ value }) => value).join(' '));
-    this.withInvisible = withInvisible;
   }
 
-  private readSigns(fact: Fact, text: string): void {
+  static of(rawData: Readonly<Record<string, unknown>>, known?: Known): Facts {
+    return atOnce(Facts.inPieces(rawData, known));
+  }
+
+  /** A large event takes tens of milliseconds: it may be interrupted in between. */
+  static *inPieces(
+    rawData: Readonly<Record<string, unknown>>,
+    { fields = {}, severity }: Known = {},
+  ): Generator<void, Facts> {
+    const beside = yield* scalarsOf(fieldsBeside(rawData, fields));
+    const ofFields = beside.facts.map((fact) => ({ ...fact, source: 'fields' }) as const);
+    const { facts: ofRawData, lists, rest } = yield* scalarsOf(rawData);
+    yield;
+    const authentication = mailAuthentication({ ...fields, ...rawData });
+    yield;
+    const all = [...ofFields, ...ofRawData];
+    const facts = new Facts(all, rest, fields, severity, authentication);
+    yield;
+    yield* facts.readInPieces(lists);
+    return facts;
+  }
+
+  private *readInPieces(lists: readonly (readonly Fact[])[]): Generator<void> {
+    let read = 0;
+    for (const fact of this.all) {
+      read += typeof fact.value === 'string' ? fact.value.length : 0;
+      read += CHARACTERS_OF_A_FACT;
+      if (read > CHARACTERS_OF_A_PIECE) {
+        yield;
+        read = 0;
+      }
+      this.nameEnding(fact);
+      if (typeof fact.value !== 'string') continue;
+      yield* this.readSigns(fact, fact.value);
+      if (hasInvisible(fact.value)) this.withInvisible.push(fact);
+    }
+    // A command is often a list of its words: what they say together counts for the first of them.
+    for (const list of lists) {
+      yield;
+      yield* this.readSigns(list[0]!, list.map(({ value }) => value).join(' '));
+    }
+  }
+
+  private nameEnding({ key, path }: Fact): void {
+    const above = path.lastIndexOf('/', path.length - key.length - 2);
+    const ending = path.slice(above + 1);
+    this.endings.push(ending);
+    if (this.namesSeen.has(ending) || this.namesSeen.size >= MOST_NAMES) return;
+    this.namesSeen.add(ending);
+    for (const pattern of patternsLike(ending, key)) {
+      const endings = this.endingsLike.get(pattern);
+      if (endings) endings.add(ending);
+      else this.endingsLike.set(pattern, new Set([ending]));
+    }
+  }
+
+  private *readSigns(fact: Fact, text: string): Generator<void> {
     if (saysNothing(fact)) return;
-    for (const [sign, words] of SIGNS.matchesIn(wordsOf(text))) {
+    const said = wordsOf(text);
+    if (text.length > CHARACTERS_OF_A_PIECE) yield;
+    for (const [sign, words] of SIGNS.matchesIn(said)) {
       if (isNameOfThing(sign, fact)) continue;
       const found = { ...fact, words };
       if (isOnlyTold(sign, fact, this.isMail)) this.told.push(found);
@@ -80,12 +138,35 @@ export class Facts {
   }
 
   named(...keys: readonly string[]): readonly Fact[] {
-    return keys.flatMap((key) => this.byKey.get(key) ?? []);
+    const found: Fact[] = [];
+    for (const key of keys) {
+      const facts = this.byKey.get(key);
+      if (facts) for (const fact of facts) found.push(fact);
+    }
+    return found;
+  }
+
+  /** Facts with a name like these, which has to be a `patternOfNames`. */
+  namedLike(names: RegExp): readonly Fact[] {
+    const matching = this.endingsLike.get(names);
+    return matching ? this.all.filter((_, place) => matching.has(this.endings[place]!)) : [];
   }
 
   /** Without what a stranger may have written: the only facts that may speak for an event. */
   get allOfTools(): readonly Fact[] {
-    return this.all.filter(isOfTools);
+    return (this.ofToolsFound ??= this.all.filter(isOfTools));
+  }
+
+  /** What a tool or a colleague notes about the event in some words. A list holds what was done or seen, and no notes. */
+  get remarks(): readonly Fact[] {
+    return (this.remarksFound ??= this.allOfTools.filter(
+      ({ key, pointer, value }) =>
+        typeof value === 'string' &&
+        !/\/\d+$/.test(pointer) &&
+        value.length <= LONGEST_REMARK &&
+        value.includes(' ') &&
+        !CHOSEN_BY_OTHERS.test(key),
+    ));
   }
 
   /** As `named`, and of tools only. */
@@ -103,6 +184,32 @@ export class Facts {
   }
 }
 
+/** All patterns of names that rules look for. Tools use the same names in each event: which patterns fit one is found once. */
+const patterns = new Set<RegExp>();
+const fitting = new Map<string, readonly RegExp[]>();
+const MOST_REMEMBERED = 2_000;
+const LONGEST_REMEMBERED = 80;
+
+export function patternOfNames(pattern: RegExp): RegExp {
+  // A look may be made while an event is judged: a pattern that is known must not empty the memory.
+  if (patterns.has(pattern)) return pattern;
+  patterns.add(pattern);
+  fitting.clear();
+  return pattern;
+}
+
+/** `change_status` and `change: { status }` are one name. */
+function patternsLike(ending: string, key: string): readonly RegExp[] {
+  const known = fitting.get(ending);
+  if (known) return known;
+  const joined = ending.replace('/', '');
+  const found = [...patterns].filter((pattern) => pattern.test(key) || pattern.test(joined));
+  if (ending.length > LONGEST_REMEMBERED) return found;
+  if (fitting.size >= MOST_REMEMBERED) fitting.clear();
+  fitting.set(ending, found);
+  return found;
+}
+
 function into<K>(map: Map<K, Fact[]>, key: K, fact: Fact): void {
   const known = map.get(key);
   if (known) known.push(fact);
@@ -117,13 +224,16 @@ interface Place {
 }
 
 /** Breadth first, and with a list of what is left instead of recursion: depth costs nothing. */
-function scalarsOf(root: object): { facts: Fact[]; lists: Fact[][]; rest: boolean } {
+function* scalarsOf(
+  root: object,
+): Generator<void, { facts: Fact[]; lists: Fact[][]; rest: boolean }> {
   const facts: Fact[] = [];
   const places: Place[] = [{ value: root, pointer: '', path: '', level: 0 }];
   const nameOf = rememberingNames();
   const lists: Fact[][] = [];
   let rest = false;
   for (let at = 0; at < places.length; at += 1) {
+    if (at % FACTS_OF_A_PIECE === 0) yield;
     const { value, pointer, path, level } = places[at]!;
     const inList = Array.isArray(value);
     const first = facts.length;

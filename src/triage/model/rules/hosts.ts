@@ -18,6 +18,12 @@ const SENDER_KEYS = [
   'upn',
   'fromtenant',
   'email',
+  'fromaddr',
+  'fromemail',
+  'senderemail',
+  'senderaddress',
+  'senderemailaddress',
+  'headerfrom',
 ];
 const OWN_KEYS = [
   'recipient',
@@ -44,6 +50,10 @@ const OWN_KEYS = [
   'who',
   'initiatedby',
   'targetusername',
+  'recipientaddress',
+  'recipientemail',
+  'toaddress',
+  'toaddresses',
 ];
 /** Where a tool puts the name that somebody imitates. */
 const KNOWN_KEYS =
@@ -68,28 +78,33 @@ function onceForEach<T>(find: (facts: Facts) => T): (facts: Facts) => T {
   };
 }
 
-/** More in one text than anybody writes; who does write so many hides one among them. */
+/** More than anybody writes in one text, or in one event; who does write so many hides one among them. */
 const MOST_IN_A_TEXT = 2_000;
+const MOST_IN_AN_EVENT = 4_000;
 
-function hostsBy(pattern: RegExp, fact: Fact): Host[] {
+function hostsBy(pattern: RegExp, facts: readonly Fact[]): Host[] {
   const hosts: Host[] = [];
-  for (const [, name] of String(fact.value).matchAll(pattern)) {
-    if (hosts.length >= MOST_IN_A_TEXT) break;
-    hosts.push({ name: nfkc(name!).toLowerCase().replace(/\.+$/, ''), fact });
+  for (const fact of facts) {
+    const most = Math.min(MOST_IN_AN_EVENT, hosts.length + MOST_IN_A_TEXT);
+    for (const [, name] of String(fact.value).matchAll(pattern)) {
+      if (hosts.length >= most) break;
+      hosts.push({ name: nfkc(name!).toLowerCase().replace(/\.+$/, ''), fact });
+    }
+    if (hosts.length >= MOST_IN_AN_EVENT) break;
   }
   return hosts;
 }
 
 /** Hosts of addresses on the web, but for those of the tool's own console. */
-export const linkedHosts = onceForEach((facts): readonly Host[] =>
-  facts.all
-    .filter(({ value }) => typeof value === 'string' && value.includes('://'))
-    .filter(({ key }) => !isConsoleLink(key))
-    .flatMap((fact) => hostsBy(URL_HOST, fact)),
-);
+export const linkedHosts = onceForEach((facts): readonly Host[] => {
+  const texts = facts.all.filter(
+    ({ key, value }) => typeof value === 'string' && value.includes('://') && !isConsoleLink(key),
+  );
+  return hostsBy(URL_HOST, texts);
+});
 
 export const senderDomains = onceForEach((facts): readonly Host[] =>
-  facts.named(...SENDER_KEYS).flatMap((fact) => hostsBy(MAIL_DOMAIN, fact)),
+  hostsBy(MAIL_DOMAIN, facts.named(...SENDER_KEYS)),
 );
 
 /** Under these names tools put whose mailbox it is. `to` is not among them: the sender of a mail writes there what he likes. */
@@ -119,17 +134,24 @@ export function isFromInside(facts: Facts): boolean {
   );
 }
 
+const REPLY_KEY = /^(?:header|mail)?reply(?:to)?(?:address|header)?$/;
 export const replyDomains = onceForEach((facts): readonly Host[] =>
-  facts.named('replyto', 'headerreplyto').flatMap((fact) => hostsBy(MAIL_DOMAIN, fact)),
+  hostsBy(
+    MAIL_DOMAIN,
+    facts.all.filter(({ key }) => REPLY_KEY.test(key)),
+  ),
 );
 
-/** Texts with so many hosts that not all of them were looked at. */
+/** Texts with so many hosts that not all of them were looked at, or whose hosts were the last that were looked at. */
 export function flooded(facts: Facts): readonly Fact[] {
   const counts = new Map<Fact, number>();
-  for (const { fact } of [...linkedHosts(facts), ...senderDomains(facts)]) {
-    counts.set(fact, (counts.get(fact) ?? 0) + 1);
-  }
-  return [...counts].filter(([, count]) => count >= MOST_IN_A_TEXT).map(([fact]) => fact);
+  const found = [linkedHosts(facts), senderDomains(facts)];
+  for (const { fact } of found.flat()) counts.set(fact, (counts.get(fact) ?? 0) + 1);
+  const last = found.filter(({ length }) => length >= MOST_IN_AN_EVENT);
+  return [
+    ...[...counts].filter(([, count]) => count >= MOST_IN_A_TEXT).map(([fact]) => fact),
+    ...last.map((hosts) => hosts.at(-1)!.fact),
+  ];
 }
 
 /** The registered part of a host: what its owner paid for. Without a list of public suffixes, the common ones suffice. */
@@ -141,20 +163,15 @@ export function registered(host: string): string {
 
 /** The domains that are called the real ones. */
 function knownDomains(facts: readonly Fact[]): ReadonlySet<string> {
-  const domains = facts
-    .filter(({ key }) => KNOWN_KEYS.test(key))
-    .flatMap((fact) => {
-      const text = String(fact.value).toLowerCase().trim();
-      const ofMail = hostsBy(MAIL_DOMAIN, fact).map(({ name }) => name);
-      return BARE_HOST.test(text) ? [text, ...ofMail] : ofMail;
-    });
-  return new Set(domains.map(registered));
+  const known = facts.filter(({ key }) => KNOWN_KEYS.test(key));
+  const plain = known.map(({ value }) => String(value).toLowerCase().trim());
+  const ofMail = hostsBy(MAIL_DOMAIN, known).map(({ name }) => name);
+  return new Set([...plain.filter((text) => BARE_HOST.test(text)), ...ofMail].map(registered));
 }
 
 /** The domains of the people that the event happened to. */
 function ownDomains(facts: readonly Fact[]): ReadonlySet<string> {
-  const people = facts.flatMap((fact) => hostsBy(MAIL_DOMAIN, fact));
-  return new Set(people.map(({ name }) => registered(name)));
+  return new Set(hostsBy(MAIL_DOMAIN, facts).map(({ name }) => registered(name)));
 }
 
 const LEAST_LETTERS = 5;
@@ -164,7 +181,7 @@ const LONGEST_ADDITION = 12;
 const LONGEST_NAME = 40;
 
 /** Hosts that borrow the name of one of our own domains, of a known one, or of a brand that all know: `login-acme.test` for `acme.example`. */
-export function borrowedNames(facts: Facts): readonly Host[] {
+export const borrowedNames = onceForEach((facts): readonly Host[] => {
   // What a stranger may have written is compared with, too, but spares no host and comes last.
   const toolsKnown = knownDomains(facts.allOfTools);
   const toolsOwn = ownDomains(facts.ofTools(...OWN_KEYS));
@@ -183,11 +200,14 @@ export function borrowedNames(facts: Facts): readonly Host[] {
     if (!known.has(domain) && knownNames.has(nameOf(domain))) return true;
     if (toolsOwn.has(domain)) return false;
     if (imitatesBrand(name, domain)) return true;
-    const labels = name.split('.').map((label) => ({ label, looks: seen(label) }));
+    const labels = name
+      .split('.')
+      .filter(({ length }) => length >= LEAST_LETTERS)
+      .map((label) => ({ label, looks: seen(label) }));
     const owned = { label: nameOf(domain), looks: seen(nameOf(domain)) };
     return names.some((real) => resembles(owned, real) || labels.some((one) => borrows(one, real)));
   });
-}
+});
 
 /** Each comparison takes time by the length of both, and a mail may name hosts by the thousand. */
 const MOST_HOSTS = 500;
@@ -221,20 +241,23 @@ function borrows({ label, looks }: Label, real: string): boolean {
 
 function resembles({ label, looks }: Label, real: string): boolean {
   if (label === real || label[0] !== real[0] || real.length > LONGEST_NAME) return false;
-  if (Math.abs(looks.length - real.length) > 2) return false;
-  return distance(looks, real) <= (real.length < 7 ? 1 : 2);
+  return isWithin(real.length < 7 ? 1 : 2, looks, real);
 }
 
-/** How many letters have to be changed: rows of the usual table, for two short labels. */
-function distance(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at);
+/** Whether so few letters have to be changed: the usual table, of which only the cells near its diagonal can be so low. */
+function isWithin(most: number, one: string, other: string): boolean {
+  const longer = other.length - one.length;
+  if (Math.abs(longer) > most) return false;
+  // The cell `at` of the row `i` is about the first `i` letters of the one and the first `i + at - most` of the other.
+  let row = Array.from({ length: 2 * most + 1 }, (_, at) => (at < most ? LONGEST_NAME : at - most));
   for (let i = 1; i <= one.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= other.length; j += 1) {
-      const change = row[j - 1]! + (one[i - 1] === other[j - 1] ? 0 : 1);
-      next.push(Math.min(change, row[j]! + 1, next[j - 1]! + 1));
+    const next: number[] = [];
+    for (let at = 0; at < row.length; at += 1) {
+      const change = row[at]! + (one[i - 1] === other[i + at - most - 1] ? 0 : 1);
+      const added = at + 1 < row.length ? row[at + 1]! + 1 : LONGEST_NAME;
+      next.push(Math.min(change, added, at > 0 ? next[at - 1]! + 1 : LONGEST_NAME));
     }
     row = next;
   }
-  return row.at(-1)!;
+  return row[longer + most]! <= most;
 }

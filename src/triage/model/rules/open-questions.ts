@@ -28,18 +28,51 @@ const SIGN_IN_GAPS: readonly Gap[] = [
   ['the device', has('device', 'devicename', 'deviceid', 'devicestate', 'managed', 'compliant')],
   ['the second factor', has('mfa', 'factor', 'mfaresult', 'mfamethod', 'authenticationmethod')],
 ];
-const MACHINE_GAPS: readonly Gap[] = [
-  ['the machine', ({ fields }, types) => types.has('host') || fields.host !== undefined],
+const COMMAND = has('commandline', 'cmdline', 'cmd', 'command', 'process', 'args');
+const MACHINE: Gap = [
+  'the machine',
+  ({ fields }, types) => types.has('host') || fields.host !== undefined,
+];
+const PROGRAM_GAPS: readonly Gap[] = [
+  MACHINE,
   ['the digest of a file', (_, types) => types.has('hash')],
-  ['the command line', has('commandline', 'cmdline', 'cmd', 'command', 'process', 'args')],
+  ['the command line', COMMAND],
   ['what the tool did about it', OUTCOME],
 ];
+const NETWORK_GAPS: readonly Gap[] = [MACHINE, ['what the tool did about it', OUTCOME]];
+const CLOUD_GAPS: readonly Gap[] = [
+  ['who did it', ({ fields }, types) => types.has('user') || fields.user !== undefined],
+  ['the address it came from', (_, types) => types.has('ip')],
+  ['what was done since', OUTCOME],
+];
+const CODE_GAPS: readonly Gap[] = [
+  [
+    'whether it was mended',
+    has('state', 'status', 'fixedat', 'resolution', 'dismissedat', 'validity'),
+  ],
+];
 
+const DATA = /data_exfiltration|policy_violation/;
+const PROGRAMS = /malware|ransomware/;
 const SIGN_IN = /login|account|brute_force|sign_in/;
 
 const gapsOf = (facts: Facts, incidentType: string): readonly Gap[] => {
   if (facts.isMail) return MAIL_GAPS;
-  return SIGN_IN.test(incidentType) ? SIGN_IN_GAPS : MACHINE_GAPS;
+  if (SIGN_IN.test(incidentType)) return SIGN_IN_GAPS;
+  const {
+    repository,
+    package: library,
+    file,
+    process,
+    hash,
+    host,
+    resource,
+    account,
+  } = facts.fields;
+  if (repository !== undefined || library !== undefined) return CODE_GAPS;
+  if (PROGRAMS.test(incidentType) || (file ?? process ?? hash) !== undefined) return PROGRAM_GAPS;
+  const isOfAccount = host === undefined && (resource ?? account) !== undefined;
+  return isOfAccount || DATA.test(incidentType) ? CLOUD_GAPS : NETWORK_GAPS;
 };
 
 export function missingIn(
@@ -79,7 +112,9 @@ export function lookUpsFor(
   const named = new Set([hash, url, ip, domain, host].map((text) => text?.toLowerCase()));
   const own = ownDomain(facts);
   const found = BY_TYPE.flatMap(([type, action, asks]) => {
-    const ofType = indicators.filter((one) => one.type === type && isOutside(one, own));
+    const ofType = indicators.filter(
+      (one) => one.type === type && isOutside(one, own) && !isPartOf(one, facts),
+    );
     const first = ofType.find(({ value }) => named.has(value.toLowerCase())) ?? ofType[0];
     return first ? [{ action, value: first.value, asks }] : [];
   });
@@ -92,13 +127,37 @@ export function lookUpsFor(
 const PRIVATE =
   /^(?:10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|f[cd]|fe80:|::1$)/i;
 
-/** Nobody outside knows a private address, and a look-up of the own domain says nothing. */
-function isOutside({ type, value }: ExtractedIndicator, own: string | undefined): boolean {
+/** Where tools link to themselves, and where they name our own machines, mailboxes and people. */
+const PLACE_OF_TOOL =
+  /^\/(?:link|source)$|context$|\/(?:alert|rule|rules|detection|incident|case|_links|links)(?:\/\d+)?\/(?:url|link|href|self|rulelink)$/i;
+const PLACE_OF_OURS =
+  /(?:dns_?name|machine_?domain|host_?name|fqdn|user_?principal(?:_?name)?|^\/(?:user|actor|target|reported_by)|recipient(?:_?email)?(?:_?address)?(?:\/\d+)?|upn_?suffix|nt_?domain|account_?domain|\/mailbox\/.*|actor\/alternateId)$/i;
+
+/** Nobody outside knows a private address, and a look-up of the own domain or of the tool's own page says nothing. */
+function isOutside(
+  { type, value, pointers }: ExtractedIndicator,
+  own: string | undefined,
+): boolean {
+  if (type === 'domain' || type === 'url') {
+    const isSelf = (pointer: string) =>
+      PLACE_OF_TOOL.test(pointer) || (type === 'domain' && PLACE_OF_OURS.test(pointer));
+    if (pointers.every(isSelf)) return false;
+  }
   if (type === 'ip') return isIP(value) === 0 || !PRIVATE.test(value);
   if (own === undefined) return true;
   if (type === 'domain') return value !== own && !value.endsWith(`.${own}`);
   return type !== 'url' || !value.includes(`//${own}/`);
 }
+
+/** `g.ito` of the account `EXAMPLE\\g.ito`, and the name of a file, look like domains. */
+function isPartOf({ type, value }: ExtractedIndicator, { fields }: Facts): boolean {
+  const names = [fields.user, fields.file, fields.process, fields.host];
+  return (
+    type === 'domain' &&
+    names.some((name) => name !== undefined && partsOf(name.toLowerCase()).includes(value))
+  );
+}
+const partsOf = (name: string): readonly string[] => [name, ...name.split(/[\\/\s]+/)];
 
 const domainOf = (address: string | undefined): string | undefined =>
   address?.includes('@') ? address.slice(address.lastIndexOf('@') + 1).toLowerCase() : undefined;

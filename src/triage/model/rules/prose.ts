@@ -2,9 +2,8 @@ import type { MailAuthentication } from '../../evidence/mail-authentication.js';
 import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
 import type { Fact } from './fact.js';
 import { ACCOUNT_SIGNS } from './signs/account-signs.js';
-import { ENDPOINT_SIGNS } from './signs/endpoint-signs.js';
+import { ENDPOINT_SIGNS, WEB_SIGNS } from './signs/endpoint-signs.js';
 import type { Sign } from './signs/signs.js';
-import { WEB_SIGNS } from './signs/web-signs.js';
 
 /** Words of people, in which `virus` may be the flu. */
 export const MESSAGES: ReadonlySet<string> = new Set([

@@ -4,7 +4,7 @@ import { defang } from '../../../incidents/defang.js';
 import type { Facts } from './facts.js';
 import type { LookUp } from './open-questions.js';
 import type { Finding } from './score.js';
-import { explained } from './seen-words.js';
+import { explained, tokensOf } from './seen-words.js';
 
 const MOST_REASONS = 5;
 const MOST_GAPS = 3;
@@ -21,6 +21,7 @@ const CATEGORY_WORDS: Readonly<Record<string, string>> = {
   pup: 'unwanted software',
   brute_force: 'password guessing',
   credential_stuffing: 'credential stuffing',
+  data_exfiltration: 'data that was taken out',
   impossible_travel: 'impossible travel',
   account_takeover: 'account takeover',
   web_attack: 'an attack on a web server',
@@ -38,23 +39,35 @@ export interface Reasons {
 /** The verdict as an analyst writes it to a colleague: the finding, why, and what would settle it. No points: they stand beside it. */
 export function reasoningOf(reasons: Reasons, facts: Facts): string {
   const { classification, findings } = reasons;
-  const signs = sentences(findings, (points) => points > 0);
-  const calming = sentences(findings, (points) => points < 0);
+  const [signsTold, told] = [new Set<string>(), new Set<string>()];
+  const signs = sentences(findings, (points) => points > 0, signsTold);
+  const calming = sentences(findings, (points) => points < 0, told);
   const why = classification === 'benign' ? [...calming, ...signs] : signs;
   return [
     finding(reasons, facts),
     ...why,
     ...(classification === 'benign' || calming.length === 0 ? [] : ['In its favour:', ...calming]),
-    ...(classification === 'benign' ? [] : outcome(facts)),
-    ...(classification === 'inconclusive' ? open(reasons) : []),
+    ...(classification === 'benign' ? [] : outcome(facts, told)),
+    ...(classification === 'inconclusive' ? open(reasons, facts) : []),
   ].join(' ');
 }
 
-const sentences = (findings: readonly Finding[], counts: (points: number) => boolean): string[] =>
-  findings
-    .filter(({ rule }) => counts(rule.points))
-    .slice(0, MOST_REASONS)
-    .map(({ rule, facts }) => explained(rule, facts));
+/** Strongest first, and each fact once: what an earlier sentence went by is not told again in other words. */
+function sentences(
+  findings: readonly Finding[],
+  counts: (points: number) => boolean,
+  told: Set<string>,
+): string[] {
+  const sentencesSoFar: string[] = [];
+  for (const { rule, facts } of findings) {
+    if (!counts(rule.points) || sentencesSoFar.length === MOST_REASONS) continue;
+    const tokens = tokensOf(facts);
+    const isTold = tokens.length > 0 && tokens.every((one) => one.some((word) => told.has(word)));
+    for (const word of tokens.flat()) told.add(word);
+    if (!isTold) sentencesSoFar.push(explained(rule, facts));
+  }
+  return sentencesSoFar;
+}
 
 function finding({ classification, category, findings }: Reasons, facts: Facts): string {
   const what = CATEGORY_WORDS[category] ?? 'an attack';
@@ -102,25 +115,36 @@ const OUTCOME_KEYS = [
 ] as const;
 
 /** What the tool did, which says how it ended and not what it is. */
-function outcome(facts: Facts): string[] {
+function outcome(facts: Facts, told: ReadonlySet<string>): string[] {
   const stopped = facts
     .named(...OUTCOME_KEYS)
     .find(({ value }) => typeof value === 'string' && value.length <= 80 && STOPPED.test(value));
-  return stopped
+  return stopped && !told.has(`${stopped.pointer} ${String(stopped.value).toLowerCase()}`)
     ? [
         'The tool reports that it stopped this, which limits the damage and does not change what it is.',
       ]
     : [];
 }
 
-function open({ missing, lookUps }: Reasons): string[] {
+/** Who may know what no look-up says. */
+function whomToAsk({ fields }: Facts): string {
+  const { host, repository, resource, user, recipient } = fields;
+  const name = (value: string | undefined) =>
+    value !== undefined && A_NAME.test(value) ? defang(value) : undefined;
+  const owned = name(host) ?? name(repository?.split('/').at(-1)) ?? name(resource);
+  return owned !== undefined
+    ? `the owner of ${owned}`
+    : (name(user) ?? name(recipient) ?? 'the person whom it is about');
+}
+
+function open({ missing, lookUps }: Reasons, facts: Facts): string[] {
   return [
     ...(missing.length > 0
       ? [`The event does not say: ${missing.slice(0, MOST_GAPS).join('; ')}.`]
       : []),
     lookUps.length > 0
       ? `To settle it: ${lookUps.map(({ action, value, asks }) => `${action} of ${shown(value)} (${asks})`).join(', or ')}.`
-      : 'It has no address, link, digest or machine to look up: ask for the raw event, or the person whom it is about.',
+      : `Nothing that it names can be looked up: ask ${whomToAsk(facts)}, or for the raw event.`,
   ];
 }
 

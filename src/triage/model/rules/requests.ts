@@ -34,6 +34,7 @@ const ATTACKS: readonly RegExp[] = [
   /(?:\.\.[\\/]){2}|\.\.[\\/]{1,3}(?:etc|windows|proc)\b|[\\/]etc[\\/](?:passwd|shadow)\b|[\\/]windows[\\/]win\.ini/i,
   /(?:[;|`]|&&|\$\()\s{0,9}(?:cat|id|whoami|wget|curl|nc|bash|sh|ping|uname|powershell|cmd(?:\.exe)?)\b(?!\s{0,3}=)/i,
   /[?&](?:cmd|exec|command)=(?:whoami|id|cat|ls|dir|uname|net|ipconfig|ifconfig|type)\b|\$\{jndi:/i,
+  /class\.module\.classloader|autodiscover\.json\?\S{0,40}@|x-rps-cat|php:\/\/(?:input|filter)|\b(?:eval|passthru|shell_exec|base64_decode)\s{0,3}\(/i,
   /<script\b|\bonerror\s{0,5}=/i,
 ];
 const LONGEST_REQUEST = 8_192;
@@ -57,11 +58,16 @@ function attackIn(request: string): string | undefined {
 }
 
 /** Names that only requests to servers have. The others are also those of parts of a mail, which are no requests. */
-const ONLY_OF_REQUESTS = REQUEST_KEYS.filter((key) =>
+export const ONLY_OF_REQUESTS = REQUEST_KEYS.filter((key) =>
   /^(?:uri|querystring|request\w*|http\w+)$/.test(key),
 );
 const requestsOf = (facts: Facts) =>
-  facts.named(...(facts.isMail ? ONLY_OF_REQUESTS : REQUEST_KEYS));
+  facts.isMail
+    ? facts.named(...ONLY_OF_REQUESTS)
+    : [
+        ...facts.named(...REQUEST_KEYS),
+        ...facts.all.filter(({ value }) => /^(?:GET|POST|PUT|DELETE|HEAD) \//.test(String(value))),
+      ];
 
 export const requestsLike: Look = {
   at: `requests in ${REQUEST_KEYS.join(', ')} like ${ATTACKS.map(({ source }) => source).join(' or ')}`,

@@ -5,6 +5,7 @@ import type { Rule } from './rule.js';
 import { SCALE } from './scale.js';
 import { ACCOUNT_RULES } from './table/account-rules.js';
 import { ATTACHMENT_RULES } from './table/attachment-rules.js';
+import { CONTEXT_RULES } from './table/context-rules.js';
 import { EXECUTION_RULES } from './table/execution-rules.js';
 import { FRAUD_RULES } from './table/fraud-rules.js';
 import { GENERIC_RULES } from './table/generic-rules.js';
@@ -14,6 +15,7 @@ import { LINK_RULES } from './table/link-rules.js';
 import { LURE_RULES } from './table/lure-rules.js';
 import { MALWARE_RULES } from './table/malware-rules.js';
 import { NETWORK_RULES } from './table/network-rules.js';
+import { OPERATIONS_RULES } from './table/operations-rules.js';
 import { REASSURING_MAIL_RULES } from './table/reassuring-mail-rules.js';
 import { REASSURING_RULES } from './table/reassuring-rules.js';
 import { SENDER_RULES } from './table/sender-rules.js';
@@ -38,6 +40,8 @@ export const RULES: readonly Rule[] = [
   ...GENERIC_RULES,
   ...REASSURING_MAIL_RULES,
   ...REASSURING_RULES,
+  ...OPERATIONS_RULES,
+  ...CONTEXT_RULES,
 ];
 
 /** SHA-256 in hex of what the scorer goes by: a changed rule, phrase, threshold or list of places is another scorer. */

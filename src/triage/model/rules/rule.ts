@@ -1,5 +1,5 @@
 import type { Doubt } from './doubts.js';
-import type { Facts } from './facts.js';
+import { type Facts, isOfTools, patternOfNames } from './facts.js';
 import type { Fact } from './fact.js';
 import { MESSAGES } from './prose.js';
 import { type Sign, SIGN_PHRASES } from './signs/signs.js';
@@ -21,6 +21,27 @@ export interface Look {
   find(facts: Facts): readonly Fact[];
 }
 
+/** What a habit is about. Habits of one kind repeat each other; those of several kinds bear each other out. */
+export type HabitKind =
+  | 'decided'
+  | 'recorded'
+  | 'confirmed'
+  | 'usual'
+  | 'planned'
+  | 'role'
+  | 'match'
+  | 'clean'
+  | 'bulk'
+  | 'inside'
+  | 'device'
+  | 'where'
+  | 'harmless'
+  | 'signed'
+  | 'widespread'
+  | 'links'
+  | 'who'
+  | 'factor';
+
 export interface Rule {
   readonly name: string;
   readonly group: RuleGroup;
@@ -34,9 +55,13 @@ export interface Rule {
   readonly mitre?: readonly string[];
   /** Of a rule that calms: the doubts that it explains. */
   readonly calms?: readonly Doubt[];
+  readonly kind?: HabitKind;
   /** Nobody who attacks can bring it about. Everything else that calms is a habit or a claim, which makes nothing benign. */
   readonly proof?: true;
 }
+
+/** Names of values, written as one text with spaces between them. */
+export const keys = (names: string): readonly string[] => names.trim().split(/\s+/);
 
 const listed = (names: readonly string[]): string => names.join(', ');
 
@@ -79,6 +104,67 @@ export const atMost = (most: number, ...keys: readonly string[]): Look => ({
       numeral((number) => number <= most),
     ),
 });
+
+/** Values under names like these with such an answer. */
+export const answered = (pattern: RegExp, answers: (fact: Fact) => boolean, said: string): Look => {
+  const names = patternOfNames(pattern);
+  return {
+    at: `answers (${said}) under names like ${names.source}`,
+    find: (facts) =>
+      facts
+        .namedLike(names)
+        .filter(answers)
+        .map((fact) => ({ ...fact, words: `${fact.key}: ${String(fact.value)}` })),
+  };
+};
+
+/** An answer that says no, or that nobody has answered yet. */
+const NEGATIVE =
+  /^(?:false|no|none|null|n\/?a|0|-)$|\b(?:not?|none|never|without|missing|denied|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|failed|failure|mismatch|open|requested|unsigned|invalid|revoked|self|stolen|untrusted|unmanaged|disabled)\b/i;
+const LONGEST_RECORD = 160;
+const NO_IN_REMARK =
+  /\b(?:not|nobody|never|without|missing|denied|denies|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|mismatch|self[- ]approved|stolen|unmanaged|date open|reached yet)\b|\bno (?!route|threat|other|new|unusual|further|macros?|link)/i;
+
+export const saysYes = ({ value }: Fact): boolean => {
+  const text = String(value).trim();
+  return text !== '' && text.length <= LONGEST_RECORD && !NEGATIVE.test(text);
+};
+export const reading = (pattern: RegExp) => (fact: Fact) =>
+  saysYes(fact) && pattern.test(String(fact.value));
+
+/** The same, where only the tool writes. */
+export const recorded = (names: RegExp, answers: (fact: Fact) => boolean, said = 'yes'): Look => {
+  const look = answered(names, answers, said);
+  return {
+    at: `${look.at}, where only the tool writes`,
+    find: (facts) => look.find(facts).filter(isOfTools),
+  };
+};
+
+/** What a tool or a colleague notes in words, whatever the name above it, unless the note says no. */
+export const remarked = (pattern: RegExp): Look => ({
+  at: `notes of tools and colleagues like ${pattern.source}`,
+  find: (facts) =>
+    matching(
+      facts.remarks.filter(({ value }) => !NO_IN_REMARK.test(String(value))),
+      (value) => pattern.exec(String(value))?.[0],
+    ).map((fact) => ({ ...fact, remark: true as const })),
+});
+
+/** A number under names like these, of at least so much. */
+export const countOf = (names: RegExp, least: number): Look =>
+  answered(names, ({ value }) => numberOf(value) >= least, `at least ${least}`);
+
+/** A text under names like these that reads like the pattern. */
+export const told = (names: RegExp, pattern: RegExp): Look =>
+  answered(
+    names,
+    ({ value }) => pattern.test(String(value).slice(0, 2_000)),
+    `like ${pattern.source}`,
+  );
+
+export const affirmed = (names: RegExp): Look => told(names, /^(?:true|yes|1)$/i);
+export const denied = (names: RegExp): Look => told(names, /^(?:false|no|0)$/i);
 
 /** As another look, but never at what a stranger may have written: what speaks for an event looks so. */
 export const byTools = (keys: readonly string[], pattern: RegExp): Look => ({

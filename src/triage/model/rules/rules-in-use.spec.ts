@@ -124,7 +124,7 @@ describe('the rules, on mails', () => {
       'only its sender says who received it',
       { sender: 'bob@corp.test', reporter: undefined, to: 'anna@corp.test' },
     ],
-    ['it has a link', { urls: ['https://corp.example/menu'] }],
+    ['it has a link elsewhere', { urls: ['https://menu.test/'] }],
     [
       'it has an address without a scheme',
       { body: 'The menu is at evil.test/menu for all of you. See you there.' },
@@ -259,7 +259,7 @@ describe('the rules, on what is found in code', () => {
 describe('the rules, on attacks that a calming fact stands beside', () => {
   it.each<[Classification, string, RawData]>([
     ['malicious', 'a note on many hosts', { file: 'HOW_TO_RECOVER.txt', host_count: 212 }],
-    ['inconclusive', 'a new service on many hosts', { alert: 'New service', hostCount: 180 }],
+    ['suspicious', 'a new service on many hosts', { alert: 'New service', hostCount: 180 }],
     [
       'malicious',
       'a spray that repeats',
@@ -290,7 +290,7 @@ describe('the rules, on attacks that a calming fact stands beside', () => {
       { alert: 'Vulnerable driver loaded: RTCore64.sys', signed: true, signature_valid: true },
     ],
     [
-      'inconclusive',
+      'benign',
       'a program of the management',
       {
         process: 'updater.exe',

@@ -71,7 +71,7 @@ describe('RulesModel', () => {
   it.each<[string, RawData, Classification, string]>([
     ['a mail that borrows a name', PHISHING, 'malicious', 'phishing'],
     ['credentials read from memory', DUMP, 'malicious', 'malware'],
-    ['travel with a managed device and a passkey', TRAVEL, 'inconclusive', 'unknown'],
+    ['travel with a managed device and a passkey', TRAVEL, 'benign', 'legitimate'],
     ['a scanner of the inventory', SCANNER, 'inconclusive', 'unknown'],
     ['a colleague who asks nothing', COLLEAGUE, 'benign', 'legitimate'],
     ['attacks that a scanner sends', SCAN, 'benign', 'legitimate'],

@@ -1,7 +1,8 @@
+import { LoopTurns } from '../../../platform/concurrency/semaphore.js';
 import { type Judgement, type TriageCase, TriageModel } from '../triage-model.port.js';
 import { Facts } from './facts.js';
 import { RULES_HASH } from './rule-table.js';
-import { findingsIn, pointsOf } from './score.js';
+import { findingsInPieces, pointsOf } from './score.js';
 import { verdictOn } from './verdict.js';
 
 /**
@@ -12,10 +13,12 @@ export class RulesModel extends TriageModel {
   readonly provider = 'rules';
   readonly configuredModel = 'rules';
   readonly asksOutside = false;
+  override readonly usesTools = false;
+  private readonly turns = new LoopTurns();
 
   async judge(given: TriageCase): Promise<Judgement> {
-    const facts = new Facts(given.rawData, given);
-    const findings = findingsIn(facts);
+    const facts = await this.turns.runInPieces(Facts.inPieces(given.rawData, given));
+    const findings = await this.turns.runInPieces(findingsInPieces(facts));
     return {
       verdict: verdictOn(findings, facts, given),
       model: this.configuredModel,

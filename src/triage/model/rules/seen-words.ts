@@ -16,6 +16,20 @@ export function explained({ explanation }: Rule, facts: readonly Fact[]): string
   return seen === '' ? explanation : explanation.replace(/\.(?= |$)/, () => ` (${seen}).`);
 }
 
+/** What a rule went by: the place, and words that are long enough to be known again in another place. */
+export function tokensOf(facts: readonly Fact[]): readonly (readonly string[])[] {
+  return facts.flatMap(({ pointer, words }) => {
+    if (!words?.trim()) return [];
+    const said = words
+      .replace(/^[\p{L}\p{N}]+: /u, '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, ' ')
+      .trim();
+    return [[`${pointer} ${said}`, ...(said.length >= SHORTEST_KNOWN ? [said] : [])]];
+  });
+}
+const SHORTEST_KNOWN = 7;
+
 function quoted(words: string): string {
   const line = words
     .slice(0, LONGEST_QUOTE * 4)

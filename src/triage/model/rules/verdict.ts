@@ -63,9 +63,15 @@ function categoryOf(
   const most = Math.max(...points.values());
   const strongest = [...points].find(([, sum]) => sum === most)?.[0];
   if (strongest === undefined) return CATEGORY_OF_TYPE[incidentType] ?? 'unknown';
+  if (strongest === 'malware' && isOfAccount(facts, incidentType)) return 'account_takeover';
   // A page that a sign-in came through is how the account was taken.
   return strongest === 'phishing' && isSignIn(facts) ? 'account_takeover' : strongest;
 }
+
+/** Without a machine, a program or a file there is no malware: it is the account that somebody uses. */
+const isOfAccount = ({ fields }: Facts, incidentType: string): boolean =>
+  /account|login|brute_force/.test(incidentType) &&
+  [fields.host, fields.process, fields.file, fields.hash].every((value) => value === undefined);
 
 const isSignIn = (facts: Facts): boolean =>
   !facts.isMail && facts.named('factor', 'mfa', 'authenticationrequirement').length > 0;

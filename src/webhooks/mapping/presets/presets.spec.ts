@@ -1,11 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { INCIDENT_TYPE } from '../../../incidents/incident.js';
 import type { Alert } from '../../reading/alert.js';
 import type { Json } from '../../reading/json.js';
 import { typeOf } from '../../reading/incident-type.js';
 import { severityOf } from '../../reading/severity.js';
-import { parsePointer, resolve } from '../json-pointer.js';
+import { parsePointer } from '../../../platform/json-pointer.js';
+import { resolve } from '../places.js';
 import type { Mapping } from '../mapping.js';
 import { mappingProblems, readByMapping } from '../mapping-rules.js';
 import { PRESETS, presetNamed } from '../presets.js';
@@ -58,16 +59,24 @@ describe('The presets', () => {
   it('are those that are promised, each with a fixture', () => {
     const names = PRESETS.map(({ name }) => name);
     expect(names.toSorted()).toEqual([
+      'abnormal',
       'alertmanager',
+      'azure_monitor',
       'cloudflare',
+      'cortex_xdr',
       'crowdstrike_epp',
+      'datadog',
       'elastic',
       'falco',
       'github',
       'google_secops',
+      'grafana',
+      'graylog',
       'guardduty',
       'microsoft_alert',
+      'mimecast',
       'okta',
+      'pagerduty',
       'proofpoint',
       'security_hub',
       'sentinelone',
@@ -99,10 +108,12 @@ describe('The presets', () => {
       expect(preset.setUp.join(' ')).toContain('{url}');
       const header = {
         token: /X-Webhook-Token|Bearer|cf-webhook-auth/,
-        body: /X-Hub-Signature-256/,
+        basic: /Basic authentication/,
+        body: /X-Hub-Signature-256|X-PagerDuty-Signature/,
+        standard: /webhook-signature/,
+        timestamped: /sign/,
       };
-      const named = preset.signature === 'body' ? header.body : header.token;
-      if (preset.signature !== 'timestamped') expect(preset.setUp.join(' ')).toMatch(named);
+      expect(preset.setUp.join(' ')).toMatch(header[preset.signature]);
     },
   );
 });

@@ -1,7 +1,16 @@
-import { AlwaysTrue, Instant, Text } from '../../../platform/validation/fields.js';
-import type { Severity } from '../../../incidents/incident.js';
+import {
+  AlwaysTrue,
+  Choice,
+  Instant,
+  JsonObject,
+  NestedList,
+  Text,
+  TextMap,
+  Texts,
+} from '../../../platform/validation/fields.js';
+import { SEVERITIES, type Severity } from '../../../incidents/incident.js';
 import type { Mapping } from '../../mapping/mapping.js';
-import type { SeverityMapping, TypeMapping, WebhookSource } from '../webhook-source.js';
+import type { Preset, SeverityMapping, TypeMapping, WebhookSource } from '../webhook-source.js';
 import {
   AutoTriage,
   Enabled,
@@ -16,7 +25,9 @@ import {
   TypeFixed,
   TypeWords,
   UsualType,
-} from './source-fields.js';
+} from './source-requests.dto.js';
+import type { IncidentFields } from '../../../incidents/incident-fields.js';
+import { type ReadEvent, incidentOf } from '../../reading/read-events.js';
 
 export class WebhookSourceDto {
   @SourceName()
@@ -103,4 +114,109 @@ export class DeletedWebhookSourceDto {
 
   @AlwaysTrue()
   readonly deleted: true;
+}
+
+export class WebhookPresetDto {
+  @PresetName()
+  readonly name: string;
+
+  @Text({ example: 'Prometheus Alertmanager' })
+  readonly title: string;
+
+  @Text({
+    description: 'Whose events these are, and where their shape is documented.',
+    example: 'https://prometheus.io/docs/alerting/latest/configuration/#webhook_config',
+  })
+  readonly documentation: string;
+
+  @Texts({
+    description: 'What to set at the sender; `{url}` stands for the address of the source.',
+    example: ['Add a receiver whose webhook_configs has the url {url}.'],
+  })
+  readonly set_up: readonly string[];
+
+  @Signature({ example: 'token' })
+  readonly signature: string;
+
+  @EventMapping()
+  readonly mapping: Mapping;
+
+  @UsualType({ optional: true })
+  readonly incident_type?: string;
+
+  @SeverityWords({ optional: true })
+  readonly severity_mapping?: SeverityMapping;
+
+  @TypeWords({ optional: true })
+  readonly type_mapping?: TypeMapping;
+
+  static from(this: void, preset: Preset): WebhookPresetDto {
+    return {
+      name: preset.name,
+      title: preset.title,
+      documentation: preset.documentation,
+      set_up: preset.setUp,
+      signature: preset.signature,
+      mapping: preset.mapping,
+      incident_type: preset.incidentType,
+      severity_mapping: preset.severityMapping,
+      type_mapping: preset.typeMapping,
+    };
+  }
+}
+
+/** An incident as an event would make it. */
+class PreviewedIncidentDto {
+  @Text({ example: 'malware' })
+  readonly incident_type: string;
+
+  @Choice('Severity', SEVERITIES, { example: 'high' })
+  readonly severity: Severity;
+
+  @Text({
+    optional: true,
+    description: 'The word for the severity, when nobody knows what it means.',
+    example: 'apocalyptic',
+  })
+  readonly unknown_severity?: string;
+
+  @Text({ example: 'Malware: Emotet on WS-0042' })
+  readonly title: string;
+
+  @Text({
+    optional: true,
+    description: 'By what a repetition is known. Without it the content counts.',
+    example: 'alert-4711',
+  })
+  readonly event_id?: string;
+
+  @TextMap({ description: 'What the event says in well-known words.' })
+  readonly fields: IncidentFields;
+
+  @JsonObject({ description: 'The event exactly as it came.' })
+  readonly raw_data: Record<string, unknown>;
+}
+
+export class WebhookPreviewDto {
+  @NestedList(() => PreviewedIncidentDto, { description: 'One for each event of the body.' })
+  readonly incidents: readonly PreviewedIncidentDto[];
+
+  /** As JSON in its envelope: raw_data goes through as text, which loses no digit of its numbers. */
+  static envelopeOf(this: void, events: readonly ReadEvent[]): string {
+    return `{"data":{"incidents":[${events.map(previewOf).join()}]}}`;
+  }
+}
+
+function previewOf(event: ReadEvent): string {
+  const { eventId, unknownSeverity } = event;
+  const { incidentType, severity, title, rawData, fields } = incidentOf(event);
+  const head: Omit<PreviewedIncidentDto, 'raw_data'> = {
+    incident_type: incidentType,
+    severity,
+    unknown_severity: unknownSeverity,
+    title,
+    event_id: eventId,
+    fields,
+  };
+  return `${JSON.stringify(head).slice(0, -1)},"raw_data":${rawData}}`;
 }

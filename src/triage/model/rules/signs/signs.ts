@@ -1,9 +1,7 @@
 import { Lexicon } from '../words.js';
 import { ACCOUNT_SIGNS } from './account-signs.js';
-import { ENDPOINT_SIGNS } from './endpoint-signs.js';
-import { MAIL_SIGNS } from './mail-signs.js';
-import { ORDER_SIGNS } from './order-signs.js';
-import { WEB_SIGNS } from './web-signs.js';
+import { ENDPOINT_SIGNS, WEB_SIGNS } from './endpoint-signs.js';
+import { MAIL_SIGNS, ORDER_SIGNS } from './mail-signs.js';
 
 /**
  * What texts say that matters to an analyst, whoever wrote them and under whatever name they come: phrases, with `|` between

@@ -1,4 +1,14 @@
-import { anyOf, atLeast, isTrue, reads, type Rule, says, together } from '../rule.js';
+import {
+  anyOf,
+  atLeast,
+  isFalse,
+  isTrue,
+  reads,
+  type Rule,
+  says,
+  together,
+  keys,
+} from '../rule.js';
 
 const TAKEOVER = { group: 'sign_in', category: 'account_takeover', mitre: ['T1078'] } as const;
 
@@ -8,7 +18,7 @@ const joined = anyOf(
   together(
     reads(['eventid', 'eventcode', 'winlogeventid'], /^(?:4728|4732|4756)$/),
     reads(
-      ['group', 'groupname', 'targetgroup', 'targetusername', 'targetaccountname'],
+      keys(`group groupname targetgroup targetusername targetaccountname`),
       /\b(?:(?:domain|enterprise|schema|key) admins|administrators|(?:account|backup|server|print) operators|dnsadmins|group policy creator owners)$/i,
     ),
   ),
@@ -51,7 +61,10 @@ export const ACCOUNT_RULES: readonly Rule[] = [
     name: 'unverified_publisher',
     points: 25,
     explanation: 'Nobody verified the publisher of the application.',
-    look: reads(['publisher', 'verifiedpublisher'], /^(?:unverified|none|unknown)$/i),
+    look: anyOf(
+      reads(['publisher', 'verifiedpublisher'], /^(?:unverified|none|unknown)$/i),
+      isFalse(...keys(`publisherverified verifiedpublisher isverifiedpublisher appverified`)),
+    ),
     category: 'phishing',
     mitre: ['T1528'],
   },
@@ -82,7 +95,7 @@ export const ACCOUNT_RULES: readonly Rule[] = [
       anyOf(
         says('at_night'),
         reads(
-          ['time', 'timestamp', 'at', 'eventtime', 'timecreated', 'localtime'],
+          keys(`time timestamp at eventtime timecreated localtime`),
           /^(?:\d{4}-\d\d-\d\d[T ])?(?:2[23]|0[0-4]):\d\d(?::\d\d)?(?:\.\d{1,9})?$/,
         ),
       ),
@@ -129,6 +142,23 @@ export const ACCOUNT_RULES: readonly Rule[] = [
   },
   {
     ...TAKEOVER,
+    name: 'exposed',
+    points: 20,
+    explanation: 'Something was opened to everybody.',
+    look: says('exposed'),
+    mitre: ['T1530'],
+  },
+  {
+    ...TAKEOVER,
+    name: 'cloud_misuse',
+    points: 20,
+    explanation:
+      'The cloud account is used as who has stolen it does: machines, snapshots, other regions.',
+    look: says('cloud_misuse'),
+    mitre: ['T1496', 'T1578'],
+  },
+  {
+    ...TAKEOVER,
     name: 'weak_proof',
     points: 30,
     explanation: 'The service desk reset an account on proof that strangers can have.',
@@ -141,7 +171,7 @@ export const ACCOUNT_RULES: readonly Rule[] = [
     points: 25,
     explanation: 'An account of a service was used by hand.',
     look: together(
-      reads(['account', 'user', 'username', 'targetusername'], /(?:^|\\)(?:svc|srv|sa)[_-]/i),
+      reads(keys(`account user username targetusername`), /(?:^|\\)(?:svc|srv|sa)[_-]/i),
       reads(['logontype'], /^(?:2|10|11)$/),
     ),
     mitre: ['T1078.002'],

@@ -1,5 +1,5 @@
 import { isBodyPart } from '../../../evidence/tool-plumbing.js';
-import { anyOf, isTrue, type Look, reads, type Rule, says, together } from '../rule.js';
+import { anyOf, isTrue, type Look, reads, type Rule, says, together, keys } from '../rule.js';
 import { FILE_KEYS, isMail } from './mail-looks.js';
 
 const ATTACHMENT = {
@@ -32,7 +32,7 @@ export const ATTACHMENT_RULES: readonly Rule[] = [
     explanation: 'The type of the attachment is one that runs code.',
     look: together(
       reads(
-        ['mimetype', 'contenttype', 'type', 'filetype', 'magic', 'filemimetype'],
+        keys(`mimetype contenttype type filetype magic filemimetype`),
         /x-msdownload|dosexec|iso9660|x-iso|application\/hta|onenote|macroenabled|x-ms-shortcut|windows script/i,
       ),
       isMail,
@@ -43,7 +43,7 @@ export const ATTACHMENT_RULES: readonly Rule[] = [
     name: 'macros_present',
     points: 25,
     explanation: 'The document holds macros.',
-    look: isTrue('macros', 'hasmacros', 'macro', 'containsmacros', 'vba', 'hasvba'),
+    look: isTrue(...keys(`macros hasmacros macro containsmacros vba hasvba`)),
   },
   {
     ...ATTACHMENT,

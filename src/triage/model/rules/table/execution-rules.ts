@@ -1,24 +1,33 @@
-import { anyOf, isFalse, reads, type Rule, says, together } from '../rule.js';
+import { anyOf, atMost, reads, type Rule, says, together, told, denied, keys } from '../rule.js';
 
 const MALWARE = { group: 'endpoint', category: 'malware' } as const;
-const PATH_KEYS = [
-  'path',
-  'file',
-  'image',
-  'filename',
-  'executable',
-  'processexecutable',
-  'commandline',
-  'cmd',
-  'cmdline',
-  'command',
-  'args',
-  'process',
-  'processtree',
-  'target',
-] as const;
+const PATH_KEYS = keys(`
+  path file image filename executable processexecutable commandline cmd cmdline command args
+  process processtree target`);
+
+const notSigned = anyOf(
+  denied(/signed$|signature(?:valid|verified|trusted)$|^trusted$|codesign\w*$/),
+  reads(['signer', 'signature'], /^(?:none|unsigned|invalid|revoked|expired)\b/i),
+);
+
+const SYSTEM_TOOL =
+  /(?:^|[\\/])(?:mshta|regsvr32|rundll32|certutil|bitsadmin|msiexec|wmic|cscript|wscript|installutil|regasm|cmstp|hh|odbcconf|msbuild)(?:\.exe)?$/i;
 
 export const EXECUTION_RULES: readonly Rule[] = [
+  {
+    ...MALWARE,
+    name: 'system_tool_fetches',
+    points: 40,
+    explanation: 'A tool of the system was given an address on the web to run something from.',
+    look: together(
+      told(/(?:process|image|program|binary|file|executable)(?:name|path)?$/, SYSTEM_TOOL),
+      told(
+        /arg\w*|param\w*|commandline|cmdline|cmd|command$/,
+        /\b(?:https?|ftp|file):\/\/|\\\\[\w.-]+\\/i,
+      ),
+    ),
+    mitre: ['T1218'],
+  },
   {
     ...MALWARE,
     name: 'office_starts_shell',
@@ -64,14 +73,53 @@ export const EXECUTION_RULES: readonly Rule[] = [
   },
   {
     ...MALWARE,
+    name: 'server_starts_shell',
+    points: 45,
+    explanation: 'A program that serves requests of strangers started a shell.',
+    look: together(
+      reads(
+        keys(`
+          parent parentimage parentname parentprocess procpname pname parentimagefilename
+          parentprocessname parentcommandline parentexecutable procparent parentcmdline ppname
+          initiatingprocess`),
+        /(?:^|[\\/])(?:w3wp|tomcat\d*|httpd|apache2?|nginx|php-fpm|php-cgi|sqlservr|umworkerprocess)(?:\.exe)?$/i,
+      ),
+      reads(
+        keys(`
+          child cmdline commandline cmd command process processname image filename
+          newprocessname proccmdline`),
+        /(?:^|[\\/" ])(?:cmd|powershell|pwsh|bash|sh|dash|whoami|net1?)(?:\.exe)?(?:["\s]|$)/i,
+      ),
+    ),
+    mitre: ['T1505.003', 'T1190'],
+  },
+  {
+    ...MALWARE,
     name: 'web_shell',
     points: 45,
     explanation: 'A page with code was uploaded and then called.',
-    look: reads(
-      ['p', 'path', 'url', 'uri'],
-      /(?:upload|image|avatar|files?|tmp)[^ ]{0,40}\.(?:aspx?|php\d?|jspx?|cfm)/i,
+    look: anyOf(
+      reads(
+        keys(`p path url uri`),
+        /(?:upload|image|avatar|files?|tmp)[^ ]{0,40}\.(?:aspx?|php\d?|jspx?|cfm)/i,
+      ),
+      told(
+        /./,
+        /\.(?:aspx?|php\d?|jspx?|cfm)\?(?:c|cmd|exec|command|q)=(?:id|whoami|cat|ls|dir|uname|type|net|ipconfig)\b/i,
+      ),
     ),
     mitre: ['T1505.003'],
+  },
+  {
+    ...MALWARE,
+    name: 'unsigned_library',
+    points: 30,
+    explanation: 'A signed program loads a library that nobody signed, as attackers make it do.',
+    look: told(
+      /./,
+      /\bsigned (?:program|process|binary|executable)\b.{0,60}\bunsigned (?:dll|library|module)\b|\bunsigned (?:dll|library|module)\b.{0,60}\bsigned (?:program|process|binary|executable)\b/i,
+    ),
+    mitre: ['T1574.002'],
   },
   {
     ...MALWARE,
@@ -89,8 +137,8 @@ export const EXECUTION_RULES: readonly Rule[] = [
     name: 'runs_where_anybody_writes',
     points: 12,
     explanation: 'It runs from a folder where anybody may write.',
-    look: reads(
-      PATH_KEYS,
+    look: told(
+      /path|file|image|process|program|library|binary|exe|command|cmd|args|module|parent|child|target|dropped|written|service/,
       /\\(?:users\\public|appdata\\(?:local\\temp|roaming)|perflogs|windows\\temp|programdata)\\|\/(?:tmp|dev\/shm|var\/tmp)\//i,
     ),
     mitre: ['T1204'],
@@ -100,9 +148,16 @@ export const EXECUTION_RULES: readonly Rule[] = [
     name: 'unsigned',
     points: 12,
     explanation: 'The program bears no signature.',
-    look: anyOf(
-      isFalse('signed', 'trusted', 'signaturevalid'),
-      reads(['signer', 'signature'], /^(?:none|unsigned|invalid|revoked|expired)\b/i),
+    look: notSigned,
+  },
+  {
+    ...MALWARE,
+    name: 'rare_program',
+    points: 8,
+    explanation: 'Hardly any other machine has the program, which bears no signature.',
+    look: together(
+      atMost(3, ...keys(`prevalence prevalenceorg orgprevalence hostswithfile`)),
+      notSigned,
     ),
   },
   {
@@ -111,20 +166,9 @@ export const EXECUTION_RULES: readonly Rule[] = [
     points: 15,
     explanation: 'A command or script talks to a bare address.',
     look: reads(
-      [
-        'commandline',
-        'cmd',
-        'cmdline',
-        'command',
-        'args',
-        'processargs',
-        'processtree',
-        'next',
-        'child',
-        'net',
-        'script',
-        'iocs',
-      ],
+      keys(`
+        commandline cmd cmdline command args processargs processtree next child net script
+        iocs`),
       /https?:\/\/\d{1,3}(?:\.\d{1,3}){3}/i,
     ),
     mitre: ['T1105'],

@@ -1,10 +1,20 @@
 import { senderDomains } from '../hosts.js';
-import { anyOf, isFalse, isTrue, type Look, reads, type Rule, says, together } from '../rule.js';
+import {
+  anyOf,
+  isFalse,
+  isTrue,
+  type Look,
+  reads,
+  type Rule,
+  says,
+  together,
+  keys,
+} from '../rule.js';
 import { isMail, placesOf } from './mail-looks.js';
 
 const FRAUD = { group: 'mail', category: 'bec', mitre: ['T1534'] } as const;
 const REAL_PERSON =
-  /(?:^|\/)(?:real(?!ity|ly|m|time)|employeedirectorymatch|displaynamematch|matchesexecutive)/;
+  /(?:^|\/)(?:real(?!ity|ly|m|time)|directory(?:address|entry|mail|email)|employeedirectorymatch|displaynamematch|matchesexecutive)/;
 
 const external: Look = {
   at: 'addresses of senders',
@@ -29,7 +39,7 @@ export const FRAUD_RULES: readonly Rule[] = [
     points: 30,
     explanation: 'Bank details were changed without a call to the known number.',
     look: anyOf(
-      isFalse('callbackdone', 'callbackverified', 'verifiedbyphone', 'ibanmatchesmaster'),
+      isFalse(...keys(`callbackdone callbackverified verifiedbyphone ibanmatchesmaster`)),
       isTrue('bankdetailschanged'),
       reads(['newibancountry'], /\S/),
     ),
@@ -58,9 +68,9 @@ export const FRAUD_RULES: readonly Rule[] = [
   {
     ...FRAUD,
     name: 'sensitive_list',
-    points: 35,
+    points: 40,
     explanation: 'Somebody asks for lists of staff or customers that fraud is made with.',
-    look: says('sensitive_list'),
+    look: together(says('sensitive_list'), isMail),
   },
   {
     ...FRAUD,

@@ -1,51 +1,35 @@
-import { anyOf, atLeast, reads, type Rule, says, together } from '../rule.js';
+import {
+  anyOf,
+  atLeast,
+  byTools,
+  type Look,
+  reads,
+  type Rule,
+  says,
+  together,
+  keys,
+} from '../rule.js';
 
 const GUESSING = { group: 'sign_in', category: 'brute_force', mitre: ['T1110'] } as const;
-const TRIES = [
-  'failures',
-  'failed',
-  'attempts',
-  'count',
-  'failurecount',
-  'failedattempts',
-  'failedlogins',
-  'failcount',
-  'attemptcount',
-  'loginfailures',
-  'totalfailures',
-  'totalattempts',
-  'calls',
-  '401',
-] as const;
-const WENT_WELL = [
-  'success',
-  'successes',
-  'accepted',
-  'successcount',
-  'successfullogins',
-  'successful',
-  '200',
-] as const;
+const TRIES = keys(`
+  failures failed attempts count failurecount failedattempts failedlogins failcount
+  attemptcount loginfailures totalfailures totalattempts calls 401`);
+const WENT_WELL = keys(`success successes accepted successcount successfullogins successful 200`);
 
 const manyAccounts = atLeast(
   50,
-  'userstried',
-  'distinctusers',
-  'distinctaccounts',
-  'invalidusers',
-  'destcount',
-  'usersaffected',
-  'targetedusers',
-  'uniqueusers',
-  'accountstargeted',
-  'usercount',
-  'accountcount',
-  'distinctusernames',
-  'failedusers',
-  'usersfailed',
-  'userstargeted',
-  'uniqueaccounts',
+  ...keys(`
+    userstried distinctusers distinctaccounts invalidusers usersaffected targetedusers
+    uniqueusers accountstargeted usercount accountcount distinctusernames failedusers
+    usersfailed userstargeted uniqueaccounts`),
 );
+
+/** Three wrong passwords before the right one are those of a person. */
+const guessedIn: Look = {
+  at: `${says('guessed').at}, unless the tool counts at most five failures`,
+  find: (facts) =>
+    byTools(TRIES, /^[1-5]$/).find(facts).length > 0 ? [] : says('guessed').find(facts),
+};
 
 export const GUESSING_RULES: readonly Rule[] = [
   {
@@ -55,7 +39,10 @@ export const GUESSING_RULES: readonly Rule[] = [
     explanation: 'Very many sign-ins failed.',
     look: together(
       atLeast(100, ...TRIES),
-      says('guessing', 'new_place', 'travel', 'legacy_protocol', 'push_denied'),
+      anyOf(
+        says('guessing', 'new_place', 'travel', 'legacy_protocol', 'push_denied'),
+        manyAccounts,
+      ),
     ),
   },
   {
@@ -79,7 +66,7 @@ export const GUESSING_RULES: readonly Rule[] = [
     points: 15,
     explanation: 'The rule that fired looks for guessing.',
     look: reads(
-      ['rule', 'rulename', 'description', 'title', 'alert', 'alertname', 'signature', 'type'],
+      keys(`rule rulename description title alert alertname signature type`),
       /(?:brute[- ]?force|password spray|credential stuffing)/i,
     ),
   },
@@ -90,10 +77,7 @@ export const GUESSING_RULES: readonly Rule[] = [
     explanation: 'One account was tried very often.',
     look: together(
       atLeast(50, ...TRIES),
-      reads(
-        ['eventid', 'eventcode', 'reason', 'status'],
-        /^4625$|^4771$|wrong password|bad_password/i,
-      ),
+      reads(keys(`eventid eventcode reason status`), /^4625$|^4771$|wrong password|bad_password/i),
     ),
     mitre: ['T1110.001'],
   },
@@ -103,7 +87,7 @@ export const GUESSING_RULES: readonly Rule[] = [
     points: 30,
     explanation: 'After many failures a sign-in succeeded.',
     look: anyOf(
-      says('guessed'),
+      guessedIn,
       together(
         anyOf(atLeast(100, ...TRIES), manyAccounts),
         anyOf(
@@ -121,6 +105,10 @@ export const GUESSING_RULES: readonly Rule[] = [
     explanation: 'Passwords of leaked lists are tried on many accounts.',
     look: anyOf(
       says('stuffing'),
+      together(
+        manyAccounts,
+        reads(['listmatch', 'passwordlist', 'credentialsource'], /\b(?:breach|leak|combo)/i),
+      ),
       atLeast(0.5, 'passwordreuselistmatch'),
       together(atLeast(1000, '401'), atLeast(1, '200')),
     ),

@@ -1,4 +1,16 @@
-import { anyOf, atLeast, isTrue, reads, type Rule, says, tells, together } from '../rule.js';
+import {
+  anyOf,
+  isFalse,
+  isTrue,
+  reads,
+  type Rule,
+  says,
+  tells,
+  together,
+  told,
+  countOf,
+  keys,
+} from '../rule.js';
 
 const MALWARE = { group: 'endpoint', category: 'malware' } as const;
 
@@ -36,6 +48,28 @@ export const INTRUSION_RULES: readonly Rule[] = [
   },
   {
     ...MALWARE,
+    name: 'credentials_leave',
+    points: 25,
+    explanation: 'Stored secrets are read, and something is sent to a host outside.',
+    look: together(
+      says('credential_store', 'leaked_secret'),
+      told(/./, /\b(?:post|put|upload\w*|sends?|sent)\b.{0,40}https?:\/\//i),
+    ),
+    mitre: ['T1555', 'T1041'],
+  },
+  {
+    ...MALWARE,
+    name: 'spreads',
+    points: 30,
+    explanation: 'It is on other machines by now.',
+    look: told(
+      /^(?:spread\w*|alsoinfected|infected(?:hosts|machines|devices)|propagat\w*)$/,
+      /[a-z]{2}/i,
+    ),
+    mitre: ['T1091', 'T1570'],
+  },
+  {
+    ...MALWARE,
     name: 'persistence',
     points: 20,
     explanation: 'Something made sure that it starts again.',
@@ -50,7 +84,7 @@ export const INTRUSION_RULES: readonly Rule[] = [
     look: together(
       says('persistence'),
       reads(
-        ['command', 'path', 'binpath', 'imagepath', 'servicename', 'taskname'],
+        keys(`command path binpath imagepath servicename taskname`),
         /(?:\\users\\public|\\appdata\\|\\temp\\|\\programdata\\|^\/tmp\/|admin\$)/i,
       ),
     ),
@@ -69,7 +103,10 @@ export const INTRUSION_RULES: readonly Rule[] = [
     name: 'many_targets',
     points: 20,
     explanation: 'One account reached several machines within minutes.',
-    look: together(says('remote_service'), reads(['targethosts'], /\S/)),
+    look: together(
+      says('remote_service'),
+      reads(keys(`targethosts targets desthosts targetedhosts`), /[a-z]/i),
+    ),
     mitre: ['T1021'],
   },
   {
@@ -89,7 +126,7 @@ export const INTRUSION_RULES: readonly Rule[] = [
       says('log_cleared'),
       together(
         reads(['eventid', 'eventcode'], /^(?:1102|104)$/),
-        reads(['channel', 'logname', 'provider', 'providername', 'computer', 'computername'], /\S/),
+        reads(keys(`channel logname provider providername computer computername`), /\S/),
       ),
     ),
     mitre: ['T1070.001'],
@@ -101,14 +138,18 @@ export const INTRUSION_RULES: readonly Rule[] = [
     explanation: 'A driver with known holes was loaded.',
     look: anyOf(
       isTrue('listedvulnerable', 'vulnerabledriver'),
-      reads(['alert', 'alertname', 'title', 'rule', 'rulename', 'event'], /\bvulnerable driver\b/i),
+      told(
+        /./,
+        /\b(?:iqvw64e?|rtcore64|gdrv|dbutil_2_3|capcom|aswarpot|zam64|mhyprot\w*|procexp152|truesight|winring0\w*)(?:\.sys)?\b/i,
+      ),
+      reads(keys(`alert alertname title rule rulename event`), /\bvulnerable driver\b/i),
     ),
     mitre: ['T1068'],
   },
   {
     ...MALWARE,
     name: 'discovery',
-    points: 25,
+    points: 18,
     explanation: 'Somebody looks for administrators, machines or secrets.',
     look: tells('discovery'),
     mitre: ['T1087', 'T1018'],
@@ -119,20 +160,64 @@ export const INTRUSION_RULES: readonly Rule[] = [
     points: 35,
     explanation: 'A tool copies data out.',
     look: says('exfiltration_tool'),
+    category: undefined,
     mitre: ['T1567'],
+  },
+  {
+    ...MALWARE,
+    name: 'leaver',
+    points: 20,
+    explanation: 'Somebody who leaves the company takes data along more often than others.',
+    look: reads(
+      keys(`
+        resignation resignationonfile leaver hrflag noticegiven employmentstatus
+        lastworkingday`),
+      /^(?:true|yes)$|^\d{4}-|\b(?:leav\w+|resign\w*|notice|terminated)\b/i,
+    ),
+    category: 'data_exfiltration',
+    mitre: ['T1567'],
+  },
+  {
+    ...MALWARE,
+    name: 'not_sanctioned',
+    points: 20,
+    explanation: 'The policy does not allow where the data goes.',
+    look: anyOf(
+      isFalse('sanctioned', 'issanctioned'),
+      reads(['policy', 'policyresult', 'policynote'], /\bnot allowed\b|\bforbidden\b/i),
+    ),
+    category: 'data_exfiltration',
+    mitre: ['T1567'],
+  },
+  {
+    ...MALWARE,
+    name: 'shell_port',
+    points: 25,
+    explanation: 'The connection goes to a port that attack tools listen on unless told otherwise.',
+    look: reads(
+      keys(`destport dport dstport destinationport remoteport`),
+      /^(?:4444|4445|1337|31337|6666)$/,
+    ),
+    mitre: ['T1571'],
   },
   {
     ...MALWARE,
     name: 'much_sent_out',
     points: 20,
     explanation: 'Very much was sent out.',
-    look: atLeast(
-      1e9,
-      'bytesout',
-      'byteestimatedout',
-      'bytessent',
-      'egressbytes',
-      'internetegressbytes',
+    look: anyOf(
+      countOf(
+        /bytes\w*(?:out|sent|upload\w*|egress|transferred|external)$|(?:out|upload|egress|sent|exfil)\w*bytes$/,
+        1e9,
+      ),
+      countOf(
+        /(?:mb|mib|megabytes)(?:out|sent|upload\w*|egress)$|(?:out|upload|egress|sent|exfil)\w*(?:mb|mib)$/,
+        1000,
+      ),
+      countOf(
+        /(?:gb|gib|gigabytes)(?:out|sent|upload\w*|egress)$|(?:out|upload|egress|sent|exfil)\w*(?:gb|gib)$/,
+        1,
+      ),
     ),
     mitre: ['T1048'],
   },

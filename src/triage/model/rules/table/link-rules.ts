@@ -1,29 +1,46 @@
 import { linkedHosts, registered, senderDomains } from '../hosts.js';
-import { anyOf, atLeast, isTrue, type Look, reads, type Rule, together } from '../rule.js';
+import {
+  anyOf,
+  atLeast,
+  isTrue,
+  type Look,
+  reads,
+  type Rule,
+  together,
+  told,
+  affirmed,
+  keys,
+} from '../rule.js';
 import { isMail, placesOf } from './mail-looks.js';
 
 const LINK = { group: 'mail', category: 'phishing', mitre: ['T1566.002'] } as const;
-const PAGE_KEYS = [
-  'formfields',
-  'inputs',
-  'postfields',
-  'asks',
-  'questions',
-  'pagetitle',
-  'pagetext',
-  'title',
-  'resptitle',
-  'label',
-  'extractedtext',
-] as const;
+const PAGE_KEYS = keys(`
+  formfields inputs postfields asks questions pagetitle pagetext title resptitle label
+  extractedtext heading fields fieldnames pagefields requests requestedfields`);
 
 const secretsAsked: Look = {
   at: 'fields and titles of the page behind a link that ask for a password, a card or a code',
   find: (facts) => {
     const ofPage = new Set(facts.named(...PAGE_KEYS).map(({ pointer }) => pointer));
-    return facts
-      .saying('asks_secrets', 'sign_in_request')
-      .filter(({ pointer }) => ofPage.has(pointer));
+    return (
+      facts
+        .saying('asks_secrets', 'sign_in_request')
+        // The title of an alert is none of a page.
+        .filter(
+          ({ pointer, key, path }) => ofPage.has(pointer) && (key !== 'title' || path !== key),
+        )
+    );
+  },
+};
+/** Names that only pages have. Under the others a tool that sees no page tells what happened. */
+const OF_PAGES = /^(?:page\w*|formfields|postfields|requestedfields)$/;
+const onPage: Look = {
+  at: `${secretsAsked.at}, of a mail, or beside a link, or under names like ${OF_PAGES.source}`,
+  find: (facts) => {
+    const asked = secretsAsked.find(facts);
+    return facts.isMail || linkedHosts(facts).length > 0
+      ? asked
+      : asked.filter(({ key }) => OF_PAGES.test(key));
   },
 };
 const linksElsewhere: Look = {
@@ -68,17 +85,23 @@ export const LINK_RULES: readonly Rule[] = [
     name: 'page_asks_secrets',
     points: 35,
     explanation: 'The page behind the link asks for a password, a card or a code.',
-    look: secretsAsked,
+    look: anyOf(
+      onPage,
+      told(
+        /content|sniff|html|markup|source/,
+        /<(?:form|input)\b(?:[^<]|<(?!(?:form|input)\b)){0,200}\bpassword\b/i,
+      ),
+      affirmed(
+        /password(?:field|input|form|prompt|box)|credential(?:form|fields?|prompt|harvest\w*|page)|(?:has|page)(?:login|signin)(?:form|page)?|(?:login|signin)(?:form|page)(?:detected|found|present)?$|phishkit\w*/,
+      ),
+    ),
   },
   {
     ...LINK,
     name: 'page_sends_secrets',
     points: 25,
     explanation: 'A form sends what is typed to another host.',
-    look: reads(
-      ['formaction', 'decodedformaction', 'pagepostspasswordto', 'formtarget', 'poststo'],
-      /\S/,
-    ),
+    look: reads(keys(`formaction decodedformaction pagepostspasswordto formtarget poststo`), /\S/),
   },
   {
     ...LINK,
@@ -86,7 +109,7 @@ export const LINK_RULES: readonly Rule[] = [
     points: 35,
     explanation: 'The page looks like the sign-in page of somebody else.',
     look: anyOf(
-      reads(['faviconhashmatches', 'brandimitated', 'imitates', 'visualmatch'], /[a-z]/i),
+      reads(keys(`faviconhashmatches brandimitated imitates visualmatch`), /[a-z]/i),
       atLeast(0.8, 'proxiedpagesimilarity', 'pagesimilarity', 'similarity'),
     ),
   },
@@ -95,13 +118,13 @@ export const LINK_RULES: readonly Rule[] = [
     name: 'link_in_code',
     points: 15,
     explanation: 'The link is in a picture that filters do not read: a QR code.',
-    look: reads(['qr', 'qrurl', 'qrcode', 'qrlink'], /:\/\//),
+    look: told(/^qr|qrcode|qrurl|decodedqr|qrdecoded/, /:\/\//),
   },
   {
     ...LINK,
     name: 'reader_fell_for_it',
     points: 10,
     explanation: 'The recipient opened the link or entered something.',
-    look: isTrue('userclicked', 'clicked', 'credentialsentered', 'submitted'),
+    look: isTrue(...keys(`userclicked clicked credentialsentered submitted`)),
   },
 ];

@@ -1,4 +1,5 @@
-import { type Look, reads, type Rule, says, together } from '../rule.js';
+import { type Look, reads, type Rule, says, together, keys } from '../rule.js';
+import type { Sign } from '../signs/signs.js';
 import { isMail } from './mail-looks.js';
 
 const PHISHING = { group: 'mail', category: 'phishing', mitre: ['T1566'] } as const;
@@ -8,13 +9,21 @@ const onlyTold: Look = {
   find: (facts) => (facts.isMail ? facts.onlyTelling : []),
 };
 
+/** Rules and alerts speak of sign-ins and of accounts themselves: only what else is in the event is a request to its reader. */
+const TITLES =
+  /^(?:title|alert|alertname|alertdisplayname|displayname|rule|rulename|name|event|eventtype|description|reason|category|detection)$/;
+const wants = (sign: Sign): Look => ({
+  at: `${says(sign).at}, outside of ${TITLES.source}`,
+  find: (facts) => facts.saying(sign).filter(({ key }) => !TITLES.test(key)),
+});
+
 export const LURE_RULES: readonly Rule[] = [
   {
     ...PHISHING,
     name: 'account_threat',
     points: 15,
     explanation: 'The text threatens the loss of an account or a mailbox.',
-    look: together(says('account_threat'), isMail),
+    look: together(wants('account_threat'), isMail),
   },
   {
     ...PHISHING,
@@ -28,7 +37,7 @@ export const LURE_RULES: readonly Rule[] = [
     name: 'sign_in_request',
     points: 15,
     explanation: 'The text wants its reader to sign in or to scan a code.',
-    look: together(says('sign_in_request'), isMail),
+    look: together(wants('sign_in_request'), isMail),
   },
   {
     ...PHISHING,
@@ -79,7 +88,7 @@ export const LURE_RULES: readonly Rule[] = [
     look: together(
       says('call_back'),
       says('charged'),
-      reads(['body', 'text', 'bodytext', 'bodypreview', 'content'], /\+?\d[\d ()-]{7,40}\d/),
+      reads(keys(`body text bodytext bodypreview content`), /\+?\d[\d ()-]{7,40}\d/),
     ),
   },
   {

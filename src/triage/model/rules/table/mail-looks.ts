@@ -2,23 +2,11 @@ import { authenticated, type Method } from '../authentication.js';
 import type { AuthenticationResult } from '../../../evidence/authentication-results.js';
 import type { Fact } from '../fact.js';
 import type { Host } from '../hosts.js';
-import type { Look } from '../rule.js';
+import { keys, type Look } from '../rule.js';
 
-const MAIL_KEYS = [
-  'messageid',
-  'sender',
-  'subject',
-  'recipient',
-  'recipients',
-  'from',
-  'mailfrom',
-  'objet',
-  'subj',
-  'rcpt',
-  'fromdisplay',
-  'spf',
-  'dmarc',
-] as const;
+const MAIL_KEYS = keys(`
+  messageid sender subject recipient recipients from mailfrom objet subj rcpt fromdisplay spf
+  dmarc`);
 
 /** Whether there is a mail at all: what texts ask for means little in the log of a machine. It is no sign, so it names no words. */
 export const isMail: Look = {
@@ -29,17 +17,9 @@ export const isMail: Look = {
   ],
 };
 
-export const FILE_KEYS = [
-  'name',
-  'filename',
-  'file',
-  'attachment',
-  'attachments',
-  'attachmentnames',
-  'files',
-  'path',
-  'listing',
-] as const;
+export const FILE_KEYS = keys(`
+  name filename file attachment attachments attachmentnames files path listing contains
+  contents members entries archivecontents inner innerfile innerfiles filenames attachmentname`);
 
 export const checked = (method: Method, ...ends: readonly AuthenticationResult[]): Look => ({
   at: `results of ${method} that are ${ends.join(' or ')}`,

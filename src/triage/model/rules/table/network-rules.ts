@@ -1,5 +1,15 @@
 import { asked, REQUEST_KEYS, requestLetThrough, requestsLike } from '../requests.js';
-import { atLeast, type Look, reads, type Rule, tells, together } from '../rule.js';
+import {
+  atLeast,
+  type Look,
+  reads,
+  type Rule,
+  tells,
+  together,
+  told,
+  anyOf,
+  keys,
+} from '../rule.js';
 
 const MALWARE = { group: 'network', category: 'malware', mitre: ['T1071.004'] } as const;
 const WEB = { group: 'network', category: 'web_attack', mitre: ['T1190'] } as const;
@@ -31,7 +41,7 @@ export const NETWORK_RULES: readonly Rule[] = [
     points: 25,
     explanation: 'Thousands of long names below one domain were looked up.',
     look: together(
-      atLeast(2000, 'queries', 'queries1h', 'querycount', 'count'),
+      atLeast(2000, ...keys(`queries queries1h querycount count`)),
       atLeast(40, 'avglabellength', 'labellength'),
     ),
     mitre: ['T1071.004'],
@@ -43,10 +53,10 @@ export const NETWORK_RULES: readonly Rule[] = [
     explanation: 'Records that can carry data are looked up again and again.',
     look: together(
       reads(
-        ['type', 'querytype', 'qtype', 'qtypename', 'recordtype', 'rrtype', 'dnsquerytype'],
+        keys(`type querytype qtype qtypename recordtype rrtype dnsquerytype`),
         /^(?:TXT|NULL)$/i,
       ),
-      atLeast(100, 'queriesperminute', 'queriespermin', 'qpm', 'querycount', 'queries', 'count'),
+      atLeast(100, ...keys(`queriesperminute queriespermin qpm querycount queries count`)),
     ),
   },
   {
@@ -55,7 +65,7 @@ export const NETWORK_RULES: readonly Rule[] = [
     points: 20,
     explanation: 'A name that was looked up begins with more letters than people choose.',
     look: reads(
-      ['query', 'queryname', 'qname', 'dnsquery', 'rrname', 'dnsquestionname', 'queriedname'],
+      keys(`query queryname qname dnsquery rrname dnsquestionname queriedname`),
       /^[a-z0-9_=-]{30,63}\.[a-z0-9-]/i,
     ),
   },
@@ -66,6 +76,27 @@ export const NETWORK_RULES: readonly Rule[] = [
     explanation:
       'A request carries commands for a database, a shell or a browser, or leaves its folder.',
     look: requestsLike,
+  },
+  {
+    ...WEB,
+    name: 'code_uploaded',
+    points: 30,
+    explanation: 'A file with code for the server was uploaded to it.',
+    look: together(
+      told(/file(?:name)?$|upload\w*|path$|uri$/, /\.(?:php\d?|phtml|phar|aspx?|ashx|jspx?|cfm)$/i),
+      anyOf(
+        told(/path|uri|url|request|event|rule|title|alert/, /upload/i),
+        told(/method$/, /^(?:PUT|POST)$/),
+      ),
+    ),
+    mitre: ['T1505.003'],
+  },
+  {
+    ...WEB,
+    name: 'command_answered',
+    points: 45,
+    explanation: 'The server answered with the output of a command.',
+    look: told(/./, /\buid=\d+\([a-z_-]{1,32}\)/i),
   },
   {
     ...WEB,

@@ -1,5 +1,15 @@
 import { borrowedNames, registered, replyDomains, senderDomains } from '../hosts.js';
-import { anyOf, atMost, isTrue, type Look, type Rule, says, together } from '../rule.js';
+import {
+  anyOf,
+  type Look,
+  type Rule,
+  says,
+  together,
+  told,
+  answered,
+  numberOf,
+  affirmed,
+} from '../rule.js';
 import { checked, placesOf } from './mail-looks.js';
 
 const PHISHING = { group: 'mail', category: 'phishing', mitre: ['T1566'] } as const;
@@ -18,6 +28,9 @@ const repliesElsewhere: Look = {
     return placesOf(elsewhere);
   },
 };
+
+const DOMAIN_AGE =
+  /(?:domain|site|host|url|sender|destination|registration|whois)\w*age(?:days?|indays)?$|^age(?:days|indays)$|dayssinceregist\w*|\w*registereddaysago$/;
 
 export const SENDER_RULES: readonly Rule[] = [
   {
@@ -78,29 +91,28 @@ export const SENDER_RULES: readonly Rule[] = [
     name: 'young_domain',
     points: 25,
     explanation: 'The domain is only some weeks old.',
-    look: atMost(30, 'domainagedays', 'domainage', 'agedays'),
+    look: anyOf(
+      answered(DOMAIN_AGE, ({ value }) => numberOf(value) <= 30, 'at most 30'),
+      told(
+        /(?:domain|site|host|url|sender|destination|cert\w*)\w*(?:age|regist\w*|creat\w*|firstseen)$|^(?:age|regist\w*)$/,
+        /^(?:(?:only |about )?(?:\d{1,2}|two|three|four|five|six|seven|eight|nine|ten) (?:hours?|days?)|(?:[1-4]|two|three|four) weeks?|yesterday|today)\b/i,
+      ),
+    ),
   },
   {
     ...PHISHING,
     name: 'fairly_young_domain',
     points: 10,
     explanation: 'The domain is only some months old.',
-    look: atMost(90, 'domainagedays', 'domainage', 'agedays'),
+    look: answered(DOMAIN_AGE, ({ value }) => numberOf(value) <= 90, 'at most 90'),
   },
   {
     ...PHISHING,
     name: 'lookalike_seen',
     points: 35,
     explanation: 'The tool sees a name that imitates another.',
-    look: isTrue(
-      'lookalike',
-      'islookalike',
-      'typosquat',
-      'homoglyph',
-      'impersonation',
-      'lookalikedomain',
-      'displaynamespoof',
-      'brandimpersonation',
+    look: affirmed(
+      /lookalike\w*|typosquat\w*|homoglyph\w*|\w*impersonation\w*|displayname(?:spoof\w*|matchesexecutive|match\w*)|spoof(?:ed|ing)?(?:detected)?$|cousindomain/,
     ),
   },
   {
@@ -108,14 +120,18 @@ export const SENDER_RULES: readonly Rule[] = [
     name: 'new_domain_seen',
     points: 20,
     explanation: 'The tool says that the domain is new.',
-    look: isTrue('newdomain', 'newlyregistered', 'newlyregistereddomain', 'isnewdomain'),
+    look: affirmed(
+      /(?:new|newlyregistered|young)(?:sender)?domain|newlyregistered\w*|isnewdomain|domainisnew/,
+    ),
   },
   {
     ...PHISHING,
     name: 'first_contact',
     points: 4,
     explanation: 'The sender never wrote here before.',
-    look: isTrue('firstcontact', 'firsttimesender', 'isfirsttime', 'newsender'),
+    look: affirmed(
+      /^(?:is)?(?:firstcontact|firsttime\w*|newsender|new(?:sender|contact)|sendingipnew\w*)$/,
+    ),
   },
   {
     ...PHISHING,

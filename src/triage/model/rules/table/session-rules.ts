@@ -9,21 +9,17 @@ import {
   type Rule,
   says,
   together,
+  told,
+  countOf,
+  affirmed,
+  keys,
 } from '../rule.js';
 
 const TAKEOVER = { group: 'sign_in', category: 'account_takeover', mitre: ['T1078'] } as const;
-const COUNTRY_KEYS = [
-  'country',
-  'countryorregion',
-  'countryname',
-  'location',
-  'geo',
-  'previouscountry',
-  'usualcountry',
-  'originatingcountry',
-  'xoriginatingcountry',
-] as const;
-const DEVICE_KEYS = ['device', 'devicename', 'devicestate', 'deviceid', 'trusttype'] as const;
+const COUNTRY_KEYS = keys(`
+  country countryorregion countryname location geo previouscountry usualcountry
+  originatingcountry xoriginatingcountry`);
+const DEVICE_KEYS = keys(`device devicename devicestate deviceid trusttype`);
 
 const twoCountries: Look = {
   at: 'countries of one event that are not all the same',
@@ -53,35 +49,32 @@ const denials: Look = {
 };
 
 const countedDenials = together(
-  atLeast(
+  countOf(
+    /(?:push\w*|prompt\w*|mfa\w*|factor\w*|notification\w*)(?:reject|den[iy]|declin|fail|timeout|timedout|ignored|unanswered)\w*|(?:reject|den[iy]|declin|fail|ignored)\w*(?:push|prompt|mfa|request)\w*/,
     3,
-    'mfadenied',
-    'mfadenials',
-    'mfarejected',
-    'mfafailures',
-    'pushdenied',
-    'pushesdenied',
-    'pushdenials',
-    'deniedpushes',
-    'deniedprompts',
-    'promptsdenied',
-    'denials',
   ),
   anyOf(
-    atLeast(1, 'mfaapproved', 'mfaapprovals', 'pushapproved', 'pushesapproved', 'approvals'),
+    told(
+      /result|outcome|approv|accept|last|final|status/,
+      /^(?:true|[1-9]\d*|approved|accepted|success|granted)\b/i,
+    ),
+  ),
+);
+
+const countedBefore = together(
+  atLeast(
+    3,
+    ...keys(`
+      mfadenied mfadenials mfarejected mfafailures pushdenied pushesdenied pushdenials
+      deniedpushes deniedprompts promptsdenied denials`),
+  ),
+  anyOf(
+    atLeast(1, ...keys(`mfaapproved mfaapprovals pushapproved pushesapproved approvals`)),
     isTrue('mfaapproved', 'pushapproved', 'approved'),
   ),
 );
 
-const TIME_KEYS = [
-  'at',
-  'time',
-  'timestamp',
-  'createddatetime',
-  'published',
-  'eventtime',
-  't',
-] as const;
+const TIME_KEYS = keys(`at time timestamp createddatetime published eventtime t`);
 const TWO_HOURS = 2 * 60 * 60 * 1_000;
 const MOST_SIGN_INS = 100;
 
@@ -110,6 +103,12 @@ const soonElsewhere: Look = {
     return [];
   },
 };
+
+/** `support@hosting.example` is the name of a company and no network. */
+const outsideAddresses = (look: Look): Look => ({
+  at: `${look.at}, outside of addresses`,
+  find: (facts) => look.find(facts).filter(({ value }) => !/@|:\/\//.test(String(value))),
+});
 
 export const SESSION_RULES: readonly Rule[] = [
   {
@@ -141,12 +140,8 @@ export const SESSION_RULES: readonly Rule[] = [
     explanation: 'Nobody travels so fast.',
     look: atLeast(
       900,
-      'speedkmh',
-      'velocitykmh',
-      'velocity',
-      'impliedspeedkmh',
-      'travelspeedkmh',
-      'requiredspeedkmh',
+      ...keys(`
+        speedkmh velocitykmh velocity impliedspeedkmh travelspeedkmh requiredspeedkmh`),
     ),
     category: 'impossible_travel',
   },
@@ -155,7 +150,12 @@ export const SESSION_RULES: readonly Rule[] = [
     name: 'token_reuse',
     points: 40,
     explanation: 'A session was used from elsewhere without a second factor of its own.',
-    look: anyOf(says('token_reuse'), isTrue('samesessioncookie', 'samesession')),
+    look: anyOf(
+      says('token_reuse'),
+      affirmed(
+        /same(?:session|token|cookie)\w*|(?:session|token|cookie)(?:reused|replayed|stolen|hijack\w*)/,
+      ),
+    ),
     mitre: ['T1550.004', 'T1539'],
   },
   {
@@ -163,7 +163,7 @@ export const SESSION_RULES: readonly Rule[] = [
     name: 'hidden_network',
     points: 20,
     explanation: 'The address belongs to a hosting network, a proxy or Tor.',
-    look: says('hidden_network'),
+    look: outsideAddresses(says('hidden_network')),
     mitre: ['T1090'],
   },
   {
@@ -171,16 +171,8 @@ export const SESSION_RULES: readonly Rule[] = [
     name: 'network_hidden_seen',
     points: 20,
     explanation: 'The tool sees a proxy or Tor.',
-    look: isTrue(
-      'tor',
-      'istor',
-      'isanonymous',
-      'anonymizer',
-      'isanonymizer',
-      'isproxy',
-      'ishosting',
-      'proxy',
-      'torexit',
+    look: affirmed(
+      /^(?:is|ip|src|source|client|address|network|via)*(?:tor|torexit|torexitnode|proxy|openproxy|anonymous|anonymizer|anonymous(?:proxy|ip|vpn)|hosting|hostingprovider|datacenter|residentialproxy|publicvpn|consumervpn)$/,
     ),
     mitre: ['T1090'],
   },
@@ -191,7 +183,7 @@ export const SESSION_RULES: readonly Rule[] = [
     explanation: 'The device is not known or not managed.',
     look: anyOf(
       reads(DEVICE_KEYS, /^(?:$|unknown|unregistered|unmanaged|new\b)/i),
-      isFalse('iscompliant', 'compliant', 'managed', 'ismanaged', 'registered'),
+      isFalse(...keys(`iscompliant compliant managed ismanaged registered`)),
     ),
   },
   {
@@ -199,14 +191,7 @@ export const SESSION_RULES: readonly Rule[] = [
     name: 'newness_seen',
     points: 10,
     explanation: 'The tool sees a new device or place.',
-    look: isTrue(
-      'newdevice',
-      'isnewdevice',
-      'newlocation',
-      'newcountry',
-      'isnewlocation',
-      'unfamiliar',
-    ),
+    look: isTrue(...keys(`newdevice isnewdevice newlocation newcountry isnewlocation unfamiliar`)),
   },
   {
     ...TAKEOVER,
@@ -229,7 +214,7 @@ export const SESSION_RULES: readonly Rule[] = [
     points: 12,
     explanation: 'No second factor was asked for.',
     look: reads(
-      ['mfa', 'mfaused', 'mfaenabled', 'mfasatisfied', 'mfaresult', 'mfastatus', 'mfarequired'],
+      keys(`mfa mfaused mfaenabled mfasatisfied mfaresult mfastatus mfarequired`),
       /^(?:false|none|no|not (?:required|used|enrolled|performed)|skipped|disabled|bypassed)$/i,
     ),
   },
@@ -238,7 +223,7 @@ export const SESSION_RULES: readonly Rule[] = [
     name: 'pushed_until_approved',
     points: 60,
     explanation: 'Requests for approval were denied again and again, until one was approved.',
-    look: anyOf(denials, countedDenials, says('push_gave_in')),
+    look: anyOf(denials, countedDenials, countedBefore, says('push_gave_in')),
     mitre: ['T1621'],
   },
   {
@@ -262,7 +247,7 @@ export const SESSION_RULES: readonly Rule[] = [
     name: 'many_prompts',
     points: 25,
     explanation: 'The account was flooded with requests for approval.',
-    look: atLeast(4, 'promptsin10min', 'prompts', 'promptcount', 'pushcount'),
+    look: atLeast(4, ...keys(`promptsin10min prompts promptcount pushcount`)),
     mitre: ['T1621'],
   },
   {
@@ -278,9 +263,17 @@ export const SESSION_RULES: readonly Rule[] = [
     points: 12,
     explanation: 'The client is a script.',
     look: reads(
-      ['ua', 'useragent', 'clientappused', 'client'],
+      keys(`ua useragent clientappused client`),
       /python-requests|python-urllib|^curl\/|go-http-client|okhttp|axios/i,
     ),
+  },
+  {
+    ...TAKEOVER,
+    name: 'much_sent_after',
+    points: 20,
+    explanation: 'Very many messages were sent afterwards.',
+    look: atLeast(100, 'mailssent', 'messagessent', 'emailssent'),
+    mitre: ['T1534'],
   },
   {
     ...TAKEOVER,
@@ -288,7 +281,10 @@ export const SESSION_RULES: readonly Rule[] = [
     points: 15,
     explanation: 'Very many files or messages were read afterwards.',
     look: anyOf(
-      atLeast(1000, 'messagesdownloaded', 'filesdownloaded'),
+      countOf(
+        /(?:messages|mails|emails|items|files|records|objects|rows|documents)\w*(?:export|download|read|cop|delet|access|sync|transfer)\w*|(?:export|download|copied|uploaded)\w*(?:files|items|messages|records|objects|count)$/,
+        500,
+      ),
       reads(['event'], /download \d[\d,]{3,} files/i),
     ),
     mitre: ['T1114'],

@@ -4,11 +4,13 @@ import org.openapitools.client.ApiException;
 import org.openapitools.client.api.PlaybooksApi;
 import org.openapitools.client.api.TriageApi;
 import org.openapitools.client.model.KnownActionType;
-import org.openapitools.client.model.NewPlaybook;
-import org.openapitools.client.model.NewPlaybookStep;
+import org.openapitools.client.model.Playbook;
+import org.openapitools.client.model.PlaybookInput;
 import org.openapitools.client.model.PlaybookRun;
 import org.openapitools.client.model.PlaybookRunRequest;
 import org.openapitools.client.model.PlaybookRunStatus;
+import org.openapitools.client.model.PlaybookStepInput;
+import org.openapitools.client.model.PlaybookUpdate;
 import org.openapitools.client.model.StartedPlaybookRun;
 import org.openapitools.client.model.TriageRequest;
 import org.openapitools.client.model.TriageRun;
@@ -43,12 +45,12 @@ final class Automation {
   }
 
   void run(String incident) throws ApiException, InterruptedException {
-    NewPlaybookStep step =
-        new NewPlaybookStep()
+    PlaybookStepInput step =
+        new PlaybookStepInput()
             .name("ticket")
             .action(KnownActionType.CREATE_TICKET)
             .parameters(Map.of("title", "{{ incident.title }}"));
-    NewPlaybook body = new NewPlaybook().name("playbook-" + parties.run()).addStepsItem(step);
+    PlaybookInput body = new PlaybookInput().name("playbook-" + parties.run()).addStepsItem(step);
     String playbook =
         new PlaybooksApi(parties.senior()).createPlaybook(body, null).getData().getId().toString();
     PlaybooksApi api = new PlaybooksApi(parties.analyst());
@@ -61,6 +63,12 @@ final class Automation {
     Outcome.check(run.getSteps().size() == 1, "it has a step");
     Outcome.check(!run.getSteps().get(0).getResult().isEmpty(), "its step has a result");
     Outcome.ok("read the run");
+    PlaybookUpdate change = new PlaybookUpdate().description("Opens a ticket.");
+    Playbook edited =
+        new PlaybooksApi(parties.senior()).updatePlaybook(playbook, change, null).getData();
+    Outcome.check("Opens a ticket.".equals(edited.getDescription()), "the playbook is described");
+    Outcome.check(edited.getSteps().size() == 1, "it keeps its step");
+    Outcome.ok("edit");
   }
 
   private static PlaybookRun endOf(PlaybooksApi api, String playbook, UUID id)

@@ -12,7 +12,7 @@ import org.openapitools.client.api.IncidentsApi;
 import org.openapitools.client.api.WebhooksApi;
 import org.openapitools.client.model.AcceptedReceipt;
 import org.openapitools.client.model.Incident;
-import org.openapitools.client.model.NewWebhookSource;
+import org.openapitools.client.model.WebhookSourceInput;
 
 final class Delivery {
   private final Parties parties;
@@ -25,7 +25,7 @@ final class Delivery {
     String source = parties.run();
     String secret = source + "-is-no-word-of-a-list";
     new WebhooksApi(parties.admin())
-        .createWebhookSource(new NewWebhookSource().source(source).secret(secret), null);
+        .createWebhookSource(new WebhookSourceInput().source(source).secret(secret), null);
     Map<String, Object> event =
         Map.of(
             "event_type", "malware", "data", Map.of("alert_id", "alert-4711", "severity", "high"));

@@ -1,15 +1,16 @@
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.ApiResponse;
 import org.openapitools.client.api.IncidentsApi;
 import org.openapitools.client.model.IncidentEnvelope;
+import org.openapitools.client.model.IncidentInput;
 import org.openapitools.client.model.IncidentSort;
 import org.openapitools.client.model.IncidentStatus;
 import org.openapitools.client.model.IncidentSummaryList;
 import org.openapitools.client.model.IncidentUpdate;
-import org.openapitools.client.model.NewIncident;
 import org.openapitools.client.model.Severity;
 
 final class Incidents {
@@ -21,8 +22,8 @@ final class Incidents {
     api = new IncidentsApi(parties.analyst());
   }
 
-  private NewIncident phishing(Map<String, Object> rawData) {
-    return new NewIncident()
+  private IncidentInput phishing(Map<String, Object> rawData) {
+    return new IncidentInput()
         .incidentType("phishing")
         .source(run)
         .severity(Severity.HIGH)
@@ -30,7 +31,7 @@ final class Incidents {
   }
 
   UUID create() throws ApiException {
-    NewIncident body = phishing(Map.of("sender", "ceo@example.com", "subject", "Urgent"));
+    IncidentInput body = phishing(Map.of("sender", "ceo@example.com", "subject", "Urgent"));
     UUID first = api.createIncident(body, "first-" + run).getData().getId();
     UUID again = api.createIncident(body, "first-" + run).getData().getId();
     Outcome.check(first.equals(again), "an Idempotency-Key makes one incident");
@@ -65,7 +66,7 @@ final class Incidents {
         null,
         null,
         null,
-        List.of(IncidentSort.CreatedAtDesc));
+        Set.of(IncidentSort.CreatedAtDesc));
   }
 
   void update(String incident) throws ApiException {
@@ -83,7 +84,7 @@ final class Incidents {
   }
 
   void invalid() throws ApiException {
-    NewIncident body = phishing(Map.of("received_at", "yesterday"));
+    IncidentInput body = phishing(Map.of("received_at", "yesterday"));
     Outcome.Refusal refusal =
         Outcome.refused(422, "validation_error", () -> api.createIncident(body, null));
     Outcome.check(

@@ -2,8 +2,8 @@ import java.util.Map;
 import org.openapitools.client.ApiClient;
 import org.openapitools.client.ApiException;
 import org.openapitools.client.api.AccessApi;
+import org.openapitools.client.model.ApiKeyInput;
 import org.openapitools.client.model.ApiKeyLimits;
-import org.openapitools.client.model.NewApiKey;
 import org.openapitools.client.model.Role;
 
 /** Who takes part: the administrator makes the keys of the other two; a stranger has none. */
@@ -21,7 +21,7 @@ record Parties(ApiClient admin, ApiClient analyst, ApiClient senior, ApiClient s
 
   private static String newKey(ApiClient admin, String run, Role role, ApiKeyLimits limits)
       throws ApiException {
-    NewApiKey key = new NewApiKey().name(role + "-" + run).role(role).limits(limits);
+    ApiKeyInput key = new ApiKeyInput().name(role + "-" + run).role(role).limits(limits);
     return new AccessApi(admin).createApiKey(key, null).getData().getKey();
   }
 

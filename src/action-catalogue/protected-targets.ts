@@ -1,0 +1,219 @@
+import { domainToASCII } from 'node:url';
+import { hasFormat } from './parameter-formats.js';
+import {
+  addressPattern,
+  type AddressPattern,
+  hasFormatCharacter,
+  isOnlyWildcards,
+  matches,
+  normalForm,
+} from './target-forms.js';
+import { isIP } from 'node:net';
+import { readIpAddress } from '../platform/addresses/ip-address.js';
+import { nfkc } from '../platform/text.js';
+
+const EXPECTED: Readonly<Record<ProtectedList, string>> = {
+  hosts: 'it must be the name of a host',
+  users: 'it must be the name of a user',
+  senders: 'it must be an email address',
+  domains: 'it must be a domain name of two or more labels',
+  ips: 'it must be an IPv4 or IPv6 address, a range as CIDR, or such as 10.0.* or 2001:db8:*',
+};
+
+/** Returns why no target can match the pattern; `undefined` if one can. */
+export function patternProblem(list: ProtectedList, pattern: string): string | undefined {
+  if (hasFormatCharacter(pattern)) return 'it has invisible characters';
+  if (pattern.normalize('NFKC').includes('?')) return 'only * is a wildcard, not ?';
+  return CAN_MATCH[list](pattern) ? undefined : EXPECTED[list];
+}
+
+const CAN_MATCH: Readonly<Record<ProtectedList, (pattern: string) => boolean>> = {
+  hosts: isName,
+  users: isName,
+  senders: (pattern) => sendersOf(normalForm(pattern)).some(isSender),
+  domains: (pattern) => isDomain(filled(domainPattern(pattern))),
+  ips: (pattern) => addressPattern(pattern) !== undefined,
+};
+
+function isName(pattern: string): boolean {
+  return normalForm(pattern) !== '';
+}
+
+function isDomain(name: string): boolean {
+  return hasFormat('domain', domainToASCII(name));
+}
+
+function isSender(address: string): boolean {
+  const at = address.lastIndexOf('@');
+  const domain = domainToASCII(address.slice(at + 1));
+  return at > 0 && hasFormat('email', `${address.slice(0, at)}@${domain}`);
+}
+
+/** A domain that the pattern matches. A wildcard may stand for several labels. */
+function filled(pattern: string): string {
+  return pattern.replaceAll('*', 'a.a');
+}
+
+/** Example addresses for a pattern. If the pattern has no @, one of its wildcards stands for it. */
+function sendersOf(pattern: string): string[] {
+  if (pattern.includes('@')) {
+    const at = pattern.lastIndexOf('@');
+    return [`${pattern.slice(0, at).replaceAll('*', 'a')}@${filled(pattern.slice(at + 1))}`];
+  }
+  const parts = pattern.split('*');
+  return parts.slice(1).map((_, at) => {
+    const [before, after] = [parts.slice(0, at + 1), parts.slice(at + 1)];
+    return `${before.join('a')}a@a.a${after.join('a.a')}`;
+  });
+}
+
+export const PROTECTED_LISTS = ['hosts', 'users', 'senders', 'domains', 'ips'] as const;
+export type ProtectedList = (typeof PROTECTED_LISTS)[number];
+
+/** Patterns by kind of target; `*` stands for any characters. */
+export type ProtectedTargetsSetting = Readonly<Partial<Record<ProtectedList, readonly string[]>>>;
+
+/** Kinds of targets that a site can protect. A zone is a domain with all its subdomains. */
+export type TargetKind = 'host' | 'user' | 'sender' | 'domain' | 'zone' | 'ip' | 'url';
+
+export interface Target {
+  readonly kind: TargetKind;
+  readonly value: string;
+}
+
+/** Protected targets of a site, with parsed patterns. */
+export class ProtectedTargets {
+  private readonly hosts: readonly string[];
+  private readonly users: readonly string[];
+  private readonly senders: readonly string[];
+  private readonly domains: readonly string[];
+  private readonly ips: readonly AddressPattern[];
+
+  constructor({ hosts, users, senders, domains, ips }: ProtectedTargetsSetting) {
+    this.hosts = (hosts ?? []).map(normalForm);
+    this.users = (users ?? []).map(normalForm);
+    this.senders = (senders ?? []).map(normalForm);
+    this.domains = (domains ?? []).map(domainPattern);
+    this.ips = (ips ?? []).map(addressPattern).filter((pattern) => pattern !== undefined);
+  }
+
+  protects({ kind, value }: Target): boolean {
+    switch (kind) {
+      case 'host':
+        return namesIn(value).some(
+          (name) =>
+            isProtectedBy(this.hosts, name, orShortName(hostLabel)) || this.protectsAddress(name),
+        );
+      case 'user':
+        return namesIn(value).some((name) =>
+          isProtectedBy(this.users, name, orShortName(accountName)),
+        );
+      case 'sender':
+        return this.protectsSender(value);
+      case 'domain':
+        return isProtectedBy(this.domains, value, isBelow);
+      case 'zone':
+        return isProtectedBy(
+          this.domains,
+          value,
+          (one, other) => isBelow(one, other) || isAbove(one, other),
+        );
+      case 'ip':
+        return this.protectsAddress(value);
+      case 'url':
+        return this.protectsUrl(value);
+    }
+  }
+
+  /** A sender is also protected by the domain of its address. */
+  private protectsSender(value: string): boolean {
+    const address = addressOf(value);
+    const domain = address.slice(address.lastIndexOf('@') + 1);
+    return (
+      isProtectedBy(this.senders, address, matches) || isProtectedBy(this.domains, domain, isBelow)
+    );
+  }
+
+  /** An IPv6 address with an embedded IPv4 address is protected like the IPv4 address. */
+  private protectsAddress(value: string): boolean {
+    const read = readIpAddress(value.trim());
+    if (!read) return false;
+    const all = [read.address, ...read.embedded];
+    return this.ips.some((pattern) => all.some(pattern));
+  }
+
+  /** A URL is protected by its host. */
+  private protectsUrl(value: string): boolean {
+    if (!URL.canParse(value)) return false;
+    const host = new URL(value).hostname.replace(/^\[(.*)\]$/, '$1');
+    return isIP(host) === 0
+      ? isProtectedBy(this.domains, host, isBelow)
+      : this.protectsAddress(host);
+  }
+}
+
+type Comparison = (pattern: string, name: string) => boolean;
+
+/**
+ * A vendor may read a wildcard in a target as many names, so such a target counts as protected if the list is not
+ * empty.
+ */
+function isProtectedBy(patterns: readonly string[], value: string, compare: Comparison): boolean {
+  if (patterns.length === 0) return false;
+  const name = normalForm(value);
+  return /[*?]/.test(name) || patterns.some((pattern) => compare(pattern, name));
+}
+
+/** `.example.com` often means `example.com` with all subdomains. */
+function domainPattern(text: string): string {
+  return normalForm(text.replace(/^[\s.]+/, ''));
+}
+
+/** `dc-01` matches `dc-01.corp.example`: if one of the two is a short name, only the short names are compared. */
+function orShortName(shortOf: (name: string) => string): Comparison {
+  return (pattern, name) => {
+    if (matches(pattern, name)) return true;
+    const short = shortOf(pattern);
+    const isShort = short === pattern || shortOf(name) === name;
+    return isShort && !isOnlyWildcards(short) && matches(short, shortOf(name));
+  };
+}
+
+/**
+ * All names that a vendor may read in the value: the value itself, and its parts if it looks like several names, a name
+ * in a domain (`CORP\alice`), a quoted name, or a machine account (`dc-01$`).
+ */
+function namesIn(value: string): string[] {
+  const parts = nfkc(value)
+    .split(/[\s,;|/\\"'`()<>[\]{}]/)
+    .map((part) => part.replace(/^\.+/, ''));
+  return [value, ...parts.map((part) => (part.endsWith('$') ? part.slice(0, -1) : part))].filter(
+    (name) => name !== '',
+  );
+}
+
+/** `DC-01` of `DC-01.CORP.EXAMPLE`. */
+function hostLabel(name: string): string {
+  return name.split('.', 1)[0]!;
+}
+
+/** `ALICE` of `CORP\ALICE` and of `ALICE@CORP.EXAMPLE`. */
+function accountName(name: string): string {
+  return name.slice(name.lastIndexOf('\\') + 1).split('@', 1)[0]!;
+}
+
+function isBelow(pattern: string, name: string): boolean {
+  return matches(pattern, name) || matches(`*.${pattern}`, name);
+}
+
+/** Judged by what follows the last wildcard: otherwise `example.*` would be below every domain. */
+function isAbove(pattern: string, name: string): boolean {
+  return pattern.slice(pattern.lastIndexOf('*') + 1).endsWith(`.${name}`);
+}
+
+/** `Bob <bob@example.com>` is the same sender as `bob@example.com`. */
+function addressOf(sender: string): string {
+  const from = sender.lastIndexOf('<');
+  const to = sender.indexOf('>', from);
+  return from < 0 || to < 0 ? sender : sender.slice(from + 1, to);
+}

@@ -1,0 +1,67 @@
+// SQL: one statement reads the first row of each queue by its index.
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Gauge } from 'prom-client';
+import { HealthComponents } from '../platform/health-components.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
+
+/** Queues from the receipt of an event to its last notification, in order. */
+const FIRST_OF = {
+  receipts: `select received_at from webhook_events where status = 'queued' order by id limit 1`,
+  events: `select occurred_at from domain_events order by position limit 1`,
+  triage: `
+    select lease_until from triage_runs
+     where status = 'queued' and lease_until < now() order by lease_until limit 1`,
+  playbooks: `
+    select due_at from playbook_runs
+     where due_at <= now() and (lease_until is null or lease_until < now()) order by due_at limit 1`,
+  actions: `
+    select lease_until from actions
+     where status = 'pending' and lease_until < now() order by lease_until limit 1`,
+  notifications: `
+    select min(first.due_at) from notification_channels channel cross join lateral (
+      select due_at from notification_deliveries delivery
+       where channel_id = channel.id and status = 'pending' and due_at <= now() and carried_by is null
+         and (held_until is null or held_until <= now()) and (lease_until is null or lease_until <= now())
+       order by id limit 1) as first
+     where channel.enabled and channel.failures = 0 and (channel.paused_until is null or channel.paused_until <= now())`,
+} as const;
+
+type Stage = keyof typeof FIRST_OF;
+const STAGES = Object.keys(FIRST_OF) as Stage[];
+
+const LAG: Statement = {
+  name: 'flow_lag',
+  text: `select ${STAGES.map(
+    (stage) =>
+      `greatest(0, coalesce(extract(epoch from now() - (${FIRST_OF[stage]})), 0))::float8 as ${stage}`,
+  ).join(', ')}`,
+};
+
+/**
+ * Age of the first item of each queue. Receipts are accepted even if later queues fall behind, so the delay shows here.
+ */
+@Injectable()
+export class FlowLag implements OnModuleInit {
+  constructor(
+    private readonly statements: Statements,
+    private readonly components: HealthComponents,
+    private readonly gauges: ScrapedGauges,
+    @InjectMetric('flow_oldest_waiting_seconds') private readonly oldest: Gauge<'stage'>,
+  ) {}
+
+  onModuleInit(): void {
+    this.gauges.register(this.oldest, async () => {
+      const seconds = await this.seconds();
+      return STAGES.map((stage) => [{ stage }, seconds[stage]] as const);
+    });
+    this.components.addDetails('jobs', async () => ({
+      oldest_waiting_seconds: Math.round(Math.max(...Object.values(await this.seconds()))),
+    }));
+  }
+
+  private async seconds(): Promise<Readonly<Record<Stage, number>>> {
+    return (await this.statements.rows<Record<Stage, number>>(LAG))[0]!;
+  }
+}

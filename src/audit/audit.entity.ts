@@ -1,0 +1,135 @@
+import { Column, Entity, Index, PrimaryColumn, Unique, Check } from 'typeorm';
+import { XID8, AS_BIGINT, PG_SNAPSHOT } from '../platform/database/columns.js';
+
+/** An entry of the audit trail. Triggers prevent changes and deletions. */
+@Entity('audit_log')
+@Index('ix_audit_log_xid', ['xid'])
+@Index('ix_audit_log_subject_id', ['subject_id'])
+@Index('ix_audit_log_head_accepted', ['id'], { where: `action = 'audit.head_accepted'` })
+export class AuditLogEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_audit_log' })
+  readonly id: string;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly at: Date;
+
+  @Column({ type: 'text' })
+  readonly actor: string;
+
+  @Column({ type: 'text' })
+  readonly action: string;
+
+  @Column({ type: 'text' })
+  readonly subject_type: string;
+
+  @Column({ type: 'text' })
+  readonly subject_id: string;
+
+  /** json instead of jsonb: json keeps every byte, and the MAC covers the text. */
+  @Column({ type: 'json' })
+  readonly details: Readonly<Record<string, unknown>>;
+
+  /** Transaction that wrote the entry. The sealer finds new entries by it. */
+  @Column({ type: XID8, default: () => 'pg_current_xact_id()' })
+  readonly xid: string;
+
+  @Column({ type: 'text' })
+  readonly key_id: string;
+
+  @Column({ type: 'bytea' })
+  readonly mac: Buffer;
+
+  /** Process that wrote the entry. */
+  @Column({ type: 'text', nullable: true })
+  readonly writer: string | null;
+
+  /** Number of committed entries of the writer, as far as it knew when it made this one. */
+  @Column({ type: 'bigint', nullable: true })
+  readonly written: string | null;
+}
+
+/** A link of the chain: a sealed entry, and a hash over the entry and the previous link. */
+@Entity('audit_seals')
+@Unique('uq_audit_seals_audit_id', ['audit_id'])
+export class AuditSealEntity {
+  @PrimaryColumn({
+    type: 'bigint',
+    transformer: AS_BIGINT,
+    primaryKeyConstraintName: 'pk_audit_seals',
+  })
+  readonly seq: bigint;
+
+  @Column({ type: 'uuid' })
+  readonly audit_id: string;
+
+  @Column({ type: 'bytea' })
+  readonly hash: Buffer;
+
+  @Column({ type: 'text' })
+  readonly key_id: string;
+}
+
+/** Head of the chain, in one row: the end of the chain, and the progress of the sealer. */
+@Entity('audit_chain')
+@Check('ck_audit_chain_only_row', 'only_row')
+export class AuditChainEntity {
+  @PrimaryColumn({
+    type: 'boolean',
+    default: true,
+    primaryKeyConstraintName: 'pk_audit_chain',
+  })
+  readonly only_row: boolean;
+
+  @Column({ type: 'bigint', transformer: AS_BIGINT })
+  readonly seq: bigint;
+
+  @Column({ type: 'bytea' })
+  readonly hash: Buffer;
+
+  @Column({ type: 'text' })
+  readonly cluster: string;
+
+  @Column({ type: PG_SNAPSHOT, nullable: true })
+  readonly sealed_to: string | null;
+
+  @Column({ type: PG_SNAPSHOT, nullable: true })
+  readonly sealing_to: string | null;
+
+  @Column({ type: XID8, nullable: true })
+  readonly after_xid: string | null;
+
+  @Column({ type: 'uuid', nullable: true })
+  readonly after_id: string | null;
+
+  @Column({ type: 'text' })
+  readonly key_id: string;
+
+  @Column({ type: 'bytea' })
+  readonly mac: Buffer;
+
+  /** When the last verification found that the trail was changed; null if it found nothing. */
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly found_invalid_at: Date | null;
+}
+
+/** Attestation of a range of seals by a later key. */
+@Entity('audit_attestations')
+@Check('ck_audit_attestations_macs', `octet_length(macs) = 32 * (last_seq - first_seq + 1)`)
+export class AuditAttestationEntity {
+  @PrimaryColumn({
+    type: 'bigint',
+    transformer: AS_BIGINT,
+    primaryKeyConstraintName: 'pk_audit_attestations',
+  })
+  readonly first_seq: bigint;
+
+  @Column({ type: 'bigint', transformer: AS_BIGINT })
+  readonly last_seq: bigint;
+
+  /** One MAC per seal of the range, concatenated in order. */
+  @Column({ type: 'bytea' })
+  readonly macs: Buffer;
+
+  @Column({ type: 'text' })
+  readonly key_id: string;
+}

@@ -1,0 +1,53 @@
+import { Logger } from '@nestjs/common';
+import type { AuditAnchor } from '../anchor/audit-anchor.js';
+import type { AuditWitness } from '../anchor/audit-witness.js';
+import { GENESIS, type AuditKeys } from './audit-chain.js';
+import {
+  type AuditBacklog,
+  type AuditSealer,
+  BrokenChainError,
+  AuditSealingLoop,
+} from './audit-sealing.js';
+
+describe('the log of the sealer if sealing fails', () => {
+  const [error, warn] = (['error', 'warn', 'log'] as const).map((level) =>
+    jest.spyOn(Logger.prototype, level).mockImplementation(),
+  );
+  beforeEach(() => jest.clearAllMocks());
+  afterAll(() => jest.restoreAllMocks());
+
+  async function failWith(failure: Error): Promise<AuditSealingLoop> {
+    const nothing = () => Promise.resolve();
+    const loop = new AuditSealingLoop(
+      { sealPage: () => Promise.reject(failure) } as unknown as AuditSealer,
+      { head: GENESIS } as AuditWitness,
+      { tellWitness: nothing, write: nothing } as unknown as AuditAnchor,
+      {} as AuditBacklog,
+      { chain: { first: { id: '00000000', key: Buffer.alloc(32) } } } as unknown as AuditKeys,
+    );
+    loop.onApplicationBootstrap();
+    // The loop tries once more before it ends.
+    await loop.onApplicationShutdown();
+    return loop;
+  }
+
+  it('logs a database outage once, and not as an error', async () => {
+    await failWith(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+    expect(error).not.toHaveBeenCalled();
+    expect(warn!.mock.calls).toEqual([
+      ['Sealing the audit trail waits for the database: connect ECONNREFUSED'],
+    ]);
+  });
+
+  it('reports a broken chain exactly once, as an error', async () => {
+    const loop = await failWith(new BrokenChainError('entry 3 was changed'));
+    expect(error!.mock.calls).toEqual([[expect.stringContaining('entry 3 was changed')]]);
+    expect(loop.broken).toContain('entry 3 was changed');
+  });
+
+  it('reports any other failure exactly once, as an error', async () => {
+    const failure = new Error('permission denied for table audit_seals');
+    await failWith(failure);
+    expect(error!.mock.calls).toEqual([[{ err: failure }, 'Sealing the audit trail failed.']]);
+  });
+});

@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { In } from 'typeorm';
+import type { Tx } from '../../platform/database/transactions.js';
+import {
+  type IfMatchCondition,
+  isMatch,
+  knownVersion,
+  PreconditionFailedError,
+  type Revision,
+} from '../../platform/http/etag.js';
+import { AuditLogEntity } from '../audit.entity.js';
+
+/** Entries read per response. If the caller is further behind, the response names the fields of the newest entries. */
+const MOST_ENTRIES = 100;
+
+/** A resource whose changes are recorded with `version` and with the fields that changed. */
+interface VersionedResource {
+  readonly type: 'incident' | 'playbook';
+  readonly id: string;
+  readonly version: number;
+  readonly revision: Revision;
+  readonly updatedAt: Date;
+  /** Current values by API field name. */
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+@Injectable()
+export class VersionHistory {
+  /**
+   * Throws 412 with the last author, the fields that changed since the caller's version, and their current values. The
+   * resource is locked, so its revision cannot change.
+   */
+  async requireMatch(
+    tx: Tx,
+    condition: IfMatchCondition,
+    { type, id, version, revision, updatedAt, values }: VersionedResource,
+  ): Promise<void> {
+    if (isMatch(condition, revision)) return;
+    const entries = await tx.getRepository(AuditLogEntity).find({
+      select: { id: true, actor: true, details: true },
+      where: {
+        subject_type: type,
+        subject_id: id,
+        action: In([`${type}.created`, `${type}.updated`]),
+      },
+      order: { id: 'DESC' },
+      take: MOST_ENTRIES,
+    });
+    const known = knownVersion(condition);
+    const since = known !== undefined && known < version ? known : version - 1;
+    const unseen = entries.filter(({ details }) => Number(details['version']) > since);
+    const changed = new Set(unseen.flatMap(({ details }) => fieldsIn(details)));
+    const fields = Object.keys(values).filter((field) => changed.has(field));
+    const [last] = entries;
+    throw new PreconditionFailedError(revision, {
+      changed_by: last?.actor,
+      changed_at: updatedAt.toISOString(),
+      fields,
+      current: Object.fromEntries(fields.map((field) => [field, values[field]])),
+    });
+  }
+}
+
+function fieldsIn({ changed, fields = changed }: AuditLogEntity['details']): readonly unknown[] {
+  return Array.isArray(fields) ? fields : [];
+}

@@ -1,0 +1,233 @@
+import { NO_VALUE } from './incident-fields.js';
+
+export const LONGEST_TITLE = 200;
+
+/** Maximum characters read of a text: some more than a title, because parts are removed. */
+const MOST_READ = 4 * LONGEST_TITLE;
+
+/** Line breaks, tabs, NUL and all spaces. U+2800 is a Braille letter that looks like a space. */
+const GAPS = /[\p{Cc}\p{Z}\u2800]+/gu;
+
+/** Invisible characters, such as direction marks, which can make one title look like another. */
+const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]+/gu;
+
+/** Text of third parties as one line of at most `most` characters; `undefined` if it has no visible characters. */
+export function titleLine(text: string, most = LONGEST_TITLE): string | undefined {
+  const seen = oneLine(text.slice(0, MOST_READ));
+  return seen === '' ? undefined : shortened(seen, most);
+}
+
+/** Visible characters of a text in one line. Hidden characters and direction marks would change the text next to it. */
+export function oneLine(text: string): string {
+  return text.toWellFormed().replace(UNSEEN, '').replace(GAPS, ' ').trim();
+}
+
+/** Matches a text with at least one visible character. */
+export const SEEN = /[^\p{Cc}\p{Z}\u2800\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
+
+/** Never ends in half of a surrogate pair. */
+export function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const kept = text.slice(0, most - 1);
+  return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
+}
+
+type RawData = Readonly<Record<string, unknown>>;
+
+/** A location in raw data: a key, or a path of keys separated by dots. */
+interface Spot {
+  /** Some tools write a path as one key, such as `host.name`. */
+  readonly key: string;
+  readonly path: readonly string[];
+}
+
+/** Locations in order of priority. */
+export interface Spots {
+  readonly all: readonly Spot[];
+  /** Indexes of the locations by first key. */
+  readonly byKey: ReadonlyMap<string, readonly number[]>;
+}
+
+/** An object in which locations are searched. */
+interface Root {
+  readonly data: RawData;
+  /** Keys of `data` that start a location. Most objects have few of them. */
+  readonly keys: readonly string[];
+}
+
+export type Roots = readonly Root[];
+
+/** First keys of all locations. */
+const TELLING = new Set<string>();
+
+/** Parses locations in snake case and adds the other spellings of tools. */
+function spots(names: string): Spots {
+  return spotsOf(
+    names
+      .trim()
+      .split(/\s+/)
+      .flatMap((name) => [...new Set(spellings(name))])
+      .map((key) => ({ key, path: key.split('.') })),
+  );
+}
+
+/** Concatenates lists of places. */
+export const together = (...lists: readonly Spots[]): Spots =>
+  spotsOf(lists.flatMap(({ all }) => all));
+
+function spotsOf(all: readonly Spot[]): Spots {
+  const byKey = new Map<string, number[]>();
+  all.forEach(({ key, path }, place) => {
+    for (const first of new Set([key, path[0]!])) {
+      byKey.set(first, [...(byKey.get(first) ?? []), place]);
+      TELLING.add(first);
+    }
+  });
+  return { all, byKey };
+}
+
+/** `source_ip` is also written as `sourceIp`, `sourceIP`, `SourceIp` and `SourceIP`. */
+function spellings(name: string): string[] {
+  const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const pascal = camel.replace(/(?:^|\.)[a-z]/g, (letter) => letter.toUpperCase());
+  const loud = (word: string) => word.replace(/Ip(?![a-z])/, 'IP');
+  return [name, camel, loud(camel), pascal, loud(pascal)];
+}
+
+/*
+ * Locations of title facts in the events of tools. The first location with a value counts.
+ */
+
+export const SUBJECT = spots('subject email_subject mail_subject message_subject email.subject');
+// The address of a sender counts, because the name can be chosen freely.
+export const SENDER = spots(`from.email_address.address sender.email_address.address from.address
+  sender.address sender from sender_address sender_email from_address from_email email_from
+  sender_from_address header_from mail_from envelope_from return_path email.from email.sender reported_sender`);
+export const REPLY_TO = spots(
+  `reply_to reply-to Reply-To reply_to_address reply_to_email email.reply_to`,
+);
+export const RECIPIENT = spots(`recipient recipients to recipient_address recipient_email
+  recipient_email_address to_address email_to rcpt_to email.to target_user reported_by reporter mailbox`);
+export const HOST = spots(`host hostname host_name device device_name device_dns_name computer
+  computer_name endpoint endpoint_name machine machine_name asset asset_name agent agent_name dvc dest_host
+  agent_realtime_info.agent_computer_name host.name agent.name instance instance_id pod container resource
+  repository`);
+export const USER = spots(`user username user_name user_principal_name upn account_name
+  account_upn target_user email user_email login principal user_id actor.alternate_id actor actor.user
+  user.name user.email identity`);
+// Not in USER: in clouds it is a tenant, and "for" would make it look like a person. In takeovers, or with an @, it is
+// a person.
+export const ACCOUNT = spots('account');
+export const ACCOUNT_NAME = spots('account_name');
+export const ADDRESS = spots(`source_ip src_ip ip ip_address client_ip remote_ip caller_ip_address
+  source_ip_address source_address src_address src sourceIPAddress source.ip client.ip client.ip_address
+  src_endpoint.ip remote_address`);
+export const COUNTRY =
+  spots(`country country_name country_code source_country src_country geo_country
+  geo.country geo.country_name geoip.country_name location.country location.country_or_region
+  source.geo.country_name client.geographical_context.country`);
+export const OUTCOME = spots('outcome');
+export const FILE =
+  spots(`file_name file file_path filename file.name file.path process_name process
+  process.name path object_name sha256 file_hash hash package`);
+export const HASH =
+  spots(`sha256 file_sha256 file_hash hash file.hash.sha256 file.sha256 hashes.sha256
+  process.hash.sha256 sha1 md5`);
+export const DESTINATION = spots(`destination destination_domain destination_host dest_domain
+  destination_url destination_ip dest_ip dst_ip dest dst destination.domain destination.ip dst_endpoint.ip url
+  domain remote_host bucket`);
+export const DETECTION =
+  spots(`detection_name detect_name malware_name malware malware_family family
+  threat_name threat threat_info.threat_name signature virus_name ransomware ransomware_family detection
+  threat.name`);
+export const RULE =
+  spots(`title alert_title finding_info finding rule_name rule alert_name alertname
+  alert signature policy_name policy kibana.alert.rule.name search_name rule.name detection_name name
+  display_name display_message summary headline reason message description event_name event_type activity
+  rule_id category`);
+
+/** Keys of objects that wrap the event. */
+const WRAPPERS = spots(`data event alert result detail details properties attributes payload email
+  mail message headers labels annotations`);
+
+/** Keys with the name of an object, as in `{"user": {"name": "ada"}}`. */
+const NAMES = spots(`email email_address name display_name user_name hostname title signature
+  address rule_name threat_name description path ip value`);
+/** Last, and not of an object with a link to itself: its id is for programs, as in `{"id": "PLH1HKV", "self": "https://…"}`. */
+const IDS = spots('id uid');
+const NAMES_AND_IDS = together(NAMES, IDS);
+const LINKS = ['self', 'html_url', 'href'];
+
+/** Limits the number of wrappers, because wrappers may be nested. */
+const MOST_ROOTS = 24;
+
+/** Raw data and its wrapped objects, up to two levels: `{"data": {"details": {"host": "WS-7"}}}`. */
+export function rootsOf(rawData: RawData): Roots {
+  const root = rootOf(rawData);
+  const wrapped = wrappedIn(root);
+  return [root, ...wrapped, ...wrapped.flatMap(wrappedIn)].slice(0, MOST_ROOTS);
+}
+
+const rootOf = (data: RawData): Root => ({
+  data,
+  keys: Object.keys(data).filter((key) => TELLING.has(key)),
+});
+
+const wrappedIn = (root: Root): Root[] => valuesAt([root], WRAPPERS).filter(isObject).map(rootOf);
+
+/** First text at the locations, as one line of at most `most` characters. */
+export function firstText(roots: Roots, places: Spots, most: number): string | undefined {
+  for (const value of valuesAt(roots, places)) {
+    const text = textOf(value, most, MOST_LEVELS);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+/** Values at the first location in all objects, then at the second, and so on. */
+function valuesAt(roots: Roots, { all, byKey }: Spots): unknown[] {
+  const found = roots.flatMap(({ data, keys }) =>
+    keys.flatMap((key) => (byKey.get(key) ?? []).map((place) => ({ place, data }))),
+  );
+  return found
+    .sort((one, other) => one.place - other.place)
+    .map(({ place, data }) => at(data, all[place]!));
+}
+
+function at(root: RawData, { key, path }: Spot): unknown {
+  if (Object.hasOwn(root, key)) return root[key];
+  if (path.length === 1) return undefined;
+  return path.reduce<unknown>(
+    (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
+    root,
+  );
+}
+
+function isObject(value: unknown): value is RawData {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * A list stands for its first item, an object for its name: `{"from": [{"emailAddress": {"address":
+ * "a@example.com"}}]}`.
+ */
+const MOST_LEVELS = 3;
+
+function textOf(value: unknown, most: number, levels: number): string | undefined {
+  if (typeof value === 'string') return toldBy(value, most);
+  if (typeof value === 'number') return String(value);
+  if (levels === 0) return undefined;
+  if (Array.isArray(value)) return textOf(value[0], most, levels - 1);
+  if (!isObject(value)) return undefined;
+  const names = LINKS.some((key) => Object.hasOwn(value, key)) ? NAMES : NAMES_AND_IDS;
+  for (const spot of names.all) {
+    const text = textOf(at(value, spot), most, levels - 1);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function toldBy(text: string, most: number): string | undefined {
+  const line = titleLine(text, most);
+  return line === undefined || NO_VALUE.has(line.toLowerCase()) ? undefined : line;
+}

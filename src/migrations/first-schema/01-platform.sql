@@ -1,0 +1,81 @@
+-- Domain events -----------------------------------------------------------------------------------
+
+create table domain_events (
+  position bigint generated always as identity,
+  id uuid not null,
+  type text not null,
+  subject_type text not null,
+  subject_id text not null,
+  payload jsonb not null,
+  occurred_at timestamptz(3) not null,
+  constraint domain_events_pkey primary key (position)
+);
+-- Rows live for moments. Dead rows have to go before the next read has to step over them.
+alter table domain_events set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+create table processed_events (
+  event_id uuid not null,
+  handler text not null,
+  constraint processed_events_pkey primary key (event_id, handler)
+);
+
+-- Events that a handler failed to process in all its attempts.
+create table unhandled_events (
+  event_id uuid not null,
+  handler text not null,
+  type text not null,
+  subject_type text not null,
+  subject_id text not null,
+  payload jsonb not null,
+  occurred_at timestamptz(3) not null,
+  constraint pk_unhandled_events primary key (event_id, handler)
+);
+alter table unhandled_events set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+
+-- Idempotency keys --------------------------------------------------------------------------------
+
+-- body is text: the repeated answer has to equal the first one byte by byte.
+create table idempotency_keys (
+  principal text not null,
+  key text not null,
+  fingerprint bytea not null,
+  owner uuid not null,
+  status smallint not null,
+  body text not null,
+  sealed boolean not null,
+  provisional_until timestamptz,
+  kept_at timestamptz not null default now(),
+  constraint pk_idempotency_keys primary key (principal, key)
+);
+create index ix_idempotency_keys_kept_at on idempotency_keys (kept_at);
+
+-- Secret keys -------------------------------------------------------------------------------------
+
+-- Ids of the keys that this database needs. The verifier proves that a given key is the key with this id. It is null
+-- until a start of the service holds the key.
+create table secret_keys (
+  id text constraint pk_secret_keys primary key,
+  verifier bytea,
+  known_since timestamptz(3) not null default now(),
+  last_used_at timestamptz(3),
+  retired_at timestamptz(3)
+);
+
+-- Write probe -------------------------------------------------------------------------------------
+
+-- Shows whether writes succeed. A read succeeds on a server with a full disk, too.
+create table write_probe (
+  id uuid constraint pk_write_probe primary key,
+  filler text not null
+) with (autovacuum_vacuum_threshold = 20, autovacuum_vacuum_scale_factor = 0);
+-- Each row fills a page, so that a write extends the file. A full disk refuses exactly this.
+alter table write_probe alter column filler set storage plain;
+
+create function probe_writes() returns void language plpgsql as $$
+begin
+  insert into write_probe values (gen_random_uuid(), repeat('.', 8000));
+  raise exception 'taken back' using errcode = 'ITS00';
+exception when sqlstate 'ITS00' then
+  -- The row is gone again, and vacuum gives its page back.
+  null;
+end $$;

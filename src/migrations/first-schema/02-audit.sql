@@ -1,0 +1,67 @@
+-- details is json, not jsonb: json keeps every byte, and the MAC covers bytes.
+-- writer, written: the process that wrote the row, and the number of its rows that it knew to be committed by then.
+create table audit_log (
+  id uuid constraint pk_audit_log primary key,
+  at timestamptz(3) not null,
+  actor text not null,
+  action text not null,
+  subject_type text not null,
+  subject_id text not null,
+  details json not null,
+  xid xid8 not null default pg_current_xact_id(),
+  key_id text not null,
+  mac bytea not null,
+  writer text,
+  written bigint
+);
+create index ix_audit_log_xid on audit_log (xid);
+create index ix_audit_log_subject_id on audit_log (subject_id);
+-- Each process looks for these few rows once a second.
+create index ix_audit_log_head_accepted on audit_log (id) where action = 'audit.head_accepted';
+
+create table audit_seals (
+  seq bigint constraint pk_audit_seals primary key,
+  audit_id uuid not null constraint uq_audit_seals_audit_id unique,
+  hash bytea not null,
+  key_id text not null
+);
+
+-- One row: the head of the chain and the position of the sealer.
+create table audit_chain (
+  only_row boolean not null default true
+    constraint pk_audit_chain primary key
+    constraint ck_audit_chain_only_row check (only_row),
+  seq bigint not null,
+  hash bytea not null,
+  cluster text not null,
+  sealed_to pg_snapshot,
+  sealing_to pg_snapshot,
+  after_xid xid8,
+  after_id uuid,
+  key_id text not null,
+  mac bytea not null,
+  -- Outside of the MAC: when the last verification found a changed trail.
+  found_invalid_at timestamptz
+);
+
+-- MACs of a later key over seals of earlier keys: 32 bytes for each seal from first_seq to last_seq.
+create table audit_attestations (
+  first_seq bigint constraint pk_audit_attestations primary key,
+  last_seq bigint not null,
+  macs bytea not null,
+  key_id text not null,
+  constraint ck_audit_attestations_macs check (octet_length(macs) = 32 * (last_seq - first_seq + 1))
+);
+
+create function refuse_change_of_audit() returns trigger language plpgsql as $$
+begin
+  raise exception '% is append-only: % is refused', tg_table_name, tg_op using errcode = 'restrict_violation';
+end $$;
+
+-- For each statement, so that a change that touches no row is refused as well.
+create trigger audit_log_is_append_only before update or delete or truncate on audit_log
+  for each statement execute function refuse_change_of_audit();
+create trigger audit_seals_is_append_only before update or delete or truncate on audit_seals
+  for each statement execute function refuse_change_of_audit();
+create trigger audit_chain_is_kept before delete or truncate on audit_chain
+  for each statement execute function refuse_change_of_audit();

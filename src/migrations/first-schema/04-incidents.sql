@@ -1,0 +1,183 @@
+-- Enumerations sort in the order of their declaration: severity by rank, status alphabetically.
+create type incident_severity as enum ('low', 'medium', 'high', 'critical');
+create type incident_status as enum ('open', 'resolved', 'triaged');
+
+-- Incidents ---------------------------------------------------------------------------------------
+
+create sequence incident_number as bigint;
+
+-- The id is a UUID of version 7 and begins with created_at: the primary key is the default order of the list.
+-- raw_data is json, not jsonb: json keeps every digit of the event, and reading it costs no parsing.
+-- fields: the common fields of the event, read from raw_data. source_status: null until the tool reports the alert as over.
+create table incidents (
+  id uuid constraint pk_incidents primary key,
+  number bigint not null default nextval('incident_number') constraint uq_incidents_number unique,
+  incident_type text collate "C" not null,
+  severity incident_severity not null,
+  status incident_status not null,
+  source text collate "C" not null,
+  raw_data json not null,
+  verdict json,
+  verdict_by_person boolean not null default false,
+  recommended_actions text[] not null default '{}',
+  resolution text,
+  version integer not null default 1,
+  created_by text not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  triaged_at timestamptz(3),
+  deleted_at timestamptz(3),
+  title text,
+  resolved_at timestamptz(3),
+  resolved_by text,
+  classification text collate "C",
+  fields json,
+  source_status text collate "C",
+  constraint ck_incidents_id_begins_with_created_at check (
+    substring(uuid_send(id) from 1 for 6) =
+    substring(int8send((extract(epoch from created_at) * 1000)::bigint) from 3))
+);
+alter sequence incident_number owned by incidents.number;
+-- New rows become all-visible soon. So index-only scans rarely have to read the table.
+alter table incidents set (
+  autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_vacuum_scale_factor = 0.05);
+
+-- Each combination of filters is one range of an index in the order of ids, or a merge of a few ranges.
+create index ix_incidents_status on incidents (status, severity, id) where deleted_at is null;
+create index ix_incidents_type on incidents (incident_type, id) where deleted_at is null;
+create index ix_incidents_type_status on incidents (incident_type, status, severity, id) where deleted_at is null;
+create index ix_incidents_source on incidents (source, id) include (incident_type) where deleted_at is null;
+create index ix_incidents_source_status on incidents (source, status, severity, id) include (incident_type)
+  where deleted_at is null;
+create index ix_incidents_classification on incidents (classification, id)
+  include (status, severity, incident_type, source)
+  where classification is not null and deleted_at is null;
+create index ix_incidents_updated_at on incidents (updated_at, id) where deleted_at is null;
+create index ix_incidents_triaged_at on incidents (triaged_at, id)
+  where triaged_at is not null and deleted_at is null;
+create index ix_incidents_resolved_at on incidents (resolved_at, id)
+  where resolved_at is not null and deleted_at is null;
+
+-- The list filters by a column: with an index of an expression each count would have to read the incidents.
+create function keep_incident_classification() returns trigger language plpgsql as $$
+begin
+  new.classification := new.verdict ->> 'classification';
+  return new;
+end $$;
+create trigger incidents_keep_classification before insert or update of verdict on incidents
+  for each row when (new.verdict is not null or new.classification is not null)
+    execute function keep_incident_classification();
+
+-- Timeline ----------------------------------------------------------------------------------------
+
+-- The creation has no row: the incident itself shows it.
+create table incident_timeline (
+  id uuid constraint pk_incident_timeline primary key,
+  incident_id uuid not null constraint fk_incident_timeline_incident references incidents (id),
+  at timestamptz(3) not null,
+  event text not null,
+  actor text not null,
+  summary text not null,
+  subject_type text,
+  subject_id text,
+  details json,
+  constraint ck_incident_timeline_subject check ((subject_type is null) = (subject_id is null))
+);
+create index ix_incident_timeline_incident on incident_timeline (incident_id, id);
+create index ix_incident_timeline_updates_left on incident_timeline (id)
+  where event in ('update_of_resolved', 'update_of_judged');
+
+-- Reports -----------------------------------------------------------------------------------------
+
+-- Further events of an incident. raw_data is json, not jsonb: an event is shown exactly as it came.
+create table incident_reports (
+  id uuid constraint pk_incident_reports primary key,
+  incident_id uuid not null constraint fk_incident_reports_incident references incidents (id),
+  at timestamptz(3) not null,
+  source text not null,
+  severity incident_severity not null,
+  webhook_event_id uuid not null,
+  raw_data json not null
+);
+create index ix_incident_reports_incident on incident_reports (incident_id, id);
+
+-- Counts ------------------------------------------------------------------------------------------
+
+-- Changes of the counts. Triggers append them, so that no writer waits for another. A fold sums them up.
+create table incident_count_deltas (
+  xid xid8 not null default pg_current_xact_id(),
+  incident_id uuid not null,
+  incident_type text collate "C" not null,
+  severity incident_severity not null,
+  status incident_status not null,
+  source text collate "C" not null,
+  n smallint not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, vacuum_truncate = false);
+create index ix_incident_count_deltas_xid on incident_count_deltas (xid);
+-- The table is empty most of the time. A plan made then would scan the whole table when it is full. With pages that the
+-- table never gives back the planner prefers the index from the start.
+insert into incident_count_deltas (incident_id, incident_type, severity, status, source, n)
+  select '00000000-0000-0000-0000-000000000000', 'none', 'low', 'open', 'none', 0 from generate_series(1, 10000);
+delete from incident_count_deltas;
+
+-- Sums of the folded changes. An empty word stands for every value.
+create table incident_counts (
+  source text collate "C" not null,
+  incident_type text collate "C" not null,
+  severity text collate "C" not null,
+  status text collate "C" not null,
+  n bigint not null,
+  constraint pk_incident_counts primary key (source, incident_type, severity, status)
+) with (fillfactor = 50);
+
+-- Segments of the list in the order of ids, from first_id to the first_id of the next segment, with their sizes.
+create table incident_segments (
+  first_id uuid constraint pk_incident_segments primary key,
+  n bigint not null
+) with (fillfactor = 50);
+insert into incident_segments values ('00000000-0000-0000-0000-000000000000', 0);
+
+-- One row: the transactions that the fold has seen.
+create table incident_count_state (
+  only_row boolean not null default true
+    constraint pk_incident_count_state primary key
+    constraint ck_incident_count_state_only_row check (only_row),
+  folded pg_snapshot not null
+) with (fillfactor = 10);
+insert into incident_count_state (folded) values (pg_current_snapshot());
+
+-- Counted by triggers, so that the counts are right for each writer, such as an operator with psql.
+create function count_added_incidents() returns trigger language plpgsql as $$
+begin
+  insert into incident_count_deltas (incident_id, incident_type, severity, status, source, n)
+    select id, incident_type, severity, status, source, 1 from added where deleted_at is null;
+  return null;
+end $$;
+create trigger incidents_added_are_counted after insert on incidents
+  referencing new table as added
+  for each statement execute function count_added_incidents();
+
+-- A change that does not move the incident to another count appends nothing.
+create function count_changed_incidents() returns trigger language plpgsql as $$
+begin
+  insert into incident_count_deltas (incident_id, incident_type, severity, status, source, n)
+    select id, incident_type, severity, status, source, sum(n) from (
+      select id, incident_type, severity, status, source, 1 as n from added where deleted_at is null
+      union all
+      select id, incident_type, severity, status, source, -1 as n from removed where deleted_at is null) as change
+    group by id, incident_type, severity, status, source having sum(n) <> 0;
+  return null;
+end $$;
+create trigger incidents_changed_are_counted after update on incidents
+  referencing old table as removed new table as added
+  for each statement execute function count_changed_incidents();
+
+create function count_removed_incidents() returns trigger language plpgsql as $$
+begin
+  insert into incident_count_deltas (incident_id, incident_type, severity, status, source, n)
+    select id, incident_type, severity, status, source, -1 from removed where deleted_at is null;
+  return null;
+end $$;
+create trigger incidents_removed_are_counted after delete on incidents
+  referencing old table as removed
+  for each statement execute function count_removed_incidents();

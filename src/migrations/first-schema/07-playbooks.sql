@@ -1,0 +1,154 @@
+-- definition is json, not jsonb: people find their parameters in the order in which they wrote them.
+create table playbooks (
+  id uuid constraint pk_playbooks primary key,
+  name text collate "C" not null,
+  version integer not null default 1,
+  enabled boolean not null,
+  auto_run boolean not null,
+  definition json not null,
+  created_by text not null,
+  created_at timestamptz(3) not null default now(),
+  updated_by text not null,
+  updated_at timestamptz(3) not null default now(),
+  deleted_at timestamptz(3),
+  constraint ck_playbooks_name check (name ~ '^[a-z0-9][a-z0-9-]{0,62}$')
+);
+create unique index uq_playbooks_name on playbooks (name) where deleted_at is null;
+create index ix_playbooks_created_at on playbooks (created_at, id) where deleted_at is null;
+create index ix_playbooks_auto_run on playbooks (name) where auto_run and enabled and deleted_at is null;
+
+create table playbook_versions (
+  playbook_id uuid not null constraint fk_playbook_versions_playbook references playbooks (id),
+  version integer not null,
+  name text collate "C" not null,
+  definition json not null,
+  changed_by text not null,
+  changed_at timestamptz(3) not null default now(),
+  constraint pk_playbook_versions primary key (playbook_id, version)
+);
+-- A run uses the version that it started with, for days.
+create function refuse_change_of_playbook_version() returns trigger language plpgsql as $$
+begin
+  raise exception 'A version of a playbook cannot change: % is refused', tg_op
+    using errcode = 'restrict_violation';
+end $$;
+create trigger playbook_versions_stay before update or delete or truncate on playbook_versions
+  for each statement execute function refuse_change_of_playbook_version();
+
+-- Runs --------------------------------------------------------------------------------------------
+
+-- on_behalf_of: the person that caused the verdict of an automatic run.
+-- incident: a copy from the start of the run, so that the run keeps its decisions while it waits.
+-- due_at: the time since when the run has work to do. Null while the run waits for the end of an action.
+-- lease_until: until then one replica works on the run. fence: the number of the latest claim.
+-- wakes: counts the reasons to look at the run again, so that no reason gets lost while a replica works on the run.
+-- attempts: claims since the run last made progress.
+-- classification: from the verdict that the run is based on. Empty without a verdict.
+-- void: cancelled before any of its actions began. A later automatic run may replace it.
+-- fillfactor: a claim changes no indexed column, so with room on the page it writes no index.
+create table playbook_runs (
+  id uuid constraint pk_playbook_runs primary key,
+  playbook_id uuid not null,
+  playbook_version integer not null,
+  playbook_name text collate "C" not null,
+  incident_id uuid constraint fk_playbook_runs_incident references incidents (id),
+  status text collate "C" not null,
+  requested_by text not null,
+  on_behalf_of text,
+  automatic boolean not null default false,
+  variables json not null,
+  incident json,
+  steps_completed integer not null default 0,
+  steps_failed integer not null default 0,
+  steps_total integer not null,
+  error text,
+  due_at timestamptz,
+  lease_until timestamptz,
+  fence integer not null default 0,
+  wakes integer not null default 0,
+  attempts integer not null default 0,
+  started_at timestamptz(3) not null,
+  completed_at timestamptz(3),
+  starts_at timestamptz(3),
+  classification text collate "C" not null default '',
+  void boolean not null default false,
+  constraint fk_playbook_runs_version foreign key (playbook_id, playbook_version)
+    references playbook_versions (playbook_id, version),
+  constraint ck_playbook_runs_status check (
+    status in ('running', 'waiting_approval', 'completed', 'failed', 'cancelled')),
+  constraint ck_playbook_runs_ended check (
+    (completed_at is not null) = (status in ('completed', 'failed', 'cancelled'))),
+  constraint ck_playbook_runs_rests check (completed_at is null or (due_at is null and lease_until is null))
+) with (fillfactor = 50);
+create index ix_playbook_runs_playbook on playbook_runs (playbook_id, id);
+create index ix_playbook_runs_playbook_status on playbook_runs (playbook_id, status, id);
+create index ix_playbook_runs_incident on playbook_runs (incident_id, id) where incident_id is not null;
+create index ix_playbook_runs_due on playbook_runs (due_at) where due_at is not null;
+create index ix_playbook_runs_starts on playbook_runs (playbook_id, starts_at) where starts_at is not null;
+create index ix_playbook_runs_status on playbook_runs (status, id);
+-- At most one automatic run of each playbook version for an incident and a classification, however often its triage
+-- ends and however often the event about that end is delivered. A run that did nothing does not count.
+create unique index uq_playbook_runs_automatic
+  on playbook_runs (incident_id, playbook_id, playbook_version, classification) where automatic and not void;
+
+-- One row for each step that was reached. The primary key ensures that a step has only one action. Steps of several runs
+-- may wait for the same action.
+create table playbook_run_steps (
+  run_id uuid not null constraint fk_playbook_run_steps_run references playbook_runs (id),
+  position integer not null,
+  name text collate "C" not null,
+  status text collate "C" not null,
+  action_id uuid constraint fk_playbook_run_steps_action references actions (id),
+  error text,
+  started_at timestamptz(3) not null,
+  completed_at timestamptz(3),
+  constraint pk_playbook_run_steps primary key (run_id, position),
+  constraint ck_playbook_run_steps_status check (
+    status in ('running', 'waiting_approval', 'completed', 'failed', 'skipped', 'cancelled')),
+  constraint ck_playbook_run_steps_ended check (
+    (completed_at is null) = (status in ('running', 'waiting_approval'))),
+  constraint ck_playbook_run_steps_action check (action_id is not null or status in ('failed', 'skipped'))
+);
+create index ix_playbook_run_steps_open on playbook_run_steps (run_id) where completed_at is null;
+create index ix_playbook_run_steps_action on playbook_run_steps (action_id);
+create index ix_playbook_run_steps_failed on playbook_run_steps (completed_at)
+  where status = 'failed' and action_id is null;
+
+-- Counts: each change appends a delta, and a fold sums the deltas up ------------------------------
+
+create table playbook_run_counts (
+  playbook_id uuid not null,
+  status text collate "C" not null,
+  n bigint not null,
+  constraint pk_playbook_run_counts primary key (playbook_id, status)
+) with (fillfactor = 50);
+
+create table playbook_run_count_deltas (
+  id bigint generated always as identity constraint pk_playbook_run_count_deltas primary key,
+  playbook_id uuid not null,
+  status text collate "C" not null,
+  n integer not null
+);
+
+create function count_new_playbook_runs() returns trigger language plpgsql as $$
+begin
+  insert into playbook_run_count_deltas (playbook_id, status, n)
+  select playbook_id, status, count(*) from added group by playbook_id, status;
+  return null;
+end $$;
+create trigger new_playbook_runs_are_counted after insert on playbook_runs
+  referencing new table as added for each statement execute function count_new_playbook_runs();
+
+create function count_playbook_runs() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'UPDATE' and old.status = new.status then
+    return null;
+  end if;
+  insert into playbook_run_count_deltas (playbook_id, status, n) values (old.playbook_id, old.status, -1);
+  if tg_op = 'UPDATE' then
+    insert into playbook_run_count_deltas (playbook_id, status, n) values (new.playbook_id, new.status, 1);
+  end if;
+  return null;
+end $$;
+create trigger playbook_runs_are_counted after delete or update of status on playbook_runs
+  for each row execute function count_playbook_runs();

@@ -1,0 +1,51 @@
+create table triage_runs (
+  id uuid constraint pk_triage_runs primary key,
+  incident_id uuid not null constraint fk_triage_runs_incident references incidents (id),
+  status text collate "C" not null,
+  requested_by text not null,
+  force boolean not null default false,
+  playbook text,
+  notes text[] not null default '{}',
+  provider text not null,
+  model text,
+  prompt_hash text,
+  input_tokens integer not null default 0,
+  output_tokens integer not null default 0,
+  cached_input_tokens integer not null default 0,
+  tokens_at timestamptz(3),
+  duration_ms integer,
+  verdict jsonb,
+  recommended_actions text[],
+  not_applied text,
+  points jsonb,
+  tool_calls jsonb,
+  error jsonb,
+  failures integer not null default 0,
+  lapses integer not null default 0,
+  fence integer not null default 0,
+  lease_until timestamptz(3),
+  created_at timestamptz(3) not null,
+  started_at timestamptz(3),
+  completed_at timestamptz(3),
+  constraint ck_triage_runs_status check (status in ('queued', 'running', 'completed', 'failed')),
+  constraint ck_triage_runs_ended check (
+    (completed_at is not null) = (status in ('completed', 'failed'))),
+  constraint ck_triage_runs_lease check (
+    (lease_until is not null) = (status in ('queued', 'running'))),
+  constraint ck_triage_runs_verdict check ((verdict is not null) = (status = 'completed'))
+);
+create index ix_triage_runs_incident on triage_runs (incident_id, id);
+-- An incident has one open run at a time: the database decides which of two requests is first.
+create unique index uq_triage_runs_open on triage_runs (incident_id) where status in ('queued', 'running');
+-- With the id: otherwise a claim sorts all runs that may start at the same time (191 ms for 100 000 runs).
+create index ix_triage_runs_lease on triage_runs (status, lease_until, id) where status in ('queued', 'running');
+-- The tokens of the last hour, for all replicas.
+create index ix_triage_runs_tokens on triage_runs (tokens_at) where tokens_at is not null;
+create index ix_triage_runs_failed on triage_runs (id) where status = 'failed';
+
+-- Indicators that runs found in incidents, so that a later run finds related incidents.
+create table incident_indicators (
+  key bytea not null,
+  incident_id uuid not null constraint fk_incident_indicators_incident references incidents (id),
+  constraint pk_incident_indicators primary key (key, incident_id)
+);

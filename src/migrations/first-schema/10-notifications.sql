@@ -1,0 +1,269 @@
+-- name_key: the name in the form that comparisons use (channel-name.ts).
+-- former_secret: the previous secret, valid until former_secret_until.
+-- failures: failed attempts since the last delivery. failing_since: the time of the first of them.
+-- paused_until: no attempt before. one_by_one_until: until then one delivery at a time, because the receiver asked for it.
+-- unhealthy_since: the channel has failed for long.
+-- unhealthy_told_at: the time of the event about it. Null if there was none, or if the channel recovered since.
+create table notification_channels (
+  id uuid constraint pk_notification_channels primary key,
+  name text not null,
+  name_key text not null,
+  type text not null,
+  enabled boolean not null,
+  events text[] not null,
+  min_severity text not null,
+  config jsonb not null,
+  secrets text,
+  secret_names text[] not null default '{}',
+  former_secret text,
+  former_secret_until timestamptz(3),
+  version integer not null default 1,
+  failures integer not null default 0,
+  failing_since timestamptz(3),
+  last_error text,
+  paused_until timestamptz,
+  one_by_one_until timestamptz,
+  unhealthy_since timestamptz(3),
+  unhealthy_told_at timestamptz(3),
+  created_by text not null,
+  created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null default now(),
+  deleted_at timestamptz(3),
+  new_incident_min_severity text,
+  constraint ck_notification_channels_severity check (min_severity in ('low', 'medium', 'high', 'critical')),
+  constraint ck_notification_channels_new_severity check (
+    new_incident_min_severity in ('low', 'medium', 'high', 'critical')),
+  constraint ck_notification_channels_failing check (failures = 0 or failing_since is not null),
+  constraint ck_notification_channels_deleted check (
+    deleted_at is null or (secrets is null and former_secret is null and not enabled and config = '{}'))
+);
+create unique index uq_notification_channels_name on notification_channels (name_key) where deleted_at is null;
+
+-- Deliveries --------------------------------------------------------------------------------------
+
+-- No foreign keys: each of them would lock a row of the channel in every transaction that writes an event.
+-- position: the order of writing. due_at: no attempt before. expires_at: an attempt that fails later is the last one.
+-- lease_until: until then one replica attempts the delivery. fence: the number of its claim.
+-- urgency: 0 is the most urgent; then by severity, from 1 (critical) to 4 (low).
+-- group_key: deliveries with the same key can become one message. held_until: waits for similar deliveries.
+-- carried_by: the delivery whose message contains this one.
+-- holders: the recipients of a mail who have it while others do not. partial_attempts: attempts that left some without it.
+-- fillfactor: a claim changes no indexed column, so with room on the page it writes no index.
+create table notification_deliveries (
+  id uuid constraint pk_notification_deliveries primary key,
+  position bigint generated always as identity,
+  channel_id uuid not null,
+  event_id uuid not null,
+  type text not null,
+  subject_type text not null,
+  subject_id text not null,
+  payload jsonb not null,
+  occurred_at timestamptz(3) not null,
+  incident_id uuid,
+  status text collate "C" not null default 'pending',
+  attempts integer not null default 0,
+  fence integer not null default 0,
+  due_at timestamptz not null,
+  lease_until timestamptz,
+  expires_at timestamptz not null,
+  last_error text,
+  ended_at timestamptz(3),
+  urgency smallint not null default 2,
+  group_key text,
+  held_until timestamptz,
+  carried_by uuid,
+  holders text[] not null default '{}',
+  partial_attempts smallint not null default 0,
+  constraint uq_notification_deliveries_event unique (channel_id, event_id),
+  constraint ck_notification_deliveries_status check (status in ('pending', 'delivered', 'dead')),
+  constraint ck_notification_deliveries_ended check ((ended_at is null) = (status = 'pending'))
+) with (fillfactor = 70);
+create index ix_notification_deliveries_channel on notification_deliveries (channel_id, status, id);
+-- Deliveries about the same incident or subject keep their order, so that "recovered" never arrives before "unhealthy".
+create index ix_notification_deliveries_order on notification_deliveries
+  (channel_id, (left(coalesce(incident_id::text, subject_id), 100)), position) where status = 'pending';
+create index ix_notification_deliveries_incident on notification_deliveries (channel_id, incident_id)
+  where incident_id is not null;
+create index ix_notification_deliveries_urgency on notification_deliveries (channel_id, urgency, id)
+  where status = 'pending';
+create index ix_notification_deliveries_group on notification_deliveries (channel_id, group_key, occurred_at)
+  where group_key is not null;
+create index ix_notification_deliveries_carried on notification_deliveries (carried_by)
+  where carried_by is not null;
+create index ix_notification_deliveries_dead on notification_deliveries (channel_id, ended_at)
+  where status = 'dead';
+
+create function notification_urgency(type text, severity text) returns smallint language sql immutable as $$
+  select case
+    when type in ('kill_switch.activated', 'kill_switch.deactivated', 'action.pending_approval', 'action.expiring') then 0
+    else coalesce(array_position(array['critical', 'high', 'medium', 'low'], severity), 2) end::smallint $$;
+
+-- A held delivery waits longer while more of its group arrive, so that a wave is one message: a new incident for at most 30 seconds,
+-- another event for at most 2 minutes. Critical events do not wait longer. This is a function because a subquery in the claim
+-- would make PostgreSQL read all waiting deliveries.
+create function is_in_growing_wave(channel uuid, alike text, type text, since timestamptz, payload jsonb) returns boolean
+  language plpgsql stable cost 1 as $$
+begin
+  if payload ->> 'severity' = 'critical'
+     or since <= now() - (case type when 'incident.created' then interval '30 seconds' else interval '2 minutes' end) then
+    return false;
+  end if;
+  return exists (
+    select from notification_deliveries later
+     where later.channel_id = channel and later.group_key = alike and later.occurred_at > now() - interval '2 minutes'
+       and later.status = 'pending' and later.held_until > now());
+end $$;
+
+-- Each writer of events writes their deliveries, in the same transaction: they commit with the change, and many events of
+-- one statement cost one more statement. No content of an event may make the function fail, because the change would fail
+-- with it.
+--
+-- A channel that was told of an incident is told how it continues, also after its severity was lowered.
+-- A failed action has an event of its own, so channels for people do not get the event of its playbook step. A step that fails in
+-- each run is told to people once in 6 hours, and once more for critical incidents. The attention list has all failures.
+--
+-- The first new incident of a group in 10 minutes waits 2 seconds for the rest of its body, or not at all if it is
+-- critical. After a message about the group the next incidents wait longer, so that a wave makes few messages; a critical
+-- one waits 3 seconds. The approvals that the runs of one playbook request wait 10 seconds, and a minute after a message, also
+-- for PagerDuty. Another approval of an action on mails waits 3 seconds, so that the message can say how many mails it would change.
+--
+-- A channel that takes new incidents from a severity on is also sent milder ones that are judged malicious. Channels for people
+-- are also told if an incident becomes malicious later, such as by a further report.
+--
+-- Each connection keeps the plan of its first event, when the table may be small or empty. So each look for other deliveries has the
+-- order of one index, or a range in it, and PostgreSQL chooses that index without statistics.
+create function tell_channels() returns trigger language plpgsql set enable_seqscan = off as $$
+begin
+  insert into notification_deliveries
+    (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at,
+     incident_id, due_at, expires_at, urgency, group_key, held_until)
+  select (left(event.id::text, 18) || substr(gen_random_uuid()::text, 19))::uuid, channel.id, event.id,
+         event.type, event.subject_type, event.subject_id, event.payload, event.occurred_at,
+         about.incident_id, now(), now() + interval '1 day',
+         notification_urgency(event.type, event.payload ->> 'severity'), alike.group_key,
+         case
+           when alike.group_key is null and event.type = 'action.pending_approval' and channel.type <> 'webhook'
+             and event.payload ->> 'action_type' in ('quarantine_email', 'delete_email')
+           then now() + interval '3 seconds'
+           when alike.group_key is null or event.type = 'playbook.step_failed' then null
+           when event.payload ->> 'severity' = 'critical'
+           then case when told.messages > 0 then now() + interval '3 seconds' end
+           when event.type <> 'incident.created'
+           then now() + case when told.messages = 0 then interval '10 seconds' else interval '1 minute' end
+           when told.messages = 0 then now() + interval '2 seconds'
+           when told.messages = 1 then now() + interval '30 seconds'
+           else now() + interval '5 minutes' end
+    from new_events event
+   cross join lateral (
+     select case event.subject_type when 'incident' then event.subject_id
+              else event.payload ->> 'incident_id' end as incident) named
+   cross join lateral (
+     select case when named.incident ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+              then named.incident::uuid end as incident_id,
+            array_position(array['low', 'medium', 'high', 'critical'], event.payload ->> 'severity') as severity) about
+    join notification_channels channel on channel.enabled
+     and case when event.type in ('notification_channel.unhealthy', 'notification_channel.recovered')
+           then channel.id::text <> event.subject_id
+           else (event.type = any(channel.events)
+               or event.type = 'incident.triaged' and 'incident.created' = any(channel.events)
+                 and event.payload #>> '{verdict,classification}' = 'malicious'
+                 and (about.severity
+                     < array_position(array['low', 'medium', 'high', 'critical'], channel.new_incident_min_severity)
+                   or event.payload ->> 'becomes_malicious' = 'true' and channel.type in ('slack', 'teams', 'email')))
+             and not (event.type = 'playbook.step_failed' and event.payload ->> 'action_id' is not null
+                      and channel.type <> 'webhook')
+             and (channel.new_incident_min_severity is null
+               or event.type not in ('incident.created', 'incident.severity_changed')
+               or coalesce(
+                    about.severity
+                        >= array_position(array['low', 'medium', 'high', 'critical'], channel.new_incident_min_severity)
+                      and (event.type = 'incident.created' or about.severity
+                        > array_position(array['low', 'medium', 'high', 'critical'], event.payload ->> 'previous_severity')),
+                    true))
+             and (coalesce(about.severity
+                    >= array_position(array['low', 'medium', 'high', 'critical'], channel.min_severity), true)
+               or event.type <> 'incident.created' and coalesce((
+                    select true from notification_deliveries earlier
+                     where earlier.channel_id = channel.id
+                       and earlier.incident_id between about.incident_id and about.incident_id
+                     order by earlier.incident_id limit 1), false)) end
+   cross join lateral (
+     select case
+              when event.type = 'incident.created' and channel.type in ('slack', 'teams', 'email')
+              then event.payload ->> 'group'
+              when event.type = 'incident.triaged' and channel.type in ('slack', 'teams', 'email')
+                and not 'incident.triaged' = any(channel.events)
+              then md5(concat_ws(' ', event.type, event.payload ->> 'source'))
+              when event.type in ('action.pending_approval', 'action.expiring') and channel.type <> 'webhook'
+                and event.payload ->> 'requested_by' like 'playbook:%'
+              then md5(concat_ws(' ', event.type, event.payload ->> 'requested_by'))
+              when event.type = 'playbook.step_failed' and channel.type <> 'webhook'
+              then md5(concat_ws(' ', event.type, event.payload ->> 'playbook', event.payload ->> 'playbook_version',
+                                 event.payload ->> 'step', event.payload ->> 'severity' = 'critical'))
+            end as group_key) alike
+   cross join lateral (
+     select count(*) as messages from (
+       select from notification_deliveries message
+        where alike.group_key is not null
+          and message.channel_id = channel.id and message.group_key = alike.group_key
+          and message.occurred_at > now() - interval '10 minutes'
+          and message.attempts > 0 and message.carried_by is null
+        order by message.occurred_at limit 2) as two) told
+   where event.type <> 'playbook.step_failed' or alike.group_key is null or not exists (
+     select from notification_deliveries message
+      where message.channel_id = channel.id and message.group_key = alike.group_key
+        and message.occurred_at > now() - interval '6 hours' and message.status <> 'dead')
+   order by event.position
+  on conflict do nothing;
+  return null;
+end $$;
+create trigger domain_events_are_told after insert on domain_events
+  referencing new table as new_events for each statement execute function tell_channels();
+
+-- Counts: each change appends a delta, and a fold sums the deltas up ------------------------------
+
+create table notification_delivery_counts (
+  channel_id uuid not null,
+  status text collate "C" not null,
+  n bigint not null,
+  constraint pk_notification_delivery_counts primary key (channel_id, status)
+) with (fillfactor = 50);
+
+create table notification_delivery_count_deltas (
+  id bigint generated always as identity constraint pk_notification_delivery_count_deltas primary key,
+  channel_id uuid not null,
+  status text collate "C" not null,
+  n integer not null
+);
+
+create function count_new_deliveries() returns trigger language plpgsql as $$
+begin
+  insert into notification_delivery_count_deltas (channel_id, status, n)
+  select channel_id, status, count(*) from added group by channel_id, status;
+  return null;
+end $$;
+create trigger new_notification_deliveries_are_counted after insert on notification_deliveries
+  referencing new table as added for each statement execute function count_new_deliveries();
+
+create function count_changed_deliveries() returns trigger language plpgsql as $$
+begin
+  insert into notification_delivery_count_deltas (channel_id, status, n)
+  select channel_id, status, sum(n) from (
+    select channel_id, status, 1 as n from added
+    union all
+    select channel_id, status, -1 as n from removed) as change
+   group by channel_id, status having sum(n) <> 0;
+  return null;
+end $$;
+create trigger changed_notification_deliveries_are_counted after update on notification_deliveries
+  referencing old table as removed new table as added
+  for each statement execute function count_changed_deliveries();
+
+create function count_removed_deliveries() returns trigger language plpgsql as $$
+begin
+  insert into notification_delivery_count_deltas (channel_id, status, n)
+  select channel_id, status, -count(*) from removed group by channel_id, status;
+  return null;
+end $$;
+create trigger removed_notification_deliveries_are_counted after delete on notification_deliveries
+  referencing old table as removed for each statement execute function count_removed_deliveries();

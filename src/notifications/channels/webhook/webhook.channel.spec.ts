@@ -1,0 +1,51 @@
+import { newSecret, secretProblem, signatureHeaders } from './webhook.channel.js';
+
+const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64');
+
+describe('a signature of a webhook', () => {
+  it('is what the example of the specification has', () => {
+    const headers = signatureHeaders('{"test": 2432232314}', {
+      id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      at: new Date(1_614_265_330_000),
+      secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+    });
+    expect(headers).toEqual({
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    });
+  });
+
+  it('is made by each secret that is valid', () => {
+    const [one, other] = [newSecret(), newSecret()];
+    const sign = (...secrets: string[]) =>
+      signatureHeaders('{}', { id: 'a', at: new Date(0), secrets })['webhook-signature'];
+    expect(sign(one, other)).toBe(`${sign(one)} ${sign(other)}`);
+  });
+});
+
+describe('a secret of a webhook', () => {
+  it('can be used when the service made it, and is never the same', () => {
+    const [one, other] = [newSecret(), newSecret()];
+    expect(one).not.toBe(other);
+    expect(secretProblem(one)).toBeUndefined();
+  });
+
+  it.each([24, 25, 26, 64])('can be used with %i bytes', (bytes) => {
+    expect(secretProblem(`whsec_${base64(bytes)}`)).toBeUndefined();
+  });
+
+  it.each([
+    '',
+    'whsec_',
+    base64(32),
+    `whsec_${base64(23)}`,
+    `whsec_${base64(65)}`,
+    `whsec_${base64(32)} `,
+    `whsec_${base64(32).replace('=', '')}`,
+    `whsec_${base64(33).replaceAll('B', '-')}`,
+    `WHSEC_${base64(32)}`,
+  ])('is refused as %j', (secret) => {
+    expect(secretProblem(secret)).toContain('base64');
+  });
+});

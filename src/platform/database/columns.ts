@@ -1,0 +1,100 @@
+import { type ColumnType, type ValueTransformer, Column, getMetadataArgsStorage } from 'typeorm';
+
+/** PostgreSQL types that TypeORM does not know. The code handles their values as text. See createDataSource. */
+export const XID8 = 'xid8' as string as ColumnType;
+export const PG_SNAPSHOT = 'pg_snapshot' as string as ColumnType;
+
+/** For non-null bigint columns, which node-pg returns as text. */
+export const AS_BIGINT: ValueTransformer = {
+  from: (text: string) => BigInt(text),
+  to: (value: bigint) => String(value),
+};
+
+/** Times of creation, change and deletion. A deleted row stays, because other rows refer to it. */
+export abstract class RowTimes {
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
+  readonly created_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, default: () => 'now()' })
+  readonly updated_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly deleted_at: Date | null;
+}
+
+/** The columns that every table of events has, besides the id. */
+export abstract class EventColumns {
+  @Column({ type: 'text' })
+  readonly type: string;
+
+  @Column({ type: 'text' })
+  readonly subject_type: string;
+
+  @Column({ type: 'text' })
+  readonly subject_id: string;
+
+  @Column({ type: 'jsonb' })
+  readonly payload: object;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly occurred_at: Date;
+}
+
+type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Name;
+
+/** Columns of a row as fields: in camel case, and absent instead of null. */
+export type FieldsOf<Row, Column extends keyof Row & string> = {
+  readonly [Name in Column as null extends Row[Name] ? never : CamelCase<Name>]: Row[Name];
+} & {
+  readonly [Name in Column as null extends Row[Name] ? CamelCase<Name> : never]?: Exclude<
+    Row[Name],
+    null
+  >;
+};
+
+const fieldNames = new Map<string, string>();
+
+export function fieldNameOf(column: string): string {
+  let name = fieldNames.get(column);
+  if (name === undefined) {
+    name = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    fieldNames.set(column, name);
+  }
+  return name;
+}
+
+export function fieldsOf<Row extends object, Column extends keyof Row & string>(
+  row: Row,
+  columns: readonly Column[],
+): FieldsOf<Row, Column> {
+  const fields: Record<string, unknown> = {};
+  for (const column of columns) fields[fieldNameOf(column)] = row[column] ?? undefined;
+  return fields as FieldsOf<Row, Column>;
+}
+
+/** The values of these columns in a row. Absent fields become null. */
+export function columnValuesOf<Column extends string>(
+  fields: object,
+  columns: readonly Column[],
+): Record<Column, unknown> {
+  const values = fields as Record<string, unknown>;
+  return Object.fromEntries(
+    columns.map((column) => [column, values[fieldNameOf(column)] ?? null]),
+  ) as Record<Column, unknown>;
+}
+
+/** The columns of an entity in the order of declaration, except the hidden ones. */
+export function columnsOf<Row, Hidden extends keyof Row & string>(
+  entity: new () => Row,
+  hidden: readonly Hidden[],
+): Exclude<keyof Row & string, Hidden>[] {
+  const declared = getMetadataArgsStorage().columns.filter(({ target }) => target === entity);
+  return declared
+    .map(({ propertyName }) => propertyName)
+    .filter((name) => !(hidden as readonly string[]).includes(name)) as Exclude<
+    keyof Row & string,
+    Hidden
+  >[];
+}

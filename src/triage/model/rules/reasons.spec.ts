@@ -1,0 +1,180 @@
+import { readSamples } from '../../../../test/support/webhooks/samples.js';
+import { fieldsOfRawData, type IncidentFields } from '../../../incidents/incident-fields.js';
+import { extractIndicators } from '../../evidence/indicators.js';
+import type { TriageCase } from '../triage-model.port.js';
+import { RulesModel } from './rules-model.js';
+
+type RawData = Readonly<Record<string, unknown>>;
+interface Given {
+  readonly incidentType?: string;
+  readonly severity?: string;
+  readonly fields?: IncidentFields;
+}
+
+async function judge(rawData: RawData, given: Given = {}) {
+  const fields = given.fields ?? fieldsOfRawData(rawData);
+  const read = {
+    incidentType: 'other',
+    severity: 'medium',
+    ...given,
+    title: 'x',
+    rawData,
+    fields,
+    indicators: extractIndicators(rawData, fields),
+  } as unknown as TriageCase;
+  const { verdict, points = [] } = await new RulesModel().judge(read);
+  return { ...verdict, rules: points.map(({ rule }) => rule) };
+}
+
+const samples = readSamples().map(({ sample, incident }) => ({
+  name: `${sample}: ${incident.title}`,
+  fields: incident.fields ?? {},
+  given: { incidentType: incident.incidentType, severity: incident.severity },
+  rawData: JSON.parse(incident.rawData) as RawData,
+}));
+const judged = (sample: (typeof samples)[number]) =>
+  judge(sample.rawData, { ...sample.given, fields: sample.fields });
+const sampleOf = (word: string) => samples.find(({ name }) => name.includes(word))!;
+
+describe('the severity that a reason quotes', () => {
+  it.each([
+    ['high', { severity: 'medium', urgency: 'high' }, 'rates the event as high ("urgency: high")'],
+    ['critical', { severity: 'high', priority: 'P1' }, 'as critical ("priority: P1")'],
+    ['critical', { Severity: { Label: 'CRITICAL' } }, 'as critical ("label: CRITICAL")'],
+    ['high', { severity: 8.9 }, 'as high ("severity: 8.9")'],
+  ])('is %s where the tool says %j', async (severity, rawData, sentence) => {
+    expect((await judge({ title: 'x', ...rawData }, { severity })).reasoning).toContain(sentence);
+  });
+
+  it('is not said where each word of the tool says another', async () => {
+    const told = await judge({ title: 'x', severity: 'medium' }, { severity: 'critical' });
+    expect(told.rules).not.toContain('tool_says_critical');
+    expect(told.reasoning).not.toContain('medium');
+  });
+});
+
+describe('what speaks for an event', () => {
+  const INSIDE = 'stays within the own network';
+
+  it.each<[string, RawData, boolean]>([
+    ['both ends are private', { src_ip: '10.1.0.5', dest_ip: '10.2.154.194' }, true],
+    ['it comes from outside', { src_ip: '203.0.113.25', dest_ip: '10.2.154.194' }, false],
+    ['nobody says where it comes from', { dest_ip: '10.2.154.194' }, false],
+  ])('is a connection inside or not, when %s', async (_, rawData, isInside) => {
+    const { reasoning } = await judge({ title: 'x', ...rawData });
+    expect(reasoning.includes(INSIDE)).toBe(isInside);
+  });
+
+  it('is no refused request on a machine, and no list that the program is not on', async () => {
+    const told = await judge(
+      { alert: 'mimikatz', host_name: 'lap-7', action: 'BLOCKED', is_whitelisted: false },
+      { incidentType: 'malware' },
+    );
+    expect(told.reasoning).not.toMatch(/refused|whitelisted/);
+    expect(told.reasoning.match(/stopped/g)).toHaveLength(1);
+    const request = { uri: '/?q=1%27 or 1=1', action: 'BLOCKED' };
+    expect((await judge(request)).reasoning).toContain('The request was refused');
+  });
+
+  it('is no mark of a gateway on mails from outside', async () => {
+    const mail = { subject: 'hello', sender: 'a@one.test', taggedExternal: false };
+    expect((await judge(mail)).reasoning).not.toContain('Nothing came of it');
+    const marked = await judge({ ...mail, taggedMalicious: true });
+    expect(marked).toMatchObject({ classification: 'malicious' });
+    expect(marked.reasoning).toContain('marks it as malicious ("taggedmalicious: true")');
+  });
+});
+
+describe('a reason', () => {
+  it('tells a fact once', async () => {
+    const { reasoning } = await judge({
+      subject: 'x',
+      sender: 'a@one.test',
+      threatsInfoMap: [{ classification: 'MALWARE' }],
+    });
+    expect(reasoning.match(/classification: MALWARE/g)).toHaveLength(1);
+  });
+
+  it('speaks of the page behind a link only where there is one', async () => {
+    const vpn = { alert: { title: 'login to VPN from abroad' }, user: 'anna' };
+    const told = await judge(vpn, { incidentType: 'suspicious_login' });
+    expect(told.reasoning).not.toMatch(/page|phishing/);
+    const page = { link_clicked: 'https://login.test/x', page_title: 'Enter your password' };
+    expect((await judge(page)).rules).toContain('page_asks_secrets');
+  });
+
+  it('calls it no malware where there is no machine', async () => {
+    const stolen = { type: 'CredentialAccess:IAMUser/AnomalousBehavior', api: 'ListBuckets' };
+    const told = await judge(
+      { ...stolen, message: 'secretsdump', user: 'deploy-role' },
+      { incidentType: 'account_takeover' },
+    );
+    expect(told).toMatchObject({ classification: 'malicious', category: 'account_takeover' });
+    expect(told.reasoning).not.toContain('malware');
+  });
+
+  it.each(samples)('takes no link of the console for one of the event: $name', async (sample) => {
+    const { link, url } = sample.fields;
+    const hostOf = (text: string | undefined) =>
+      text !== undefined && URL.canParse(text) ? new URL(text).hostname : undefined;
+    const host = hostOf(link);
+    if (host === undefined || host === hostOf(url)) return;
+    const { reasoning } = await judged(sample);
+    expect(reasoning).not.toContain(host.replaceAll('.', '[.]'));
+  });
+});
+
+describe('what an open event needs', () => {
+  it.each(samples)('is no look-up of what is the tool: $name', async (sample) => {
+    const { reasoning } = await judged(sample);
+    expect(reasoning).not.toMatch(
+      /lookup_\w+ of (?:\S*(?:pagerduty|azure|operationalinsights|keyvault|g\[\.\]ito)|d3640fbd4109)/,
+    );
+    expect(reasoning).not.toContain('no address, link, digest or machine');
+  });
+
+  it('names who can answer where nothing can be looked up', async () => {
+    const { reasoning } = await judge(
+      { alert: 'x', host: 'db-1' },
+      { incidentType: 'brute_force', fields: { host: 'db-1' } },
+    );
+    expect(reasoning).toContain('ask the owner of db-1, or for the raw event');
+  });
+
+  it('is no machine and no digest for a weakness in code', async () => {
+    const { reasoning } = await judged(sampleOf('github/dependabot'));
+    expect(reasoning).not.toMatch(/machine|digest|command line/);
+    expect(reasoning).toContain('ask the owner of example-repo');
+  });
+});
+
+describe('a grave word of the tool', () => {
+  it.each([
+    ['Ransomware behavior detected', 'high', 'ransomware'],
+    ['Ransomware activity', 'critical', 'ransomware'],
+    ['Credential dumping on a domain controller', 'critical', 'malware'],
+    ['Root account takeover', 'critical', 'account_takeover'],
+    ['Compromised user account', 'critical', 'account_takeover'],
+  ])('is malicious where nothing speaks against it: %s, %s', async (title, severity, category) => {
+    const told = await judge({ title, severity, host: 'srv-1' }, { severity });
+    expect(told).toMatchObject({ classification: 'malicious', category });
+  });
+
+  it.each([
+    'Ransomware simulation finished',
+    'Report on ransomware',
+    'Ransomware awareness training',
+  ])('is none where it only announces something: %s', async (title) => {
+    const told = await judge({ title, severity: 'high' }, { severity: 'high' });
+    expect(told.rules).not.toContain('rated_ransomware');
+  });
+
+  it('makes a login from two countries within an hour suspicious', async () => {
+    const title = 'Login from two countries within an hour';
+    const told = await judge(
+      { title, severity: 'high', user: 'alice' },
+      { severity: 'high', incidentType: 'suspicious_login' },
+    );
+    expect(told).toMatchObject({ classification: 'suspicious', category: 'impossible_travel' });
+  });
+});

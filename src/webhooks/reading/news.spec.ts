@@ -1,0 +1,86 @@
+import type { Json } from './json.js';
+import { KnownSayings, overWordOf, saysOpen } from './news.js';
+
+const saysMore = (event: Json, [first, newest]: readonly Json[]): boolean =>
+  new KnownSayings(first!, newest).add(event);
+
+const FIRST = {
+  id: 7,
+  host: 'ws-1',
+  seen: '2026-01-31T09:30:00Z',
+  count: 3,
+  confirmed: false,
+  tags: ['a', 'b'],
+};
+
+describe('news of an event', () => {
+  it.each([
+    ['another text', { ...FIRST, host: 'ws-2' }],
+    ['a text under a new key', { ...FIRST, verdict: 'true_positive' }],
+    ['a truth value that turned', { ...FIRST, confirmed: true }],
+    ['a line that begins with a time', { ...FIRST, seen: '2026-11-23 10:00:00 mimikatz.exe ran' }],
+    ['a status that is no handling', { ...FIRST, status: 'not mitigated' }],
+    ['a further member of a list', { ...FIRST, tags: ['a', 'b', 'c'] }],
+  ])('finds %s', (_, event) => {
+    expect(saysMore(event, [FIRST])).toBe(true);
+  });
+
+  it.each([
+    ['the same event', FIRST],
+    ['a later time and a higher count', { ...FIRST, seen: '2026-02-01 10:00:00', count: 4 }],
+    ['another order of a list', { ...FIRST, tags: ['b', 'a'] }],
+    ['less than before', { host: 'ws-1' }],
+    ['who has it', { ...FIRST, assigned_to_name: 'Ana', assignee: { email: 'ana@example.com' } }],
+    ['what somebody wrote about it', { ...FIRST, comments: [{ text: 'On it.' }], notes: 'x' }],
+    ['that somebody works on it', { ...FIRST, status: 'in_progress', alertState: 'Acknowledged' }],
+  ])('finds nothing in %s', (_, event) => {
+    expect(saysMore(event, [FIRST])).toBe(false);
+  });
+
+  it('compares with every event that is known', () => {
+    const later = { ...FIRST, host: 'ws-2' };
+    expect(saysMore(FIRST, [later, FIRST])).toBe(false);
+  });
+
+  it.each([
+    [{ status: 'resolved' }, true],
+    [{ threatInfo: { incidentStatus: 'Closed' } }, true],
+    [{ data: { details: { status: 'closed' } } }, true],
+    [{ tcp: { state: 'closed' } }, false],
+    [{ evidence: [{ remediationStatus: 'resolved' }] }, false],
+    [{ data: { essentials: { monitorCondition: 'Resolved' } } }, true],
+    [{ alert_transition: 'Recovered' }, true],
+    [{ connectionState: 'closed' }, false],
+    [{ status: 'firing' }, false],
+    [{ message: 'closed' }, false],
+    [{ data: { request: { body: { event: { status: 'suppressed' } } } } }, false],
+    [{ service: { additionalInfo: { details: { status: 'dismissed' } } } }, false],
+  ])('reads from %j whether the alert is over: %s', (event, over) => {
+    expect(overWordOf(event, JSON.stringify(event)) !== undefined).toBe(over);
+  });
+
+  it('takes what is too long to be compared for news', () => {
+    const long = Array.from({ length: 25_000 }, () => 'x');
+    expect(saysMore({ long }, [{ long }])).toBe(true);
+    const shorter = long.slice(2);
+    expect(saysMore({ long: shorter }, [{ long: shorter }])).toBe(false);
+  });
+
+  it('costs what the event is long, also with a long key over many values', () => {
+    const event = { ['k'.repeat(100_000)]: Array.from({ length: 10_000 }, (_, n) => `v${n}`) };
+    const heap = process.memoryUsage().heapUsed;
+    expect(saysMore({ ...event, more: 'x' }, [event, event])).toBe(true);
+    expect(process.memoryUsage().heapUsed - heap).toBeLessThan(200 * 1024 * 1024);
+  });
+});
+
+describe('saysOpen', () => {
+  it.each([
+    [{ status: 'open' }, true],
+    [{ alert: { state: 'Reopened' } }, true],
+    [{ status: 'firing' }, true],
+    [{ host: 'ws-1', severity: 'high' }, false],
+    [{ status: 'resolved' }, false],
+    [{ process: { state: 'active' } }, false],
+  ])('of %j is %s', (event, isOpen) => expect(saysOpen(event)).toBe(isOpen));
+});

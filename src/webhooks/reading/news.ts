@@ -1,0 +1,151 @@
+import { isExactNumber, isList, isObject, type Json } from './json.js';
+
+/** All of the text: a line of a log begins with a time, too. */
+const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.,]{5,20} ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/;
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+/** Keys such as `status`, `incidentStatus` and `state`. */
+const STATE_KEY = /(?:status|state)$/i;
+/** Where the state of the alert itself stands, and not that of a connection or a request. */
+const ALERT =
+  /^(?:|data|essentials|details?|alert|incident|case|event|issue|problem|detection|finding|workflow|threat(?:info)?)$/i;
+/** Such members hold the alert in many envelopes. In others they hold what a log line says, which a stranger may have written. */
+const PAYLOAD = /^(?:data|details?)$/i;
+const OVER = /^(?:resolved|recovered|closed|dismissed|fixed|archived|suppressed)$/i;
+const OPEN =
+  /^(?:(?:re-?)?open(?:ed)?|new|active|firing|alert(?:ing)?|triggered|in[ _-]?progress|acknowledged|assigned|pending|unresolved|ongoing|failing)$/i;
+/** Such a word anywhere in the text of an event: most events have none, and need no closer look. */
+const MAYBE_OVER = /"(?:resolved|recovered|closed|dismissed|fixed|archived|suppressed)"/i;
+/** Keys such as `status`, `incidentStatus`, `monitorCondition` and `alert_transition`: of the alert, not of a connection. */
+const OVER_KEY =
+  /^(?:(?:alert|case|detection|event|finding|incident|issue|monitor|problem|threat|workflow)[_ .-]?)?(?:status|state|condition|transition)$/i;
+
+/** What people do with the alert in their tool: who has it, what they write, that somebody works on it. */
+const HANDLING_KEY = /^(?:assign(?:ed|ee)\w*|comments?|notes?)$/i;
+const HANDLED = /^(?:new|open|in[ _-]?progress|acknowledged|assigned|triaged|pending)$/i;
+
+/** Values, objects and lists of an event that are compared. Tools send fewer. */
+const MOST_VALUES = 25_000;
+
+/** The texts and truth values of an event, each with its path. */
+interface Sayings {
+  readonly said: ReadonlySet<string>;
+  /** The event has more values than are compared. */
+  readonly isCut: boolean;
+}
+
+/**
+ * Compares each further event of an incident with the first event and with the newest report. Each of them is read once, however
+ * many events a body has. A text or a truth value in its place says something new. Numbers and times do not, because tools count
+ * and date the same alert again with each poll, and neither does its handling. An event with too many values is always news.
+ */
+export class KnownSayings {
+  /** Paths are numbers, because the keys of an event may be as long as the event. */
+  private readonly paths = new Map<string, number>();
+  private readonly first: Sayings;
+  private newest: Sayings;
+
+  constructor(first: Json, newest: Json = first) {
+    this.first = this.read(first);
+    this.newest = newest === first ? this.first : this.read(newest);
+  }
+
+  /** Whether the event is news. It is the newest report from now on. */
+  add(event: Json): boolean {
+    const [known, before] = [this.first, this.newest];
+    this.newest = this.read(event);
+    if (known.isCut || before.isCut || this.newest.isCut) return true;
+    for (const saying of this.newest.said) {
+      if (!known.said.has(saying) && !before.said.has(saying)) return true;
+    }
+    return false;
+  }
+
+  private read(event: Json): Sayings {
+    const said = new Set<string>();
+    let left = MOST_VALUES;
+    /** Members of a list have the path of the list, so that their order does not matter. */
+    const gather = (value: Json, path: number, key: string): void => {
+      if ((left -= 1) < 0) return;
+      if (isList(value)) {
+        for (const item of value) gather(item, path, key);
+      } else if (isObject(value)) {
+        for (const name in value) {
+          if (left < 0) return;
+          const inner = value[name]!;
+          if (HANDLING_KEY.test(name)) continue;
+          // Numbers say nothing, and most events that are large have many.
+          if (typeof inner === 'number') left -= 1;
+          else if (typeof inner === 'object') gather(inner, this.pathOf(path, name), name);
+          else {
+            left -= 1;
+            gatherText(inner, `${path}/${name.length} ${name} `, name);
+          }
+        }
+      } else if (typeof value !== 'object') gatherText(value, `${path} `, key);
+    };
+    const gatherText = (value: string | number | boolean, path: string, key: string): void => {
+      if (saysSomethingAt(key, value)) said.add(path + value);
+    };
+    gather(event, 0, '');
+    return { said, isCut: left < 0 };
+  }
+
+  private pathOf(parent: number, key: string): number {
+    const name = `${parent}/${key}`;
+    const known = this.paths.get(name) ?? this.paths.size + 1;
+    this.paths.set(name, known);
+    return known;
+  }
+}
+
+function saysSomethingAt(key: string, value: string | number | boolean): boolean {
+  if (typeof value !== 'string') return typeof value === 'boolean';
+  if (TIME.test(value) || NUMBER.test(value)) return false;
+  return !(STATE_KEY.test(key) && HANDLED.test(value));
+}
+
+/**
+ * The word by which the tool says that its alert is over, as Alertmanager does with `"status": "resolved"`; undefined when it
+ * does not. `text` is the event as JSON.
+ *
+ * @param holdsAlert whether a member such as `data` holds the alert itself
+ */
+export function overWordOf(
+  event: Json,
+  text: string,
+  holdsAlert?: (member: string) => boolean,
+): string | undefined {
+  if (!MAYBE_OVER.test(text)) return undefined;
+  return stateWordIn(event, OVER, '', { left: MOST_VALUES, holdsAlert });
+}
+
+/** Whether the tool says that its alert is open. An event without a state says nothing about it. */
+export function saysOpen(event: Json): boolean {
+  return stateWordIn(event, OPEN, '', { left: MOST_VALUES }) !== undefined;
+}
+
+/** `key` is the name of the member that holds the value. */
+function stateWordIn(
+  value: Json,
+  words: RegExp,
+  key: string,
+  looks: { left: number; readonly holdsAlert?: (member: string) => boolean },
+): string | undefined {
+  if (typeof value !== 'object' || value === null || isExactNumber(value)) return undefined;
+  // Below other names stands what the host or an attacker wrote, such as the body of a request.
+  if (!ALERT.test(key)) return undefined;
+  if (looks.holdsAlert && PAYLOAD.test(key) && !looks.holdsAlert(key)) return undefined;
+  const members = value as Readonly<Record<string, Json>>;
+  // Without a list of them: an event may have 50 000.
+  for (const name in members) {
+    if ((looks.left -= 1) < 0) return undefined;
+    const inner = members[name]!;
+    if (typeof inner === 'string') {
+      if (words.test(inner) && OVER_KEY.test(name)) return inner;
+    } else {
+      const word = stateWordIn(inner, words, isList(value) ? key : name, looks);
+      if (word !== undefined) return word;
+    }
+  }
+  return undefined;
+}

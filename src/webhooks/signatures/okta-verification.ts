@@ -1,0 +1,72 @@
+import { Injectable } from '@nestjs/common';
+import { RouteConstraints } from '@nestjs/platform-fastify';
+import type { FastifyServerOptions } from 'fastify';
+import { TooManyFailuresError } from '../../auth/auth.errors.js';
+import { AppError } from '../../platform/errors/app-error.js';
+import { FailureLimits } from '../../platform/limits/failure-limits.js';
+import { SourceDirectory } from '../sources/source-directory.js';
+import type { SignatureScheme } from '../sources/webhook-source.js';
+import { RefusedReceiptError } from '../webhook.errors.js';
+
+export const OKTA_CHALLENGE = 'x-okta-verification-challenge';
+
+/** A media type of its own, so that the contract's answer for GET stays what it is: parsers of JSON ignore the parameter. */
+export const OKTA_VERIFICATION_TYPE = 'application/json; profile="okta-verification"';
+
+/** Excludes characters that could be markup where the answer is displayed. */
+export const CHALLENGE = /^[\w.~+/=-]{1,256}$/;
+
+const CONSTRAINT = 'oktaChallenge';
+const IS_THERE = 'there';
+
+/** Routes only requests with Okta's header. Another handler serves the same address without it. */
+export const WithOktaChallenge = (): MethodDecorator =>
+  RouteConstraints({ [CONSTRAINT]: IS_THERE });
+
+type Constraints = NonNullable<NonNullable<FastifyServerOptions['routerOptions']>['constraints']>;
+type Handlers = ReturnType<Constraints[string]['storage']>;
+type Handler = Parameters<Handlers['set']>[1];
+
+/** Router constraint on Okta's header. */
+export const OKTA_CHALLENGE_CONSTRAINT: Constraints = {
+  [CONSTRAINT]: {
+    name: CONSTRAINT,
+    storage: () => {
+      const handlers = new Map<string, Handler>();
+      return {
+        get: (value) => handlers.get(value) ?? null,
+        set: (value, handler) => void handlers.set(value, handler),
+      };
+    },
+    deriveConstraint: ({ headers }) =>
+      headers[OKTA_CHALLENGE] === undefined ? 'absent' : IS_THERE,
+    mustMatchWhenDerived: false,
+  },
+};
+
+/** Okta's event hooks can send a fixed header and cannot sign. */
+const SCHEMES_OF_OKTA: readonly SignatureScheme[] = ['token', 'basic'];
+
+/**
+ * Answers the one-time verification of an Okta event hook. The request has no credential, so it counts for the address like a
+ * refused receipt, and not for the source.
+ */
+@Injectable()
+export class OktaVerification {
+  constructor(
+    private readonly sources: SourceDirectory,
+    private readonly failures: FailureLimits,
+  ) {}
+
+  async answer(name: string, challenge: string, address: string): Promise<string> {
+    const source = await this.sources.find(name);
+    const wait = await this.failures.record('webhook', address);
+    if (!source?.enabled || !SCHEMES_OF_OKTA.includes(source.signature)) {
+      throw new RefusedReceiptError('unknown_source', source?.source, wait);
+    }
+    if (wait !== undefined) throw new TooManyFailuresError('webhook verifications', wait);
+    if (CHALLENGE.test(challenge)) return challenge;
+    const message = `${OKTA_CHALLENGE} must be 1 to 256 letters, digits and characters of base64.`;
+    throw new AppError('bad_request', message);
+  }
+}

@@ -1,0 +1,196 @@
+import { Pool } from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createKey } from '../../src/auth/keys/key-format.js';
+import { ask } from '../support/chaos/chaos-site.js';
+import { FULL, say } from '../support/chaos/figures.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { SENDER_SECRET, signed } from '../support/webhook-sender.js';
+
+const RUN_MS = FULL ? 180_000 : 12_000;
+const KILL_EVERY_MS = 4_000;
+const BATCH = 600;
+const PATH = '/api/incidents/changes';
+const SEVERITIES = ['low', 'medium', 'high', 'critical'];
+
+interface Change {
+  readonly event: string;
+  readonly change_id?: string;
+  readonly incident_id: string;
+  readonly incident?: { readonly updated_at: string; readonly severity: string };
+}
+
+describe('the feed of incidents, with 8 writers and two replicas that are killed', () => {
+  let database: TestDatabase;
+  let db: Pool;
+  const replicas: ServiceProcess[] = [];
+  const { key } = createKey();
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    db = new Pool({ connectionString: database.url, max: 2 });
+    db.on('error', () => undefined);
+    for (const place of [0, 1]) await start(place);
+    const mapping = { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' };
+    const body = { source: 'batches', secret: SENDER_SECRET, format: 'mapping', mapping };
+    await ask(urlOf(0), 'POST', '/api/webhooks', { key, body });
+  });
+  afterAll(async () => {
+    await ServiceProcess.endAll();
+    await db?.end();
+    await database?.drop();
+  });
+
+  const start = async (place: number): Promise<void> => {
+    const settings = { DATABASE_URL: database.url, BOOTSTRAP_ADMIN_API_KEY: key };
+    replicas[place] = await ServiceProcess.start({ settings });
+  };
+  const urlOf = (place: number): string => replicas[place % 2]!.url;
+  /** From the other replica when one does not answer, as behind a load balancer. */
+  const get = async (place: number, path: string): Promise<Record<string, never>> => {
+    for (let attempt = place; ; attempt += 1) {
+      try {
+        const { status, body } = await ask(urlOf(attempt), 'GET', path, { key });
+        if (status === 200) return body;
+        if (status < 500) throw new TypeError(JSON.stringify(body));
+      } catch (error) {
+        if (error instanceof TypeError && error.message.startsWith('{')) throw error;
+      }
+      await sleep(50);
+    }
+  };
+
+  /** A request that its writer gave up may still be under way. */
+  const quiet = async (): Promise<void> => {
+    for (let before = '', calm = 0; calm < 3;) {
+      const { rows } = await db.query<{ n: string }>('select count(*) as n from audit_log');
+      calm = rows[0]!.n === before ? calm + 1 : 0;
+      before = rows[0]!.n;
+      await sleep(500);
+    }
+  };
+
+  it(
+    'tells every reader every change, and ends with a true copy of all incidents',
+    async () => {
+      let areWriting = true;
+      let isOver = false;
+      const created: string[] = [];
+      const send = async (place: number, method: string, path: string, body: object) =>
+        await ask(urlOf(place), method, path, { key, body }).catch(() => undefined);
+
+      const creating = async (writer: number): Promise<void> => {
+        while (areWriting) {
+          const body = { incident_type: 'malware', source: `writer-${writer}`, severity: 'low' };
+          const answer = await send(writer, 'POST', '/api/incidents', body);
+          if (answer?.status === 201) created.push(answer.body.data.id as string);
+          else await sleep(100);
+        }
+      };
+      const changing = async (writer: number): Promise<void> => {
+        for (let turn = 0; areWriting; turn += 1) {
+          const id = created[Math.floor(Math.random() * created.length)];
+          const severity = SEVERITIES[turn % SEVERITIES.length];
+          if (id) await send(writer, 'PUT', `/api/incidents/${id}`, { severity });
+          else await sleep(50);
+        }
+      };
+      const batching = async (writer: number): Promise<void> => {
+        for (let turn = 0; areWriting; turn += 1) {
+          const alerts = Array.from({ length: BATCH }, (_, n) => {
+            return { id: `${writer}-${turn}-${n}`, name: `alert ${n}`, level: 'low' };
+          });
+          const body = JSON.stringify({ alerts });
+          const headers = {
+            'content-type': 'application/json',
+            ...signed({ body, source: 'batches' }),
+          };
+          const url = `${urlOf(writer)}/api/webhooks/batches`;
+          await fetch(url, { method: 'POST', headers, body }).catch(() => sleep(100));
+          await sleep(2_000);
+        }
+      };
+
+      /** As the contract says: the cursor of the answer before. */
+      const follow = async (place: number, from: string, limit: number): Promise<Change[]> => {
+        const seen: Change[] = [];
+        let at = `from=${from}`;
+        for (;;) {
+          const wasOver = isOver;
+          const { data } = (await get(place, `${PATH}?limit=${limit}&wait=1&${at}`)) as never as {
+            data: { changes: Change[]; cursor: string; has_more: boolean };
+          };
+          seen.push(...data.changes);
+          at = `cursor=${data.cursor}`;
+          if (wasOver && !data.has_more && data.changes.length === 0) return seen;
+        }
+      };
+      /** As the contract said before there was a feed. */
+      const followTimes = async (place: number): Promise<Set<string>> => {
+        const seen = new Set<string>();
+        let after = new Date().toISOString();
+        for (;;) {
+          const wasOver = isOver;
+          const path = `/api/incidents?sort=created_at&per_page=100&created_after=${after}`;
+          const { data } = (await get(place, path)) as never as {
+            data: { id: string; created_at: string }[];
+          };
+          for (const { id } of data) seen.add(id);
+          after = data.at(-1)?.created_at ?? after;
+          if (wasOver && data.length === 0) return seen;
+          if (data.length < 100) await sleep(200);
+        }
+      };
+
+      const readers = [
+        follow(0, 'beginning', 100),
+        follow(1, 'beginning', 17),
+        follow(0, 'now', 33),
+      ];
+      const byTimes = followTimes(1);
+      await sleep(500);
+      const writers = [
+        ...[0, 1, 2].map(creating),
+        ...[3, 4, 5].map(changing),
+        ...[6, 7].map(batching),
+      ];
+      const end = Date.now() + RUN_MS;
+      let kills = 0;
+      while (Date.now() < end) {
+        await sleep(KILL_EVERY_MS);
+        await replicas[kills % 2]!.kill();
+        await start(kills % 2);
+        kills += 1;
+      }
+      areWriting = false;
+      await Promise.all(writers);
+      await quiet();
+      isOver = true;
+      const seenBy = await Promise.all(readers);
+
+      const { rows: recorded } = await db.query<{ id: string }>(
+        `select id from audit_log where action in ('incident.created', 'incident.updated', 'incident.deleted')`,
+      );
+      const { rows: stored } = await db.query<{ id: string; updated_at: Date; severity: string }>(
+        `select id, updated_at, severity from incidents`,
+      );
+      const listed = (await byTimes).size;
+      say(
+        `${kills} kills, ${recorded.length} changes, ${stored.length} incidents; by created_after ${stored.length - listed} would have been lost`,
+      );
+      expect(stored.length).toBeGreaterThan(BATCH);
+      for (const seen of seenBy) {
+        const ids = new Set(seen.map(({ change_id }) => change_id));
+        expect(recorded.filter(({ id }) => !ids.has(id))).toEqual([]);
+        expect(ids.size).toBe(seen.filter(({ change_id }) => change_id).length);
+        const copy = new Map(seen.map((change) => [change.incident_id, change.incident]));
+        const wrong = stored.filter(({ id, updated_at, severity }) => {
+          const kept = copy.get(id);
+          return kept?.severity !== severity || kept.updated_at !== updated_at.toISOString();
+        });
+        expect(wrong).toEqual([]);
+      }
+    },
+    RUN_MS + 120_000,
+  );
+});

@@ -1,0 +1,77 @@
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
+import { newId } from '../../src/platform/ids.js';
+import {
+  IncidentTimeline,
+  TimelineRepository,
+} from '../../src/incidents/timeline/incident-timeline.js';
+import type { NewTimelineEntry } from '../../src/incidents/timeline/timeline-entry.js';
+import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
+
+describe('the timeline of an incident', () => {
+  let database: OpenTestDatabase;
+  let transactions: Transactions;
+  let timeline: IncidentTimeline;
+  let incidentId: string;
+  let now = 0;
+
+  beforeAll(async () => {
+    database = await openTestDatabase();
+    const repository = new TimelineRepository(new Statements(database.dataSource));
+    transactions = new Transactions(database.dataSource);
+    timeline = new IncidentTimeline(repository, transactions, { now: () => new Date(now) });
+  });
+  beforeEach(async () => {
+    const at = new Date();
+    incidentId = newId(at.getTime());
+    await database.dataSource.query(
+      `insert into incidents (id, incident_type, severity, status, source, title, raw_data, created_by, created_at, updated_at, version)
+       values ($1, 'malware', 'high', 'open', 'test', 'test', '{}', 'test', $2, $2, 1)`,
+      [incidentId, at],
+    );
+  });
+  afterAll(() => database.close());
+
+  const entry = (event: string): NewTimelineEntry => ({
+    incidentId,
+    event,
+    actor: 'alice',
+    summary: event,
+  });
+  const add = (work: (tx: Tx) => Promise<void>) => transactions.run(work);
+  const entries = async (): Promise<{ event: string; at: Date }[]> =>
+    await database.dataSource.query(
+      'select event, at from incident_timeline where incident_id = $1 order by id',
+      [incidentId],
+    );
+
+  it('keeps the order in which a transaction adds entries, also within a millisecond', async () => {
+    now = Date.UTC(2100, 5, 1);
+    const events = Array.from({ length: 50 }, (_, n) => `event ${n}`);
+    await add(async (tx) => {
+      for (const event of events) await timeline.add(tx, entry(event));
+    });
+    expect((await entries()).map(({ event }) => event)).toEqual(events);
+  });
+
+  it('keeps it if the clock is set back', async () => {
+    now = Date.UTC(2100, 6, 1);
+    await add(async (tx) => {
+      await timeline.add(tx, entry('cause'));
+      now -= 5_000;
+      await timeline.add(tx, entry('effect'));
+    });
+    const [cause, effect] = await entries();
+    expect([cause!.event, effect!.event]).toEqual(['cause', 'effect']);
+    expect(effect!.at >= cause!.at).toBe(true);
+  });
+
+  it('uses the clock for the next transaction', async () => {
+    now = Date.UTC(2100, 7, 1);
+    await add((tx) => timeline.add(tx, entry('earlier')));
+    now -= 5_000;
+    await add((tx) => timeline.add(tx, entry('later')));
+    const later = (await entries()).find(({ event }) => event === 'later');
+    expect(later!.at).toEqual(new Date(now));
+  });
+});

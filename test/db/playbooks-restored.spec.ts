@@ -1,0 +1,98 @@
+import { newId } from '../../src/platform/ids.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import {
+  carryPlaybooksOverRestore,
+  notePlaybooksBeforeRestore,
+  type PlaybooksAcrossRestore,
+} from '../../src/playbooks/records/playbooks-across-restore.js';
+import { PlaybooksRepository } from '../../src/playbooks/records/playbooks.repository.js';
+import { DEFAULT_DEFINITION, type PlaybookDefinition } from '../../src/playbooks/playbook.js';
+import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+
+const AUTOMATIC = { ...DEFAULT_DEFINITION, auto_run: true, trust_verdict: true };
+
+describe('playbooks across a restore', () => {
+  let database: OpenTestDatabase;
+  let playbooks: PlaybooksRepository;
+  const query = (text: string) => database.dataSource.query(text);
+  const add = async (name: string, definition: PlaybookDefinition): Promise<string> => {
+    const id = newId();
+    await new Transactions(database.dataSource).run((tx) =>
+      playbooks.insert(tx, { id, name, definition }, 'author'),
+    );
+    return id;
+  };
+  const change = (id: string, name: string, definition: PlaybookDefinition): Promise<unknown> =>
+    new Transactions(database.dataSource).run((tx) =>
+      playbooks.update(tx, { id, name, definition }, 'manager'),
+    );
+  const autoRuns = () => new Transactions(database.dataSource).run((tx) => playbooks.autoRuns(tx));
+  /** What `work` does since the backup is taken back between the two steps, as a restore does. */
+  const restoreAfter = async (work: () => Promise<unknown>) => {
+    await query('create table kept as select * from playbooks');
+    await query('create table kept_versions as select * from playbook_versions');
+    await work();
+    return await new Transactions(database.dataSource).run<PlaybooksAcrossRestore>(async (tx) => {
+      await notePlaybooksBeforeRestore(tx);
+      await tx.query('alter table playbook_versions disable trigger user');
+      await tx.query('delete from playbook_versions');
+      await tx.query('delete from playbooks');
+      await tx.query('insert into playbooks select * from kept');
+      await tx.query('insert into playbook_versions select * from kept_versions');
+      await tx.query('alter table playbook_versions enable trigger user');
+      return await carryPlaybooksOverRestore(tx);
+    });
+  };
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await query('delete from playbooks');
+    playbooks = new PlaybooksRepository(database.dataSource, new Statements(database.dataSource));
+  });
+  afterEach(() => database.close());
+
+  it('keep every flag off that was switched off, as a new version by the author of the restored one', async () => {
+    const id = await add('contain', AUTOMATIC);
+    const across = await restoreAfter(async () => {
+      await change(id, 'contain', { ...AUTOMATIC, auto_run: false });
+      await change(id, 'contain', { ...AUTOMATIC, auto_run: false, trust_verdict: false });
+    });
+    expect(across).toEqual({ deleted: 0, restricted: 1 });
+    const restored = await playbooks.find(id);
+    expect(restored).toMatchObject({ version: 4, updatedBy: 'author' });
+    expect(restored!.definition).toEqual({ ...AUTOMATIC, auto_run: false, trust_verdict: false });
+    expect(
+      await query('select version, changed_by from playbook_versions order by version'),
+    ).toEqual([
+      { version: 1, changed_by: 'author' },
+      { version: 4, changed_by: 'author' },
+    ]);
+    expect(await autoRuns()).toEqual([]);
+  });
+
+  it('get back their content without a flag that only the replaced database had on', async () => {
+    const id = await add('contain', DEFAULT_DEFINITION);
+    const across = await restoreAfter(() =>
+      change(id, 'contain', { ...AUTOMATIC, description: 'later' }),
+    );
+    expect(across).toEqual({ deleted: 0, restricted: 0 });
+    expect(await playbooks.find(id)).toMatchObject({ version: 3, definition: DEFAULT_DEFINITION });
+  });
+
+  it('stay deleted or disabled, and unchanged ones keep their version', async () => {
+    const [deleted, disabled, same] = [
+      await add('deleted', AUTOMATIC),
+      await add('disabled', AUTOMATIC),
+      await add('same', AUTOMATIC),
+    ];
+    const across = await restoreAfter(async () => {
+      await query(`update playbooks set deleted_at = now() where id = '${deleted}'`);
+      await change(disabled, 'disabled', { ...AUTOMATIC, enabled: false });
+    });
+    expect(across).toEqual({ deleted: 1, restricted: 1 });
+    expect(await playbooks.find(deleted)).toBeUndefined();
+    expect((await autoRuns()).map(({ id }) => id)).toEqual([same]);
+    expect(await playbooks.find(same)).toMatchObject({ version: 1 });
+  });
+});

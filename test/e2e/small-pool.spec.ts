@@ -1,0 +1,116 @@
+import { DataSource } from 'typeorm';
+import type { Answer } from '../support/api-client.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { WebhookReceiver } from '../support/notifications/webhook-receiver.js';
+import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
+import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+
+const AT_ONCE = 8;
+
+const each = <T>(work: (n: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: AT_ONCE }, (_, n) => work(n)));
+
+const statusesOf = (answers: readonly Answer[]): number[] => [
+  ...new Set(answers.map(({ status }) => status)),
+];
+
+/** A transaction that asks for a second connection waits for itself when all connections are in such transactions. */
+describe('the service with two connections to the database', () => {
+  let world: PlaybookWorld;
+  let receiver: WebhookReceiver;
+
+  beforeAll(async () => {
+    receiver = await WebhookReceiver.start();
+    world = await PlaybookWorld.start({ DATABASE_POOL_SIZE: '2', TRIAGE_PROVIDER: 'rules' });
+    const body = { name: 'hook', type: 'webhook', config: { url: receiver.url } };
+    const path = '/api/notification-channels';
+    expect((await world.clients.admin.request('POST', path, { body })).status).toBe(201);
+  });
+  afterAll(async () => {
+    await world?.close();
+    await receiver?.stop();
+  });
+
+  it('stores events of webhooks and triages their incidents, many at the same time', async () => {
+    const { admin, viewer } = world.clients;
+    await registerSource(admin, { auto_triage: true });
+    const sender = new WebhookSender(world.actions.app.client);
+    const event = (n: number) => ({
+      event_type: 'alert',
+      timestamp: '2026-11-03T09:30:00.000Z',
+      source: 'siem',
+      data: { alert_id: `a-${n}`, severity: 'high', details: { sender: 'ceo@examp1e.com' } },
+    });
+    expect(statusesOf(await each((n) => sender.send(event(n))))).toEqual([200]);
+    const triaged = '/api/incidents?source=siem&status=triaged';
+    await eventually(
+      async () => (await viewer.request('GET', triaged)).body.meta.total as number,
+      (total) => total === AT_ONCE,
+    );
+  });
+
+  it('runs playbooks with approvals and rolls their actions back, many at the same time', async () => {
+    const playbook = await world.playbook([
+      step('look', 'lookup_ip'),
+      step('quarantine', 'quarantine_email'),
+      step('block', 'block_sender', { approval_level: 'analyst' }),
+    ]);
+    const runs = await each(async (n) => {
+      const raw_data = { message_id: `<${n}@example.net>`, sender: `s${n}@example.net` };
+      const incident_id = await world.incident({ raw_data });
+      const { run_id } = (await world.run(playbook, { incident_id })).body.data;
+      return await world.untilEnded(playbook, run_id as string);
+    });
+    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['completed']));
+    const undone = await each((n) =>
+      world.clients.senior.request(
+        'POST',
+        `/api/actions/${runs[n]!.steps[2]!.action_id}/rollback`,
+        {
+          body: { reason: 'A false alarm.' },
+        },
+      ),
+    );
+    expect(statusesOf(undone).filter((status) => status >= 400)).toEqual([]);
+  });
+
+  it('repeats requests with a key, switches automation off and on, and verifies the trail meanwhile', async () => {
+    const { admin, analyst } = world.clients;
+    const body = { incident_type: 'malware', source: 'edr' };
+    const create = (n: number) =>
+      analyst.request('POST', '/api/incidents', {
+        body,
+        headers: { 'idempotency-key': `key-${n}` },
+      });
+    const turn = async (path: string) =>
+      await admin.request('POST', `/api/kill-switch/${path}`, { body: { reason: 'An exercise.' } });
+    const [created, , verified] = await Promise.all([
+      each((n) => create(n % 4)),
+      turn('activate').then(() => turn('deactivate')),
+      each(() => admin.request('GET', '/api/audit/verify')),
+    ]);
+    expect(statusesOf(created).filter((status) => ![201, 409].includes(status))).toEqual([]);
+    expect(statusesOf(verified)).toEqual([200]);
+  });
+
+  it('delivers every notification, and returns both connections', async () => {
+    await eventually(
+      async () =>
+        await world.actions.database.query<{ n: number }[]>(
+          `select count(*)::integer as n from notification_deliveries where status = 'pending'`,
+        ),
+      ([row]) => row!.n === 0,
+    );
+    expect(receiver.events.length).toBeGreaterThan(AT_ONCE);
+    const source = world.actions.app.nest.get(DataSource);
+    // Background work uses them, too, so a connection may be in a short transaction now and then.
+    await eventually(
+      async () =>
+        await source.query<[{ n: number }]>(
+          `select count(*)::integer as n from pg_stat_activity
+            where datname = current_database() and state = 'idle in transaction'`,
+        ),
+      ([{ n }]) => n === 0,
+    );
+  });
+});

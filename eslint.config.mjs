@@ -1,6 +1,17 @@
 import eslint from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+/** Machines differ by a factor of four, so a test does not judge time. */
+const TIMES = [
+  "CallExpression[callee.object.name='performance'][callee.property.name='now']",
+  "CallExpression[callee.object.name='process'][callee.property.name=/^(cpuUsage|threadCpuUsage|hrtime)$/]",
+  "CallExpression[callee.property.name=/^toBe(Less|Greater)Than/]:has(CallExpression[callee.object.name='Date'][callee.property.name='now'])",
+].map((selector) => ({
+  selector,
+  message:
+    'A test does not judge time: compare counts, the order of events, or growth() of test/support/growth.ts.',
+}));
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', 'coverage/', '.data/', 'openapi/clients/', '.clients/'] },
   eslint.configs.recommended,
@@ -65,6 +76,11 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-return': 'off',
       '@typescript-eslint/unbound-method': 'off',
     },
+  },
+  {
+    files: ['src/**/*.spec.ts', 'test/**/*.spec.ts'],
+    ignores: ['test/chaos/**'],
+    rules: { 'no-restricted-syntax': ['error', ...TIMES] },
   },
   {
     files: ['**/*.mjs', '**/*.cjs'],

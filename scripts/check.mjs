@@ -8,7 +8,6 @@ const OF_THE_BUILD = [
   'env-example:check',
   'webhook-presets:check',
   'openapi:lint',
-  'openapi:breaking',
 ];
 
 function run(script) {

@@ -1,3 +1,4 @@
+import { growth, LINEAR } from '../../test/support/growth.js';
 import fc from 'fast-check';
 import {
   ProtectedTargets,
@@ -177,10 +178,11 @@ describe('a wildcard', () => {
     );
   });
 
-  it('takes linear time for hostile text', () => {
-    const started = performance.now();
-    expect(matches(`${'a*'.repeat(50)}b`, 'a'.repeat(20_000))).toBe(false);
-    expect(protects({ hosts: ['dc-01'] }, 'host', `x${'. '.repeat(2_000)}y`)).toBe(false);
-    expect(performance.now() - started).toBeLessThan(1_000);
+  it('takes linear time for hostile text', async () => {
+    const work = (length: number) => {
+      expect(matches(`${'a*'.repeat(50)}b`, 'a'.repeat(length))).toBe(false);
+      expect(protects({ hosts: ['dc-01'] }, 'host', `x${'. '.repeat(length / 10)}y`)).toBe(false);
+    };
+    expect(await growth(work, 40_000)).toBeLessThan(LINEAR);
   });
 });

@@ -1,14 +1,11 @@
 import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
 import type { ChaosSite } from '../support/chaos/chaos-site.js';
 import { judge } from '../support/chaos/executor-judge.js';
-import { executorStorm, LEASE_MS, openExecutorSite } from '../support/chaos/executor-storm.js';
+import { executorStorm, openExecutorSite } from '../support/chaos/executor-storm.js';
 import { FULL, say, spread } from '../support/chaos/figures.js';
 
 const EACH = FULL ? 13 : 1;
 const BATCH = FULL ? 4 : 6;
-const SWEEP_MS = LEASE_MS / 4;
-/** What a busy machine adds, with both replicas starting and dying; a change is not judged by the machine's load. */
-const BUSY_MS = FULL ? 4_000 : 20_000;
 
 describe('an action while replicas are killed, or stopped and woken late, at each place of their work', () => {
   let site: ChaosSite;
@@ -36,7 +33,6 @@ describe('an action while replicas are killed, or stopped and woken late, at eac
         for (const point of Object.values(FAILPOINT)) expect(strikes[point]).toBe(EACH);
       }
       expect(storm.late).toBeGreaterThan(0);
-      expect(Math.max(0, ...storm.stuck.claims)).toBeLessThan(SWEEP_MS + BUSY_MS);
     },
     FULL ? 3_000_000 : 480_000,
   );

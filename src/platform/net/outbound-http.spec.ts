@@ -157,7 +157,6 @@ describe('OutboundHttp', () => {
     await http.request(post(vendor.url, { beforeLeaving }));
     expect(connectionsThen).toBe(1);
     expect(vendor.requests[0]!.at).toBeGreaterThan(asked);
-    expect(vendor.requests[0]!.at - asked).toBeLessThan(100);
   });
 
   it('sends nothing if it is aborted during beforeLeaving', async () => {

@@ -1,4 +1,4 @@
-/** The full run: `npm run chaos:actions`, `npm run chaos:kill-switch`. */
+/** The full run: `CHAOS=full npm run test:chaos`. */
 export const FULL = process.env['CHAOS'] === 'full';
 
 export function percentile(ascending: readonly number[], share: number): number {

@@ -9,7 +9,7 @@ const TIMES = [
 ].map((selector) => ({
   selector,
   message:
-    'A test does not judge time: compare counts, the order of events, or growth() of test/support/growth.ts.',
+    'A test does not judge time: compare counts, the order of events, or cost() of test/support/cost.ts.',
 }));
 
 export default tseslint.config(

@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../test/support/growth.js';
+import { cost, LINEAR } from '../../test/support/cost.js';
 import fc from 'fast-check';
 import { hasFormat, PARAMETER_FORMATS, type ParameterFormat } from './parameter-formats.js';
 
@@ -117,6 +117,6 @@ describe('hasFormat', () => {
           hasFormat(format, part.repeat(length));
       }
     };
-    expect(await growth(work, 2_000)).toBeLessThan(LINEAR);
+    expect(await cost(work, 2_000)).toBeLessThan(LINEAR);
   });
 });

@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../test/support/growth.js';
+import { cost, LINEAR } from '../../test/support/cost.js';
 import { nfkc, shownStart, storable } from './text.js';
 
 describe('storable text', () => {
@@ -42,6 +42,6 @@ describe('nfkc', () => {
   ])('needs linear time for endless %s', async (_, marks) => {
     const text = (length: number) => `a${marks.repeat(length / marks.length)}`;
     expect(nfkc(text(500_000)).length).toBeLessThan(32);
-    expect(await growth((length) => nfkc(text(length)), 500_000)).toBeLessThan(LINEAR);
+    expect(await cost((length) => nfkc(text(length)), 500_000)).toBeLessThan(LINEAR);
   });
 });

@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../test/support/cost.js';
 import { AppError } from '../errors/app-error.js';
 import { etagOf, parseIfMatch, requireMatch } from './etag.js';
 
@@ -64,7 +64,7 @@ describe('If-Match', () => {
         codeOf(() => parseIfMatch(`"1"${unit.repeat(length / unit.length)}x`));
         codeOf(() => parseIfMatch(`${unit.repeat(length / unit.length)}x`));
       };
-      expect(await growth(work, 8_000)).toBeLessThan(LINEAR);
+      expect(await cost(work, 8_000)).toBeLessThan(LINEAR);
     },
   );
 });

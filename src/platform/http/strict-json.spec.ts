@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../test/support/cost.js';
 import fc from 'fast-check';
 import { AppError } from '../errors/app-error.js';
 import { isKept } from './json-defects.js';
@@ -181,6 +181,6 @@ describe('strict JSON', () => {
     ],
   ])('reads a mebibyte of %s in linear time', async (_, text) => {
     const work = (length: number) => read(text(length));
-    expect(await growth(work, 1_048_576)).toBeLessThan(LINEAR);
+    expect(await cost(work, 1_048_576)).toBeLessThan(LINEAR);
   });
 });

@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../test/support/cost.js';
 import { MemoryLimitStorage, SlidingWindow } from './memory-limit-storage.js';
 
 const MINUTE = 60_000;
@@ -102,7 +102,7 @@ describe('MemoryLimitStorage', () => {
         clock.now += 1;
       }
     };
-    expect(await growth(takeMany, 80_000)).toBeLessThan(LINEAR);
+    expect(await cost(takeMany, 80_000)).toBeLessThan(LINEAR);
   });
 });
 

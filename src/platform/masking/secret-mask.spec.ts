@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../test/support/cost.js';
 import fc from 'fast-check';
 import { SecretMask } from './secret-mask.js';
 
@@ -176,6 +176,6 @@ describe('SecretMask', () => {
     const mask = new SecretMask(secrets);
     mask.mask('');
     const work = (length: number) => mask.mask('0-x9-1'.repeat(length / 6));
-    expect(await growth(work, 16_384)).toBeLessThan(LINEAR);
+    expect(await cost(work, 16_384)).toBeLessThan(LINEAR);
   });
 });

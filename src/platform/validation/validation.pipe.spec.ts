@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../test/support/cost.js';
 import fc from 'fast-check';
 import type { FieldError, ValidationError } from '../errors/app-error.js';
 import { JsonObject, Nested, NestedList, Text, Texts } from './fields.js';
@@ -164,7 +164,7 @@ describe('the errors of a body', () => {
     ['items of another kind', (length) => ({ steps: Array<null>(length).fill(null) })],
   ])('cost linear time for a body full of %s', async (_, make) => {
     expect((await errorsOf(make(80_000))).length).toBeGreaterThan(0);
-    expect(await growth((length) => errorsOf(make(length)), 80_000)).toBeLessThan(LINEAR);
+    expect(await cost((length) => errorsOf(make(length)), 80_000)).toBeLessThan(LINEAR);
   });
 
   it('do not split a character of a long name', async () => {

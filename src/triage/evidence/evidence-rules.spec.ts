@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../test/support/cost.js';
 import type { ProposedVerdict } from '../model/triage-model.port.js';
 import { checkedEvidence } from './evidence-rules.js';
 
@@ -239,7 +239,7 @@ describe('checkedEvidence', () => {
         const checked = checkedEvidence(verdict, new Map([['raw_data', rawData]])).verdict;
         expect([checked.evidence, checked.indicators]).toEqual([[], []]);
       };
-      expect(await growth(work, 1_048_576)).toBeLessThan(LINEAR);
+      expect(await cost(work, 1_048_576)).toBeLessThan(LINEAR);
     },
   );
 
@@ -254,7 +254,7 @@ describe('checkedEvidence', () => {
       const { verdict } = checkedEvidence({ ...PROPOSED, indicators }, sources);
       expect(verdict.indicators).toEqual([]);
     };
-    expect(await growth(work, 1_000_000)).toBeLessThan(LINEAR);
+    expect(await cost(work, 1_000_000)).toBeLessThan(LINEAR);
   });
 
   it('finds a long value that is a word of its text', () => {

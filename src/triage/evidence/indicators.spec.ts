@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../test/support/cost.js';
 import { randomBytes } from 'node:crypto';
 import { resolvePointer } from '../../platform/json-pointer.js';
 import { addressesIn } from './addresses-in-text.js';
@@ -199,7 +199,7 @@ describe('extractIndicators', () => {
     ['digits', (length) => randomBytes(length / 2).toString('hex')],
   ])('reads a mebibyte of hostile text in linear time: %s', async (_, text) => {
     const work = (length: number) => extractIndicators({ body: text(length) });
-    expect(await growth(work, 1_048_576)).toBeLessThan(LINEAR);
+    expect(await cost(work, 1_048_576)).toBeLessThan(LINEAR);
   });
 
   it('counts each part of a word and each URL in a URL as effort', () => {

@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../test/support/cost.js';
 import { mailAuthentication } from './mail-authentication.js';
 
 const HEADER =
@@ -332,7 +332,7 @@ describe('mailAuthentication', () => {
         spf: text,
       });
     };
-    expect(await growth(work, 1_048_576)).toBeLessThan(LINEAR);
+    expect(await cost(work, 1_048_576)).toBeLessThan(LINEAR);
   });
 
   it('takes nothing for passed that a place passes where a stranger may write', () => {

@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../test/support/cost.js';
 import { isInMail, isOwnPlace, isOwnPointer } from './own-places.js';
 
 describe('the places where only tools write', () => {
@@ -48,7 +48,7 @@ describe('the places where only tools write', () => {
         expect(isOwnPlace(`${step.repeat(length)}/x/`)).toBe(false);
       }
     };
-    expect(await growth(work, 50_000)).toBeLessThan(LINEAR);
+    expect(await cost(work, 50_000)).toBeLessThan(LINEAR);
   });
 
   it('tell a mail from a request that has its names', () => {

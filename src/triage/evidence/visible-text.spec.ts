@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../test/support/cost.js';
 import { hiddenCharacters, visibleText, withoutHidden } from './visible-text.js';
 
 const TAGS = String.fromCodePoint(...[...'obey'].map((letter) => 0xe0000 + letter.charCodeAt(0)));
@@ -36,7 +36,7 @@ describe('visibleText', () => {
     'takes linear time for a mebibyte of %j',
     async (part) => {
       const work = (length: number) => visibleText(part.repeat(length / part.length));
-      expect(await growth(work, 1_048_576)).toBeLessThan(LINEAR);
+      expect(await cost(work, 1_048_576)).toBeLessThan(LINEAR);
     },
   );
 });

@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../test/support/cost.js';
 import { atOnce } from '../../platform/concurrency/semaphore.js';
 import fc from 'fast-check';
 import { MOST_RAW_DATA_LEVELS, rawDataErrors } from '../../incidents/raw-data-rules.js';
@@ -217,7 +217,7 @@ describe('the JSON of an event', () => {
     ['blanks', (length) => `${' '.repeat(length)}-0`],
   ])('reads a megabyte of %s in linear time', async (_, text) => {
     expect(JSON.stringify(read(text(1_000_000))).length).toBeGreaterThan(1);
-    expect(await growth((length) => read(text(length)), 1_000_000)).toBeLessThan(LINEAR);
+    expect(await cost((length) => read(text(length)), 1_000_000)).toBeLessThan(LINEAR);
   });
 });
 

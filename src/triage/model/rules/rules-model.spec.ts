@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../../test/support/cost.js';
 import { fieldsOfRawData } from '../../../incidents/incident-fields.js';
 import fc from 'fast-check';
 import { isActionType } from '../../../action-catalogue/action-types.js';
@@ -283,7 +283,7 @@ function times<T>(count: number, make: (at: number) => T): T[] {
 describe('hostile events', () => {
   it.each(HOSTILE)('cost linear time: %s', async (_, event) => {
     const work = (length: number) => judge(event(length) as RawData);
-    expect(await growth(work, 262_144)).toBeLessThan(LINEAR);
+    expect(await cost(work, 262_144)).toBeLessThan(LINEAR);
   });
 
   it('with names of prototypes are judged', async () => {

@@ -1,4 +1,4 @@
-import { growth, LINEAR } from '../../../../test/support/growth.js';
+import { cost, LINEAR } from '../../../../test/support/cost.js';
 import { Facts } from './facts.js';
 import { wordsOf } from './words.js';
 
@@ -18,7 +18,7 @@ describe('the words of a text', () => {
         return wordsOf(`a${marks.repeat(length)}b`);
       };
       expect(read(100_000)[0]!.length).toBeLessThan(32);
-      expect(await growth(read, 100_000)).toBeLessThan(LINEAR);
+      expect(await cost(read, 100_000)).toBeLessThan(LINEAR);
     },
   );
 

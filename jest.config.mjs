@@ -1,3 +1,5 @@
+import swcOptions from './test/support/swc-options.json' with { type: 'json' };
+
 /** Types are checked by `npm run typecheck`; here each file is only transpiled, which keeps a run short. */
 export default {
   testEnvironment: '<rootDir>/test/support/jest/environment.cjs',
@@ -16,18 +18,7 @@ export default {
   moduleFileExtensions: ['ts', 'js', 'json'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: {
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { legacyDecorator: true, decoratorMetadata: true },
-          target: 'es2023',
-          keepClassNames: true,
-        },
-        module: { type: 'commonjs', ignoreDynamic: true },
-      },
-    ],
+    '^.+\\.ts$': ['@swc/jest', swcOptions],
   },
   setupFiles: ['<rootDir>/test/support/jest/setup.cjs'],
   globalSetup: '<rootDir>/test/support/global-setup.cjs',

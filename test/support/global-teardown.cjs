@@ -1,1 +1,1 @@
-module.exports = async () => globalThis.testServer?.stop();
+module.exports = async () => globalThis.endTestServer?.();

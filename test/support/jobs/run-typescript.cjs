@@ -5,16 +5,8 @@
 const { readFileSync } = require('node:fs');
 const { registerHooks } = require('node:module');
 const { fileURLToPath } = require('node:url');
-const ts = require('typescript');
-
-const compilerOptions = {
-  module: ts.ModuleKind.CommonJS,
-  target: ts.ScriptTarget.ES2023,
-  experimentalDecorators: true,
-  emitDecoratorMetadata: true,
-  esModuleInterop: true,
-  inlineSourceMap: true,
-};
+const { transformSync } = require('@swc/core');
+const swcOptions = require('../swc-options.json');
 
 registerHooks({
   resolve(specifier, context, next) {
@@ -27,11 +19,9 @@ registerHooks({
   },
   load(url, context, next) {
     if (!url.endsWith('.ts')) return next(url, context);
-    const fileName = fileURLToPath(url);
-    const { outputText } = ts.transpileModule(readFileSync(fileName, 'utf8'), {
-      fileName,
-      compilerOptions,
-    });
-    return { format: 'commonjs', source: outputText, shortCircuit: true };
+    const filename = fileURLToPath(url);
+    const source = readFileSync(filename, 'utf8');
+    const { code } = transformSync(source, { ...swcOptions, filename, swcrc: false });
+    return { format: 'commonjs', source: code, shortCircuit: true };
   },
 });

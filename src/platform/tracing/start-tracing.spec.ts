@@ -150,7 +150,7 @@ describe('tracing', () => {
 
   it('bounds the spans for a hanging collector and does not wait for it at the end', async () => {
     collector.behaviour = 'hang';
-    await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '1500' });
+    await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '3000' });
     spend(10_000);
     while (collector.headers.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     collector.behaviour = 'take';

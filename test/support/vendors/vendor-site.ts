@@ -8,26 +8,32 @@ const targets = new Targets(new Resolver(), {
   allowedPrivateTargets: ['127.0.0.0/8'],
 } as unknown as Settings);
 
-const LONGEST_WAIT_MS = 5;
-const sleep = timers.setTimeout;
-
-/** Outgoing HTTP of an adapter under test: reaches the loopback, and shortens the waits between attempts. */
+/** Outgoing HTTP of an adapter under test, which reaches the loopback. */
 export class SiteHttp extends OutboundHttp {
   /** Shortens the timeout of each request, for a vendor that never answers. */
   hasty = false;
 
   constructor() {
     super(targets);
-    jest
-      .spyOn(timers, 'setTimeout')
-      .mockImplementation((ms, value, options) =>
-        sleep(Math.min(ms ?? 0, LONGEST_WAIT_MS), value, options),
-      );
   }
 
   override request(request: Parameters<OutboundHttp['request']>[0]) {
     return super.request(this.hasty ? { ...request, timeoutMs: 400 } : request);
   }
+}
+
+const LONGEST_WAIT_MS = 5;
+
+/** Shortens the waits between attempts of a connector during the suite. */
+export function shortenWaits(): void {
+  const sleep = timers.setTimeout;
+  beforeAll(() => {
+    timers.setTimeout = ((ms, value, options) =>
+      sleep(Math.min(ms ?? 0, LONGEST_WAIT_MS), value, options)) as typeof sleep;
+  });
+  afterAll(() => {
+    timers.setTimeout = sleep;
+  });
 }
 
 /** Counts what leaves, and refuses from some request on. */

@@ -1,5 +1,9 @@
 import { FalconServer } from '../../../../test/support/vendors/falcon-server.js';
-import { CountingGate, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import {
+  CountingGate,
+  shortenWaits,
+  SiteHttp,
+} from '../../../../test/support/vendors/vendor-site.js';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import type { ActionCall, Connector } from '../../connector.port.js';
@@ -10,6 +14,7 @@ const DETAILS = 'POST /devices/entities/devices/v2';
 const CONTAIN = 'POST /devices/entities/devices-actions/v2?action_name=contain';
 
 describe('a connector to CrowdStrike Falcon', () => {
+  shortenWaits();
   let server: FalconServer;
   let http: SiteHttp;
   let gate: CountingGate;

@@ -1,11 +1,16 @@
 import { JiraServer } from '../../../../test/support/vendors/jira-server.js';
 import { describeUsualTroubles } from '../../../../test/support/vendors/usual-troubles.js';
-import { CountingGate, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import {
+  CountingGate,
+  shortenWaits,
+  SiteHttp,
+} from '../../../../test/support/vendors/vendor-site.js';
 import { UnreachableError } from '../../../platform/net/net.errors.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
 import { JiraConnector, type JiraConfig } from './jira.connector.js';
 
 describe('JiraConnector', () => {
+  shortenWaits();
   const server = new JiraServer();
   const http = new SiteHttp();
   let connector: JiraConnector;

@@ -1,5 +1,9 @@
 import { DefenderServer } from '../../../../test/support/vendors/defender-server.js';
-import { CountingGate, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import {
+  CountingGate,
+  shortenWaits,
+  SiteHttp,
+} from '../../../../test/support/vendors/vendor-site.js';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import type { ActionCall, Connector, Outcome } from '../../connector.port.js';
@@ -8,6 +12,7 @@ import { MicrosoftDefenderType } from './microsoft-defender.connector.js';
 const ACT = 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f';
 
 describe('a connector to Microsoft Defender for Endpoint', () => {
+  shortenWaits();
   let server: DefenderServer;
   let http: SiteHttp;
   let gate: CountingGate;

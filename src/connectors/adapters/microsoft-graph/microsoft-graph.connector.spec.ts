@@ -1,5 +1,9 @@
 import { MicrosoftGraphServer } from '../../../../test/support/vendors/microsoft-graph-server.js';
-import { CountingGate, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import {
+  CountingGate,
+  shortenWaits,
+  SiteHttp,
+} from '../../../../test/support/vendors/vendor-site.js';
 import type { Trouble } from '../../../../test/support/vendors/vendor-server.js';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
@@ -13,6 +17,7 @@ const LIST = `GET ${BASE}/messages?$filter=internetMessageId%20eq%20%27%3Ca1%40e
 const JUNK = `GET ${BASE}/mailFolders/junkemail?$select=id`;
 
 describe('the connector of Microsoft Graph', () => {
+  shortenWaits();
   const server = new MicrosoftGraphServer();
   let http: SiteHttp;
   let gate: CountingGate;

@@ -1,6 +1,10 @@
 import { OktaServer } from '../../../../test/support/vendors/okta-server.js';
 import type { Trouble } from '../../../../test/support/vendors/vendor-server.js';
-import { CountingGate, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import {
+  CountingGate,
+  shortenWaits,
+  SiteHttp,
+} from '../../../../test/support/vendors/vendor-site.js';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import type { ActionCall, Connector } from '../../connector.port.js';
@@ -10,6 +14,7 @@ const LOGIN = 'ada@example.com';
 const READ = 'GET /api/v1/users/ada%40example.com';
 
 describe('the connector of Okta', () => {
+  shortenWaits();
   const server = new OktaServer();
   let http: SiteHttp;
   let gate: CountingGate;

@@ -1,11 +1,16 @@
 import { SlackServer } from '../../../../test/support/vendors/slack-server.js';
 import { describeUsualTroubles } from '../../../../test/support/vendors/usual-troubles.js';
-import { CountingGate, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import {
+  CountingGate,
+  shortenWaits,
+  SiteHttp,
+} from '../../../../test/support/vendors/vendor-site.js';
 import { OutcomeUnknownError } from '../../../platform/net/net.errors.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
 import { SlackConnector } from './slack.connector.js';
 
 describe('SlackConnector', () => {
+  shortenWaits();
   const server = new SlackServer();
   const http = new SiteHttp();
   let connector: SlackConnector;

@@ -1,5 +1,9 @@
 import { describeUsualTroubles } from '../../../../test/support/vendors/usual-troubles.js';
-import { CountingGate, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import {
+  CountingGate,
+  shortenWaits,
+  SiteHttp,
+} from '../../../../test/support/vendors/vendor-site.js';
 import { VirusTotalServer } from '../../../../test/support/vendors/virustotal-server.js';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
@@ -8,6 +12,7 @@ import { VirusTotalConnector, VirusTotalType } from './virustotal.connector.js';
 const HASH = '44d88612fea8a8f36de82e1278abb02f';
 
 describe('VirusTotalConnector', () => {
+  shortenWaits();
   const server = new VirusTotalServer();
   const http = new SiteHttp();
   let connector: VirusTotalConnector;

@@ -5,7 +5,7 @@ import {
   messageWith,
 } from '../../../../test/support/notifications/mean-message.js';
 import { PagerDutyServer } from '../../../../test/support/vendors/pagerduty-server.js';
-import { SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import { shortenWaits, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
 import type { EventName } from '../../notification.js';
 import type { Channel } from '../channel.port.js';
 import { PagerDutyChannelType } from './pagerduty.channel.js';
@@ -17,6 +17,7 @@ const BY_SYSTEM = { classification: 'malicious', decided_by: 'system' };
 const BY_ALICE = { classification: 'malicious', decided_by: 'alice' };
 
 describe('a channel of the type pagerduty', () => {
+  shortenWaits();
   const server = new PagerDutyServer();
   const type = new PagerDutyChannelType(new SiteHttp());
   const signal = new AbortController().signal;

@@ -1,11 +1,12 @@
 import { describeChannelTroubles } from '../../../../test/support/notifications/channel-troubles.js';
 import { messageAbout, messageWith } from '../../../../test/support/notifications/mean-message.js';
 import { SlackHookServer } from '../../../../test/support/vendors/slack-hook-server.js';
-import { SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import { shortenWaits, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
 import type { Channel } from '../channel.port.js';
 import { SlackChannelType } from './slack.channel.js';
 
 describe('a channel of the type slack', () => {
+  shortenWaits();
   const server = new SlackHookServer();
   const type = new SlackChannelType(new SiteHttp());
   const signal = new AbortController().signal;

@@ -1,11 +1,12 @@
 import { describeChannelTroubles } from '../../../../test/support/notifications/channel-troubles.js';
 import { messageAbout, messageWith } from '../../../../test/support/notifications/mean-message.js';
 import { TeamsServer } from '../../../../test/support/vendors/teams-server.js';
-import { SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
+import { shortenWaits, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
 import type { Channel } from '../channel.port.js';
 import { TeamsChannelType } from './teams.channel.js';
 
 describe('a channel of the type teams', () => {
+  shortenWaits();
   const server = new TeamsServer();
   const type = new TeamsChannelType(new SiteHttp());
   const signal = new AbortController().signal;

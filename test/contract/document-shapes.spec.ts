@@ -23,8 +23,6 @@ const operations = operationsOf(document).map(({ operation, ...place }) => ({
 }));
 type Responses = (typeof operations)[number]['operation']['responses'];
 
-type SharedErrors = Readonly<Record<string, { description: string; headers: object }>>;
-
 /** What JSON the operation answers with a status of this range. */
 const answersIn = (responses: Responses, from: number, to: number): readonly Schema[] =>
   Object.entries(responses)
@@ -76,13 +74,6 @@ describe('the shapes of the contract', () => {
     expect(several.map(({ operation }) => operation.operationId)).toEqual([]);
   });
 
-  it('gives a body one example or several, and no address that is none', () => {
-    const both = placesIn(document, (part) => 'example' in part && 'examples' in part);
-    expect(both).toEqual([]);
-    const { info } = document as unknown as { info: { contact: Readonly<Record<string, string>> } };
-    expect(Object.values(info.contact).filter((text) => text === '')).toEqual([]);
-  });
-
   it('inherits nothing: what is beside a reference only says more about it', () => {
     const merged = schemasIn(document).filter(
       ({ allOf, properties, additionalProperties, required }) =>
@@ -121,17 +112,6 @@ describe('the shapes of the contract', () => {
     }
   });
 
-  it('has the words of every sort in one order: a field, then the field with a minus', () => {
-    const sorts = Object.entries(schemas).filter(([name]) => name.endsWith('Sort'));
-    expect(sorts.length).toBeGreaterThan(10);
-    for (const [name, { enum: words = [], 'x-enum-varnames': varnames }] of sorts) {
-      const fields = words.filter((word) => !String(word).startsWith('-')) as string[];
-      expect([name, words]).toEqual([name, fields.flatMap((field) => [field, `-${field}`])]);
-      const given = varnames as readonly string[];
-      given.forEach((word, at) => expect(word.endsWith('Desc')).toBe(at % 2 === 1));
-    }
-  });
-
   it('calls what is sent and answered by nouns, which no generator gives to an operation', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     // A list and a triage are things, too.
@@ -165,18 +145,6 @@ describe('the shapes of the contract', () => {
   it('has no schema with the name of a constructor that Go generators make for another', () => {
     const taken = new Set(names.map((name) => `New${name}`));
     expect(names.filter((name) => taken.has(name))).toEqual([]);
-  });
-
-  it('names every 429, whose Retry-After is always there', () => {
-    const { paths } = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as {
-      paths: Record<string, Record<string, { responses: Record<string, object> }>>;
-    };
-    const unnamed = Object.entries(paths).filter(([, item]) =>
-      Object.values(item).some(
-        ({ responses: { 429: limited = { $ref: '' } } }) => !('$ref' in limited),
-      ),
-    );
-    expect(unnamed.map(([path]) => path)).toEqual([]);
   });
 
   it('has no schema with the name of a security scheme', () => {
@@ -216,27 +184,5 @@ describe('the shapes of the contract', () => {
       [...reachable(operation.responses, document)].filter((name) => name.startsWith('Known')),
     );
     expect(closed).toEqual([]);
-  });
-
-  it('names a shared error by its codes, and by the headers of limits', () => {
-    const { responses } = document.components as unknown as { responses: SharedErrors };
-    const of = (ending: RegExp) => Object.entries(responses).filter(([name]) => ending.test(name));
-    expect(of(/Unlimited$/).length).toBeGreaterThan(3);
-    for (const [name, { headers }] of of(/Unlimited$/)) {
-      expect({ name, headers }).not.toHaveProperty(['headers', 'X-RateLimit-Limit']);
-    }
-  });
-
-  it('tells the twins under /api from what is at the root', () => {
-    const tagsOf = (operation: object) => (operation as { tags: readonly string[] }).tags;
-    const roots = new Set(operations.map(({ path }) => path));
-    const twins = operations.filter(
-      ({ path }) => roots.has(path.replace(/^\/api/, '')) && path.startsWith('/api/'),
-    );
-    expect(twins).toHaveLength(5);
-    for (const { operation } of twins) {
-      expect(operation.operationId).toMatch(/UnderApi$/);
-      expect(tagsOf(operation)).toEqual(['System under /api']);
-    }
   });
 });

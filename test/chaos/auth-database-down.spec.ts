@@ -9,54 +9,6 @@ const withToken = { headers: { authorization: `Bearer ${TOKEN}` } };
 /** Longer than a verified key is remembered. */
 const FORGOTTEN_MS = 1_000;
 
-describe('The metrics token', () => {
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await startTestApp({ settings: { METRICS_TOKEN: TOKEN } });
-  });
-
-  afterAll(() => app.close());
-
-  it('opens metrics and detailed health, and nothing else', async () => {
-    expect((await app.request('GET', '/metrics', withToken)).status).toBe(200);
-    expect((await app.request('GET', '/health/detailed', withToken)).status).toBe(200);
-    expect((await app.request('GET', '/api/health/detailed', withToken)).status).toBe(200);
-    expect((await app.request('GET', '/api/me', withToken)).status).toBe(401);
-    expect((await app.request('GET', '/api/users', withToken)).status).toBe(401);
-  });
-
-  it.each(['', `${TOKEN} `, TOKEN.slice(1), `${TOKEN}x`, TOKEN.toUpperCase()])(
-    'is not accepted when it is sent as %j',
-    async (token) => {
-      const near = { headers: { authorization: `Bearer ${token}` } };
-      const expected = token.trim() === TOKEN ? 200 : 401;
-      expect((await app.request('GET', '/metrics', near)).status).toBe(expected);
-      expect((await app.request('GET', '/health/detailed', near)).status).toBe(expected);
-    },
-  );
-
-  it('is not needed for detailed health by a principal, and does not open metrics to one', async () => {
-    const { client } = await makeKey(app, 'viewer');
-    expect((await client.request('GET', '/health/detailed')).status).toBe(200);
-    expect((await client.request('GET', '/metrics')).status).toBe(401);
-    const session = await inSession(app, await makeUser(app, 'viewer'));
-    expect((await session.request('GET', '/health/detailed')).status).toBe(200);
-  });
-
-  it('leaves metrics open when it is not set, and detailed health closed', async () => {
-    const open = await startTestApp({ database: app.database });
-    try {
-      expect((await open.request('GET', '/metrics')).status).toBe(200);
-      expect((await open.request('GET', '/metrics', withToken)).status).toBe(200);
-      expect((await open.request('GET', '/health/detailed')).status).toBe(401);
-      expect((await open.request('GET', '/health/detailed', withToken)).status).toBe(401);
-    } finally {
-      await open.close();
-    }
-  });
-});
-
 describe.each(['cut', 'hang'] as const)(
   'The service with a database that is gone (connections %s)',
   (way) => {

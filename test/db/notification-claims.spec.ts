@@ -11,6 +11,7 @@ import { newId } from '../../src/platform/ids.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { clearNotifications } from './notifications-harness.js';
 
 const REQUEST: ClaimRequest = {
   underWay: new Map(),
@@ -18,7 +19,7 @@ const REQUEST: ClaimRequest = {
   failuresUntilProbing: 3,
   leaseMs: 30_000,
 };
-const WAITING = 20_000;
+const WAITING = 5_000;
 
 interface PlanNode {
   readonly 'Relation Name'?: string;
@@ -78,13 +79,14 @@ describe('claims of notifications', () => {
     transactions.run((tx) => deliveries.claim(tx, { ...REQUEST, ...more }));
   const different = (n: number) => Array.from({ length: n }, () => newId());
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await openTestDatabase();
     ({ dataSource } = database);
     transactions = new Transactions(dataSource);
     deliveries = new DeliveryWritesRepository(new Statements(dataSource));
   });
-  afterEach(() => database.close());
+  beforeEach(() => clearNotifications(dataSource));
+  afterAll(() => database.close());
 
   it('take as many of each channel as it has places free', async () => {
     const [one, two] = [await channel(), await channel()];

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
+import { createKey } from '../../src/auth/keys/key-format.js';
 import { CHECK_CACHE_MS } from '../../src/health/health.service.js';
 import { poolOf } from '../../src/platform/database/data-source.js';
 import { migrate } from '../../src/platform/database/open-database.js';
@@ -11,6 +12,7 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const POOL = 4;
+const METRICS_TOKEN = 'a-token-of-the-operators';
 const STATEMENT_MS = 1_000;
 const CONNECT_MS = 700;
 /** A hung statement is given up a second after PostgreSQL should have; then comes the wait for a connection. */
@@ -37,6 +39,7 @@ describe('while the database is out', () => {
       modules: [DatabaseProbeModule],
       undocumented: PROBE_PATHS,
       settings: {
+        METRICS_TOKEN,
         DATABASE_POOL_SIZE: String(POOL),
         DATABASE_STATEMENT_TIMEOUT_MS: String(STATEMENT_MS),
         DATABASE_CONNECT_TIMEOUT_MS: String(CONNECT_MS),
@@ -64,6 +67,21 @@ describe('while the database is out', () => {
     const ready = await app.request('GET', '/ready');
     expect([ready.status, ready.body.checks]).toEqual([503, { database: 'unreachable' }]);
     expect((await app.request('GET', '/health')).body.status).toBe('unhealthy');
+    await expectClosedAuthentication();
+  }
+
+  /** Without the database nobody is authenticated, and operators still see what is wrong. */
+  async function expectClosedAuthentication(): Promise<void> {
+    const unknown = { headers: { authorization: `Bearer ${createKey().key}` } };
+    await expectUnavailable(app.request('GET', '/api/me', unknown));
+    await expectUnavailable(app.request('GET', '/health/detailed', unknown));
+    const login = { username: 'ada', password: 'a password for tests' };
+    expect((await app.request('POST', '/login', { body: login })).status).toBe(503);
+    expect((await app.request('GET', '/api/me')).status).toBe(401);
+    const operator = { headers: { authorization: `Bearer ${METRICS_TOKEN}` } };
+    const health = await app.request('GET', '/health/detailed', operator);
+    expect([health.status, health.body.components.database.status]).toEqual([503, 'unhealthy']);
+    expect((await app.request('GET', '/metrics', operator)).status).toBe(200);
   }
 
   /** By itself, soon, for good, and with every connection back in its place. */

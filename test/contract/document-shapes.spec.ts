@@ -7,7 +7,6 @@ import {
 } from '../../scripts/contract/document.js';
 import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
 import { pascal } from '../../src/platform/openapi/schemas.js';
-import { operationNames, placesIn, resolved, schemasIn } from '../support/contract-shapes.js';
 
 /*
  * What generators make types, functions and constants of. Each rule is there because a generator of openapi/clients made
@@ -17,10 +16,7 @@ import { operationNames, placesIn, resolved, schemasIn } from '../support/contra
 const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as OpenApiDocument;
 const schemas = document.components!.schemas!;
 const names = Object.keys(schemas);
-const operations = operationsOf(document).map(({ operation, ...place }) => ({
-  ...place,
-  operation: resolved(operation, document),
-}));
+const operations = operationsOf(document);
 type Responses = (typeof operations)[number]['operation']['responses'];
 
 /** What JSON the operation answers with a status of this range. */
@@ -38,6 +34,54 @@ const ANY_BODY = new Set([
   'receiveWebhook',
   'previewWebhookEvent',
 ]);
+
+/** What is no schema, whatever is in it. `x-line` is for readers alone: no generator knows it. */
+const VALUES = new Set(['example', 'examples', 'default', 'enum', 'x-line']);
+
+function visit(
+  value: unknown,
+  place: readonly string[],
+  found: (schema: Schema, place: readonly string[]) => void,
+): void {
+  if (typeof value !== 'object' || value === null) return;
+  // The fields of an object are no schema, though one of them may be called `enum`.
+  if (place.at(-1) !== 'properties' && !Array.isArray(value)) found(value as Schema, place);
+  for (const [key, child] of Object.entries(value)) {
+    if (!VALUES.has(key) || place.at(-1) === 'properties') visit(child, [...place, key], found);
+  }
+}
+
+/** Every schema of the document, however deep. */
+function schemasIn(document: OpenApiDocument): Schema[] {
+  const schemas: Schema[] = [];
+  visit(document, [], (schema) => schemas.push(schema));
+  return schemas;
+}
+
+/** Where a schema without a name is that the rule is about. */
+function placesIn(document: OpenApiDocument, isMeant: (schema: Schema) => boolean): string[] {
+  const places: string[] = [];
+  visit(document, [], (schema, place) => {
+    const isNamed = place.length === 3 && place[1] === 'schemas';
+    if (!isNamed && isMeant(schema)) places.push(place.join('/'));
+  });
+  return places;
+}
+
+/** What generators call the types that they make for an operation, in small letters. */
+function operationNames(operationId: string): string[] {
+  const ends = [
+    'Request',
+    'Response',
+    'Responses',
+    'Error',
+    'Errors',
+    'Data',
+    'Params',
+    'JSONRequestBody',
+  ];
+  return ends.map((end) => `${operationId}${end}`.toLowerCase());
+}
 
 describe('the shapes of the contract', () => {
   it('names the schema of every JSON body', () => {

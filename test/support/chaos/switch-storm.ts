@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Fault, monotonic, type Report } from './chaos-replica.js';
+import { monotonic, type Report } from './chaos-replica.js';
 import { ask, ChaosSite, type Kind } from './chaos-site.js';
 
 /** What happened to a kill switch and to those who asked it, as one process saw it on its monotonic clock. */
@@ -90,13 +90,9 @@ export interface SwitchHistory {
 }
 
 /** Two replicas run actions while the switch is turned on and off; the vendor notes when each request came. */
-export async function switchHistory(
-  rounds: readonly Round[],
-  faults: readonly Fault[] = [],
-): Promise<SwitchHistory> {
+export async function switchHistory(rounds: readonly Round[]): Promise<SwitchHistory> {
   const reports: Report[] = [];
   const site = await ChaosSite.open(KINDS, {
-    faults,
     heard: (report) => reports.push(report),
     delays: { claim: SLOW_CLAIM_MS, 2: LATE_SENDING_MS },
     settings: { ACTION_LEASE_MS: '3000', ACTION_WAIT_MS: '300' },

@@ -6,7 +6,7 @@ import {
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
-import { clearNotifications } from './notifications-harness.js';
+import { clearNotifications, insertChannel } from './notifications-harness.js';
 
 describe('notifications across a restore', () => {
   let database: OpenTestDatabase;
@@ -33,12 +33,7 @@ describe('notifications across a restore', () => {
   });
   beforeEach(async () => {
     await clearNotifications(dataSource);
-    channel = newId();
-    await query(
-      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-       values ($1::uuid, 'soc', 'soc', 'webhook', true, '{incident.created}', 'low', '{}', 'test')`,
-      [channel],
-    );
+    channel = await insertChannel(dataSource, ['incident.created']);
   });
   afterAll(() => database.close());
 

@@ -7,7 +7,7 @@ import { newId } from '../../src/platform/ids.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
-import { clearNotifications } from './notifications-harness.js';
+import { clearNotifications, insertChannel, insertEvents } from './notifications-harness.js';
 
 const REQUEST = {
   underWay: new Map(),
@@ -42,12 +42,15 @@ describe('folds of notifications', () => {
   beforeEach(() => clearNotifications(dataSource));
   afterAll(() => database.close());
 
-  const channel = (type = 'slack') =>
-    query(
-      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-       values ($1::uuid, $1::text, $1::text, $2, true, '{incident.created,triage.failed,action.pending_approval,playbook.step_failed}', 'low', '{}', 'test')`,
-      [newId(), type],
-    );
+  const channel = (type = 'slack') => {
+    const events = [
+      'incident.created',
+      'triage.failed',
+      'action.pending_approval',
+      'playbook.step_failed',
+    ];
+    return insertChannel(dataSource, events, { type });
+  };
   const tell = async (n: number, told: Told = {}, incident?: string): Promise<void> => {
     const { severity = 'high', group = 'a', source = 'wazuh', type = 'incident.created' } = told;
     for (let count = 0; count < n; count += 1) {
@@ -86,12 +89,8 @@ describe('folds of notifications', () => {
     }
     return rounds;
   };
-  const event = (type: string, subject: string, payload: object, subjectId = newId()) =>
-    query(
-      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-       values ($1, $2, $3, $4, $5, now())`,
-      [newId(), type, subject, subjectId, payload],
-    );
+  const event = (type: string, subject: string, payload: object, id = newId()) =>
+    insertEvents(dataSource, { type, subject, payload }, id);
   const heldSeconds = async (): Promise<(number | null)[]> => {
     const rows = await query(
       `select round(extract(epoch from held_until - due_at))::integer as held from notification_deliveries order by position`,

@@ -1,6 +1,5 @@
 import { type FlowCost, STAGES } from './flow.ts';
 import type { Comparison, Kind } from './in-turns.ts';
-import type { ListCost } from './lists-by-size.ts';
 
 type Cell = string | number | undefined;
 
@@ -33,14 +32,6 @@ export function printComparisons(comparisons: readonly Comparison[]): void {
       return [whole(server), whole(postgres)];
     });
     line(comparison.what, ...times, whole(comparison.service.processor.generator));
-  }
-}
-
-export function printListCosts(costs: readonly ListCost[]): void {
-  const line = print.bind(undefined, 58);
-  line('lists by size, one client', 'few p50', 'many p50', 'few p99', 'many p99', 'ratio', 'goal');
-  for (const { query, few, many, ratio, goal } of costs) {
-    line(query || '(default)', few.p50, many.p50, few.p99, many.p99, ratio, goal && `<= ${goal}`);
   }
 }
 

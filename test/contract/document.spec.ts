@@ -42,9 +42,12 @@ describe('the OpenAPI document', () => {
     expect(servers!.map(({ url }) => url)).toEqual(['http://127.0.0.1:3000']);
   });
 
-  it('gives every operation a tag', () => {
+  it('gives every operation a tag, and describes no unused tag', () => {
     const tagsOf = ({ operation }: PlacedOperation) => (operation as { tags?: string[] }).tags;
     expect(operations.filter((one) => !tagsOf(one)?.length).map(nameOf)).toEqual([]);
+    const { tags } = document as unknown as { readonly tags: readonly { readonly name: string }[] };
+    const used = new Set(operations.flatMap((one) => tagsOf(one)!));
+    expect(tags.map(({ name }) => name).sort()).toEqual([...used].sort());
   });
 
   it('has an example in every body except HTML', () => {

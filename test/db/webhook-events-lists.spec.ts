@@ -143,17 +143,19 @@ describe('the list of webhook events', () => {
       [{ sources: ['rare'], statuses: ['failed'] }, 1],
       [{ sources: ['source-1', 'source-2', 'rare'] }, 3 * STATUSES.length],
     ];
-    for (const upkeep of ['select', 'vacuum analyze']) {
+    const tooMany: object[] = [];
+    for (const upkeep of ['analyze', 'vacuum analyze']) {
       await dataSource.query(upkeep);
       for (const [filter, ranges] of filters) {
         for (const page of [1, 3]) {
           const read = await rowsRead(filter, page);
-          const isFew = read <= page * 20 * ranges + 20;
-          expect({ filter, upkeep, read, isFew }).toMatchObject({ isFew: true });
+          const most = page * 20 * ranges + 20;
+          if (read > most) tooMany.push({ filter, upkeep, page, read, most });
         }
         expect(await rowsRead(filter, 2_147_483_647)).toBe(0);
       }
     }
+    expect(tooMany).toEqual([]);
   });
 
   async function rowsRead(filter: WebhookEventListRequest['filter'], page: number) {

@@ -100,13 +100,15 @@ describe('an evaluation', () => {
   it('asks the model once per case and injection without the expected verdict, and counts failures', async () => {
     const model = new ScriptedModel();
     const { outcomes, unanswered, tokens } = await evaluate(model, few);
-    expect(model.asked).toHaveLength(few.length + injections);
+    // The model fails on the first case, so its injections are not asked.
+    const asked = few.length + injections - few[0]!.injections.length;
+    expect(model.asked).toHaveLength(asked);
     const told = JSON.stringify(model.asked);
     for (const { id, why, template } of few) {
       expect([id, why, template].filter((word) => told.includes(word))).toEqual([]);
     }
     expect(unanswered).toEqual([{ id: few[0]!.id, reason: 'overloaded' }]);
-    expect(tokens).toHaveLength(few.length + injections - 1);
+    expect(tokens).toHaveLength(asked - 1);
     // As in production, a verdict without evidence counts as inconclusive.
     expect(outcomes.map(({ given }) => given)).toEqual(['inconclusive', 'inconclusive']);
   });

@@ -48,7 +48,8 @@ export default tseslint.config(
     files: [
       'src/platform/config/**/*.ts',
       'test/**/*.ts',
-      'scripts/{clients,contract,lib}/**/*.ts',
+      'scripts/{contract,lib}/**/*.ts',
+      'scripts/clients.ts',
     ],
     rules: { 'no-restricted-properties': 'off' },
   },

@@ -1,14 +1,13 @@
-/* What the service costs: beside a bare baseline at 100 000 incidents (reads, a creation, a receipt of a webhook, an action
- * from the request to its end), and its lists and receipts at 1 000 and at 1 000 000. A shot that is answered with anything
- * but what it asked for ends the run.
+/* Measures the service beside a bare baseline at 100 000 incidents (get, list, create, webhook receipt, action), and the
+ * whole flow from a signed event to the last notification. A wrong answer ends the run.
  *
  *   node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON test/bench/run.ts      (after a build)
  *
  *   BENCH_DATABASE_URL  a PostgreSQL whose user may create databases; without it an embedded one is started
  *   BENCH_EVENTS (2000), BENCH_RATE (100) for the flow
- *   BENCH_SECONDS (5), BENCH_ROUNDS (3), BENCH_ROWS (100000), BENCH_MANY (1000000), BENCH_DIST (dist)
+ *   BENCH_SECONDS (5), BENCH_ROUNDS (3), BENCH_ROWS (100000), BENCH_DIST (dist)
  *   BENCH_NODE_OPTIONS  for the service, such as `--cpu-prof --cpu-prof-dir=/tmp/profile`
- *   BENCH_PARTS (beside,webhooks,actions,lists,inbox,flow), BENCH_REPORT (docs/bench/run.json)
+ *   BENCH_PARTS (beside,webhooks,actions,flow), BENCH_REPORT (docs/bench/run.json)
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -19,27 +18,19 @@ import { cleanUp, cleanUpOnSignals } from './lib/cleanup.ts';
 import { type FlowCost, flowCost } from './lib/flow.ts';
 import type { Comparison } from './lib/in-turns.ts';
 import { incidentShots } from './lib/incident-shots.ts';
-import { type ListCost, listsBySize } from './lib/lists-by-size.ts';
 import { SpoiltShot } from './lib/load.ts';
 import { startPostgres } from './lib/postgres.ts';
 import { receiptShots } from './lib/receipt-shots.ts';
-import { type ReceiptCost, receiptsBySize } from './lib/receipts-by-size.ts';
-import {
-  printComparisons,
-  printFlowCost,
-  printListCosts,
-  printReceiptCosts,
-} from './lib/report.ts';
+import { printComparisons, printFlowCost } from './lib/report.ts';
 
 const text = (name: string, fallback: string): string => process.env[name] ?? fallback;
 const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback);
 const dist = resolve(text('BENCH_DIST', 'dist'));
-const parts = text('BENCH_PARTS', 'beside,webhooks,actions,lists,inbox,flow').split(',');
+const parts = text('BENCH_PARTS', 'beside,webhooks,actions,flow').split(',');
 const plan = {
   seconds: number('BENCH_SECONDS', 5),
   rounds: number('BENCH_ROUNDS', 3),
   rows: number('BENCH_ROWS', 100_000),
-  many: number('BENCH_MANY', 1_000_000),
 };
 
 async function main(): Promise<void> {
@@ -62,16 +53,6 @@ async function main(): Promise<void> {
   if (parts.includes('beside')) await compare(incidentShots);
   if (parts.includes('webhooks')) await compare(receiptShots);
   if (parts.includes('actions')) await compare(actionShots);
-  let lists: readonly ListCost[] = [];
-  if (parts.includes('lists')) {
-    lists = await listsBySize(server, { ...plan, dist });
-    printListCosts(lists);
-  }
-  let inbox: readonly ReceiptCost[] = [];
-  if (parts.includes('inbox')) {
-    inbox = await receiptsBySize(server, { ...plan, dist });
-    printReceiptCosts(inbox);
-  }
   let flow: FlowCost | undefined;
   if (parts.includes('flow')) {
     flow = await flowCost(server, {
@@ -87,8 +68,6 @@ async function main(): Promise<void> {
     machine: { ...machine, postgres: server.version },
     plan: { ...plan, parts },
     comparisons,
-    lists,
-    inbox,
     flow,
   };
   const file = text('BENCH_REPORT', 'docs/bench/run.json');

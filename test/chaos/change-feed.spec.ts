@@ -125,29 +125,11 @@ describe('the feed of incidents, with 8 writers and two replicas that are killed
           if (wasOver && !data.has_more && data.changes.length === 0) return seen;
         }
       };
-      /** As the contract said before there was a feed. */
-      const followTimes = async (place: number): Promise<Set<string>> => {
-        const seen = new Set<string>();
-        let after = new Date().toISOString();
-        for (;;) {
-          const wasOver = isOver;
-          const path = `/api/incidents?sort=created_at&per_page=100&created_after=${after}`;
-          const { data } = (await get(place, path)) as never as {
-            data: { id: string; created_at: string }[];
-          };
-          for (const { id } of data) seen.add(id);
-          after = data.at(-1)?.created_at ?? after;
-          if (wasOver && data.length === 0) return seen;
-          if (data.length < 100) await sleep(200);
-        }
-      };
-
       const readers = [
         follow(0, 'beginning', 100),
         follow(1, 'beginning', 17),
         follow(0, 'now', 33),
       ];
-      const byTimes = followTimes(1);
       await sleep(500);
       const writers = [
         ...[0, 1, 2].map(creating),
@@ -174,10 +156,7 @@ describe('the feed of incidents, with 8 writers and two replicas that are killed
       const { rows: stored } = await db.query<{ id: string; updated_at: Date; severity: string }>(
         `select id, updated_at, severity from incidents`,
       );
-      const listed = (await byTimes).size;
-      say(
-        `${kills} kills, ${recorded.length} changes, ${stored.length} incidents; by created_after ${stored.length - listed} would have been lost`,
-      );
+      say(`${kills} kills, ${recorded.length} changes, ${stored.length} incidents`);
       expect(stored.length).toBeGreaterThan(BATCH);
       for (const seen of seenBy) {
         const ids = new Set(seen.map(({ change_id }) => change_id));

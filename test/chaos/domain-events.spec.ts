@@ -1,11 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tx } from '../../src/platform/database/transactions.js';
-import {
-  type DomainEvent,
-  eventOf,
-  type NewEvent,
-} from '../../src/platform/jobs/events/domain-event.js';
-import { eventRows, insertEvents } from '../../src/platform/jobs/events/event-outbox.js';
+import type { DomainEvent, NewEvent } from '../../src/platform/jobs/events/domain-event.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
 import { listenOnce } from '../support/jobs/replica-app.js';
@@ -44,97 +39,6 @@ describe('domain events', () => {
   const inOutbox = async (replica: Replica): Promise<number> =>
     (await replica.dataSource.query<unknown[]>('select 1 from domain_events')).length;
 
-  it('reach every handler that listens, as they were recorded, and leave the outbox empty', async () => {
-    const replica = await open();
-    const first: DomainEvent[] = [];
-    const second: DomainEvent[] = [];
-    replica.events.on(['number.counted'], 'first', async (event) => void first.push(event));
-    replica.events.on(
-      ['number.counted', 'number.lost'],
-      'second',
-      async (event) => void second.push(event),
-    );
-    await replica.start();
-    const lost: NewEvent = {
-      type: 'number.lost',
-      subject: { type: 'number', id: '3' },
-      payload: {},
-    };
-    await record(replica, counted(1), counted(2), lost, { ...lost, type: 'nobody.cares' });
-    await eventually(
-      () => second,
-      (events) => events.length === 3,
-    );
-    await eventually(
-      () => first,
-      (events) => events.length === 2,
-    );
-
-    expect(second.map(({ type, subject, payload }) => ({ type, subject, payload }))).toEqual([
-      counted(1),
-      counted(2),
-      lost,
-    ]);
-    expect(first.map(({ id }) => id)).toEqual(second.slice(0, 2).map(({ id }) => id));
-    expect(await inOutbox(replica)).toBe(0);
-  });
-
-  it('reach nobody when the change is rolled back', async () => {
-    const replica = await open();
-    const heard: number[] = [];
-    replica.events.on(['number.counted'], 'all', async (event) => void heard.push(numberOf(event)));
-    await replica.start();
-    await expect(
-      replica.transactions.run(async (tx) => {
-        await replica.events.record(tx, counted(1));
-        throw new Error('The change failed.');
-      }),
-    ).rejects.toThrow('The change failed.');
-    await record(replica, counted(2));
-    await eventually(
-      () => heard,
-      (numbers) => numbers.length > 0,
-    );
-    await sleep(1_200);
-
-    expect(heard).toEqual([2]);
-  });
-
-  it('can be inserted by a statement of the hot path itself', async () => {
-    const replica = await open();
-    const heard: DomainEvent[] = [];
-    replica.events.on(['number.counted'], 'all', async (event) => void heard.push(event));
-    await replica.start();
-    const event = eventOf(counted(5), new Date('2026-11-21T10:00:00.123Z'));
-    await replica.dataSource.query(`with news as (${insertEvents('$1')}) select 1`, [
-      eventRows([event]),
-    ]);
-    replica.events.wake();
-
-    expect(
-      await eventually(
-        () => heard,
-        (events) => events.length === 1,
-      ),
-    ).toEqual([event]);
-  });
-
-  it('are relayed for a replica that was killed after its commit', async () => {
-    const replica = await open();
-    const heard: number[] = [];
-    replica.events.on(['number.counted'], 'all', async (event) => void heard.push(numberOf(event)));
-    await replica.start();
-    // No wake: this is what a killed replica leaves.
-    await replica.dataSource.query(insertEvents('$1'), [
-      eventRows([eventOf(counted(1), new Date())]),
-    ]);
-    await eventually(
-      () => heard,
-      (numbers) => numbers.length === 1,
-      2_000,
-    );
-  });
-
   it('are tried again one by one when a handler fails on them, and hold up nothing else', async () => {
     const replica = await open();
     const good: number[] = [];
@@ -172,38 +76,6 @@ describe('domain events', () => {
       (numbers) => numbers.length === 30,
     );
     expect(partly.at(-1)).toBe(13);
-  });
-
-  it('end as dead jobs, one for each event, when the handler always fails, and can be requeued', async () => {
-    const replica = await open();
-    let broken = true;
-    const heard: number[] = [];
-    replica.events.on(['number.counted'], 'broken', async (event) => {
-      if (broken) throw new Error('Never.');
-      heard.push(numberOf(event));
-    });
-    await replica.start();
-    // As at the end of all retries, only sooner.
-    await replica.dataSource.query(
-      `update pgboss.queue set retry_limit = 0 where name = 'event.broken'`,
-    );
-    await record(replica, counted(1), counted(2));
-    const dead = await eventually(
-      async () => (await replica.dead.list({ queue: 'event.broken', page: 1, per_page: 20 })).items,
-      (jobs) => jobs.length === 2,
-    );
-    expect(dead[0]!.error).toBe('Never.');
-
-    broken = false;
-    for (const { id } of dead) {
-      const requeued = await replica.transactions.run((tx) => replica.dead.requeue(tx, id));
-      expect(requeued).toBe(true);
-    }
-    await eventually(
-      () => heard,
-      (numbers) => numbers.length === 2,
-    );
-    expect(heard.toSorted()).toEqual([1, 2]);
   });
 
   it('are delivered one by one when the first attempt of their batch died', async () => {
@@ -266,21 +138,6 @@ describe('domain events', () => {
     expect(await inOutbox(two[0])).toBe(0);
   });
 
-  it('have their work done once when the same event comes again', async () => {
-    const replica = await open();
-    await replica.start();
-    const event = eventOf(counted(1), new Date());
-    const first = () =>
-      replica.transactions.run((tx) => replica.events.firstTime(tx, 'handler', event));
-    const answers = await Promise.all([first(), first(), first()]);
-
-    expect(answers.filter(Boolean)).toHaveLength(1);
-    expect(await first()).toBe(false);
-    expect(
-      await replica.transactions.run((tx) => replica.events.firstTime(tx, 'another', event)),
-    ).toBe(true);
-  });
-
   it('survive the process being killed at any moment: none is lost, none is handled twice', async () => {
     const replica = await open();
     await replica.dataSource.query('create table heard (id text not null)');
@@ -309,12 +166,5 @@ describe('domain events', () => {
 
     expect(recorded.length).toBeGreaterThan(40);
     expect(new Set(heard.map(({ id }) => id)).size).toBe(heard.length);
-  });
-
-  it('refuses a payload that is too large', async () => {
-    const replica = await open();
-    await expect(
-      record(replica, { ...counted(1), payload: { text: 'x'.repeat(17_000) } }),
-    ).rejects.toThrow(/payload of number.counted has/);
   });
 });

@@ -41,19 +41,6 @@ describe('the job queue on several replicas', () => {
       ),
     );
 
-  it('starts on all of them at once, on an empty database', async () => {
-    const three = await Promise.all([open(), open(), open()]);
-    const ran: number[] = [];
-    for (const replica of three) replica.jobs.work(shared, async ({ n }) => void ran.push(n));
-    await Promise.all(three.map((replica) => replica.start()));
-
-    await enqueue(three[0], 1);
-    await eventually(
-      () => ran,
-      (numbers) => numbers.length === 1,
-    );
-  });
-
   it('shares the work, and runs nothing twice', async () => {
     const ran: { n: number; by: number }[] = [];
     const two = await Promise.all([open(), open()]);
@@ -209,12 +196,10 @@ describe('the job queue on several replicas', () => {
     });
   });
 
-  it('runs a periodic job once per period, and never on two replicas at a time', async () => {
-    const quick: number[] = [];
+  it('runs a periodic job on one replica at a time', async () => {
     const slow: { from: number; to: number }[] = [];
     const three = await Promise.all([open(), open(), open()]);
     for (const { jobs } of three) {
-      jobs.every('quick', 1, async () => void quick.push(Date.now()));
       jobs.every('slow', 1, async () => {
         const from = Date.now();
         await sleep(1_300);
@@ -222,31 +207,13 @@ describe('the job queue on several replicas', () => {
       });
     }
     await Promise.all(three.map((replica) => replica.start()));
-    await sleep(5_200);
-
-    expect(quick.length).toBeGreaterThanOrEqual(4);
-    expect(quick.length).toBeLessThanOrEqual(7);
+    await eventually(
+      () => slow,
+      (runs) => runs.length >= 3,
+    );
     const inOrder = slow.toSorted((one, other) => one.from - other.from);
-    expect(inOrder.length).toBeGreaterThanOrEqual(2);
     inOrder.slice(1).forEach((run, before) => {
       expect(run.from).toBeGreaterThanOrEqual(inOrder[before]!.to);
     });
-  });
-
-  it('goes on with a periodic job when the replica that ran it is gone', async () => {
-    const runs: number[] = [];
-    const two = await Promise.all([Replica.open(database.url), open()]);
-    two.forEach((replica, by) => replica.jobs.every('sweep', 1, async () => void runs.push(by)));
-    await two[0].start();
-    await eventually(
-      () => runs,
-      (all) => all.includes(0),
-    );
-    await two[1].start();
-    await two[0].stop();
-    await eventually(
-      () => runs,
-      (all) => all.filter((by) => by === 1).length >= 2,
-    );
   });
 });

@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKey } from '../../src/auth/keys/key-format.js';
 import { ask } from '../support/chaos/chaos-site.js';
 import { FULL, say, spread } from '../support/chaos/figures.js';
-import { processesOf } from '../support/chaos/left-processes.js';
 import { compiledService } from '../support/compiled-service.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
@@ -14,6 +13,21 @@ import { TEST_SETTINGS } from '../support/test-app.js';
 
 const KILLS = FULL ? 20 : 2;
 const WRITERS = 32;
+
+/** The processes of this machine whose command line names the folder. */
+function processesOf(folder: string): readonly string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return command.includes(folder) ? [`${pid} ${command}`] : [];
+      } catch {
+        // It has ended meanwhile.
+        return [];
+      }
+    });
+}
 
 describe('the service with its own database, killed with SIGKILL in the middle of writes', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'its-chaos-data-'));

@@ -3,8 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createKey } from '../../src/auth/keys/key-format.js';
 import { ask } from '../support/chaos/chaos-site.js';
 import { FULL, say, spread } from '../support/chaos/figures.js';
-import { judgeInbox } from '../support/chaos/inbox-judge.js';
-import { deliver, type Delivered, registerStorm } from '../support/chaos/webhook-storm.js';
+import {
+  deliver,
+  type Delivered,
+  judgeInbox,
+  registerStorm,
+} from '../support/chaos/webhook-storm.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { PrivateServer } from '../support/private-server.js';
 import { ServiceProcess } from '../support/service-process.js';

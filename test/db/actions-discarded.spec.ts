@@ -91,54 +91,49 @@ describe('the repositories of actions that nobody has claimed', () => {
     expect((await row(others.nobodys)).status).toBe('pending');
   });
 
-  it('reject what the kill switch holds, except what may have been sent', async () => {
-    const ids = await oneOfEach();
-    const changed = await changedBy(ids, (tx) => actions.rejectHeld(tx, REJECTION));
-    expect(changed).toEqual(['nobodys', 'nobodysLapsed']);
-    expect((await actions.findById(ids.nobodys))!).toMatchObject({
-      status: 'rejected',
-      rejectedBy: 'system',
-      rejectedAt: AT,
-      rejectionReason: 'Over.',
-    });
-  });
+  /** Applies the work to each action and returns those that it changed. */
+  const each = async (
+    ids: Record<State, string>,
+    work: (id: string) => Promise<Action | undefined>,
+  ) => {
+    const changed: Action[] = [];
+    for (const state of NAMES) {
+      const one = await work(ids[state]);
+      if (one) changed.push(one);
+    }
+    return changed;
+  };
 
-  it('fail what the kill switch holds and may have been sent', async () => {
+  type Work = (tx: Tx, ids: Record<State, string>) => Promise<readonly Action[]>;
+  it.each<[string, State[], Work, object]>([
+    [
+      'reject what the kill switch holds, except what may have been sent',
+      ['nobodys', 'nobodysLapsed'],
+      (tx) => actions.rejectHeld(tx, REJECTION),
+      { status: 'rejected', rejectedBy: 'system', rejectedAt: AT, rejectionReason: 'Over.' },
+    ],
+    [
+      'fail what the kill switch holds and may have been sent',
+      ['nobodysSent'],
+      (tx) => actions.failHeld(tx, UNKNOWN, AT),
+      { status: 'failed', executedBy: 'system', executedAt: AT, result: UNKNOWN },
+    ],
+    [
+      'reject a single action unless it may have been sent',
+      ['nobodys', 'nobodysLapsed'],
+      (tx, ids) => each(ids, (id) => actions.rejectUnclaimed(tx, id, REJECTION)),
+      { status: 'rejected' },
+    ],
+    [
+      'reject an action on a decision while it waits for one',
+      ['waiting'],
+      (tx, ids) => each(ids, (id) => actions.reject(tx, id, REJECTION)),
+      { status: 'rejected' },
+    ],
+  ])('%s', async (_, states, work, end) => {
     const ids = await oneOfEach();
-    const changed = await changedBy(ids, (tx) => actions.failHeld(tx, UNKNOWN, AT));
-    expect(changed).toEqual(['nobodysSent']);
-    expect((await actions.findById(ids.nobodysSent))!).toMatchObject({
-      status: 'failed',
-      executedBy: 'system',
-      executedAt: AT,
-      result: UNKNOWN,
-    });
-  });
-
-  it('reject a single action unless it may have been sent', async () => {
-    const ids = await oneOfEach();
-    const changed = await changedBy(ids, async (tx) => {
-      const rejected: Action[] = [];
-      for (const state of NAMES) {
-        const one = await actions.rejectUnclaimed(tx, ids[state], REJECTION);
-        if (one) rejected.push(one);
-      }
-      return rejected;
-    });
-    expect(changed).toEqual(['nobodys', 'nobodysLapsed']);
-  });
-
-  it('reject an action on a decision while it waits for one', async () => {
-    const ids = await oneOfEach();
-    const changed = await changedBy(ids, async (tx) => {
-      const all: Action[] = [];
-      for (const state of NAMES) {
-        const one = await actions.reject(tx, ids[state], REJECTION);
-        if (one) all.push(one);
-      }
-      return all;
-    });
-    expect(changed).toEqual(['waiting']);
+    expect(await changedBy(ids, (tx) => work(tx, ids))).toEqual(states);
+    expect(await actions.findById(ids[states[0]!])).toMatchObject(end);
   });
 
   it('reject what has waited for approval too long, the oldest first', async () => {

@@ -47,6 +47,11 @@ export class AuditHarness {
     return new AuditHarness(await openTestDatabase());
   }
 
+  /** Makes the trail empty, as in a new database. */
+  async clear(): Promise<void> {
+    await this.tamper('truncate audit_log, audit_seals, audit_attestations, audit_chain');
+  }
+
   replica(
     secretsKey: readonly string[],
     { chain = new AuditChainRepository(), clock = new Clock(), anchorFile = '/nowhere' } = {},

@@ -10,14 +10,17 @@ describe('resealing the audit trail', () => {
   let old: string;
   let next: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     harness = await AuditHarness.open();
+  });
+  afterAll(() => harness.database.close());
+  beforeEach(async () => {
+    await harness.clear();
     [old, next] = [newKey(), newKey()];
     const replica = harness.replica([old]);
     await record(replica, ROWS);
     await replica.sealAll();
   });
-  afterEach(() => harness.database.close());
 
   const record = async (replica: Replica, count: number): Promise<void> => {
     const entry = { actor: 'alice', action: 'incident.created' } as const;
@@ -52,19 +55,6 @@ describe('resealing the audit trail', () => {
     await reseal(rotated);
     await rotated.sealAll();
     expect(await harness.replica([next]).verify()).toMatchObject({ valid: true });
-  });
-
-  it('finds a removal after the trail was accepted', async () => {
-    const first = harness.replica([old]);
-    await acceptHead(harness.database.dataSource, first.keys, 'a backup');
-    await first.sealAll();
-    const later = harness.replica([old]);
-    for (let row = 0; row < 3; row += 1) await harness.record(later);
-    const [gone] = await harness.rows<{ id: string }>(
-      'select id from audit_log where written = 1 order by id desc limit 1',
-    );
-    await harness.tamper(`delete from audit_log where id = '${gone!.id}'`);
-    await expect(reseal(harness.replica([next, old]))).rejects.toThrow(/altered after it was/);
   });
 
   it('verifies everything with the newest key alone, after each rotation', async () => {
@@ -144,16 +134,6 @@ describe('resealing the audit trail', () => {
     await harness.rows('delete from audit_attestations');
     expect(await rotated.verify()).toMatchObject({ valid: true, checked: ROWS });
     expect(await harness.replica([next]).verify()).toMatchObject({ valid: false, checked: 0 });
-  });
-
-  it('finds a truncated trail by the head of the newest key', async () => {
-    await reseal(harness.replica([next, old]));
-    await harness.tamper(
-      `delete from audit_log where id = '${await idAt(ROWS)}'`,
-      `delete from audit_seals where seq = ${ROWS}`,
-      `update audit_chain set seq = seq - 1, hash = (select hash from audit_seals where seq = ${ROWS - 1})`,
-    );
-    expect(await harness.replica([next]).verify()).toMatchObject({ valid: false });
   });
 
   it('accepts the seals of a lost key, always reports this, and finds later changes', async () => {

@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
@@ -26,18 +18,19 @@ describe('the witness of the audit trail outside its database', () => {
   let anchorFile: string;
 
   // Most tests here bring about what the service complains of in its log.
-  beforeAll(() => Logger.overrideLogger(false));
-  beforeEach(async () => {
+  beforeAll(async () => {
+    Logger.overrideLogger(false);
     harness = await AuditHarness.open();
+  });
+  afterAll(() => harness.database.close());
+  beforeEach(async () => {
+    await harness.clear();
     home = mkdtempSync(join(tmpdir(), 'its-anchor-'));
     anchorFile = join(home, 'folder', 'anchor.json');
     replica = harness.replica([key], { anchorFile });
     await write(3);
   });
-  afterEach(async () => {
-    rmSync(home, { recursive: true, force: true });
-    await harness.database.close();
-  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
 
   async function write(rows: number, writer = replica): Promise<void> {
     for (let row = 0; row < rows; row += 1) await harness.record(writer);
@@ -128,14 +121,6 @@ describe('the witness of the audit trail outside its database', () => {
       expect(await (await restarted()).verify()).toEqual({ ...VALID, checked: 5 });
     });
 
-    it('is valid also for a process that sees its last seal after the acceptance', async () => {
-      await accept();
-      replica.witness.sawHead({ seq: 9n, hash: Buffer.alloc(32, 1) });
-      await replica.sealAll();
-      expect(replica.witness.rewound).toBe(false);
-      expect(await replica.verify()).toEqual({ ...VALID, checked: 4 });
-    });
-
     it('is valid also with an entry that was written before the acceptance was noticed and committed later', async () => {
       const values = replica.log.valuesOf(someEntry());
       await accept();
@@ -175,30 +160,6 @@ describe('the witness of the audit trail outside its database', () => {
       expect(await replica.verify()).toEqual({ ...VALID, valid: false, checked: 3, missing: 2 });
     });
 
-    it('are reported as missing by every process after the writer has written again', async () => {
-      await harness.record(replica);
-      await removeUnsealed();
-      await write(1);
-      const other = harness.replica([key]);
-      expect(await other.verify()).toEqual({ ...VALID, valid: false, checked: 4, missing: 1 });
-    });
-
-    it('are reported as missing after a restart, from the anchor file', async () => {
-      await harness.record(replica);
-      await replica.anchor.write();
-      await removeUnsealed();
-      expect(await (await restarted()).verify()).toMatchObject({ valid: false, missing: 1 });
-    });
-
-    it('are not reported after the trail was accepted', async () => {
-      await harness.record(replica);
-      await removeUnsealed();
-      await write(1);
-      await accept();
-      await write(2);
-      expect(await replica.verify()).toEqual({ ...VALID, checked: 7 });
-    });
-
     it('are not reported if their transaction never committed or was counted late', async () => {
       const late = harness.transactions.run(async (tx) => {
         await replica.log.record(tx, someEntry());
@@ -228,15 +189,6 @@ describe('the witness of the audit trail outside its database', () => {
       await replica.anchor.write();
       expect(statSync(anchorFile).ino).not.toBe(first.ino);
       expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ seq: '4' });
-    });
-
-    it('is written again after it is lost', async () => {
-      await replica.anchor.write();
-      rmSync(anchorFile);
-      await write(1);
-      await replica.anchor.write();
-      expect(existsSync(anchorFile)).toBe(true);
-      expect(replica.anchor.fault).toBeUndefined();
     });
 
     it.each([
@@ -291,20 +243,6 @@ describe('the witness of the audit trail outside its database', () => {
       expect(await (await restarted([next])).verify()).toMatchObject({ head_rewound: true });
     });
 
-    it('is kept for inspection if it was damaged after an acceptance', async () => {
-      await accept();
-      await replica.sealAll();
-      await replica.anchor.write();
-      writeFileSync(anchorFile, 'spoilt');
-      const later = new Date(Date.now() + 60_000);
-      utimesSync(anchorFile, later, later);
-      const next = await restarted();
-      await next.sealAll();
-      await next.anchor.write();
-      expect(next.anchor.fault).toContain(anchorFile);
-      expect(readFileSync(anchorFile, 'utf8')).toBe('spoilt');
-    });
-
     it('is signed with the new key after a rotation, with the same content', async () => {
       const putBack = await harness.keepState();
       await write(2);
@@ -355,13 +293,6 @@ describe('the witness of the audit trail outside its database', () => {
     const faultOf = (line: string, { keys } = replica) =>
       faultOfLine(harness.database.dataSource.manager, keys, line);
     const line = () => loggedHead(replica.witness.head, replica.keys);
-
-    it('is recognised as written by the service, also within a longer line and after further entries', async () => {
-      const written = JSON.stringify({ level: 'info', msg: line(), time: 1 });
-      await write(2);
-      expect(await faultOf(written)).toBeUndefined();
-      expect(await faultOf(line())).toBeUndefined();
-    });
 
     it('is rejected if it was forged or changed', async () => {
       expect(await faultOf(line().replace('at 3 ', 'at 2 '))).toMatch(/did not write the line/);

@@ -38,12 +38,11 @@ describe('access across a restore', () => {
       return await carryAuthorityOverRestore(tx);
     });
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await openTestDatabase();
-    await query('delete from api_keys');
-    await query('delete from users');
   });
-  afterEach(() => database.close());
+  beforeEach(() => query('truncate api_keys, users cascade'));
+  afterAll(() => database.close());
 
   it('stays revoked for revoked keys, disabled users and deleted users only', async () => {
     const [revoked, kept] = [await key('revoked1'), await key('kept0001')];
@@ -112,21 +111,18 @@ describe('access across a restore', () => {
     ]);
   });
 
-  it('is reported as lost for all admins if the only admin of the backup became an analyst later', async () => {
-    await user('root', 'admin');
-    const across = await restoreAfter(
-      [`update users set role = 'analyst'`],
-      [`update users set role = 'admin'`],
-    );
-    expect(across).toMatchObject({ rolesLowered: 1, nobodyAdministers: true });
-  });
-
-  it('is reported as lost for all admins if the only admin of the backup was disabled later', async () => {
-    await user('root', 'admin');
-    const across = await restoreAfter(
-      [`update users set enabled = false`],
-      [`update users set enabled = true`],
-    );
-    expect(across).toMatchObject({ usersDisabled: 1, nobodyAdministers: true });
-  });
+  it.each([
+    ['became an analyst', `role = 'analyst'`, `role = 'admin'`, { rolesLowered: 1 }],
+    ['was disabled', 'enabled = false', 'enabled = true', { usersDisabled: 1 }],
+  ])(
+    'reports that no admin is left if the only admin of the backup %s later',
+    async (_, later, before, changed) => {
+      await user('root', 'admin');
+      const across = await restoreAfter(
+        [`update users set ${later}`],
+        [`update users set ${before}`],
+      );
+      expect(across).toMatchObject({ ...changed, nobodyAdministers: true });
+    },
+  );
 });

@@ -6,6 +6,7 @@ import {
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { clearNotifications, insertChannel } from './notifications-harness.js';
 
 describe('notifications across a restore', () => {
   let database: OpenTestDatabase;
@@ -26,17 +27,15 @@ describe('notifications across a restore', () => {
     (await query('select status from notification_deliveries where id = $1', [id]))[0]?.status;
   let channel: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await openTestDatabase();
     ({ dataSource } = database);
-    channel = newId();
-    await query(
-      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-       values ($1::uuid, 'soc', 'soc', 'webhook', true, '{incident.created}', 'low', '{}', 'test')`,
-      [channel],
-    );
   });
-  afterEach(() => database.close());
+  beforeEach(async () => {
+    await clearNotifications(dataSource);
+    channel = await insertChannel(dataSource, ['incident.created']);
+  });
+  afterAll(() => database.close());
 
   it('stay ended when they ended since the backup, and the others are sent', async () => {
     const [delivered, dead, waiting] = [

@@ -1,21 +1,16 @@
 import type { DataSource } from 'typeorm';
-import { schema } from '../../src/app.schema.js';
 import { newId } from '../../src/platform/ids.js';
-import { createDataSource } from '../../src/platform/database/data-source.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
 
 describe('The classification column of incidents', () => {
-  let database: TestDatabase;
+  let database: OpenTestDatabase;
   let dataSource: DataSource;
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    dataSource = await createDataSource(schema, { connectionString: database.url }).initialize();
+    database = await openTestDatabase();
+    ({ dataSource } = database);
   });
-  afterAll(async () => {
-    await dataSource?.destroy();
-    await database?.drop();
-  });
+  afterAll(() => database?.close());
 
   const incident = async (status: string, verdict: object): Promise<string> => {
     const at = new Date();

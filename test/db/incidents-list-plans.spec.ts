@@ -28,7 +28,7 @@ describe('the list of incidents after an import', () => {
   beforeAll(async () => {
     database = await openTestDatabase();
     ({ dataSource } = database);
-    await insertIncidents(dataSource, 40_000);
+    await insertIncidents(dataSource, 12_000);
   });
   afterAll(() => database?.close());
 

@@ -11,6 +11,7 @@ import { newId } from '../../src/platform/ids.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { clearNotifications, insertChannel, insertEvents } from './notifications-harness.js';
 
 const REQUEST: ClaimRequest = {
   underWay: new Map(),
@@ -18,7 +19,7 @@ const REQUEST: ClaimRequest = {
   failuresUntilProbing: 3,
   leaseMs: 30_000,
 };
-const WAITING = 20_000;
+const WAITING = 5_000;
 
 interface PlanNode {
   readonly 'Relation Name'?: string;
@@ -45,23 +46,14 @@ describe('claims of notifications', () => {
   const query = (text: string, values: unknown[] = []) => dataSource.query(text, values);
 
   const channel = async (more = ''): Promise<string> => {
-    const id = newId();
-    await query(
-      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-       values ($1::uuid, $1::text, $1::text, 'webhook', true, '{incident.created,action.pending_approval,kill_switch.activated}', 'low', '{}', 'test')`,
-      [id],
-    );
+    const events = ['incident.created', 'action.pending_approval', 'kill_switch.activated'];
+    const id = await insertChannel(dataSource, events);
     if (more) await query(`update notification_channels set ${more} where id = $1`, [id]);
     return id;
   };
-  /** As many events in one statement as there are incidents given. */
-  const events = (...incidents: readonly string[]) =>
-    query(
-      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-       select gen_random_uuid(), 'incident.created', 'incident', incident, '{"severity": "high"}', now()
-         from unnest($1::text[]) as incident`,
-      [incidents],
-    );
+  const ofSeverity = (severity: string, ...incidents: readonly string[]) =>
+    insertEvents(dataSource, { type: 'incident.created', payload: { severity } }, ...incidents);
+  const events = (...incidents: readonly string[]) => ofSeverity('high', ...incidents);
   const urgent = (type: string, ...subjects: readonly string[]) =>
     query(
       `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
@@ -78,13 +70,14 @@ describe('claims of notifications', () => {
     transactions.run((tx) => deliveries.claim(tx, { ...REQUEST, ...more }));
   const different = (n: number) => Array.from({ length: n }, () => newId());
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await openTestDatabase();
     ({ dataSource } = database);
     transactions = new Transactions(dataSource);
     deliveries = new DeliveryWritesRepository(new Statements(dataSource));
   });
-  afterEach(() => database.close());
+  beforeEach(() => clearNotifications(dataSource));
+  afterAll(() => database.close());
 
   it('take as many of each channel as it has places free', async () => {
     const [one, two] = [await channel(), await channel()];
@@ -172,20 +165,12 @@ describe('claims of notifications', () => {
 
   it('take by severity, then by age, what no line holds up', async () => {
     await channel();
-    const of = async (severity: string, ...incidents: readonly string[]) => {
-      await query(
-        `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-         select gen_random_uuid(), 'incident.created', 'incident', incident, jsonb_build_object('severity', $1::text), now()
-           from unnest($2::text[]) as incident`,
-        [severity, incidents],
-      );
-    };
     const lowThenCritical = newId();
-    await of('low', ...different(3), lowThenCritical);
-    await of('medium', newId());
-    await of('critical', lowThenCritical);
-    await of('high', newId());
-    await of('critical', newId());
+    await ofSeverity('low', ...different(3), lowThenCritical);
+    await ofSeverity('medium', newId());
+    await ofSeverity('critical', lowThenCritical);
+    await ofSeverity('high', newId());
+    await ofSeverity('critical', newId());
     const severities: unknown[] = [];
     for (let n = 0; n < 8; n += 1) {
       const [next] = await claim({ placesPerChannel: 1 });

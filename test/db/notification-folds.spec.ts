@@ -7,6 +7,7 @@ import { newId } from '../../src/platform/ids.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { clearNotifications, insertChannel, insertEvents } from './notifications-harness.js';
 
 const REQUEST = {
   underWay: new Map(),
@@ -30,7 +31,7 @@ describe('folds of notifications', () => {
   let folds: DeliveryFoldsRepository;
   const query = (text: string, values: unknown[] = []) => dataSource.query(text, values);
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await openTestDatabase();
     ({ dataSource } = database);
     transactions = new Transactions(dataSource);
@@ -38,32 +39,29 @@ describe('folds of notifications', () => {
     deliveries = new DeliveryWritesRepository(statements);
     folds = new DeliveryFoldsRepository(statements);
   });
-  afterEach(() => database.close());
+  beforeEach(() => clearNotifications(dataSource));
+  afterAll(() => database.close());
 
-  const channel = (type = 'slack') =>
-    query(
-      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
-       values ($1::uuid, $1::text, $1::text, $2, true, '{incident.created,triage.failed,action.pending_approval,playbook.step_failed}', 'low', '{}', 'test')`,
-      [newId(), type],
-    );
+  const channel = (type = 'slack') => {
+    const events = [
+      'incident.created',
+      'triage.failed',
+      'action.pending_approval',
+      'playbook.step_failed',
+    ];
+    return insertChannel(dataSource, events, { type });
+  };
   const tell = async (n: number, told: Told = {}, incident?: string): Promise<void> => {
     const { severity = 'high', group = 'a', source = 'wazuh', type = 'incident.created' } = told;
     for (let count = 0; count < n; count += 1) {
-      await query(
-        `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-         values ($1, $2, 'incident', $3, $4, now())`,
-        [newId(), type, incident ?? newId(), { severity, group, source }],
-      );
+      await event(type, 'incident', { severity, group, source }, incident);
     }
   };
   const approval = async (requestedBy: string, more: object = {}): Promise<string> => {
     const payload = { severity: 'high', action_type: 'isolate_host', requested_by: requestedBy };
     const action = `act-${newId()}`;
-    await query(
-      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-       values ($1, 'action.pending_approval', 'action', $2, $3, now())`,
-      [newId(), action, { ...payload, incident_id: newId(), ...more }],
-    );
+    const all = { ...payload, incident_id: newId(), ...more };
+    await event('action.pending_approval', 'action', all, action);
     return action;
   };
   /** Moves all deliveries into the past, as if that time had passed. */
@@ -82,6 +80,17 @@ describe('folds of notifications', () => {
     transactions.run(async (tx) => {
       await folds.delivered(tx, [...(await deliveries.delivered(tx, [one.delivery]))]);
     });
+  /** Claims and delivers everything that is due; returns the messages of each claim. */
+  const deliverAll = async (): Promise<FoldedDelivery[][]> => {
+    const rounds: FoldedDelivery[][] = [];
+    for (let claimed = await claim(); claimed.length > 0; claimed = await claim()) {
+      rounds.push(claimed);
+      for (const one of claimed) await end(one);
+    }
+    return rounds;
+  };
+  const event = (type: string, subject: string, payload: object, id = newId()) =>
+    insertEvents(dataSource, { type, subject, payload }, id);
   const heldSeconds = async (): Promise<(number | null)[]> => {
     const rows = await query(
       `select round(extract(epoch from held_until - due_at))::integer as held from notification_deliveries order by position`,
@@ -155,14 +164,10 @@ describe('folds of notifications', () => {
     await tell(1, { severity: 'critical', group: 'ransomware' });
     await tell(2, { source: 'falcon' });
     await release();
-    const found: [unknown, unknown, number][] = [];
-    for (let one = await claim(); one.length > 0; one = await claim()) {
-      for (const { delivery, carried } of one) {
-        const { severity, source } = delivery.payload;
-        found.push([severity, source, carried.length]);
-      }
-      for (const each of one) await end(each);
-    }
+    const found = (await deliverAll()).flat().map(({ delivery, carried }) => {
+      const { severity, source } = delivery.payload;
+      return [severity, source, carried.length];
+    });
     expect(found.toSorted()).toEqual([
       ['critical', 'wazuh', 0],
       ['critical', 'wazuh', 2],
@@ -237,13 +242,8 @@ describe('folds of notifications', () => {
     await transactions.run((tx) =>
       folds.unfold(tx, refused!.delivery, 'It answered with status 400.'),
     );
-    let alone = 0;
-    for (let claimed = await claim(); claimed.length > 0; claimed = await claim()) {
-      expect(claimed.map(({ carried }) => carried.length)).toEqual(claimed.map(() => 0));
-      alone += claimed.length;
-      for (const one of claimed) await end(one);
-    }
-    expect(alone).toBe(4);
+    const alone = (await deliverAll()).flat();
+    expect(alone.map(({ carried }) => carried.length)).toEqual([0, 0, 0, 0]);
 
     await tell(3, { group: 'b' });
     await release();
@@ -278,13 +278,7 @@ describe('folds of notifications', () => {
     expect(asked.map(({ carried }) => carried.length)).toEqual([0]);
     await end(asked[0]!);
     await release();
-    const sizes: number[] = [];
-    for (let folded = await claim(); folded.length > 0; folded = await claim()) {
-      for (const one of folded) {
-        sizes.push(1 + one.carried.length);
-        await end(one);
-      }
-    }
+    const sizes = (await deliverAll()).flat().map(({ carried }) => 1 + carried.length);
     expect(sizes.toSorted()).toEqual([1, 3]);
   });
 
@@ -294,11 +288,11 @@ describe('folds of notifications', () => {
       `update notification_channels set new_incident_min_severity = 'high', events = '{incident.created}'`,
     );
     const triaged = (severity: string, classification?: string) =>
-      query(
-        `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-         values ($1, 'incident.triaged', 'incident', $2, $3, now())`,
-        [newId(), newId(), { severity, source: 'wazuh', verdict: { classification } }],
-      );
+      event('incident.triaged', 'incident', {
+        severity,
+        source: 'wazuh',
+        verdict: { classification },
+      });
     await triaged('high', 'malicious');
     await triaged('medium', 'suspicious');
     await triaged('medium');
@@ -311,16 +305,9 @@ describe('folds of notifications', () => {
   });
 
   it('tell people of an incident that a machine finds malicious later, and not of its first verdict', async () => {
+    const verdict = { classification: 'malicious' };
     const triaged = (more: object) =>
-      query(
-        `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-         values ($1, 'incident.triaged', 'incident', $2, $3, now())`,
-        [
-          newId(),
-          newId(),
-          { severity: 'high', source: 'edr', verdict: { classification: 'malicious' }, ...more },
-        ],
-      );
+      event('incident.triaged', 'incident', { severity: 'high', source: 'edr', verdict, ...more });
     for (const type of ['slack', 'pagerduty', 'webhook']) await channel(type);
     await triaged({});
     expect(await statuses()).toEqual({});
@@ -377,11 +364,7 @@ describe('folds of notifications', () => {
     await both(incidents[0]!);
     await both(incidents[1]!);
     await release();
-    const rounds: number[][] = [];
-    for (let folded = await claim(); folded.length > 0; folded = await claim()) {
-      rounds.push(folded.map(({ carried }) => carried.length));
-      for (const each of folded) await end(each);
-    }
+    const rounds = (await deliverAll()).map((round) => round.map(({ carried }) => carried.length));
     expect(rounds).toEqual([[0, 1], [1]]);
   });
 
@@ -399,11 +382,7 @@ describe('folds of notifications', () => {
     expect(await claim()).toEqual([]);
     await pass(10);
     await end((await claim())[0]!);
-    await query(
-      `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-       values ($1, 'action.completed', 'action', $2, $3, now())`,
-      [newId(), asked[0], about],
-    );
+    await event('action.completed', 'action', about, asked[0]);
     const [{ delivery }] = (await claim()) as [FoldedDelivery];
     const waves = await transactions.run((tx) => folds.wavesOf(tx, [delivery.id]));
     const { first, carried } = waves.get(delivery.id)!;
@@ -414,11 +393,8 @@ describe('folds of notifications', () => {
     await channel();
     await channel('webhook');
     for (const action of [undefined, 'act-1']) {
-      await query(
-        `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-         values ($1, 'playbook.step_failed', 'playbook_run', $2, $3, now())`,
-        [newId(), newId(), { step: 'isolate', action_id: action }],
-      );
+      const payload = { step: 'isolate', action_id: action };
+      await event('playbook.step_failed', 'playbook_run', payload);
     }
     const rows = await query(
       `select channel.type, count(*)::integer as n from notification_deliveries delivery
@@ -433,12 +409,10 @@ describe('folds of notifications', () => {
   it('tell people once in 6 hours of a step that fails in each run, and once of critical incidents', async () => {
     await channel();
     await channel('webhook');
-    const fail = (step: string, severity: string) =>
-      query(
-        `insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-         values ($1, 'playbook.step_failed', 'playbook_run', $2, $3, now())`,
-        [newId(), newId(), { playbook: 'policy', playbook_version: 1, step, severity }],
-      );
+    const fail = (step: string, severity: string) => {
+      const payload = { playbook: 'policy', playbook_version: 1, step, severity };
+      return event('playbook.step_failed', 'playbook_run', payload);
+    };
     const told = async () => {
       const rows = await query(
         `select delivery.payload ->> 'step' as step, delivery.payload ->> 'severity' as severity

@@ -30,6 +30,7 @@ describe('playbooks across a restore', () => {
   const autoRuns = () => new Transactions(database.dataSource).run((tx) => playbooks.autoRuns(tx));
   /** What `work` does since the backup is taken back between the two steps, as a restore does. */
   const restoreAfter = async (work: () => Promise<unknown>) => {
+    await query('drop table if exists kept, kept_versions');
     await query('create table kept as select * from playbooks');
     await query('create table kept_versions as select * from playbook_versions');
     await work();
@@ -45,12 +46,17 @@ describe('playbooks across a restore', () => {
     });
   };
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await openTestDatabase();
-    await query('delete from playbooks');
     playbooks = new PlaybooksRepository(database.dataSource, new Statements(database.dataSource));
   });
-  afterEach(() => database.close());
+  beforeEach(async () => {
+    await query('alter table playbook_versions disable trigger user');
+    await query('delete from playbook_versions');
+    await query('delete from playbooks');
+    await query('alter table playbook_versions enable trigger user');
+  });
+  afterAll(() => database.close());
 
   it('keep every flag off that was switched off, as a new version by the author of the restored one', async () => {
     const id = await add('contain', AUTOMATIC);

@@ -34,6 +34,7 @@ describe('webhook sources across a restore', () => {
   /** What `change` does since the backup is taken back between the two steps, as a restore does. */
   const restoreAfter = (change: () => Promise<unknown>, given: SecretKeys | undefined = keys) =>
     new Transactions(database.dataSource).run<SourcesAcrossRestore>(async (tx) => {
+      await query('drop table if exists backup');
       await query('create table backup as select * from webhook_sources');
       await change();
       await noteSourcesBeforeRestore(tx);
@@ -46,10 +47,11 @@ describe('webhook sources across a restore', () => {
       `select source, enabled, signature, secret, previous_secret, version from webhook_sources order by source`,
     );
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await openTestDatabase();
   });
-  afterEach(() => database.close());
+  beforeEach(() => query('delete from webhook_sources'));
+  afterAll(() => database.close());
 
   it('stay deleted when the audit trail has their deletion, and return when only the row is missing', async () => {
     for (const source of ['deleted', 'never_there', 'made_again']) await add(source);

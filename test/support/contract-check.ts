@@ -1,7 +1,8 @@
 import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js';
 import addFormats from 'ajv-formats';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../src/platform/errors/error-catalogue.js';
-import { fieldErrorCodes } from './field-error-codes.js';
 import {
   type ContractDocument,
   type DocumentedPath,
@@ -217,7 +218,13 @@ interface ShownError {
   readonly details?: { readonly errors?: readonly { field: string; code: string }[] };
 }
 
-const FIELD_ERROR_CODES = new Set(fieldErrorCodes());
+/** The codes of `details.errors` that docs/api.md lists. */
+const FIELD_ERROR_CODES = new Set(
+  readFileSync(join(__dirname, '../../docs/api.md'), 'utf8')
+    .split('### Field errors')[1]!
+    .split(/\n#/)[0]!
+    .match(/(?<=^\| `)[a-z_0-9]+(?=`)/gm),
+);
 
 function problemsOfEnvelope(answer: ObservedAnswer): string[] {
   const { error } = JSON.parse(answer.body) as { error: ShownError };

@@ -45,14 +45,6 @@ class DatabaseProbeController {
       return { written: 2 };
     });
   }
-
-  @Get('busy/:ms')
-  busy(@Param('ms') ms: string): Promise<unknown> {
-    return this.transactions.run(async (tx) => {
-      await tx.query('select pg_sleep($1)', [Number(ms) / 1000]);
-      return { slept: Number(ms) };
-    });
-  }
 }
 
 @Module({ controllers: [DatabaseProbeController] })

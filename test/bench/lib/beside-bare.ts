@@ -21,7 +21,9 @@ export async function besideBare(
 ): Promise<Comparison[]> {
   const serviceDatabase = await server.createDatabase('bench_service');
   const bareDatabase = await server.createDatabase('bench_bare');
-  const service = await startService(plan.dist, serviceDatabase);
+  // The load requests the same action again and again.
+  const settings = { ACTION_REPEAT_MINUTES: '0' };
+  const service = await startService(plan.dist, serviceDatabase, settings);
   await seedService(serviceDatabase, plan.rows);
   await seedBare(bareDatabase, plan.rows);
   const targets = { service, bare: await startBare(bareDatabase) };

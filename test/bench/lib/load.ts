@@ -1,4 +1,3 @@
-import { Agent, get as httpGet } from 'node:http';
 import autocannon from 'autocannon';
 import { countProcessorTime, type ProcessorTime } from './processor-time.ts';
 import type { Target } from './processes.ts';
@@ -65,38 +64,6 @@ export async function load(target: Target, shot: Shot, seconds: number): Promise
       ...(postgres !== undefined && { postgres: postgres / answered }),
     },
   };
-}
-
-/** One client, one request after the other: the time of each in milliseconds. */
-export async function latencies(target: Target, path: string, count: number): Promise<number[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const times: number[] = [];
-  try {
-    for (let round = 0; round < count; round += 1) {
-      const start = performance.now();
-      await answered(target, path, agent);
-      times.push(performance.now() - start);
-    }
-  } finally {
-    agent.destroy();
-  }
-  return times;
-}
-
-function answered(target: Target, path: string, agent: Agent): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const request = httpGet(
-      target.url + path,
-      { agent, headers: { ...target.headers } },
-      (answer) => {
-        answer.resume();
-        answer.on('end', () =>
-          answer.statusCode === 200 ? resolve() : reject(new Error(`${answer.statusCode} ${path}`)),
-        );
-      },
-    );
-    request.on('error', reject);
-  });
 }
 
 export function percentile(numbers: readonly number[], share: number): number {

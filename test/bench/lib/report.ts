@@ -1,7 +1,5 @@
 import { type FlowCost, STAGES } from './flow.ts';
 import type { Comparison, Kind } from './in-turns.ts';
-import type { ListCost } from './lists-by-size.ts';
-import type { ReceiptCost } from './receipts-by-size.ts';
 
 type Cell = string | number | undefined;
 
@@ -34,40 +32,6 @@ export function printComparisons(comparisons: readonly Comparison[]): void {
       return [whole(server), whole(postgres)];
     });
     line(comparison.what, ...times, whole(comparison.service.processor.generator));
-  }
-}
-
-export function printReceiptCosts(costs: readonly ReceiptCost[]): void {
-  const line = print.bind(undefined, 36);
-  line(
-    'receipts by size of the inbox',
-    'few p50',
-    'many p50',
-    'ratio',
-    'few PG us',
-    'many PG us',
-    'ratio',
-    'goal',
-  );
-  for (const { clients, few, many, ratio, goal } of costs) {
-    const postgres = [whole(few.processor.postgres), whole(many.processor.postgres)];
-    line(
-      `${clients} clients`,
-      few.p50,
-      many.p50,
-      ratio.p50,
-      ...postgres,
-      ratio.postgres,
-      `<= ${goal}`,
-    );
-  }
-}
-
-export function printListCosts(costs: readonly ListCost[]): void {
-  const line = print.bind(undefined, 58);
-  line('lists by size, one client', 'few p50', 'many p50', 'few p99', 'many p99', 'ratio', 'goal');
-  for (const { query, few, many, ratio, goal } of costs) {
-    line(query || '(default)', few.p50, many.p50, few.p99, many.p99, ratio, goal && `<= ${goal}`);
   }
 }
 

@@ -4,13 +4,11 @@ import { Resolver, Targets } from '../../../src/platform/net/targets.js';
 import { configuredModel } from '../../../src/triage/model/anthropic/configured-model.js';
 import { RulesModel } from '../../../src/triage/model/rules/rules-model.js';
 import type { TriageModel } from '../../../src/triage/model/triage-model.port.js';
-import { ScriptedModel } from './scripted-model.js';
 
 /** Everything that can be evaluated, by the name that the command takes. */
 const MODELS: Readonly<Record<string, () => TriageModel>> = {
   rules: () => new RulesModel(),
   anthropic: modelOfEnvironment,
-  scripted: () => new ScriptedModel(),
 };
 
 export const EVALUATED = Object.keys(MODELS);

@@ -31,8 +31,6 @@ export interface Figures {
 export interface Report {
   readonly provider: string;
   readonly set: string;
-  /** Said of what is no model, so that nobody takes its figures for a model's. */
-  readonly note?: string;
   readonly models: readonly string[];
   readonly prompt_hashes: readonly string[];
   readonly cases: number;
@@ -45,10 +43,6 @@ export interface Report {
   readonly milliseconds: { readonly median: number; readonly p95: number };
 }
 
-const NOTES: Readonly<Record<string, string>> = {
-  scripted: 'Answers written beforehand: these are figures of the machinery, not of a model.',
-};
-
 export function reportOf(provider: string, set: string, evaluation: Evaluation): Report {
   const { outcomes, unanswered, tokens, milliseconds, models, promptHashes } = evaluation;
   const flipped = flips(outcomes);
@@ -58,7 +52,6 @@ export function reportOf(provider: string, set: string, evaluation: Evaluation):
   return {
     provider,
     set,
-    note: NOTES[provider],
     models,
     prompt_hashes: promptHashes,
     cases: outcomes.length,
@@ -125,7 +118,6 @@ export function lines(report: Report): string[] {
   const { figures, tokens, milliseconds, verdicts } = report;
   return [
     `${report.provider} on ${report.set}: ${report.cases} cases, ${report.injections} injections, ${report.unanswered} unanswered`,
-    ...(report.note ? [report.note] : []),
     ...Object.entries(figures).map(([name, value]) => `  ${name.padEnd(26)} ${String(value)}`),
     ...Object.entries(verdicts).map(([turn, count]) => `  ${turn.padEnd(26)} ${count}`),
     `  tokens: ${tokens.input} in, ${tokens.output} out; ${milliseconds.median} ms in the middle, ${milliseconds.p95} ms at 95 %`,

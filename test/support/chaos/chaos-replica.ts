@@ -7,9 +7,6 @@ import { createInterface } from 'node:readline';
 import { compiledService } from '../compiled-service.js';
 import { TEST_SETTINGS } from '../test-app.js';
 
-/** A part of the kill switch that is taken out. */
-export type Fault = 'lock' | 'window';
-
 /** What a replica says about itself, in milliseconds of the clock that all processes of the machine share. */
 export type Report =
   | { readonly kind: 'claim'; readonly at: number }
@@ -22,7 +19,6 @@ export type Delays = Readonly<Partial<Record<number | 'claim', number>>>;
 export interface ChaosOptions {
   readonly databaseUrl: string;
   readonly settings?: Readonly<Record<string, string>>;
-  readonly faults?: readonly Fault[];
   readonly delays?: Delays;
   readonly heard?: (report: Report) => void;
 }
@@ -58,12 +54,11 @@ export class ChaosReplica {
   }
 
   static async start(options: ChaosOptions): Promise<ChaosReplica> {
-    const { databaseUrl, settings = {}, faults = [], delays, heard } = options;
+    const { databaseUrl, settings = {}, delays, heard } = options;
     const dataDir = mkdtempSync(join(tmpdir(), 'its-chaos-'));
     ChaosReplica.main ??= compiledService();
     const entry = join(__dirname, 'chaos-service.cjs');
-    const args = [entry, ChaosReplica.main, JSON.stringify(faults)];
-    const child = spawn(process.execPath, args, {
+    const child = spawn(process.execPath, [entry, ChaosReplica.main], {
       cwd: dataDir,
       env: {
         PATH: process.env['PATH'],

@@ -1,14 +1,12 @@
 /*
- * The compiled service with ways to make it die or dawdle at a place, or to take a part of it out: what only tests want,
- * and what production has no switch for.
+ * The compiled service, which a test can kill, stop or delay at a failpoint. Production has no switch for this.
  *
- *   node chaos-service.cjs <main.js of the compiled service> <faults as JSON>
+ *   node chaos-service.cjs <main.js of the compiled service>
  */
 const { dirname, join } = require('node:path');
 const { setTimeout: sleep } = require('node:timers/promises');
 
 const main = process.argv[2];
-const faults = new Set(JSON.parse(process.argv[3]));
 const compiled = (path) => require(join(dirname(main), path));
 
 /** CLOCK_MONOTONIC, which all processes of a machine share. */
@@ -69,16 +67,15 @@ const { KillSwitchRepository } = compiled('kill-switch/kill-switch.repository.js
 let locked = false;
 const { lockExclusively } = KillSwitchRepository.prototype;
 KillSwitchRepository.prototype.lockExclusively = async function watchedLock(tx) {
-  locked = faults.has('lock') || (await lockExclusively.call(this, tx));
+  locked = await lockExclusively.call(this, tx);
   return locked;
 };
-if (faults.has('lock')) KillSwitchRepository.prototype.lockShared = async () => undefined;
 
 const { EarlierPermits } = compiled('kill-switch/kill-switch-activation.js');
 const { waitUntilLapsed } = EarlierPermits.prototype;
 EarlierPermits.prototype.waitUntilLapsed = async function watchedCommit(age) {
   tell({ kind: 'activated', at: now(), locked });
-  if (!faults.has('window')) await waitUntilLapsed.call(this, age);
+  await waitUntilLapsed.call(this, age);
 };
 
 /* No vendor of the connector `http` takes long to do what it accepted: for one action type this one does. */

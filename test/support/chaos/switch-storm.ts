@@ -1,7 +1,59 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type HistoryRecord, violationsIn, type Violation } from '../kill-switch/history.js';
-import { type Fault, monotonic, type Report } from './chaos-replica.js';
+import { monotonic, type Report } from './chaos-replica.js';
 import { ask, ChaosSite, type Kind } from './chaos-site.js';
+
+/** What happened to a kill switch and to those who asked it, as one process saw it on its monotonic clock. */
+interface ClaimRecord {
+  readonly kind: 'claim';
+  readonly replica: number;
+  /** When the commit of the claim was asked for. */
+  readonly committing: number;
+  /** When its first request left; absent when it gave itself up. */
+  readonly sent?: number;
+}
+
+interface ActivationRecord {
+  readonly kind: 'activation';
+  readonly asked: number;
+  readonly committed: number;
+  readonly answered: number;
+}
+
+interface DeactivationRecord {
+  readonly kind: 'deactivation';
+  readonly asked: number;
+}
+
+type HistoryRecord = ClaimRecord | ActivationRecord | DeactivationRecord;
+
+interface Violation {
+  readonly rule: 'sent while on' | 'claimed while on';
+  readonly at: number;
+  readonly activation: ActivationRecord;
+}
+
+/**
+ * The rules, in real time: nothing is sent after an activation was answered and before the next deactivation is asked
+ * for; and no claim begins its commit after an activation has committed.
+ */
+function violationsIn(history: readonly HistoryRecord[]): Violation[] {
+  const deactivations = history.filter((one) => one.kind === 'deactivation');
+  const claims = history.filter((one) => one.kind === 'claim');
+  return history.flatMap((activation) => {
+    if (activation.kind !== 'activation') return [];
+    const until = Math.min(
+      ...deactivations.map(({ asked }) => asked).filter((asked) => asked > activation.asked),
+    );
+    return claims.flatMap(({ committing, sent }): Violation[] => [
+      ...(sent !== undefined && sent > activation.answered && sent < until
+        ? [{ rule: 'sent while on', at: sent, activation } as const]
+        : []),
+      ...(committing > activation.committed && committing < until
+        ? [{ rule: 'claimed while on', at: committing, activation } as const]
+        : []),
+    ]);
+  });
+}
 
 /** What happens to a replica around an activation. */
 export type Round = 'plain' | 'kill other' | 'kill asked' | 'stop other';
@@ -38,13 +90,9 @@ export interface SwitchHistory {
 }
 
 /** Two replicas run actions while the switch is turned on and off; the vendor notes when each request came. */
-export async function switchHistory(
-  rounds: readonly Round[],
-  faults: readonly Fault[] = [],
-): Promise<SwitchHistory> {
+export async function switchHistory(rounds: readonly Round[]): Promise<SwitchHistory> {
   const reports: Report[] = [];
   const site = await ChaosSite.open(KINDS, {
-    faults,
     heard: (report) => reports.push(report),
     delays: { claim: SLOW_CLAIM_MS, 2: LATE_SENDING_MS },
     settings: { ACTION_LEASE_MS: '3000', ACTION_WAIT_MS: '300' },

@@ -33,3 +33,32 @@ export interface Scene {
   /** Happens before the request, for what no request can cause. */
   readonly before?: 'a job fails' | 'a delivery dies' | 'the database goes away';
 }
+
+type More = Omit<Scene, 'by' | 'operation' | 'status' | 'named' | 'summary'> & {
+  /** The case under which the contract shows the scene, and its summary. */
+  readonly shows?: readonly [named: string, summary?: string];
+};
+
+const sceneOf =
+  (actor: Actor) =>
+  (operation: string, status: number, { shows, ...more }: More = {}): Scene => {
+    const [named, summary] = shows ?? [];
+    return {
+      by: actor,
+      operation,
+      status,
+      ...(named && { named }),
+      ...(summary && { summary }),
+      ...more,
+    };
+  };
+
+/** Makes the scenes of a person: `by.alice('getMe', 200)`. */
+export const by = {
+  nobody: sceneOf('nobody'),
+  monitor: sceneOf('monitor'),
+  alice: sceneOf('alice'),
+  bob: sceneOf('bob'),
+  carol: sceneOf('carol'),
+  admin: sceneOf('admin'),
+};

@@ -73,7 +73,7 @@ async function sendAll(site: Site, burst: readonly Post[]) {
   );
 }
 
-/** Acknowledges, judges and closes part of the incidents, reopens one, and decides on approvals. */
+/** Judges and closes part of the incidents, reopens one, and decides on approvals. */
 async function workOn(
   site: Site,
   today: readonly Story[],
@@ -88,16 +88,10 @@ async function workOn(
   const closing = (truth: Truth): object => ({
     status: 'resolved',
     resolution: truth.malicious ? 'Contained.' : 'Nothing to it.',
-    ...(site.takes('IncidentUpdate', 'close_reason') && {
-      close_reason: truth.malicious ? 'true_positive' : 'false_positive',
-    }),
-    ...(site.takes('IncidentUpdate', 'pending') && { pending: 'withdraw' }),
+    pending: 'withdraw',
   });
   for (const [index, story] of today.entries()) {
     const { truth, first } = story;
-    if (index % 4 === 0 && site.takes('IncidentUpdate', 'acknowledged')) {
-      await change(analyst, story, { acknowledged: true });
-    }
     const isUnsure = !['malicious', 'benign'].includes(first.verdict?.classification);
     if (index % 3 === 0 && isUnsure) {
       const classification = truth.malicious ? 'malicious' : 'benign';
@@ -108,8 +102,7 @@ async function workOn(
   const mistaken = today.find(({ truth }) => truth.malicious);
   if (mistaken) {
     await change(analyst, mistaken, closing(mistaken.truth));
-    const reopen = site.takes('IncidentUpdate', 'reopen') && { reopen: true };
-    await change(site.people.senior, mistaken, { status: 'triaged', ...reopen });
+    await change(site.people.senior, mistaken, { status: 'triaged', reopen: true });
   }
   await waitUntilIdle(site.admin);
   await decideOnApprovals(site, known, rejected);

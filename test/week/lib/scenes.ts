@@ -1,5 +1,13 @@
 import { Random } from '../../support/playbooks/random.ts';
-import { createEvent, type Json, type Kind, type ToolEvent, type Truth } from './tools.ts';
+import {
+  createEvent,
+  createPost,
+  type Json,
+  type Kind,
+  type Post,
+  type ToolEvent,
+  type Truth,
+} from './tools.ts';
 
 const MAIL = ['phishing', 'spam', 'bec'];
 export const LOGIN = ['suspicious_login', 'account_takeover', 'brute_force'];
@@ -323,6 +331,11 @@ export class Scenes {
   /** Event of a tool without a generator of its own: the sample with changes. */
   fromSample(kind: Kind, truth: Truth, changes: Record<string, Json> = {}): ToolEvent {
     return createEvent(kind, truth, changes);
+  }
+
+  /** Request with one event from a sample. */
+  sample(kind: Kind, truth: Truth, changes: Record<string, Json> = {}): Post {
+    return createPost(createEvent(kind, truth, changes));
   }
 }
 

@@ -77,30 +77,24 @@ function accounts(scenes: Scenes, day: number): Post[] {
       scenes.wazuh(10, guessed, ['syslog', 'sshd', 'authentication_failures'], attack(...LOGIN)),
     ),
     ...(day % 2 === 0 ? [createPost(scenes.rootLogin())] : []),
-    createPost(
-      scenes.fromSample('genericLogin', day === 1 ? attack(...LOGIN) : benign(...LOGIN), {
-        '/data/severity': day === 1 ? 'high' : 'low',
-        '/data/details/title':
-          day === 1 ? 'Login from two countries within an hour' : 'Login to the VPN at night',
-        '/data/details/user': scenes.user(),
-      }),
-    ),
-    createPost(
-      scenes.fromSample('sentinel', attack(...LOGIN), {
-        '/object/properties/relatedEntities/0/properties/accountName': scenes.user(),
-      }),
-    ),
-    createPost(
-      scenes.fromSample('logAlert', day === 6 ? confirmedAttack(...LOGIN) : benign(...LOGIN), {
-        '/result/urgency': day === 6 ? 'critical' : 'low',
-        '/search_name':
-          day === 6
-            ? 'Many failed logins, then one that worked'
-            : 'Failed logins of a service account',
-        '/result/user': scenes.user(),
-        '/result/src': scenes.outside(),
-      }),
-    ),
+    scenes.sample('genericLogin', day === 1 ? attack(...LOGIN) : benign(...LOGIN), {
+      '/data/severity': day === 1 ? 'high' : 'low',
+      '/data/details/title':
+        day === 1 ? 'Login from two countries within an hour' : 'Login to the VPN at night',
+      '/data/details/user': scenes.user(),
+    }),
+    scenes.sample('sentinel', attack(...LOGIN), {
+      '/object/properties/relatedEntities/0/properties/accountName': scenes.user(),
+    }),
+    scenes.sample('logAlert', day === 6 ? confirmedAttack(...LOGIN) : benign(...LOGIN), {
+      '/result/urgency': day === 6 ? 'critical' : 'low',
+      '/search_name':
+        day === 6
+          ? 'Many failed logins, then one that worked'
+          : 'Failed logins of a service account',
+      '/result/user': scenes.user(),
+      '/result/src': scenes.outside(),
+    }),
   ];
 }
 
@@ -158,23 +152,19 @@ function machines(scenes: Scenes, day: number): Post[] {
       : []),
     createPost(...(day % 2 === 0 ? [threat(true), threat(false)] : [threat(false)])),
     createPost(rule('low'), ...(day === 2 ? [rule('critical')] : [])),
-    createPost(
-      scenes.fromSample('endpointAlert', day === 5 ? confirmedAttack(...HOST) : benign(...HOST), {
-        '/event/Hostname': scenes.host(),
-        '/event/Name': day === 5 ? 'Known Malware' : 'Unwanted Program',
-        '/event/Severity': day === 5 ? 90 : 20,
-        '/event/SeverityName': day === 5 ? 'Critical' : 'Low',
-        '/event/SHA256String': scenes.hash(),
-      }),
-    ),
-    createPost(
-      scenes.fromSample('splunk', benign(...HOST, 'policy_violation'), {
-        '/result/dest': scenes.host(),
-        '/result/user': scenes.user(),
-      }),
-    ),
-    ...(day === 4 ? [createPost(scenes.fromSample('ocsf', confirmedAttack('ransomware')))] : []),
-    createPost(scenes.fromSample('secops', benign(...HOST), { '/detection/0/severity': 'LOW' })),
+    scenes.sample('endpointAlert', day === 5 ? confirmedAttack(...HOST) : benign(...HOST), {
+      '/event/Hostname': scenes.host(),
+      '/event/Name': day === 5 ? 'Known Malware' : 'Unwanted Program',
+      '/event/Severity': day === 5 ? 90 : 20,
+      '/event/SeverityName': day === 5 ? 'Critical' : 'Low',
+      '/event/SHA256String': scenes.hash(),
+    }),
+    scenes.sample('splunk', benign(...HOST, 'policy_violation'), {
+      '/result/dest': scenes.host(),
+      '/result/user': scenes.user(),
+    }),
+    ...(day === 4 ? [scenes.sample('ocsf', confirmedAttack('ransomware'))] : []),
+    scenes.sample('secops', benign(...HOST), { '/detection/0/severity': 'LOW' }),
   ];
 }
 
@@ -185,41 +175,25 @@ function clouds(scenes: Scenes, day: number): Post[] {
       scenes.fromSample('securityHub', policy, { '/Severity/Label': 'MEDIUM' }),
       scenes.fromSample('securityHub', policy, { '/Severity/Label': 'LOW' }),
     ),
-    createPost(
-      scenes.fromSample('sshBruteForce', benign('brute_force'), { '/detail/severity': 2 }),
-    ),
+    scenes.sample('sshBruteForce', benign('brute_force'), { '/detail/severity': 2 }),
     ...(day === 3
       ? [
-          createPost(
-            scenes.fromSample(
-              'stolenCredentials',
-              confirmedAttack('account_takeover', 'intrusion'),
-              {
-                '/detail/severity': 9,
-              },
-            ),
-          ),
+          scenes.sample('stolenCredentials', confirmedAttack('account_takeover', 'intrusion'), {
+            '/detail/severity': 9,
+          }),
         ]
       : []),
-    createPost(
-      scenes.fromSample('dependabot', policy, {
-        '/alert/security_vulnerability/severity': 'medium',
-      }),
-    ),
-    ...(day === 1
-      ? [createPost(scenes.fromSample('secretScanning', attack('policy_violation')))]
-      : []),
-    ...(day === 5 ? [createPost(scenes.fromSample('codeScanning', policy))] : []),
-    ...(day % 3 === 2
-      ? [createPost(scenes.fromSample('cloudflare', attack('intrusion', 'other')))]
-      : []),
-    createPost(
-      scenes.fromSample('alertmanager', benign(...LOGIN, 'other'), {
-        '/labels/alertname': 'CertificateExpiresSoon',
-        '/labels/severity': 'warning',
-        '/annotations/summary': 'The certificate of a host ends in 20 days',
-      }),
-    ),
+    scenes.sample('dependabot', policy, {
+      '/alert/security_vulnerability/severity': 'medium',
+    }),
+    ...(day === 1 ? [scenes.sample('secretScanning', attack('policy_violation'))] : []),
+    ...(day === 5 ? [scenes.sample('codeScanning', policy)] : []),
+    ...(day % 3 === 2 ? [scenes.sample('cloudflare', attack('intrusion', 'other'))] : []),
+    scenes.sample('alertmanager', benign(...LOGIN, 'other'), {
+      '/labels/alertname': 'CertificateExpiresSoon',
+      '/labels/severity': 'warning',
+      '/annotations/summary': 'The certificate of a host ends in 20 days',
+    }),
   ];
 }
 
@@ -228,23 +202,19 @@ function consoles(scenes: Scenes, day: number): Post[] {
   const failed = benign(...LOGIN);
   if (day % 2 === 1) {
     return [
-      createPost(scenes.fromSample('grafana', failed, { '/labels/severity': 'warning' })),
-      createPost(scenes.fromSample('graylog', failed, { '/event/priority': 1 })),
-      createPost(scenes.fromSample('datadogMonitor', failed)),
+      scenes.sample('grafana', failed, { '/labels/severity': 'warning' }),
+      scenes.sample('graylog', failed, { '/event/priority': 1 }),
+      scenes.sample('datadogMonitor', failed),
     ];
   }
   return [
-    createPost(
-      scenes.fromSample('pagerDuty', failed, {
-        '/event/data/priority/summary': 'P4',
-        '/event/data/title': `Many failed logins of ${scenes.user()}`,
-      }),
-    ),
-    createPost(
-      scenes.fromSample('datadogSignal', attack('brute_force', 'intrusion'), {
-        '/hostname': scenes.host(),
-      }),
-    ),
+    scenes.sample('pagerDuty', failed, {
+      '/event/data/priority/summary': 'P4',
+      '/event/data/title': `Many failed logins of ${scenes.user()}`,
+    }),
+    scenes.sample('datadogSignal', attack('brute_force', 'intrusion'), {
+      '/hostname': scenes.host(),
+    }),
     createPost(
       ...(day === CAMPAIGN_DAY
         ? [
@@ -263,21 +233,17 @@ function consoles(scenes: Scenes, day: number): Post[] {
         '/description': 'A program that brings advertisements',
       }),
     ),
-    createPost(scenes.fromSample('azureLog', failed, { '/data/essentials/severity': 'Sev3' })),
-    createPost(scenes.fromSample('azureActivity', benign('policy_violation', 'other'))),
-    createPost(scenes.fromSample('graylog', failed)),
-    createPost(
-      scenes.fromSample('mimecastClick', attack('phishing'), {
-        '/userEmailAddress': `${scenes.user()}@example.com`,
-      }),
-    ),
-    createPost(scenes.fromSample('mimecastImpersonation', attack('bec'))),
-    createPost(
-      scenes.fromSample('abnormal', attack('phishing'), {
-        '/recipientAddress': `${scenes.user()}@example.com`,
-      }),
-    ),
-    createPost(scenes.fromSample('grafana', failed, { '/labels/severity': 'warning' })),
+    scenes.sample('azureLog', failed, { '/data/essentials/severity': 'Sev3' }),
+    scenes.sample('azureActivity', benign('policy_violation', 'other')),
+    scenes.sample('graylog', failed),
+    scenes.sample('mimecastClick', attack('phishing'), {
+      '/userEmailAddress': `${scenes.user()}@example.com`,
+    }),
+    scenes.sample('mimecastImpersonation', attack('bec')),
+    scenes.sample('abnormal', attack('phishing'), {
+      '/recipientAddress': `${scenes.user()}@example.com`,
+    }),
+    scenes.sample('grafana', failed, { '/labels/severity': 'warning' }),
   ];
 }
 

@@ -1,271 +1,151 @@
-import type { Scene } from '../scene.js';
+import { by, type Scene } from '../scene.js';
 
 export const ACTIONS: readonly Scene[] = [
-  {
-    by: 'alice',
-    operation: 'executeIncidentAction',
-    named: 'completed',
-    summary: 'It was done at once',
+  by.alice('executeIncidentAction', 200, {
+    shows: ['completed', 'It was done at once'],
     path: { id: '{mail}' },
     body: {
       action: 'quarantine_email',
       parameters: { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' },
     },
-    status: 200,
     keeps: { quarantine: '/data/action_id' },
-  },
-  {
-    by: 'alice',
-    operation: 'executeIncidentAction',
-    named: 'pending_approval',
-    summary: 'It needs an approval',
+  }),
+  by.alice('executeIncidentAction', 202, {
+    shows: ['pending_approval', 'It needs an approval'],
     path: { id: '{mail}' },
     body: {
       action: 'delete_email',
       parameters: { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' },
     },
-    status: 202,
     keeps: { deleteMail: '/data/action_id' },
-  },
-  {
-    by: 'alice',
-    operation: 'executeIncidentAction',
-    named: 'failed',
-    summary: 'It failed: that is an outcome',
+  }),
+  by.alice('executeIncidentAction', 200, {
+    shows: ['failed', 'It failed: that is an outcome'],
     path: { id: '{mail}' },
     body: { action: 'create_ticket', parameters: { title: 'Tell finance about the mail.' } },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'executeIncidentAction',
+  }),
+  by.alice('executeIncidentAction', 422, {
     path: { id: '{mail}' },
     body: { action: 'quarantine_email', parameters: { recipient: 'finance@example.com' } },
-    status: 422,
     code: 'validation_error',
-  },
-  {
-    by: 'alice',
-    operation: 'executeAction',
-    named: 'completed',
-    summary: 'A look-up',
+  }),
+  by.alice('executeAction', 200, {
+    shows: ['completed', 'A look-up'],
     body: { action: 'lookup_domain', parameters: { domain: 'examp1e.com' } },
-    status: 200,
     keeps: { lookup: '/data/action_id' },
-  },
-  {
-    by: 'alice',
-    operation: 'executeAction',
-    named: 'pending_approval',
-    summary: 'It needs an approval',
+  }),
+  by.alice('executeAction', 202, {
+    shows: ['pending_approval', 'It needs an approval'],
     body: {
       action: 'block_domain',
       parameters: { domain: 'examp1e.com', reason: 'Imitates our domain.' },
     },
-    status: 202,
     keeps: { blockDomain: '/data/action_id' },
-  },
-  {
-    by: 'alice',
-    operation: 'listActionTypes',
-    named: 'excerpt',
-    summary: 'Two of them',
-    status: 200,
+  }),
+  by.alice('listActionTypes', 200, {
+    shows: ['excerpt', 'Two of them'],
     excerpt: { items: ['quarantine_email', 'isolate_host'] },
-  },
-  {
-    by: 'bob',
-    operation: 'listActions',
-    named: 'waiting',
-    summary: 'Those that wait for approval',
+  }),
+  by.bob('listActions', 200, {
+    shows: ['waiting', 'Those that wait for approval'],
     query: { status: 'pending_approval' },
-    status: 200,
-  },
-  {
-    by: 'bob',
-    operation: 'listActionChanges',
-    named: 'from_beginning',
-    summary: 'The first request: what exists comes first',
+  }),
+  by.bob('listActionChanges', 200, {
+    shows: ['from_beginning', 'The first request: what exists comes first'],
     query: { from: 'beginning', limit: '1' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'listIncidentActions',
-    named: 'all',
-    summary: 'All of them',
-    path: { id: '{mail}' },
-    status: 200,
-  },
-  {
-    by: 'bob',
-    operation: 'getAction',
-    named: 'pending_approval',
-    summary: 'It waits for approval',
+  }),
+  by.alice('listIncidentActions', 200, { shows: ['all', 'All of them'], path: { id: '{mail}' } }),
+  by.bob('getAction', 200, {
+    shows: ['pending_approval', 'It waits for approval'],
     path: { id: '{deleteMail}' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'approveAction',
+  }),
+  by.alice('approveAction', 403, {
     path: { id: '{deleteMail}' },
-    status: 403,
     code: 'insufficient_approval_level',
-  },
-  {
-    by: 'alice',
-    operation: 'rejectAction',
+  }),
+  by.alice('rejectAction', 403, {
     path: { id: '{deleteMail}' },
     body: { reason: 'The mail is genuine after all.' },
-    status: 403,
     code: 'insufficient_approval_level',
-  },
-  {
-    by: 'bob',
-    operation: 'approveAction',
-    named: 'completed',
-    summary: 'It was done',
+  }),
+  by.bob('approveAction', 200, {
+    shows: ['completed', 'It was done'],
     path: { id: '{deleteMail}' },
     body: { comment: 'Seen in three mailboxes.' },
-    status: 200,
-  },
-  {
-    by: 'bob',
-    operation: 'approveAction',
+  }),
+  by.bob('approveAction', 409, { path: { id: '{deleteMail}' }, code: 'invalid_state' }),
+  by.alice('getAction', 200, {
+    shows: ['completed', 'It was approved and done'],
     path: { id: '{deleteMail}' },
-    status: 409,
-    code: 'invalid_state',
-  },
-  {
-    by: 'alice',
-    operation: 'getAction',
-    named: 'completed',
-    summary: 'It was approved and done',
-    path: { id: '{deleteMail}' },
-    status: 200,
-  },
-  {
-    by: 'bob',
-    operation: 'rejectAction',
-    named: 'rejected',
-    summary: 'It will not run',
+  }),
+  by.bob('rejectAction', 200, {
+    shows: ['rejected', 'It will not run'],
     path: { id: '{blockDomain}' },
     body: { reason: 'The proxy blocks it already.' },
-    status: 200,
-  },
-  {
-    by: 'bob',
-    operation: 'rejectAction',
+  }),
+  by.bob('rejectAction', 409, {
     path: { id: '{blockDomain}' },
     body: { reason: 'The proxy blocks it already.' },
-    status: 409,
     code: 'invalid_state',
-  },
-  {
-    by: 'bob',
-    operation: 'executeAction',
+  }),
+  by.bob('executeAction', 202, {
     body: { action: 'block_ip', parameters: { ip: '203.0.113.7' } },
-    status: 202,
     keeps: { blockIp: '/data/action_id' },
-  },
-  {
-    by: 'bob',
-    operation: 'approveAction',
-    path: { id: '{blockIp}' },
-    status: 403,
-    code: 'forbidden',
-  },
-  {
-    by: 'bob',
-    operation: 'rollBackAction',
-    named: 'completed',
-    summary: 'It is undone at once',
+  }),
+  by.bob('approveAction', 403, { path: { id: '{blockIp}' }, code: 'forbidden' }),
+  by.bob('rollBackAction', 200, {
+    shows: ['completed', 'It is undone at once'],
     path: { id: '{quarantine}' },
     body: { reason: 'The mail is genuine after all.' },
-    status: 200,
-  },
-  {
-    by: 'bob',
-    operation: 'rollBackAction',
+  }),
+  by.bob('rollBackAction', 409, {
     path: { id: '{quarantine}' },
     body: { reason: 'The mail is genuine after all.' },
-    status: 409,
     code: 'invalid_state',
-  },
-  {
-    by: 'bob',
-    operation: 'rollBackAction',
+  }),
+  by.bob('rollBackAction', 400, {
     path: { id: '{lookup}' },
     body: { reason: 'x' },
-    status: 400,
     code: 'rollback_not_supported',
-  },
-  {
-    by: 'alice',
-    operation: 'executeIncidentAction',
+  }),
+  by.alice('executeIncidentAction', 200, {
     path: { id: '{mail}' },
     body: { action: 'block_sender', parameters: { sender: 'ceo@examp1e.com' } },
-    status: 200,
     keeps: { blockSender: '/data/action_id' },
-  },
-  {
-    by: 'alice',
-    operation: 'rollBackAction',
-    named: 'pending_approval',
-    summary: 'Where four eyes are wanted',
+  }),
+  by.alice('rollBackAction', 202, {
+    shows: ['pending_approval', 'Where four eyes are wanted'],
     path: { id: '{blockSender}' },
     body: { reason: 'A partner writes from there.' },
-    status: 202,
     keeps: { unblockSender: '/data/rollback_action_id' },
-  },
-  {
-    by: 'alice',
-    operation: 'getAction',
-    named: 'rolled_back',
-    summary: 'It was undone',
+  }),
+  by.alice('getAction', 200, {
+    shows: ['rolled_back', 'It was undone'],
     path: { id: '{quarantine}' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'updateConnector',
+  }),
+  by.admin('updateConnector', 200, {
     path: { id: '{sandbox}' },
     body: { config: { latency_ms: 2000 } },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'executeAction',
-    named: 'pending',
-    summary: 'It takes longer than a request',
+  }),
+  by.alice('executeAction', 202, {
+    shows: ['pending', 'It takes longer than a request'],
     body: {
       action: 'lookup_hash',
       parameters: { hash: '275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f' },
     },
-    status: 202,
     hurried: true,
-  },
-  {
-    by: 'carol',
-    operation: 'approveAction',
-    named: 'pending',
-    summary: 'It takes longer than a request',
+  }),
+  by.carol('approveAction', 202, {
+    shows: ['pending', 'It takes longer than a request'],
     path: { id: '{unblockSender}' },
-    status: 202,
     hurried: true,
-  },
-  {
-    by: 'admin',
-    operation: 'updateConnector',
+  }),
+  by.admin('updateConnector', 200, {
     path: { id: '{sandbox}' },
     body: { config: { latency_ms: 0 } },
-    status: 200,
-  },
-  {
-    by: 'carol',
-    operation: 'getAction',
+  }),
+  by.carol('getAction', 200, {
     path: { id: '{unblockSender}' },
-    status: 200,
     until: { '/data/status': 'completed' },
-  },
+  }),
 ];

@@ -1,4 +1,4 @@
-import type { Scene } from '../scene.js';
+import { by, type Scene } from '../scene.js';
 
 /** A cursor of the year 1970. */
 const EXPIRED_CURSOR = Buffer.from(
@@ -16,105 +16,64 @@ const EXPIRED_CURSOR = Buffer.from(
 
 /** Errors that any operation can answer. */
 export const ERRORS: readonly Scene[] = [
-  {
-    by: 'alice',
-    operation: 'createIncident',
+  by.alice('createIncident', 400, {
     headers: { 'content-type': 'application/json' },
     body: '{"title": ',
-    status: 400,
     code: 'bad_request',
-  },
-  {
-    by: 'alice',
-    operation: 'listIncidentChanges',
+  }),
+  by.alice('listIncidentChanges', 410, {
     query: { cursor: EXPIRED_CURSOR },
-    status: 410,
     code: 'cursor_expired',
-  },
-  { by: 'nobody', operation: 'listIncidents', status: 401, code: 'unauthorized' },
-  {
-    by: 'alice',
-    operation: 'createIncident',
+  }),
+  by.nobody('listIncidents', 401, { code: 'unauthorized' }),
+  by.alice('createIncident', 415, {
     headers: { 'content-type': 'text/plain' },
     body: 'A mail.',
-    status: 415,
     code: 'unsupported_media_type',
-  },
-  {
-    by: 'alice',
-    operation: 'createIncident',
+  }),
+  by.alice('createIncident', 413, {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ title: 'x'.repeat(1_048_576) }),
-    status: 413,
     code: 'payload_too_large',
-  },
-  {
-    by: 'alice',
-    operation: 'executeAction',
+  }),
+  by.alice('executeAction', 200, {
     headers: { 'Idempotency-Key': '2f6f2a2e-look-up' },
     body: { action: 'lookup_domain', parameters: { domain: 'example.net' } },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'executeAction',
+  }),
+  by.alice('executeAction', 422, {
     headers: { 'Idempotency-Key': '2f6f2a2e-look-up' },
     body: { action: 'lookup_domain', parameters: { domain: 'example.org' } },
-    status: 422,
     code: 'idempotency_key_reused',
-  },
-  {
-    by: 'nobody',
-    operation: 'receiveWebhook',
+  }),
+  by.nobody('receiveWebhook', 401, {
     path: { source: 'siem' },
     headers: { 'x-webhook-timestamp': '1769851800' },
     body: { event_type: 'malware' },
-    status: 401,
     code: 'timestamp_expired',
-  },
-  {
-    by: 'alice',
-    operation: 'updateIncident',
+  }),
+  by.alice('updateIncident', 409, {
     path: { id: '{mail}' },
     body: { status: 'open' },
-    status: 409,
     code: 'already_resolved',
-  },
-  {
-    by: 'admin',
-    operation: 'createApiKey',
+  }),
+  by.admin('createApiKey', 201, {
     body: { name: 'poller', role: 'viewer', limits: { read: 1 } },
-    status: 201,
     keeps: { pollerKey: '/data/key' },
-  },
-  {
-    by: 'nobody',
-    operation: 'getMe',
+  }),
+  by.nobody('getMe', 200, { headers: { authorization: 'Bearer {pollerKey}' } }),
+  by.nobody('getMe', 429, {
     headers: { authorization: 'Bearer {pollerKey}' },
-    status: 200,
-  },
-  {
-    by: 'nobody',
-    operation: 'getMe',
-    headers: { authorization: 'Bearer {pollerKey}' },
-    status: 429,
     code: 'rate_limited',
-  },
-  {
-    by: 'alice',
-    operation: 'executeAction',
+  }),
+  by.alice('executeAction', 202, {
     body: { action: 'block_domain', parameters: { domain: 'example.net' } },
-    status: 202,
     hurried: true,
-  },
-  {
-    by: 'alice',
-    operation: 'executeAction',
+  }),
+  by.alice('executeAction', 409, {
     body: { action: 'block_domain', parameters: { domain: 'example.net' } },
-    status: 409,
     code: 'duplicate_action',
     hurried: true,
-  },
+  }),
 ];
 
 /** Errors that no request of the story can cause. */
@@ -132,126 +91,71 @@ export const UNPLAYED_ERRORS = {
 
 /** What only a service in trouble shows: jobs and deliveries that failed, and a database that is away. */
 export const TROUBLES: readonly Scene[] = [
-  {
-    by: 'admin',
-    operation: 'createNotificationChannel',
+  by.admin('createNotificationChannel', 201, {
     body: {
       name: 'pager',
       type: 'webhook',
       config: { url: '{receiver}' },
       events: ['kill_switch.activated'],
     },
-    status: 201,
     keeps: { pager: '/data/id' },
-  },
-  {
-    by: 'admin',
-    operation: 'testNotificationChannel',
-    named: 'delivered',
-    summary: 'The message arrives',
+  }),
+  by.admin('testNotificationChannel', 200, {
+    shows: ['delivered', 'The message arrives'],
     path: { id: '{pager}' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'activateKillSwitch',
-    body: { reason: 'A drill.' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'listNotificationDeliveries',
+  }),
+  by.alice('activateKillSwitch', 200, { body: { reason: 'A drill.' } }),
+  by.admin('listNotificationDeliveries', 200, {
     path: { id: '{pager}' },
-    status: 200,
     until: { '/data/0/status': 'delivered' },
-  },
-  {
-    by: 'carol',
-    operation: 'deactivateKillSwitch',
-    body: { reason: 'The drill is over.' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'listNotificationDeliveries',
-    named: 'dead',
-    summary: 'What did not arrive',
+  }),
+  by.carol('deactivateKillSwitch', 200, { body: { reason: 'The drill is over.' } }),
+  by.admin('listNotificationDeliveries', 200, {
+    shows: ['dead', 'What did not arrive'],
     path: { id: '{pager}' },
     query: { status: 'dead' },
-    status: 200,
     keeps: { delivery: '/data/0/id' },
     before: 'a delivery dies',
-  },
-  {
-    by: 'admin',
-    operation: 'redeliverNotification',
-    named: 'again',
-    summary: 'Try it for another day',
+  }),
+  by.admin('redeliverNotification', 202, {
+    shows: ['again', 'Try it for another day'],
     path: { id: '{pager}', delivery_id: '{delivery}' },
-    status: 202,
-  },
-  {
-    by: 'admin',
-    operation: 'redeliverDeadNotifications',
-    named: 'day',
-    summary: 'Try what was given up in one day',
+  }),
+  by.admin('redeliverDeadNotifications', 202, {
+    shows: ['day', 'Try what was given up in one day'],
     path: { id: '{pager}' },
     body: { since: '2026-01-31T00:00:00.000Z' },
-    status: 202,
     before: 'a delivery dies',
-  },
-  {
-    by: 'admin',
-    operation: 'listDeadJobs',
-    named: 'of_a_queue',
-    summary: 'Those of one queue',
+  }),
+  by.admin('listDeadJobs', 200, {
+    shows: ['of_a_queue', 'Those of one queue'],
     query: { queue: 'reports' },
-    status: 200,
     until: { '/meta/total': 1 },
     keeps: { deadJob: '/data/0/id' },
     before: 'a job fails',
-  },
-  {
-    by: 'admin',
-    operation: 'requeueDeadJob',
-    named: 'requeued',
-    summary: 'It is tried again',
+  }),
+  by.admin('requeueDeadJob', 200, {
+    shows: ['requeued', 'It is tried again'],
     path: { id: '{deadJob}' },
-    status: 200,
-  },
-  {
-    by: 'nobody',
-    operation: 'getHealth',
-    named: 'unhealthy',
-    summary: 'The service does not work',
-    status: 503,
+  }),
+  by.nobody('getHealth', 503, {
+    shows: ['unhealthy', 'The service does not work'],
     hurried: true,
     until: { '/status': 'unhealthy' },
     before: 'the database goes away',
-  },
+  }),
   ...['getDetailedHealth', 'getHealthUnderApi', 'getDetailedHealthUnderApi'].map(
-    (operation): Scene => ({
-      by: 'monitor',
-      operation,
-      named: 'unhealthy',
-      summary: 'The database cannot be reached',
-      status: 503,
+    (operation): Scene =>
+      by.monitor(operation, 503, {
+        shows: ['unhealthy', 'The database cannot be reached'],
+        hurried: true,
+      }),
+  ),
+  ...['getReadiness', 'getReadinessUnderApi'].map((operation): Scene =>
+    by.monitor(operation, 503, {
+      shows: ['not_ready', 'The database cannot be reached'],
       hurried: true,
     }),
   ),
-  ...['getReadiness', 'getReadinessUnderApi'].map((operation): Scene => ({
-    by: 'monitor',
-    operation,
-    named: 'not_ready',
-    summary: 'The database cannot be reached',
-    status: 503,
-    hurried: true,
-  })),
-  {
-    by: 'alice',
-    operation: 'getMe',
-    status: 503,
-    code: 'service_unavailable',
-    hurried: true,
-  },
+  by.alice('getMe', 503, { code: 'service_unavailable', hurried: true }),
 ];

@@ -1,11 +1,8 @@
-import type { Scene } from '../scene.js';
+import { by, type Scene } from '../scene.js';
 
 export const EVENTS: readonly Scene[] = [
-  {
-    by: 'nobody',
-    operation: 'receiveWebhook',
-    named: 'generic',
-    summary: 'The generic format',
+  by.nobody('receiveWebhook', 200, {
+    shows: ['generic', 'The generic format'],
     path: { source: 'siem' },
     body: {
       event_type: 'malware',
@@ -13,13 +10,9 @@ export const EVENTS: readonly Scene[] = [
       source: 'siem',
       data: { alert_id: 'alert-4711', severity: 'high', details: { host: 'web-1.example.com' } },
     },
-    status: 200,
-  },
-  {
-    by: 'nobody',
-    operation: 'receiveWebhook',
-    named: 'email_alert',
-    summary: 'An alert about a mail',
+  }),
+  by.nobody('receiveWebhook', 200, {
+    shows: ['email_alert', 'An alert about a mail'],
     path: { source: 'siem' },
     body: {
       eventType: 'AlertCreated',
@@ -34,13 +27,9 @@ export const EVENTS: readonly Scene[] = [
         recipients: ['finance@example.com'],
       },
     },
-    status: 200,
-  },
-  {
-    by: 'nobody',
-    operation: 'receiveWebhook',
-    named: 'endpoint_alert',
-    summary: 'An alert about a host',
+  }),
+  by.nobody('receiveWebhook', 200, {
+    shows: ['endpoint_alert', 'An alert about a host'],
     path: { source: 'siem' },
     body: {
       metadata: { eventType: 'DetectionSummaryEvent', eventCreationTime: 1769851800000 },
@@ -51,13 +40,9 @@ export const EVENTS: readonly Scene[] = [
         DetectName: 'Suspicious PowerShell',
       },
     },
-    status: 200,
-  },
-  {
-    by: 'nobody',
-    operation: 'receiveWebhook',
-    named: 'log_alert',
-    summary: 'An alert about logs',
+  }),
+  by.nobody('receiveWebhook', 200, {
+    shows: ['log_alert', 'An alert about logs'],
     path: { source: 'siem' },
     body: {
       search_name: 'Many failed logins',
@@ -70,13 +55,9 @@ export const EVENTS: readonly Scene[] = [
         EventCode: '4625',
       },
     },
-    status: 200,
-  },
-  {
-    by: 'nobody',
-    operation: 'receiveWebhook',
-    named: 'ocsf',
-    summary: 'A finding in OCSF',
+  }),
+  by.nobody('receiveWebhook', 200, {
+    shows: ['ocsf', 'A finding in OCSF'],
     path: { source: 'siem' },
     body: {
       class_uid: 2004,
@@ -85,13 +66,9 @@ export const EVENTS: readonly Scene[] = [
       finding_info: { uid: 'finding-4711', title: 'Files are being encrypted' },
       device: { hostname: 'fs-1.example.com' },
     },
-    status: 200,
-  },
-  {
-    by: 'nobody',
-    operation: 'receiveWebhook',
-    named: 'duplicate',
-    summary: 'The same event again',
+  }),
+  by.nobody('receiveWebhook', 200, {
+    shows: ['duplicate', 'The same event again'],
     path: { source: 'siem' },
     body: {
       event_type: 'malware',
@@ -99,13 +76,9 @@ export const EVENTS: readonly Scene[] = [
       source: 'siem',
       data: { alert_id: 'alert-4711', severity: 'high', details: { host: 'web-1.example.com' } },
     },
-    status: 200,
-  },
-  {
-    by: 'nobody',
-    operation: 'receiveWebhook',
-    named: 'queued',
-    summary: 'Many arrive at once: a worker makes the incident',
+  }),
+  by.nobody('receiveWebhook', 202, {
+    shows: ['queued', 'Many arrive at once: a worker makes the incident'],
     path: { source: 'siem' },
     body: {
       event_type: 'malware',
@@ -113,130 +86,68 @@ export const EVENTS: readonly Scene[] = [
       source: 'siem',
       data: { alert_id: 'alert-4712', severity: 'high', details: { host: 'web-1.example.com' } },
     },
-    status: 202,
     hurried: true,
-  },
-  {
-    by: 'nobody',
-    operation: 'receiveWebhook',
+  }),
+  by.nobody('receiveWebhook', 422, {
     path: { source: 'siem' },
     body: { alarm: { rule: 'Impossible travel', level: 'warn', key: 'a-17' } },
-    status: 422,
     code: 'validation_error',
     keeps: { failedEvent: '/error/details/event_id' },
-  },
-  {
-    by: 'nobody',
-    operation: 'receiveWebhook',
+  }),
+  by.nobody('receiveWebhook', 401, {
     path: { source: 'siem' },
     headers: { 'x-webhook-signature': 'sha256=00' },
     body: { alarm: { rule: 'Impossible travel', level: 'warn', key: 'a-17' } },
-    status: 401,
     code: 'invalid_signature',
-  },
-  {
-    by: 'nobody',
-    operation: 'receiveWebhook',
+  }),
+  by.nobody('receiveWebhook', 404, {
     path: { source: 'nobody' },
     body: { alarm: { rule: 'Impossible travel', level: 'warn', key: 'a-17' } },
-    status: 404,
     code: 'unknown_source',
-  },
-  {
-    by: 'alice',
-    operation: 'listWebhookEvents',
-    named: 'failed',
-    summary: 'Those that failed',
+  }),
+  by.alice('listWebhookEvents', 200, {
+    shows: ['failed', 'Those that failed'],
     query: { status: 'failed' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'getWebhookEvent',
-    named: 'failed',
-    summary: 'It fits no format',
+  }),
+  by.alice('getWebhookEvent', 200, {
+    shows: ['failed', 'It fits no format'],
     path: { id: '{failedEvent}' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'getAttention',
-    named: 'failed_event',
-    summary: 'An event that nobody could read',
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'completeAttentionItem',
-    named: 'done',
-    summary: 'Somebody sees to it',
+  }),
+  by.alice('getAttention', 200, { shows: ['failed_event', 'An event that nobody could read'] }),
+  by.alice('completeAttentionItem', 200, {
+    shows: ['done', 'Somebody sees to it'],
     path: { id: 'webhook_event_failed.{failedEvent}' },
     body: { reason: 'The mapping of the source is being mended.' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'completeAttentionItem',
+  }),
+  by.alice('completeAttentionItem', 404, {
     path: { id: 'webhook_event_failed.{failedEvent}' },
     body: { reason: 'The mapping of the source is being mended.' },
-    status: 404,
     code: 'not_found',
-  },
-  {
-    by: 'admin',
-    operation: 'updateWebhookSource',
-    named: 'mapping',
-    summary: 'Say where its events have what',
+  }),
+  by.admin('updateWebhookSource', 200, {
+    shows: ['mapping', 'Say where its events have what'],
     path: { source: 'siem' },
     body: {
       mapping: { title: '/alarm/rule', severity: '/alarm/level', event_id: '/alarm/key' },
       severity_mapping: { warn: 'medium' },
     },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'replayWebhookEvent',
-    named: 'processed',
-    summary: 'It makes an incident now',
+  }),
+  by.alice('replayWebhookEvent', 200, {
+    shows: ['processed', 'It makes an incident now'],
     path: { id: '{failedEvent}' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'replayWebhookEvent',
+  }),
+  by.alice('replayWebhookEvent', 409, { path: { id: '{failedEvent}' }, code: 'invalid_state' }),
+  by.alice('getWebhookEvent', 200, {
+    shows: ['processed', 'It made an incident'],
     path: { id: '{failedEvent}' },
-    status: 409,
-    code: 'invalid_state',
-  },
-  {
-    by: 'alice',
-    operation: 'getWebhookEvent',
-    named: 'processed',
-    summary: 'It made an incident',
-    path: { id: '{failedEvent}' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'deleteWebhookSource',
-    named: 'deleted',
-    summary: 'It is deleted',
+  }),
+  by.admin('deleteWebhookSource', 200, {
+    shows: ['deleted', 'It is deleted'],
     path: { source: 'prometheus' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'getWebhookSource',
-    path: { source: 'prometheus' },
-    status: 404,
-    code: 'not_found',
-  },
-  {
-    by: 'alice',
-    operation: 'createIncident',
-    named: 'phishing',
-    summary: 'A mail that somebody reported',
+  }),
+  by.admin('getWebhookSource', 404, { path: { source: 'prometheus' }, code: 'not_found' }),
+  by.alice('createIncident', 201, {
+    shows: ['phishing', 'A mail that somebody reported'],
     body: {
       incident_type: 'phishing',
       source: 'email-gateway',
@@ -249,87 +160,50 @@ export const EVENTS: readonly Scene[] = [
         received_at: '2026-01-31T09:29:41Z',
       },
     },
-    status: 201,
     keeps: { mail: '/data/id' },
-  },
-  {
-    by: 'alice',
-    operation: 'createIncident',
-    named: 'suspicious_login',
-    summary: 'A login, with a title of its own',
+  }),
+  by.alice('createIncident', 201, {
+    shows: ['suspicious_login', 'A login, with a title of its own'],
     body: {
       incident_type: 'suspicious_login',
       source: 'identity-provider',
       title: 'j.doe logged in from two countries within an hour',
       raw_data: { user: 'j.doe@example.com', ip: '203.0.113.7' },
     },
-    status: 201,
     keeps: { strangeLogin: '/data/id' },
-  },
-  {
-    by: 'alice',
-    operation: 'createIncident',
+  }),
+  by.alice('createIncident', 422, {
     body: { incident_type: 'Phishing', severity: 'urgent' },
-    status: 422,
     code: 'validation_error',
-  },
-  {
-    by: 'alice',
-    operation: 'triageIncident',
-    named: 'completed',
-    summary: 'The verdict',
+  }),
+  by.alice('triageIncident', 200, {
+    shows: ['completed', 'The verdict'],
     path: { id: '{mail}' },
-    status: 200,
     keeps: { triageRun: '/data/triage_id' },
-  },
-  {
-    by: 'alice',
-    operation: 'triageIncident',
-    named: 'queued',
-    summary: 'Later: `Prefer: respond-async`',
+  }),
+  by.alice('triageIncident', 202, {
+    shows: ['queued', 'Later: `Prefer: respond-async`'],
     path: { id: '{strangeLogin}' },
     headers: { Prefer: 'respond-async' },
     body: { playbook: 'suspicious-login' },
-    status: 202,
     keeps: { queuedRun: '/data/triage_id' },
-  },
-  {
-    by: 'alice',
-    operation: 'triageIncident',
+  }),
+  by.alice('triageIncident', 422, {
     path: { id: '{strangeLogin}' },
     body: { playbook: 'no-such-playbook' },
-    status: 422,
     code: 'validation_error',
-  },
-  {
-    by: 'alice',
-    operation: 'listTriageRuns',
-    named: 'one',
-    summary: 'One run',
-    path: { id: '{mail}' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'getTriageRun',
-    named: 'completed',
-    summary: 'It has a verdict',
+  }),
+  by.alice('listTriageRuns', 200, { shows: ['one', 'One run'], path: { id: '{mail}' } }),
+  by.alice('getTriageRun', 200, {
+    shows: ['completed', 'It has a verdict'],
     path: { id: '{mail}', triage_id: '{triageRun}' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'getIncident',
-    named: 'triaged',
-    summary: 'Triaged by the rules',
+  }),
+  by.alice('getIncident', 200, {
+    shows: ['triaged', 'Triaged by the rules'],
     path: { id: '{mail}' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'listIncidents',
-    named: 'severe_mails',
-    summary: 'Severe mails that nobody has resolved, the worst and oldest first',
+  }),
+  by.alice('listIncidents', 200, {
+    shows: ['severe_mails', 'Severe mails that nobody has resolved, the worst and oldest first'],
     query: {
       status: 'open,triaged',
       severity: 'high,critical',
@@ -337,47 +211,29 @@ export const EVENTS: readonly Scene[] = [
       source: 'email-gateway',
       sort: '-severity,created_at',
     },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'listIncidentChanges',
-    named: 'from_beginning',
-    summary: 'The first request: what exists comes first',
+  }),
+  by.alice('listIncidentChanges', 200, {
+    shows: ['from_beginning', 'The first request: what exists comes first'],
     query: { from: 'beginning', limit: '1' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'updateIncident',
-    named: 'rate_again',
-    summary: 'Rate it again, if nobody changed it meanwhile',
+  }),
+  by.alice('updateIncident', 200, {
+    shows: ['rate_again', 'Rate it again, if nobody changed it meanwhile'],
     path: { id: '{mail}' },
     headers: { 'If-Match': '"2"' },
     body: { severity: 'critical', title: 'CEO fraud against finance' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'updateIncident',
+  }),
+  by.alice('updateIncident', 412, {
     path: { id: '{mail}' },
     headers: { 'If-Match': '"2"' },
     body: { severity: 'high' },
-    status: 412,
     code: 'precondition_failed',
-  },
-  {
-    by: 'alice',
-    operation: 'getTriageRun',
+  }),
+  by.alice('getTriageRun', 200, {
     path: { id: '{strangeLogin}', triage_id: '{queuedRun}' },
-    status: 200,
     until: { '/data/status': 'completed' },
-  },
-  {
-    by: 'alice',
-    operation: 'updateIncident',
-    named: 'decide_by_hand',
-    summary: 'Decide by hand',
+  }),
+  by.alice('updateIncident', 200, {
+    shows: ['decide_by_hand', 'Decide by hand'],
     path: { id: '{strangeLogin}' },
     body: {
       verdict: {
@@ -387,14 +243,10 @@ export const EVENTS: readonly Scene[] = [
         reasoning: 'j.doe was on a flight with Wi-Fi, and confirms it.',
       },
     },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'updateIncident',
+  }),
+  by.alice('updateIncident', 422, {
     path: { id: '{mail}' },
     body: { severity: 'none' },
-    status: 422,
     code: 'validation_error',
-  },
+  }),
 ];

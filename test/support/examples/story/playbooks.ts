@@ -1,11 +1,8 @@
-import type { Scene } from '../scene.js';
+import { by, type Scene } from '../scene.js';
 
 export const PLAYBOOKS: readonly Scene[] = [
-  {
-    by: 'bob',
-    operation: 'createPlaybook',
-    named: 'reported_mail',
-    summary: 'What to do about a reported mail',
+  by.bob('createPlaybook', 201, {
+    shows: ['reported_mail', 'What to do about a reported mail'],
     body: {
       name: 'reported-mail',
       description: 'Takes a mail that somebody reported out of the mailbox.',
@@ -41,12 +38,9 @@ export const PLAYBOOKS: readonly Scene[] = [
         },
       ],
     },
-    status: 201,
     keeps: { playbook: '/data/id' },
-  },
-  {
-    by: 'bob',
-    operation: 'createPlaybook',
+  }),
+  by.bob('createPlaybook', 409, {
     body: {
       name: 'reported-mail',
       description: 'Takes a mail that somebody reported out of the mailbox.',
@@ -82,12 +76,9 @@ export const PLAYBOOKS: readonly Scene[] = [
         },
       ],
     },
-    status: 409,
     code: 'conflict',
-  },
-  {
-    by: 'bob',
-    operation: 'createPlaybook',
+  }),
+  by.bob('createPlaybook', 422, {
     body: {
       name: 'other',
       description: 'Takes a mail that somebody reported out of the mailbox.',
@@ -106,14 +97,10 @@ export const PLAYBOOKS: readonly Scene[] = [
         },
       ],
     },
-    status: 422,
     code: 'validation_error',
-  },
-  {
-    by: 'alice',
-    operation: 'validatePlaybook',
-    named: 'valid',
-    summary: 'It can be saved',
+  }),
+  by.alice('validatePlaybook', 200, {
+    shows: ['valid', 'It can be saved'],
     body: {
       name: 'reported-mail',
       description: 'Takes a mail that somebody reported out of the mailbox.',
@@ -149,11 +136,8 @@ export const PLAYBOOKS: readonly Scene[] = [
         },
       ],
     },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'validatePlaybook',
+  }),
+  by.alice('validatePlaybook', 422, {
     body: {
       name: 'reported-mail',
       description: 'Takes a mail that somebody reported out of the mailbox.',
@@ -172,166 +156,89 @@ export const PLAYBOOKS: readonly Scene[] = [
         },
       ],
     },
-    status: 422,
     code: 'validation_error',
-  },
-  {
-    by: 'alice',
-    operation: 'getPlaybook',
-    named: 'by_name',
-    summary: 'By its name',
+  }),
+  by.alice('getPlaybook', 200, {
+    shows: ['by_name', 'By its name'],
     path: { id: 'reported-mail' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'listPlaybooks',
-    named: 'newest',
-    summary: 'The newest',
-    query: { per_page: '1' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'runPlaybook',
-    named: 'dry_run',
-    summary: 'What would happen',
+  }),
+  by.alice('listPlaybooks', 200, { shows: ['newest', 'The newest'], query: { per_page: '1' } }),
+  by.alice('runPlaybook', 200, {
+    shows: ['dry_run', 'What would happen'],
     path: { id: 'reported-mail' },
     body: { incident_id: '{mail}', dry_run: true },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'runPlaybook',
-    named: 'waiting_approval',
-    summary: 'It waits for an approval',
+  }),
+  by.alice('runPlaybook', 202, {
+    shows: ['waiting_approval', 'It waits for an approval'],
     path: { id: 'reported-mail' },
     body: { incident_id: '{mail}', variables: { channel: '#soc-night' } },
-    status: 202,
     keeps: { run: '/data/run_id' },
-  },
-  {
-    by: 'alice',
-    operation: 'getPlaybookRun',
-    named: 'waiting_approval',
-    summary: 'A step waits for approval',
+  }),
+  by.alice('getPlaybookRun', 200, {
+    shows: ['waiting_approval', 'A step waits for approval'],
     path: { id: 'reported-mail', run_id: '{run}' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'listPlaybookRuns',
-    named: 'waiting_approval',
-    summary: 'Those that wait for approval',
+  }),
+  by.alice('listPlaybookRuns', 200, {
+    shows: ['waiting_approval', 'Those that wait for approval'],
     path: { id: 'reported-mail' },
     query: { status: 'waiting_approval' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'listAllPlaybookRuns',
-    named: 'of_incident',
-    summary: 'Those about an incident',
+  }),
+  by.alice('listAllPlaybookRuns', 200, {
+    shows: ['of_incident', 'Those about an incident'],
     query: { incident_id: '{mail}' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'findPlaybookRun',
-    named: 'waiting_approval',
-    summary: 'A step waits for approval',
+  }),
+  by.alice('findPlaybookRun', 200, {
+    shows: ['waiting_approval', 'A step waits for approval'],
     path: { run_id: '{run}' },
-    status: 200,
-  },
-  {
-    by: 'bob',
-    operation: 'cancelPlaybookRun',
-    named: 'cancelled',
-    summary: 'It is cancelled',
+  }),
+  by.bob('cancelPlaybookRun', 200, {
+    shows: ['cancelled', 'It is cancelled'],
     path: { id: 'reported-mail', run_id: '{run}' },
-    status: 200,
-  },
-  {
-    by: 'bob',
-    operation: 'cancelPlaybookRun',
+  }),
+  by.bob('cancelPlaybookRun', 409, {
     path: { id: 'reported-mail', run_id: '{run}' },
-    status: 409,
     code: 'invalid_state',
-  },
-  {
-    by: 'alice',
-    operation: 'runPlaybook',
+  }),
+  by.alice('runPlaybook', 202, {
     path: { id: 'reported-mail' },
     body: { incident_id: '{mail}' },
-    status: 202,
     keeps: { secondStepAction: '/data/steps/1/action_id', secondRun: '/data/run_id' },
-  },
-  { by: 'bob', operation: 'approveAction', path: { id: '{secondStepAction}' }, status: 200 },
-  {
-    by: 'alice',
-    operation: 'getPlaybookRun',
-    named: 'completed',
-    summary: 'It has ended',
+  }),
+  by.bob('approveAction', 200, { path: { id: '{secondStepAction}' } }),
+  by.alice('getPlaybookRun', 200, {
+    shows: ['completed', 'It has ended'],
     path: { id: 'reported-mail', run_id: '{secondRun}' },
-    status: 200,
     until: { '/data/status': 'completed' },
-  },
-  {
-    by: 'bob',
-    operation: 'updatePlaybook',
-    named: 'disable',
-    summary: 'Stop it, if nobody changed it meanwhile',
+  }),
+  by.bob('updatePlaybook', 200, {
+    shows: ['disable', 'Stop it, if nobody changed it meanwhile'],
     path: { id: 'reported-mail' },
     headers: { 'If-Match': '"{playbook}-1"' },
     body: { description: 'For what people report.', enabled: false },
-    status: 200,
-  },
-  {
-    by: 'bob',
-    operation: 'updatePlaybook',
+  }),
+  by.bob('updatePlaybook', 412, {
     path: { id: 'reported-mail' },
     headers: { 'If-Match': '"{playbook}-1"' },
     body: { enabled: true },
-    status: 412,
     code: 'precondition_failed',
-  },
-  {
-    by: 'bob',
-    operation: 'updatePlaybook',
+  }),
+  by.bob('updatePlaybook', 409, {
     path: { id: 'reported-mail' },
     body: { name: 'phishing-response' },
-    status: 409,
     code: 'conflict',
-  },
-  {
-    by: 'alice',
-    operation: 'listPlaybookVersions',
-    named: 'two',
-    summary: 'Two versions',
+  }),
+  by.alice('listPlaybookVersions', 200, {
+    shows: ['two', 'Two versions'],
     path: { id: 'reported-mail' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'runPlaybook',
+  }),
+  by.alice('runPlaybook', 409, {
     path: { id: 'reported-mail' },
     body: { incident_id: '{mail}' },
-    status: 409,
     code: 'invalid_state',
-  },
-  {
-    by: 'bob',
-    operation: 'deletePlaybook',
-    named: 'deleted',
-    summary: 'It is deleted',
+  }),
+  by.bob('deletePlaybook', 200, {
+    shows: ['deleted', 'It is deleted'],
     path: { id: 'reported-mail' },
-    status: 200,
-  },
-  {
-    by: 'bob',
-    operation: 'getPlaybook',
-    path: { id: 'reported-mail' },
-    status: 404,
-    code: 'not_found',
-  },
+  }),
+  by.bob('getPlaybook', 404, { path: { id: 'reported-mail' }, code: 'not_found' }),
 ];

@@ -1,11 +1,8 @@
-import type { Scene } from '../scene.js';
+import { by, type Scene } from '../scene.js';
 
 export const TOOLS: readonly Scene[] = [
-  {
-    by: 'admin',
-    operation: 'createConnector',
-    named: 'http',
-    summary: 'Any tool with an API, here a firewall, to be enabled later',
+  by.admin('createConnector', 201, {
+    shows: ['http', 'Any tool with an API, here a firewall, to be enabled later'],
     body: {
       name: 'firewall',
       type: 'http',
@@ -24,124 +21,66 @@ export const TOOLS: readonly Scene[] = [
         },
       },
     },
-    status: 201,
     keeps: { firewall: '/data/id' },
-  },
-  { by: 'admin', operation: 'deleteConnector', path: { id: '{firewall}' }, status: 200 },
-  {
-    by: 'admin',
-    operation: 'createConnector',
-    named: 'sandbox',
-    summary: 'One that does nothing outside',
+  }),
+  by.admin('deleteConnector', 200, { path: { id: '{firewall}' } }),
+  by.admin('createConnector', 201, {
+    shows: ['sandbox', 'One that does nothing outside'],
     body: { name: 'drill', type: 'sandbox', config: { latency_ms: 0, fail: ['create_ticket'] } },
-    status: 201,
     keeps: { sandbox: '/data/id' },
-  },
-  {
-    by: 'admin',
-    operation: 'createConnector',
-    named: 'crowdstrike',
-    summary: 'CrowdStrike Falcon, to be enabled later',
+  }),
+  by.admin('createConnector', 201, {
+    shows: ['crowdstrike', 'CrowdStrike Falcon, to be enabled later'],
     body: {
       name: 'falcon',
       type: 'crowdstrike_falcon',
       enabled: false,
       config: { client_id: '4f2a1c0b', client_secret: 'a-secret-of-the-api-client' },
     },
-    status: 201,
     keeps: { falcon: '/data/id' },
-  },
-  {
-    by: 'admin',
-    operation: 'createConnector',
+  }),
+  by.admin('createConnector', 409, {
     body: { name: 'drill', type: 'sandbox', config: {} },
-    status: 409,
     code: 'conflict',
-  },
-  {
-    by: 'alice',
-    operation: 'listConnectors',
-    named: 'by_name',
-    summary: 'In the order of their names',
+  }),
+  by.alice('listConnectors', 200, {
+    shows: ['by_name', 'In the order of their names'],
     query: { sort: 'name' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'getConnector',
-    named: 'crowdstrike',
-    summary: 'CrowdStrike Falcon',
+  }),
+  by.alice('getConnector', 200, {
+    shows: ['crowdstrike', 'CrowdStrike Falcon'],
     path: { id: '{falcon}' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'updateConnector',
-    named: 'preferred',
-    summary: 'Prefer it to others',
+  }),
+  by.admin('updateConnector', 200, {
+    shows: ['preferred', 'Prefer it to others'],
     path: { id: '{falcon}' },
     body: { priority: 10 },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'updateConnector',
+  }),
+  by.admin('updateConnector', 409, {
     path: { id: '{falcon}' },
     body: { name: 'drill' },
-    status: 409,
     code: 'conflict',
-  },
-  {
-    by: 'admin',
-    operation: 'updateConnector',
+  }),
+  by.admin('updateConnector', 422, {
     path: { id: '{falcon}' },
     body: { config: { base_url: 'https://api.eu-1.crowdstrike.com' } },
-    status: 422,
     code: 'validation_error',
-  },
-  {
-    by: 'admin',
-    operation: 'testConnector',
-    named: 'answers',
-    summary: 'It answers',
-    path: { id: '{sandbox}' },
-    status: 200,
-  },
-  {
-    by: 'alice',
-    operation: 'listConnectorTypes',
-    named: 'excerpt',
-    summary: 'One of them',
-    status: 200,
+  }),
+  by.admin('testConnector', 200, { shows: ['answers', 'It answers'], path: { id: '{sandbox}' } }),
+  by.alice('listConnectorTypes', 200, {
+    shows: ['excerpt', 'One of them'],
     excerpt: { items: ['virustotal'] },
-  },
-  {
-    by: 'alice',
-    operation: 'getConnectorHealth',
-    named: 'two',
-    summary: 'One that was checked, and one that is not enabled',
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'deleteConnector',
-    named: 'deleted',
-    summary: 'It is deleted',
+  }),
+  by.alice('getConnectorHealth', 200, {
+    shows: ['two', 'One that was checked, and one that is not enabled'],
+  }),
+  by.admin('deleteConnector', 200, {
+    shows: ['deleted', 'It is deleted'],
     path: { id: '{falcon}' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'deleteConnector',
-    path: { id: '{falcon}' },
-    status: 404,
-    code: 'not_found',
-  },
-  {
-    by: 'admin',
-    operation: 'createNotificationChannel',
-    named: 'webhook',
-    summary: 'A service that takes webhooks, to be enabled later',
+  }),
+  by.admin('deleteConnector', 404, { path: { id: '{falcon}' }, code: 'not_found' }),
+  by.admin('createNotificationChannel', 201, {
+    shows: ['webhook', 'A service that takes webhooks, to be enabled later'],
     body: {
       name: 'soc',
       type: 'webhook',
@@ -153,12 +92,9 @@ export const TOOLS: readonly Scene[] = [
       min_severity: 'high',
       enabled: false,
     },
-    status: 201,
     keeps: { channel: '/data/id' },
-  },
-  {
-    by: 'admin',
-    operation: 'createNotificationChannel',
+  }),
+  by.admin('createNotificationChannel', 409, {
     body: {
       name: 'soc',
       type: 'webhook',
@@ -166,123 +102,69 @@ export const TOOLS: readonly Scene[] = [
       events: ['incident.created', 'action.pending_approval'],
       min_severity: 'high',
     },
-    status: 409,
     code: 'conflict',
-  },
-  {
-    by: 'admin',
-    operation: 'listNotificationChannels',
-    named: 'by_name',
-    summary: 'In the order of their names',
+  }),
+  by.admin('listNotificationChannels', 200, {
+    shows: ['by_name', 'In the order of their names'],
     query: { sort: 'name' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'listNotificationChannelTypes',
-    named: 'excerpt',
-    summary: 'One of them',
-    status: 200,
+  }),
+  by.admin('listNotificationChannelTypes', 200, {
+    shows: ['excerpt', 'One of them'],
     excerpt: { items: ['webhook'] },
-  },
-  {
-    by: 'admin',
-    operation: 'getNotificationChannel',
-    named: 'webhook',
-    summary: 'A service that takes webhooks',
+  }),
+  by.admin('getNotificationChannel', 200, {
+    shows: ['webhook', 'A service that takes webhooks'],
     path: { id: '{channel}' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'updateNotificationChannel',
-    named: 'only_critical',
-    summary: 'Tell it of what is critical alone',
+  }),
+  by.admin('updateNotificationChannel', 200, {
+    shows: ['only_critical', 'Tell it of what is critical alone'],
     path: { id: '{channel}' },
     body: { min_severity: 'critical' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'deleteNotificationChannel',
-    named: 'deleted',
-    summary: 'Nobody is told over it any more',
+  }),
+  by.admin('deleteNotificationChannel', 200, {
+    shows: ['deleted', 'Nobody is told over it any more'],
     path: { id: '{channel}' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'createWebhookSource',
-    named: 'siem',
-    summary: 'A tool that signs time and body',
+  }),
+  by.admin('createWebhookSource', 201, {
+    shows: ['siem', 'A tool that signs time and body'],
     body: {
       source: 'siem',
       secret: 'v7Zq-1mC4tXs9bLw2RkE8yHd',
       severity_mapping: { urgent: 'critical' },
     },
-    status: 201,
-  },
-  {
-    by: 'admin',
-    operation: 'createWebhookSource',
-    named: 'preset',
-    summary: 'A tool for which there is a preset',
+  }),
+  by.admin('createWebhookSource', 201, {
+    shows: ['preset', 'A tool for which there is a preset'],
     body: { source: 'prometheus', secret: 'v7Zq-1mC4tXs9bLw2RkE8yHd', preset: 'alertmanager' },
-    status: 201,
-  },
-  {
-    by: 'admin',
-    operation: 'createWebhookSource',
+  }),
+  by.admin('createWebhookSource', 409, {
     body: { source: 'siem', secret: 'v7Zq-1mC4tXs9bLw2RkE8yHd' },
-    status: 409,
     code: 'conflict',
-  },
-  {
-    by: 'admin',
-    operation: 'listWebhookSources',
-    named: 'by_name',
-    summary: 'In the order of their names',
+  }),
+  by.admin('listWebhookSources', 200, {
+    shows: ['by_name', 'In the order of their names'],
     query: { sort: 'source' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'getWebhookSource',
-    named: 'siem',
-    summary: 'A tool that signs time and body',
+  }),
+  by.admin('getWebhookSource', 200, {
+    shows: ['siem', 'A tool that signs time and body'],
     path: { source: 'siem' },
-    status: 200,
-  },
-  {
-    by: 'admin',
-    operation: 'createWebhookSource',
+  }),
+  by.admin('createWebhookSource', 201, {
     body: { source: 'okta', secret: 'v7Zq-1mC4tXs9bLw2RkE8yHd', preset: 'okta' },
-    status: 201,
-  },
-  {
-    by: 'nobody',
-    operation: 'getWebhookSource',
-    named: 'okta_verification',
-    summary: 'Okta verifies the address of an event hook',
+  }),
+  by.nobody('getWebhookSource', 200, {
+    shows: ['okta_verification', 'Okta verifies the address of an event hook'],
     path: { source: 'okta' },
     headers: { 'x-okta-verification-challenge': 'Yd0iGk3CvZq7Wm2x' },
-    status: 200,
     media: 'application/json; profile="okta-verification"',
-  },
-  { by: 'admin', operation: 'deleteWebhookSource', path: { source: 'okta' }, status: 200 },
-  {
-    by: 'admin',
-    operation: 'listWebhookPresets',
-    named: 'excerpt',
-    summary: 'One of them',
-    status: 200,
+  }),
+  by.admin('deleteWebhookSource', 200, { path: { source: 'okta' } }),
+  by.admin('listWebhookPresets', 200, {
+    shows: ['excerpt', 'One of them'],
     excerpt: { items: ['alertmanager'] },
-  },
-  {
-    by: 'admin',
-    operation: 'previewWebhookEvent',
-    named: 'one_incident',
-    summary: 'It would make one incident',
+  }),
+  by.admin('previewWebhookEvent', 200, {
+    shows: ['one_incident', 'It would make one incident'],
     path: { source: 'siem' },
     body: {
       event_type: 'malware',
@@ -290,6 +172,5 @@ export const TOOLS: readonly Scene[] = [
       source: 'siem',
       data: { alert_id: 'alert-4711', severity: 'high', details: { host: 'web-1.example.com' } },
     },
-    status: 200,
-  },
+  }),
 ];

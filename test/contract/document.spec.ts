@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import {
+  type OpenApiDocument,
+  operationsOf,
+  type PlacedOperation,
+} from '../../scripts/contract/document.js';
+import { DATABASE_OBSTACLES, SERVICE_OBSTACLES } from '../../src/health/obstacles.js';
+import { ERROR_CATALOGUE } from '../../src/platform/errors/error-catalogue.js';
+
+/* What openapi/redocly.yaml cannot check. */
+
+interface Described {
+  readonly name?: string;
+  readonly description?: string;
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Described>>;
+}
+
+interface Body {
+  readonly content?: Readonly<Record<string, object>>;
+  readonly links?: object;
+}
+
+/** The health operations report a bad state in the body that monitors read. */
+const HEALTH_ERRORS =
+  /^get(Health|DetailedHealth|Readiness)(UnderApi)? (Health|DetailedHealth|Unreadiness)OrError$/;
+
+const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as OpenApiDocument;
+const { schemas } = document.components as { schemas: Readonly<Record<string, Described>> };
+const operations = operationsOf(document);
+const nameOf = ({ method, path }: PlacedOperation): string => `${method} ${path}`;
+
+describe('the OpenAPI document', () => {
+  it('is the same in JSON and in YAML and has version 3.0.3, which every generator reads', () => {
+    expect(parse(readFileSync('openapi/openapi.yaml', 'utf8'))).toEqual(document);
+    expect(document).toHaveProperty('openapi', '3.0.3');
+  });
+
+  it('names one absolute server without a path, because Postman and Bruno prepend it to each path', () => {
+    const { servers } = document as { readonly servers?: readonly { readonly url: string }[] };
+    expect(servers!.map(({ url }) => url)).toEqual(['http://127.0.0.1:3000']);
+  });
+
+  it('gives every operation a tag, and describes no unused tag', () => {
+    const tagsOf = ({ operation }: PlacedOperation) => (operation as { tags?: string[] }).tags;
+    expect(operations.filter((one) => !tagsOf(one)?.length).map(nameOf)).toEqual([]);
+    const { tags } = document as unknown as { readonly tags: readonly { readonly name: string }[] };
+    const used = new Set(operations.flatMap((one) => tagsOf(one)!));
+    expect(tags.map(({ name }) => name).sort()).toEqual([...used].sort());
+  });
+
+  it('has an example in every body except HTML', () => {
+    const without = operations.flatMap((placed) => {
+      const { requestBody = {}, responses } = placed.operation;
+      return Object.entries({ ...responses, request: requestBody } as Record<string, Body>)
+        .filter(([, { content = {} }]) =>
+          Object.entries(content).some(
+            ([type, media]) => type !== 'text/html' && !('example' in media || 'examples' in media),
+          ),
+        )
+        .map(([place]) => `${nameOf(placed)} ${place}`);
+    });
+    expect(without).toEqual([]);
+  });
+
+  it('gives optional headers no example, because Swagger UI would send it with the first try', () => {
+    const filled = operations.flatMap(({ operation }) =>
+      (operation.parameters ?? [])
+        .filter(({ name }) => ['Prefer', 'If-Match', 'Idempotency-Key'].includes(name))
+        .filter((parameter) => 'example' in parameter || 'example' in (parameter.schema ?? {}))
+        .map(({ name }) => `${operation.operationId} ${name}`),
+    );
+    expect(filled).toEqual([]);
+  });
+
+  it('uses one schema for every error', () => {
+    const others = operations.flatMap(({ operation }) =>
+      Object.entries(operation.responses)
+        .filter(([status]) => Number(status) >= 400)
+        .map(([, { content }]) => content?.['application/json']?.schema?.$ref ?? '')
+        .map((ref) => `${operation.operationId} ${ref.replace('#/components/schemas/', '')}`)
+        .filter((named) => !named.endsWith(' ErrorEnvelope') && !HEALTH_ERRORS.test(named)),
+    );
+    expect(others).toEqual([]);
+  });
+
+  it('describes every schema, field and parameter', () => {
+    const isDescribed = ({ $ref, description }: Described): boolean =>
+      Boolean(description ?? schemas[$ref?.split('/').at(-1) ?? '']?.description);
+    const fields = Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties).map(([field, part]) => [`${name}.${field}`, part] as const),
+    );
+    const parameters = operations.flatMap(({ operation: { operationId, parameters: all = [] } }) =>
+      all.map((part) => [`${operationId} ${part.name}`, part as Described] as const),
+    );
+    const all = [...Object.entries(schemas), ...fields, ...parameters];
+    expect(all.filter(([, part]) => !isDescribed(part)).map(([name]) => name)).toEqual([]);
+  });
+
+  it('lists all values of fields that programs compare and that are no enums', () => {
+    const missing = (part: Described | undefined, words: readonly string[]) =>
+      words.filter((word) => !part?.description?.includes(`\`${word}\``));
+    const obstacles = Object.keys({ ...DATABASE_OBSTACLES, ...SERVICE_OBSTACLES });
+    expect(missing(schemas['Unreadiness']!.properties!['checks'], obstacles)).toEqual([]);
+    const reasons = ['incident_resolved', 'playbook_disabled'];
+    expect(missing(schemas['ErrorDetails']!.properties!['reason'], reasons)).toEqual([]);
+  });
+
+  it('links an incident to its action, the approval and the rollback', () => {
+    const steps = ['createIncident', 'getIncident', 'executeIncidentAction', 'approveAction'];
+    const linksOf = (id: string) => {
+      const { operation } = operations.find((one) => one.operation.operationId === id)!;
+      const answers = Object.values(operation.responses) as Body[];
+      return answers.flatMap(({ links = {} }) => Object.keys(links));
+    };
+    const next = [...steps.slice(1), 'rollBackAction'];
+    expect(next.filter((id, at) => !linksOf(steps[at]!).includes(id))).toEqual([]);
+  });
+});
+
+describe('docs/api.md', () => {
+  it('has a row for each error code with its status', () => {
+    const guide = readFileSync('docs/api.md', 'utf8');
+    const rows = [...guide.matchAll(/^\| *(\d+) *\| `(\w+)` *\| (.+) \|$/gm)].map(
+      ([, status, code]) => [code!, Number(status)] as const,
+    );
+    const all = Object.entries(ERROR_CATALOGUE).map(
+      ([code, { status }]) => [code, status] as const,
+    );
+    expect(new Map<string, number>(rows)).toEqual(new Map(all));
+  });
+});

@@ -1,0 +1,53 @@
+import { inSession, makeKey, makeUser } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const TOKEN = 'a-token-of-the-operators';
+const withToken = { headers: { authorization: `Bearer ${TOKEN}` } };
+
+describe('METRICS_TOKEN', () => {
+  let app: TestApp;
+
+  beforeAll(async () => {
+    app = await startTestApp({ settings: { METRICS_TOKEN: TOKEN } });
+  });
+
+  afterAll(() => app.close());
+
+  it('allows metrics and detailed health, and nothing else', async () => {
+    expect((await app.request('GET', '/metrics', withToken)).status).toBe(200);
+    expect((await app.request('GET', '/health/detailed', withToken)).status).toBe(200);
+    expect((await app.request('GET', '/api/health/detailed', withToken)).status).toBe(200);
+    expect((await app.request('GET', '/api/me', withToken)).status).toBe(401);
+    expect((await app.request('GET', '/api/users', withToken)).status).toBe(401);
+  });
+
+  it.each(['', `${TOKEN} `, TOKEN.slice(1), `${TOKEN}x`, TOKEN.toUpperCase()])(
+    'is refused if it is sent as %j',
+    async (token) => {
+      const near = { headers: { authorization: `Bearer ${token}` } };
+      const expected = token.trim() === TOKEN ? 200 : 401;
+      expect((await app.request('GET', '/metrics', near)).status).toBe(expected);
+      expect((await app.request('GET', '/health/detailed', near)).status).toBe(expected);
+    },
+  );
+
+  it('is not needed for detailed health with a key or session, which do not allow metrics', async () => {
+    const { client } = await makeKey(app, 'viewer');
+    expect((await client.request('GET', '/health/detailed')).status).toBe(200);
+    expect((await client.request('GET', '/metrics')).status).toBe(401);
+    const session = await inSession(app, await makeUser(app, 'viewer'));
+    expect((await session.request('GET', '/health/detailed')).status).toBe(200);
+  });
+
+  it('protects detailed health but not metrics if it is not set', async () => {
+    const open = await startTestApp({ database: app.database });
+    try {
+      expect((await open.request('GET', '/metrics')).status).toBe(200);
+      expect((await open.request('GET', '/metrics', withToken)).status).toBe(200);
+      expect((await open.request('GET', '/health/detailed')).status).toBe(401);
+      expect((await open.request('GET', '/health/detailed', withToken)).status).toBe(401);
+    } finally {
+      await open.close();
+    }
+  });
+});

@@ -1,0 +1,208 @@
+import { AUDIT_PARAMETERS, insertAuditRow, insertAuditRows } from '../../src/audit/audit-log.js';
+import { subjectFilter } from '../../src/audit/audit.service.js';
+import { Clock } from '../../src/platform/clock.js';
+import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
+
+class SetClock extends Clock {
+  time = Date.parse('2026-03-01T00:00:00.000Z');
+  override now(): Date {
+    return new Date(this.time);
+  }
+}
+
+describe('the audit trail', () => {
+  let harness: AuditHarness;
+  let replica: Replica;
+  const clock = new SetClock();
+  const start = clock.time;
+
+  beforeAll(async () => {
+    harness = await AuditHarness.open();
+    replica = harness.replica([newKey()]);
+  });
+  afterAll(() => harness.database.close());
+
+  describe('takes a record, which', () => {
+    const actors = async (): Promise<string[]> =>
+      (await harness.rows<{ actor: string }>('select actor from audit_log order by id')).map(
+        ({ actor }) => actor,
+      );
+
+    it('is part of the transaction of the change', async () => {
+      await harness.transactions.run((tx) =>
+        replica.log.record(tx, someEntry({ actor: 'committed' })),
+      );
+      const failing = harness.transactions.run(async (tx) => {
+        await replica.log.record(tx, someEntry({ actor: 'rolled-back' }));
+        throw new Error('the change failed');
+      });
+      await expect(failing).rejects.toThrow('the change failed');
+      expect(await actors()).toEqual(['committed']);
+    });
+
+    it('is written with others in one statement, and without records there is no statement', async () => {
+      await harness.transactions.run(async (tx) => {
+        await replica.log.recordAll(tx, []);
+        await replica.log.recordAll(
+          tx,
+          ['many-1', 'many-2'].map((actor) => someEntry({ actor })),
+        );
+      });
+      expect(await actors()).toEqual(expect.arrayContaining(['many-1', 'many-2']));
+    });
+
+    it('is written in the statement of a change, alone or with others', async () => {
+      await harness.rows('create table changed (name text)');
+      const one = {
+        name: 'one',
+        text: `with recorded as (${insertAuditRow(2)}) insert into changed values ($1)`,
+      };
+      const many = {
+        name: 'many',
+        text: `with recorded as (${insertAuditRows(2)}) insert into changed select unnest($1::text[])`,
+      };
+      const values = replica.log.valuesOf(someEntry({ actor: 'beside-one' }));
+      expect(values).toHaveLength(AUDIT_PARAMETERS);
+      await harness.statements.rows(one, ['x', ...values]);
+      const entries = ['beside-many-1', 'beside-many-2'].map((actor) => someEntry({ actor }));
+      await harness.statements.rows(many, [['y', 'z'], ...replica.log.valuesOfAll(entries)]);
+      expect(await actors()).toEqual(
+        expect.arrayContaining(['beside-one', 'beside-many-1', 'beside-many-2']),
+      );
+      expect(await harness.rows('select name from changed order by 1')).toHaveLength(3);
+    });
+
+    it('stores any input of an attacker, and is valid afterwards', async () => {
+      const nasty = 'a\0b\ud800c"\\\'\u2028😀';
+      const entry = someEntry({
+        actor: nasty,
+        subject: { type: 'user', id: nasty.repeat(500) },
+        details: {
+          [nasty]: nasty,
+          ['__proto__']: { nasty },
+          when: new Date(0),
+          big: 10n,
+          none: undefined,
+        },
+      });
+      await harness.transactions.run(async (tx) => {
+        await replica.log.record(tx, entry);
+        await replica.log.recordAll(tx, [entry, entry]);
+      });
+      expect(
+        (await actors()).filter((actor) => actor === 'a\ufffdb\ufffdc"\\\'\u2028😀'),
+      ).toHaveLength(3);
+      await replica.sealAll();
+      expect(await replica.verify()).toMatchObject({ valid: true, unsealed: 0 });
+    });
+  });
+
+  describe('has append-only tables, which', () => {
+    beforeAll(async () => {
+      await harness.clear();
+      replica = harness.replica([newKey()]);
+      await harness.record(replica);
+      await replica.sealAll();
+    });
+
+    it.each([
+      [`update audit_log set actor = 'mallory'`, 'audit_log is append-only: UPDATE'],
+      [`update audit_log set actor = 'mallory' where false`, 'audit_log is append-only: UPDATE'],
+      ['delete from audit_log', 'audit_log is append-only: DELETE'],
+      ['truncate audit_log', 'audit_log is append-only: TRUNCATE'],
+      ['truncate audit_log cascade', 'audit_log is append-only: TRUNCATE'],
+      [
+        `insert into audit_log select * from audit_log on conflict (id) do update set actor = 'mallory'`,
+        'audit_log is append-only: UPDATE',
+      ],
+      [`update audit_seals set hash = '\\x00'`, 'audit_seals is append-only: UPDATE'],
+      ['delete from audit_seals', 'audit_seals is append-only: DELETE'],
+      ['truncate audit_seals', 'audit_seals is append-only: TRUNCATE'],
+      ['delete from audit_chain', 'audit_chain is append-only: DELETE'],
+      ['truncate audit_chain', 'audit_chain is append-only: TRUNCATE'],
+    ])('refuse even for their owner: %s', async (statement, message) => {
+      await harness.asOwner(async (owner) => {
+        await expect(owner.query(statement)).rejects.toThrow(message);
+      });
+      await harness.expectEverythingSealedOnce(1);
+    });
+
+    it('allow no second head', async () => {
+      await harness.asOwner(async (owner) => {
+        await expect(
+          owner.query(`insert into audit_chain (only_row, seq, hash, cluster, key_id, mac)
+                       select false, seq, hash, cluster, key_id, mac from audit_chain`),
+        ).rejects.toThrow('ck_audit_chain_only_row');
+      });
+    });
+  });
+
+  describe('has a list, which', () => {
+    beforeAll(async () => {
+      await harness.clear();
+      replica = harness.replica([newKey()], { clock });
+      const actions = ['incident.created', 'incident.updated', 'auth.login_failed'] as const;
+      for (let row = 0; row < 9; row += 1) {
+        clock.time = start + row * 1000;
+        const type = row % 3 === 2 ? 'user' : 'incident';
+        await harness.record(replica, {
+          actor: row < 6 ? 'alice' : 'key:siem',
+          action: actions[row % 3]!,
+          subject: { type, id: row === 4 ? 'one-alone' : `${type}:${row % 2}` },
+          details: { row },
+        });
+        if (row === 6) await replica.sealAll();
+      }
+    });
+
+    const list = async (query: Partial<Parameters<Replica['service']['list']>[0]> = {}) => {
+      const { items, total } = await replica.service.list({ page: 1, per_page: 50, ...query });
+      return { rows: items.map(({ details }) => details['row']), total, items };
+    };
+
+    it('begins with the newest, and counts sealed and unsealed entries', async () => {
+      expect(await list()).toMatchObject({ rows: [8, 7, 6, 5, 4, 3, 2, 1, 0], total: 9 });
+      expect(await list({ ascending: true, per_page: 2 })).toMatchObject({
+        rows: [0, 1],
+        total: 9,
+      });
+    });
+
+    it('shows a complete entry, with its hash once it is sealed', async () => {
+      const { items } = await list();
+      expect(items[8]).toEqual({
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        at: new Date(start),
+        actor: 'alice',
+        action: 'incident.created',
+        subject: { type: 'incident', id: 'incident:0' },
+        details: { row: 0 },
+        hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      });
+      expect(items[0]?.hash).toBeUndefined();
+    });
+
+    it('pages without overlap, and is empty past the end', async () => {
+      expect(await list({ page: 2, per_page: 4 })).toMatchObject({ rows: [4, 3, 2, 1], total: 9 });
+      expect(await list({ page: 4, per_page: 4 })).toMatchObject({ rows: [], total: 9 });
+    });
+
+    it.each([
+      [{ actor: 'key:siem' }, [8, 7, 6]],
+      [{ action: 'incident.updated' }, [7, 4, 1]],
+      [{ subject: subjectFilter('user') }, [8, 5, 2]],
+      [{ subject: subjectFilter('incident:incident:1') }, [7, 3, 1]],
+      [{ subject: subjectFilter('user:incident:1') }, []],
+      [{ subject: subjectFilter('one-alone') }, [4]],
+      [{ from: new Date(start + 6000) }, [8, 7, 6]],
+      [{ from: new Date(start + 6001) }, [8, 7]],
+      [{ to: new Date(start + 1000) }, [1, 0]],
+      [{ to: new Date(start + 999) }, [0]],
+      [{ to: new Date(-1) }, []],
+      [{ actor: 'alice', action: 'incident.created', from: new Date(start + 1) }, [3]],
+      [{ actor: 'nobody' }, []],
+    ])('lists only the entries that match %j', async (filter, rows) => {
+      expect(await list(filter)).toMatchObject({ rows, total: rows.length });
+    });
+  });
+});

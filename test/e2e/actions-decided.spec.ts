@@ -1,9 +1,7 @@
-import type { ActionTypeName } from '../../src/action-catalogue/action-types.js';
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { ConnectorPlaces } from '../../src/actions/execution/connector-places.js';
 import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
-import { newId } from '../../src/platform/ids.js';
 import { rowOf } from '../support/actions/action-table.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -144,89 +142,5 @@ describe('an action that was decided on', () => {
         await enable(true);
       }
     });
-  });
-});
-
-describe('many claims that lapse at once while a vendor hangs', () => {
-
-const REPEATED = 80;
-const REPEATED_ELSEWHERE = 20;
-const UNKNOWN = 60;
-const INTERRUPTED = 60;
-
-interface Counts {
-  readonly lapsed: number;
-  readonly unknown: number;
-  readonly interrupted: number;
-  readonly elsewhere: number;
-}
-  let hanging: string;
-  let other: string;
-
-  beforeAll(async () => {
-    world.vendor.plan = ({ path }) => ({
-      behaviour: path === '/lookup_url' ? 'apply' : 'hang',
-      afterMs: 0,
-    });
-    const lookup_url = { path: '/lookup_url', body: {}, idempotent: true };
-    const config = { actions: { lookup_url } };
-    const path = '/api/connectors';
-    const { body } = await world.clients.admin.request('GET', path);
-    const idOf = (connector: string): string =>
-      body.data.find(({ name }: { name: string }) => name === connector).id;
-    [hanging, other] = [idOf('vendor'), idOf('other')];
-    await world.clients.admin.request('PUT', `${path}/${other}`, { body: { config } });
-  });
-
-  /** As runs leave them that die: each of them claimed, with a lease that still runs. */
-  const leave = async (
-    many: number,
-    { type, sent, at, seconds }: { type: ActionTypeName; sent: boolean; at: string; seconds: number },
-  ): Promise<void> => {
-    const ids = Array.from({ length: many }, () => newId());
-    await world.database.query(
-      `insert into actions (id, action_type, parameters, status, requested_by, requested_at, phase, sent, fence,
-                            connector_id, lease_until)
-       select id, $2, '{"ip": "203.0.113.9", "url": "https://example.net/"}', 'pending', 'test', now(), 'claimed', $3, 1,
-              $4, now() + $5 * interval '1 second'
-         from unnest($1::uuid[]) as id`,
-      [ids, type, sent, at, seconds],
-    );
-  };
-
-  const counts = async (): Promise<Counts> => {
-    const [row] = await world.database.query(
-      `select count(*) filter (where phase is not null and lease_until < now())::integer as lapsed,
-              count(*) filter (where result ->> 'code' = 'outcome_unknown')::integer as unknown,
-              count(*) filter (where result ->> 'code' = 'interrupted')::integer as interrupted,
-              count(*) filter (where status = 'completed' and action_type = 'lookup_url')::integer as elsewhere
-         from actions where requested_by = 'test'`,
-    );
-    return row;
-  };
-
-  it('are all settled within one look of recovery, and no other vendor waits for the one that hangs', async () => {
-    // The replica that hangs has the leases that end first: more than may be asked of it at a time.
-    await leave(REPEATED, { type: 'lookup_ip', sent: true, at: hanging, seconds: 1_000 });
-    await leave(UNKNOWN, { type: 'block_sender', sent: true, at: hanging, seconds: 1_001 });
-    await leave(INTERRUPTED, { type: 'block_sender', sent: false, at: hanging, seconds: 1_001 });
-    await leave(REPEATED_ELSEWHERE, { type: 'lookup_url', sent: true, at: other, seconds: 1_001 });
-    await world.database.query(
-      `update actions set lease_until = lease_until - interval '1 hour' where requested_by = 'test'`,
-    );
-    const settled = await eventually(counts, ({ lapsed, unknown, interrupted, elsewhere }) => {
-      const gone = unknown === UNKNOWN && interrupted === INTERRUPTED;
-      return lapsed === 0 && gone && elsewhere === REPEATED_ELSEWHERE;
-    });
-    expect(settled).toEqual({
-      lapsed: 0,
-      unknown: UNKNOWN,
-      interrupted: INTERRUPTED,
-      elsewhere: REPEATED_ELSEWHERE,
-    });
-    // The calls that hang have not ended one after the other meanwhile.
-    const asked = world.calls.filter(({ path }) => path === '/lookup_ip');
-    expect(asked.length).toBeGreaterThan(0);
-    expect(asked.length).toBeLessThan(REPEATED);
   });
 });

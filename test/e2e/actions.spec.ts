@@ -16,7 +16,6 @@ afterAll(() => world?.close());
 const ID = /^act-[0-9a-f-]{36}$/;
 
 describe('actions', () => {
-
   describe('execution', () => {
     it('runs at once what needs no approval, and answers with its result', async () => {
       const incidentId = await world.incident();
@@ -85,11 +84,16 @@ describe('actions', () => {
     const execute = (client: 'viewer' | 'analyst', path: string, body: unknown) =>
       world.clients[client].request('POST', path, { body });
 
-    it.each([['an unknown type', { action: 'launch', parameters: {} }, 'action'], ['a missing one', { action: 'block_sender', parameters: {} }, 'parameters.sender'], [
+    it.each([
+      ['an unknown type', { action: 'launch', parameters: {} }, 'action'],
+      ['a missing one', { action: 'block_sender', parameters: {} }, 'parameters.sender'],
+      [
         'an unknown one',
         { action: 'block_sender', parameters: { sender: 'a', evil: 1 } },
         'parameters.evil',
-      ], ['a list', { action: 'block_sender', parameters: [] }, 'parameters']])('refuses %s with 422, before the incident is looked for', async (_, body, field) => {
+      ],
+      ['a list', { action: 'block_sender', parameters: [] }, 'parameters'],
+    ])('refuses %s with 422, before the incident is looked for', async (_, body, field) => {
       for (const path of ['/api/actions/execute', `/api/incidents/${newId()}/actions`]) {
         const answer = await execute('analyst', path, body);
         expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
@@ -119,7 +123,6 @@ describe('actions', () => {
   });
 
   describe('reading', () => {
-
     it("lists an incident's actions, and answers 404 for a missing incident", async () => {
       const incidentId = await world.incident();
       await world.execute('quarantine_email', { incidentId });
@@ -144,11 +147,10 @@ describe('actions', () => {
 });
 
 describe('the event of a change of an action', () => {
-
-interface RecordedEvent {
-  readonly type: string;
-  readonly payload: Record<string, unknown>;
-}
+  interface RecordedEvent {
+    readonly type: string;
+    readonly payload: Record<string, unknown>;
+  }
 
   beforeAll(async () => {
     // An event is gone as soon as it is delivered.
@@ -224,13 +226,16 @@ interface RecordedEvent {
   ])('says %s when the action ends', async (_, method, body, said) => {
     const incidentId = await world.incident({ severity: 'high' });
     const number = await numberOf(incidentId);
-    world.vendor.answerAfter(400);
+    const end = Promise.withResolvers<void>();
+    world.vendor.plan = () => ({ behaviour: 'apply', afterMs: 0, until: end.promise });
     const asked = world.execute('block_sender', { incidentId });
     await eventually(
       async () => world.calls.length,
       (calls) => calls === 1,
     );
     await world.clients.admin.request(method, `/api/incidents/${incidentId}`, { body });
+    end.resolve();
+    world.vendor.plan = undefined;
     await asked;
     const [{ payload }] = (await recorded()) as [RecordedEvent];
     expect(payload).toEqual({

@@ -19,7 +19,6 @@ afterAll(() => world?.close());
 const HOUR = 3_600_000;
 
 describe('an approval', () => {
-
   const wait = async (
     type: 'isolate_host' | 'revoke_sessions',
     incidentId?: string,
@@ -44,7 +43,6 @@ describe('an approval', () => {
     (await world.clients.viewer.request('GET', `/api/incidents/${incidentId}/timeline`)).body.data;
 
   describe('of an action whose incident became critical', () => {
-
     it('requires and shows the level of a critical incident', async () => {
       const { analyst, senior, viewer } = world.clients;
       const incidentId = await world.incident({ severity: 'high' });
@@ -234,7 +232,6 @@ describe('an approval', () => {
 });
 
 describe('a rollback', () => {
-
   const done = async (incidentId?: string): Promise<string> => {
     const answer = await world.execute('block_sender', incidentId ? { incidentId } : {});
     return answer.body.data.action_id;
@@ -308,11 +305,13 @@ describe('a rollback', () => {
     expect(codeOf(low)).toEqual([403, 'insufficient_approval_level']);
     expect(low.body.error).toMatchObject({ required_level: 'senior', your_level: 'analyst' });
     const audit = await world.clients.admin.request('GET', '/api/audit?action=auth.level_refused');
-    expect(audit.body.data[0]).toMatchObject({
-      actor: world.names.analyst,
-      subject: { type: 'route', id: 'POST /api/actions/:id/rollback' },
-      details: { role: 'analyst', required_level: 'senior' },
-    });
+    expect(audit.body.data).toContainEqual(
+      expect.objectContaining({
+        actor: world.names.analyst,
+        subject: { type: 'route', id: 'POST /api/actions/:id/rollback' },
+        details: { role: 'analyst', required_level: 'senior' },
+      }),
+    );
     expect((await rollBack(senior, waiting)).body.data.status).toBe('completed');
   });
 
@@ -350,11 +349,10 @@ describe('a rollback', () => {
 });
 
 describe('actions that are asked for at the same moment', () => {
-
-const AT_ONCE = 40;
-const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status);
-const times = <T>(make: (index: number) => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: AT_ONCE }, (_, index) => make(index)));
+  const AT_ONCE = 40;
+  const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status);
+  const times = <T>(make: (index: number) => Promise<T>): Promise<T[]> =>
+    Promise.all(Array.from({ length: AT_ONCE }, (_, index) => make(index)));
   afterEach(() => jest.restoreAllMocks());
 
   const countOf = async (where: string): Promise<number> => {

@@ -20,7 +20,6 @@ const ROUNDS = 2;
 const AT_ONCE = 50;
 
 describe('approvals', () => {
-
   const wait = async (incidentId?: string): Promise<string> => {
     const answer = await world.execute('isolate_host', incidentId ? { incidentId } : {});
     expect(answer.body.data.status).toBe('pending_approval');
@@ -74,7 +73,10 @@ describe('approvals', () => {
     });
     expect(world.calls).toHaveLength(0);
     expect(codeOf(await approve(world.clients.manager, id))).toEqual([409, 'invalid_state']);
-    const audit = await world.clients.admin.request('GET', `/api/audit?subject=action:${id}&sort=at`);
+    const audit = await world.clients.admin.request(
+      'GET',
+      `/api/audit?subject=action:${id}&sort=at`,
+    );
     expect(audit.body.data.map(({ action }: { action: string }) => action)).toEqual([
       'action.requested',
       'action.rejected',
@@ -157,7 +159,9 @@ describe('approvals', () => {
     const incidentId = await world.incident({ severity: 'critical' });
     const { analyst, admin } = world.clients;
     const body = { severity: 'low' };
-    expect((await analyst.request('PUT', `/api/incidents/${incidentId}`, { body })).status).toBe(200);
+    expect((await analyst.request('PUT', `/api/incidents/${incidentId}`, { body })).status).toBe(
+      200,
+    );
     const path = `/api/audit?action=incident.severity_lowered&subject=incident:${incidentId}`;
     const [lowered] = (await admin.request('GET', path)).body.data;
     expect(lowered.actor).toBe(world.names.analyst);
@@ -200,10 +204,9 @@ describe('approvals', () => {
 });
 
 describe('what is asked for while its incident is being deleted', () => {
-
-interface Waiting {
-  readonly answer: Promise<Answer>;
-}
+  interface Waiting {
+    readonly answer: Promise<Answer>;
+  }
   let senior: ApiClient;
   /** The deletion waits for it, with its locks held and its own work on actions done. */
   let gate: { readonly reached: () => void; readonly opened: Promise<void> } | undefined;
@@ -291,27 +294,4 @@ interface Waiting {
     const answer = await during(incidentId, 'PUT', path, { severity: 'high' });
     expect(answer.status).toBe(404);
   });
-
-  it.each([
-    ['approved', 'isolate_host', 'approve', {}],
-    ['rejected', 'isolate_host', 'reject', { reason: 'no' }],
-    ['rolled back', 'block_sender', 'rollback', { reason: 'no' }],
-  ] as const)(
-    'waits until nobody holds the incident when the action is to be %s',
-    async (_, type, verb, body) => {
-      const incidentId = await world.incident();
-      const id = (await world.execute(type, { incidentId })).body.data.action_id as string;
-      const holder = world.database.createQueryRunner();
-      await holder.startTransaction();
-      try {
-        await holder.query('select 1 from incidents where id = $1 for no key update', [incidentId]);
-        const waiting = await asking('POST', `/api/actions/${id}/${verb}`, body);
-        await holder.rollbackTransaction();
-        expect((await waiting.answer).status).toBe(200);
-      } finally {
-        if (holder.isTransactionActive) await holder.rollbackTransaction();
-        await holder.release();
-      }
-    },
-  );
 });

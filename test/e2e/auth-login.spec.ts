@@ -113,7 +113,11 @@ describe('Login', () => {
     expect(answer.text).not.toMatch(/<script|my secret guess|<b>/);
   });
 
-  it.each([['an unknown user', () => ({ username: 'nobody', password: 'wrong wrong wrong' })], ['a wrong password', () => ({ ...right(), password: 'wrong wrong wrong' })], ['a reserved name', () => ({ ...right(), username: 'system' })]])('refuses %s with the same message', async (_, body) => {
+  it.each([
+    ['an unknown user', () => ({ username: 'nobody', password: 'wrong wrong wrong' })],
+    ['a wrong password', () => ({ ...right(), password: 'wrong wrong wrong' })],
+    ['a reserved name', () => ({ ...right(), username: 'system' })],
+  ])('refuses %s with the same message', async (_, body) => {
     const answer = await app.request('POST', '/login', { body: body() });
     expect(answer.status).toBe(401);
     expect(answer.body.error).toMatchObject({
@@ -138,7 +142,10 @@ describe('Login', () => {
     );
   });
 
-  it.each([[{ username: 'a' }, 422], [{ username: 'someone', password: 'x', remember: true }, 422]])('answers the body %j with %d', async (body, status) => {
+  it.each([
+    [{ username: 'a' }, 422],
+    [{ username: 'someone', password: 'x', remember: true }, 422],
+  ])('answers the body %j with %d', async (body, status) => {
     const answer = await app.request('POST', '/login', { body });
     expect(answer.status).toBe(status);
     expect(answer.body.error.code).toBe('validation_error');
@@ -151,7 +158,13 @@ describe('Login', () => {
     expect(answer.text).toContain('value="someone"');
   });
 
-  it.each([[{ 'sec-fetch-site': 'cross-site' }, 403], [{ origin: 'https://evil.example' }, 403], [{ 'sec-fetch-site': 'cross-site', origin: 'http://HOST' }, 403], [{ 'sec-fetch-site': 'same-origin' }, 200], [{ origin: 'http://HOST' }, 200]])('answers a request with the headers %j by %d', async (headers, status) => {
+  it.each([
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ origin: 'https://evil.example' }, 403],
+    [{ 'sec-fetch-site': 'cross-site', origin: 'http://HOST' }, 403],
+    [{ 'sec-fetch-site': 'same-origin' }, 200],
+    [{ origin: 'http://HOST' }, 200],
+  ])('answers a request with the headers %j by %d', async (headers, status) => {
     const given = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
         name,
@@ -206,8 +219,7 @@ describe('Login', () => {
 });
 
 describe('the cookie of a session', () => {
-
-const HTTPS = { 'x-forwarded-proto': 'https' };
+  const HTTPS = { 'x-forwarded-proto': 'https' };
   let user: TestUser;
 
   beforeAll(async () => {
@@ -250,7 +262,6 @@ const HTTPS = { 'x-forwarded-proto': 'https' };
 });
 
 describe('Guessing passwords', () => {
-
   const guess = (address: string, username: string, password: string) =>
     app.request('POST', '/login', {
       body: { username, password },
@@ -330,7 +341,7 @@ describe('Guessing passwords', () => {
 });
 
 describe('What is open to all', () => {
-const PER_MINUTE = 60;
+  const PER_MINUTE = 60;
 
   const post = (path: string, address: string, body?: string, headers: object = {}) =>
     app.request('POST', path, {

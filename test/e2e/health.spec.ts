@@ -3,7 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { Client } from 'pg';
 import { HealthService } from '../../src/health/health.service.js';
 import { version } from '../../src/platform/config/process.js';
-import { COMPONENTS, type ComponentName, type ComponentStatus, HealthComponents } from '../../src/platform/health-components.js';
+import {
+  COMPONENTS,
+  type ComponentName,
+  type ComponentStatus,
+  HealthComponents,
+} from '../../src/platform/health-components.js';
 import { Draining } from '../../src/platform/http/draining.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -14,13 +19,11 @@ let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp({ settings: { METRICS_TOKEN: TOKEN } });
 });
-afterAll(() => app?.close());
 
 const TOKEN = 'a-token-for-monitoring';
 const METRICS_KEY = { authorization: `Bearer ${TOKEN}` };
 
 describe('health', () => {
-
   it.each(['', '/api'])('answers the same under "%s"', async (prefix) => {
     const read = (path: string) =>
       app.request('GET', `${prefix}${path}`, prefix === '' ? {} : { headers: METRICS_KEY });
@@ -122,10 +125,12 @@ beforeAll(async () => {
   admin = new Client({ connectionString: app.database.url });
   await admin.connect();
 });
-afterAll(() => admin?.end());
+afterAll(async () => {
+  await admin?.end();
+  await app?.close();
+});
 
 describe('health of a database that answers reads and refuses writes', () => {
-
   async function look() {
     const [ready, health, live] = await Promise.all(
       ['/ready', '/health', '/live'].map((path) => app.request('GET', path)),
@@ -140,8 +145,7 @@ describe('health of a database that answers reads and refuses writes', () => {
   /** An answer is shared for a moment by those who ask. */
   const expectSoon = async (expected: Awaited<ReturnType<typeof look>>) =>
     expect(await eventually(look, (seen) => isDeepStrictEqual(seen, expected))).toEqual(expected);
-  const expectWell = () =>
-    eventually(look, ({ ready, live }) => ready[0] === 200 && live === 200);
+  const expectWell = () => eventually(look, ({ ready, live }) => ready[0] === 200 && live === 200);
 
   it('is unhealthy and not ready while the disk is full', async () => {
     await expectWell();
@@ -186,9 +190,8 @@ describe('health of a database that answers reads and refuses writes', () => {
 });
 
 describe('a replica that gets no connection for the look-up of callers', () => {
-
-/** As the look-up of keys is told by pg_stat_activity. */
-const LOOKUPS = `query like '%from api_keys k left join users%'`;
+  /** As the look-up of keys is told by pg_stat_activity. */
+  const LOOKUPS = `query like '%from api_keys k left join users%'`;
   afterEach(() => allow(-1));
 
   const allow = async (connections: number): Promise<void> => {

@@ -13,15 +13,25 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 describe('query parameters', () => {
-
   const get = (query: string) => app.request('GET', `/test-only/echo?${query}`);
 
-  it.each<[string, object]>([['page=2&kind=a', { page: 2, kind: 'a' }], ['text=%C3%A9+b%2Bc', { text: 'é b+c' }], ['text=a=b', { text: 'a=b' }]])('reads ?%s', async (query, expected) => {
+  it.each<[string, object]>([
+    ['page=2&kind=a', { page: 2, kind: 'a' }],
+    ['text=%C3%A9+b%2Bc', { text: 'é b+c' }],
+    ['text=a=b', { text: 'a=b' }],
+  ])('reads ?%s', async (query, expected) => {
     const answer = await get(query);
     expect([answer.status, answer.body.data.query]).toEqual([200, expected]);
   });
 
-  it.each([['page=0', 'page'], ['page=1e1', 'page'], ['kind=c', 'kind'], ['page[]=1', 'page[]'], ['text=a%00b', 'text'], ['__proto__=1', '__proto__']])('refuses ?%s with 422 at %s', async (query, field) => {
+  it.each([
+    ['page=0', 'page'],
+    ['page=1e1', 'page'],
+    ['kind=c', 'kind'],
+    ['page[]=1', 'page[]'],
+    ['text=a%00b', 'text'],
+    ['__proto__=1', '__proto__'],
+  ])('refuses ?%s with 422 at %s', async (query, field) => {
     const { status, body } = await get(query);
     expect([status, body.error.code]).toEqual([422, 'validation_error']);
     expect(body.error.details.errors.map((error: { field: string }) => error.field)).toContain(
@@ -29,13 +39,10 @@ describe('query parameters', () => {
     );
   });
 
-  it.each(['text=%', 'text=%ff'])(
-    'refuses the malformed ?%s with 400',
-    async (query) => {
-      const { status, body } = await get(query);
-      expect([status, body.error.code]).toEqual([400, 'bad_request']);
-    },
-  );
+  it.each(['text=%', 'text=%ff'])('refuses the malformed ?%s with 400', async (query) => {
+    const { status, body } = await get(query);
+    expect([status, body.error.code]).toEqual([400, 'bad_request']);
+  });
 
   it('refuses parameters where none is declared, and ignores them for probes', async () => {
     const answer = await app.request('PUT', '/test-only/echo/1?a=1');
@@ -53,10 +60,9 @@ describe('query parameters', () => {
 });
 
 describe('methods and addresses', () => {
-
-function smuggled(header: string): string {
-  return `POST /live HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n${header}\r\n\r\n0\r\n\r\n`;
-}
+  function smuggled(header: string): string {
+    return `POST /live HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n${header}\r\n\r\n0\r\n\r\n`;
+  }
   /** Under /api only those who are known are told what there is: test/e2e/routes-access.spec.ts. */
   let admin: ApiClient;
   beforeAll(async () => {
@@ -114,7 +120,11 @@ function smuggled(header: string): string {
     },
   );
 
-  describe.each([['/api/incidents', '%'], ['/api/incidents', 'a%00b'], ['/api/incidents', 'x'.repeat(15_000)]])('under %s, to the malformed id %s', (base, id) => {
+  describe.each([
+    ['/api/incidents', '%'],
+    ['/api/incidents', 'a%00b'],
+    ['/api/incidents', 'x'.repeat(15_000)],
+  ])('under %s, to the malformed id %s', (base, id) => {
     it('answers like to an unknown one: in the order of the checks, and by its name', async () => {
       const path = `${base}/${id}`;
       expect((await app.request('PUT', path)).status).toBe(401);
@@ -125,11 +135,17 @@ function smuggled(header: string): string {
   });
 
   describe('of requests that Node itself refuses', () => {
-    it.each<[string, number, string]>([['garbage', 400, 'garbage\r\n\r\n'], ['both Content-Length and Transfer-Encoding', 400, smuggled('Content-Length: 4')], [
+    it.each<[string, number, string]>([
+      ['garbage', 400, 'garbage\r\n\r\n'],
+      ['both Content-Length and Transfer-Encoding', 400, smuggled('Content-Length: 4')],
+      [
         'two lengths',
         400,
         'POST /live HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
-      ], ['a bare line feed in a header', 400, 'GET /live HTTP/1.1\r\nHost: x\r\nA: b\nc\r\n\r\n'], ['headers that are too large', 431, `GET /live HTTP/1.1\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`]])('answers to %s with %d in the envelope', async (_, status, text) => {
+      ],
+      ['a bare line feed in a header', 400, 'GET /live HTTP/1.1\r\nHost: x\r\nA: b\nc\r\n\r\n'],
+      ['headers that are too large', 431, `GET /live HTTP/1.1\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`],
+    ])('answers to %s with %d in the envelope', async (_, status, text) => {
       const answer = await rawRequest(app.port, text);
       expect(answer.status).toBe(status);
       expect(answer.body.error.code).toBe('bad_request');

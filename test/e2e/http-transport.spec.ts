@@ -13,13 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
-
 const INCIDENT = { incident_type: 'phishing', severity: 'low', source: 'test', raw_data: { a: 1 } };
 const PLAYBOOK = { name: 'a-playbook', steps: [] };
 
@@ -105,7 +98,11 @@ describe('Answers on their way out', () => {
   });
 
   describe('to a creation', () => {
-    it.each([['/api/incidents', INCIDENT], ['/api/users', { username: 'ada', password: 'correct horse battery', role: 'viewer' }], ['/api/webhooks', { source: 'located', secret: 'a secret of the sender, long enough' }]])('name the address of the new resource in Location: %s', async (path, body) => {
+    it.each([
+      ['/api/incidents', INCIDENT],
+      ['/api/users', { username: 'ada', password: 'correct horse battery', role: 'viewer' }],
+      ['/api/webhooks', { source: 'located', secret: 'a secret of the sender, long enough' }],
+    ])('name the address of the new resource in Location: %s', async (path, body) => {
       const headers = { 'idempotency-key': `located-${path}` };
       const answer = await create(path, body, headers);
       const { location } = answer.headers;
@@ -147,15 +144,12 @@ describe('Answers on their way out', () => {
       },
     );
 
-    it.each(['gzip;q=0'])(
-      'are not sent to a caller that accepts %p',
-      async (accepted) => {
-        const { headers, bytes } = await bytesOf('GET', LIST, { 'accept-encoding': accepted });
-        expect(headers['content-encoding']).toBeUndefined();
-        expect(headers.vary).toBe('accept-encoding');
-        expect(bytes.toString()).toBe(await plain(LIST));
-      },
-    );
+    it.each(['gzip;q=0'])('are not sent to a caller that accepts %p', async (accepted) => {
+      const { headers, bytes } = await bytesOf('GET', LIST, { 'accept-encoding': accepted });
+      expect(headers['content-encoding']).toBeUndefined();
+      expect(headers.vary).toBe('accept-encoding');
+      expect(bytes.toString()).toBe(await plain(LIST));
+    });
 
     it('leave small answers, errors, answers with a strong ETag and streams as they are', async () => {
       const raw_data = { text: 'x'.repeat(5_000) };
@@ -183,83 +177,80 @@ describe('Answers on their way out', () => {
 });
 
 describe('null in a body', () => {
-
-interface Schema {
-  readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly required?: readonly string[];
-}
-
-const { schemas } = (
-  JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as {
-    components: { schemas: Readonly<Record<string, Schema>> };
+  interface Schema {
+    readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    readonly required?: readonly string[];
   }
-).components;
 
-/** Every field of the schema that may be left out, as null. */
-const nulls = (schema: string): object => {
-  const { properties, required = [] } = schemas[schema]!;
-  const fields = Object.keys(properties).filter((field) => !required.includes(field));
-  return Object.fromEntries(fields.map((field) => [field, null]));
-};
+  const { schemas } = (
+    JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as {
+      components: { schemas: Readonly<Record<string, Schema>> };
+    }
+  ).components;
 
-const EVIDENCE = { source: 'raw_data', pointer: '/sender', value: 'ceo@examp1e.com' };
+  /** Every field of the schema that may be left out, as null. */
+  const nulls = (schema: string): object => {
+    const { properties, required = [] } = schemas[schema]!;
+    const fields = Object.keys(properties).filter((field) => !required.includes(field));
+    return Object.fromEntries(fields.map((field) => [field, null]));
+  };
 
-/** What is created with something in each list and each object, and a change of one field. */
-const RESOURCES = [
-  {
-    update: 'IncidentUpdate',
-    path: '/api/incidents',
-    body: { incident_type: 'phishing', source: 'gateway', title: 'Invoice fraud' },
-    before: { recommended_actions: ['block_sender'], severity: 'high' },
-    change: { title: 'CEO fraud' },
-  },
-  {
-    update: 'PlaybookUpdate',
-    path: '/api/playbooks',
-    body: {
-      name: 'null-in-bodies',
-      triggers: { incident_types: ['phishing'] },
-      variables: { channel: '#soc' },
-      steps: [{ name: 'ticket', action: 'create_ticket', parameters: { title: 'Look' } }],
+  /** What is created with something in each list and each object, and a change of one field. */
+  const RESOURCES = [
+    {
+      update: 'IncidentUpdate',
+      path: '/api/incidents',
+      body: { incident_type: 'phishing', source: 'gateway', title: 'Invoice fraud' },
+      before: { recommended_actions: ['block_sender'], severity: 'high' },
+      change: { title: 'CEO fraud' },
     },
-    change: { description: 'For what people report.' },
-  },
-  {
-    update: 'ConnectorUpdate',
-    path: '/api/connectors',
-    body: { name: 'Sandbox of a team', type: 'sandbox', config: { latency_ms: 1 } },
-    change: { priority: 7 },
-  },
-  {
-    update: 'NotificationChannelUpdate',
-    path: '/api/notification-channels',
-    body: {
-      name: 'Null in bodies',
-      type: 'slack',
-      config: { webhook_url: 'https://hooks.slack.com/services/T1/B2/c3' },
-      events: ['incident.created'],
+    {
+      update: 'PlaybookUpdate',
+      path: '/api/playbooks',
+      body: {
+        name: 'null-in-bodies',
+        triggers: { incident_types: ['phishing'] },
+        variables: { channel: '#soc' },
+        steps: [{ name: 'ticket', action: 'create_ticket', parameters: { title: 'Look' } }],
+      },
+      change: { description: 'For what people report.' },
     },
-    change: { min_severity: 'high' },
-  },
-  {
-    update: 'UserUpdate',
-    path: '/api/users',
-    body: { username: 'null.updates', password: 'orchid-Kayak7-lantern', role: 'viewer' },
-    change: { role: 'analyst' },
-  },
-  {
-    update: 'WebhookSourceUpdate',
-    path: '/api/webhooks',
-    key: 'source',
-    body: {
-      source: 'null-in-bodies',
-      secret: 'v7Zq-1mC4tXs9bLw2RkE8yHd',
-      severity_mapping: { urgent: 'critical' },
-      type_mapping: { mail: 'phishing' },
+    {
+      update: 'ConnectorUpdate',
+      path: '/api/connectors',
+      body: { name: 'Sandbox of a team', type: 'sandbox', config: { latency_ms: 1 } },
+      change: { priority: 7 },
     },
-    change: { auto_triage: true },
-  },
-];
+    {
+      update: 'NotificationChannelUpdate',
+      path: '/api/notification-channels',
+      body: {
+        name: 'Null in bodies',
+        type: 'slack',
+        config: { webhook_url: 'https://hooks.slack.com/services/T1/B2/c3' },
+        events: ['incident.created'],
+      },
+      change: { min_severity: 'high' },
+    },
+    {
+      update: 'UserUpdate',
+      path: '/api/users',
+      body: { username: 'null.updates', password: 'orchid-Kayak7-lantern', role: 'viewer' },
+      change: { role: 'analyst' },
+    },
+    {
+      update: 'WebhookSourceUpdate',
+      path: '/api/webhooks',
+      key: 'source',
+      body: {
+        source: 'null-in-bodies',
+        secret: 'v7Zq-1mC4tXs9bLw2RkE8yHd',
+        severity_mapping: { urgent: 'critical' },
+        type_mapping: { mail: 'phishing' },
+      },
+      change: { auto_triage: true },
+    },
+  ];
   let admin: ApiClient;
 
   beforeAll(async () => {
@@ -309,26 +300,6 @@ const RESOURCES = [
     });
   });
 
-  it('keeps the evidence of a verdict whose lists are null', async () => {
-    const body = {
-      incident_type: 'phishing',
-      source: 'gateway',
-      raw_data: { sender: 'ceo@examp1e.com' },
-    };
-    const made = await admin.request('POST', '/api/incidents', { body });
-    const address = `/api/incidents/${made.body.data.id}`;
-    const verdict = {
-      classification: 'malicious',
-      evidence: [EVIDENCE],
-      mitre_techniques: ['T1566'],
-    };
-    expect((await put(address, { verdict })).status).toBe(200);
-    const again = { ...nulls('GivenVerdict'), classification: 'suspicious' };
-    const { status, body: answer } = await put(address, { verdict: again });
-    expect(status).toBe(200);
-    expect(answer.data.verdict).toMatchObject({ ...verdict, classification: 'suspicious' });
-  });
-
   it('leaves a new source the words of its preset, and a new channel the events of its type', async () => {
     const events = async (more: object) => {
       const config = { webhook_url: 'https://hooks.slack.com/services/T1/B2/c3' };
@@ -353,49 +324,49 @@ const RESOURCES = [
 });
 
 describe('lists that are sorted by several fields', () => {
+  interface Parameter {
+    readonly $ref?: string;
+    readonly name: string;
+    readonly schema: { readonly type?: string; readonly items?: { readonly $ref: string } };
+  }
 
-interface Parameter {
-  readonly $ref?: string;
-  readonly name: string;
-  readonly schema: { readonly type?: string; readonly items?: { readonly $ref: string } };
-}
+  const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8'));
 
-const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8'));
+  /** The lists that take several fields, with their words. */
+  const LISTS = Object.entries<Record<string, { parameters?: Parameter[] }>>(document.paths)
+    .flatMap(([path, { get }]) => (get?.parameters ?? []).map((sort) => ({ path, sort })))
+    .filter(({ sort }) => sort.name === 'sort' && sort.schema.type === 'array')
+    .map(({ path, sort }) => ({
+      path: path.replace('{id}', '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e'),
+      words: document.components.schemas[sort.schema.items!.$ref.split('/').at(-1)!]
+        .enum as string[],
+    }));
 
-/** The lists that take several fields, with their words. */
-const LISTS = Object.entries<Record<string, { parameters?: Parameter[] }>>(document.paths)
-  .flatMap(([path, { get }]) => (get?.parameters ?? []).map((sort) => ({ path, sort })))
-  .filter(({ sort }) => sort.name === 'sort' && sort.schema.type === 'array')
-  .map(({ path, sort }) => ({
-    path: path.replace('{id}', '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e'),
-    words: document.components.schemas[sort.schema.items!.$ref.split('/').at(-1)!].enum as string[],
-  }));
+  /** Lists of what people set up: where, the table, and the name by which they tell one from another. */
+  const SET_UP = [
+    ['/api/users', 'users', 'username', 'username'],
+    ['/api/api-keys', 'api_keys', 'name', 'name'],
+    ['/api/connectors', 'connectors', 'name', 'name'],
+    ['/api/notification-channels', 'notification_channels', 'name', 'name'],
+    ['/api/playbooks', 'playbooks', 'name', 'name'],
+    ['/api/webhooks', 'webhook_sources', 'source', 'source'],
+  ] as const;
 
-/** Lists of what people set up: where, the table, and the name by which they tell one from another. */
-const SET_UP = [
-  ['/api/users', 'users', 'username', 'username'],
-  ['/api/api-keys', 'api_keys', 'name', 'name'],
-  ['/api/connectors', 'connectors', 'name', 'name'],
-  ['/api/notification-channels', 'notification_channels', 'name', 'name'],
-  ['/api/playbooks', 'playbooks', 'name', 'name'],
-  ['/api/webhooks', 'webhook_sources', 'source', 'source'],
-] as const;
+  const NAMES = ['delta', 'alpha', 'echo', 'bravo', 'charlie'];
 
-const NAMES = ['delta', 'alpha', 'echo', 'bravo', 'charlie'];
-
-const BODIES: Readonly<Record<string, (name: string) => object>> = {
-  '/api/users': (username) => ({ username, password: 'a long pass phrase', role: 'viewer' }),
-  '/api/api-keys': (name) => ({ name, role: 'viewer' }),
-  '/api/connectors': (name) => ({ name, type: 'sandbox', config: {} }),
-  '/api/notification-channels': (name) => ({
-    name,
-    type: 'slack',
-    config: { webhook_url: 'https://hooks.example.com/services/T/B/x' },
-    events: ['incident.created'],
-  }),
-  '/api/playbooks': (name) => ({ name, steps: [] }),
-  '/api/webhooks': (source) => ({ source, secret: 'sixteen characters' }),
-};
+  const BODIES: Readonly<Record<string, (name: string) => object>> = {
+    '/api/users': (username) => ({ username, password: 'a long pass phrase', role: 'viewer' }),
+    '/api/api-keys': (name) => ({ name, role: 'viewer' }),
+    '/api/connectors': (name) => ({ name, type: 'sandbox', config: {} }),
+    '/api/notification-channels': (name) => ({
+      name,
+      type: 'slack',
+      config: { webhook_url: 'https://hooks.example.com/services/T/B/x' },
+      events: ['incident.created'],
+    }),
+    '/api/playbooks': (name) => ({ name, steps: [] }),
+    '/api/webhooks': (source) => ({ source, secret: 'sixteen characters' }),
+  };
   let admin: ApiClient;
 
   beforeAll(async () => {

@@ -123,14 +123,6 @@ describe('Idempotency-Key', () => {
     } finally {
       await db.query('select pg_advisory_unlock($1::bigint)', [lockOf(identity)]);
     }
-    const names = Array.from({ length: 20 }, (_, i) => `somebody-${i}`);
-    const again = newKey();
-    const answers = await Promise.all(
-      names.map((name, i) => post('/notes', again, { text: 'all' }, replicas[i % 2]!.as(name))),
-    );
-    expect(answers.map(({ status }) => status)).toEqual(names.map(() => 201));
-    expect(answers.filter(({ headers }) => headers['idempotency-replayed'])).toEqual([]);
-    expect(await count('all')).toBe(20);
   });
 
   it('replays to a twin that comes late: nothing was kept when it was let in, and then there was', async () => {
@@ -198,7 +190,11 @@ describe('Idempotency-Key', () => {
     expect(again.body.data.text === text).toBe(true);
   });
 
-  it.each([['with a space', 'a b'], ['too long', 'k'.repeat(256)], ['given twice', ['a', 'b']]])('refuses a malformed key: %s', async (_, key) => {
+  it.each([
+    ['with a space', 'a b'],
+    ['too long', 'k'.repeat(256)],
+    ['given twice', ['a', 'b']],
+  ])('refuses a malformed key: %s', async (_, key) => {
     const headers = { 'idempotency-key': key };
     const answer = await ana.request('POST', '/notes', { body: { text: 'bad key' }, headers });
     expect(answer.status).toBe(400);

@@ -1,4 +1,3 @@
-
 import { PARAMETERS } from '../support/actions/action-world.js';
 import type { ApiClient } from '../support/api-client.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
@@ -16,7 +15,6 @@ interface Shown {
 }
 
 describe('the number of an incident', () => {
-
   const create = async (): Promise<Shown> => {
     const id = await world.incident();
     const { body } = await world.clients.viewer.request('GET', `/api/incidents/${id}`);
@@ -161,12 +159,11 @@ describe('closing an incident', () => {
 });
 
 describe('the timeline of an incident', () => {
-
-interface Entry {
-  readonly event: string;
-  readonly summary: string;
-  readonly details?: Readonly<Record<string, unknown>>;
-}
+  interface Entry {
+    readonly event: string;
+    readonly summary: string;
+    readonly details?: Readonly<Record<string, unknown>>;
+  }
   afterEach(() => world.actions.vendor.forget());
 
   const timeline = async (incidentId: string): Promise<Entry[]> => {

@@ -74,7 +74,15 @@ describe('GET /api/incidents', () => {
     ]);
   });
 
-  it.each([['?status=open', [5, 3, 0]], ['?status=triaged,resolved', [4, 2, 1]], ['?severity=critical,low', [5, 4, 1, 0]], ['?source=EDR', []], ['?source=edr&type=malware&severity=critical,low', [5, 1]], ['?sort=-severity', [4, 1, 2, 3, 5, 0]], ['?sort=-severity,-updated_at', [1, 4, 2, 3, 5, 0]]])('returns the incidents that match %s, in order', async (query, expected) => {
+  it.each([
+    ['?status=open', [5, 3, 0]],
+    ['?status=triaged,resolved', [4, 2, 1]],
+    ['?severity=critical,low', [5, 4, 1, 0]],
+    ['?source=EDR', []],
+    ['?source=edr&type=malware&severity=critical,low', [5, 1]],
+    ['?sort=-severity', [4, 1, 2, 3, 5, 0]],
+    ['?sort=-severity,-updated_at', [1, 4, 2, 3, 5, 0]],
+  ])('returns the incidents that match %s, in order', async (query, expected) => {
     expect(await places(query)).toEqual(expected);
   });
 
@@ -124,7 +132,14 @@ describe('GET /api/incidents', () => {
     expect(refused.body.error.details.errors[0].field).toBe('page[]');
   });
 
-  it.each([['page=0', 'page'], ['sort=created_at,-created_at', 'sort'], ['status=open,', 'status'], ['severity=HIGH', 'severity'], ['source=%00', 'source'], ['colour=red', 'colour']])('refuses the query %s with 422, and names %s', async (query, field) => {
+  it.each([
+    ['page=0', 'page'],
+    ['sort=created_at,-created_at', 'sort'],
+    ['status=open,', 'status'],
+    ['severity=HIGH', 'severity'],
+    ['source=%00', 'source'],
+    ['colour=red', 'colour'],
+  ])('refuses the query %s with 422, and names %s', async (query, field) => {
     const answer = await viewer.request('GET', `/api/incidents?${query}`);
     expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
     expect(answer.body.error.details.errors[0].field).toBe(field);
@@ -132,9 +147,8 @@ describe('GET /api/incidents', () => {
 });
 
 describe('incidents on several replicas', () => {
-
-const BODY = { incident_type: 'phishing', source: 'gateway' };
-const TYPES = ['phishing', 'malware', 'bec'];
+  const BODY = { incident_type: 'phishing', source: 'gateway' };
+  const TYPES = ['phishing', 'malware', 'bec'];
   let other: TestApp;
   let key: string;
   let client: ApiClient;

@@ -41,7 +41,9 @@ describe('Rate limits of the service', () => {
 
   it('let no more requests through than the limit when all come at once', async () => {
     const viewer = await newClient('viewer');
-    const all = await Promise.all(Array.from({ length: 20 }, () => viewer.request('GET', '/api/me')));
+    const all = await Promise.all(
+      Array.from({ length: 20 }, () => viewer.request('GET', '/api/me')),
+    );
     expect(all.filter(({ status }) => status === 200)).toHaveLength(4);
   });
 

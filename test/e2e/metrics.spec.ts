@@ -1,4 +1,3 @@
-
 import { connect } from 'node:net';
 import { eventually } from '../support/jobs/eventually.js';
 import { type Sample, samplesOf, samplesWith, scrape } from '../support/metrics.js';
@@ -40,7 +39,10 @@ describe('Counters of a service that has counted nothing', () => {
     }
   });
 
-  it.each([['triage_duration_seconds_count', { status: 'failed' }], ['http_requests_total', { method: 'GET', route: '/api/incidents/:id', status: '503' }]])('such as %s of %j', (name, labels) => {
+  it.each([
+    ['triage_duration_seconds_count', { status: 'failed' }],
+    ['http_requests_total', { method: 'GET', route: '/api/incidents/:id', status: '503' }],
+  ])('such as %s of %j', (name, labels) => {
     expect(samplesWith(samples, name, labels).map(({ value }) => value)).toEqual([0]);
   });
 
@@ -62,13 +64,12 @@ describe('Counters of a service that has counted nothing', () => {
 });
 
 describe('Metrics', () => {
-
-/** What this process knows by itself. */
-const KNOWN_WITHOUT_DATABASE = [
-  'database_up',
-  'db_pool_connections_active',
-  'http_requests_in_flight',
-];
+  /** What this process knows by itself. */
+  const KNOWN_WITHOUT_DATABASE = [
+    'database_up',
+    'db_pool_connections_active',
+    'http_requests_in_flight',
+  ];
   const valueOf = async (name: string, labels: Record<string, string> = {}): Promise<number> =>
     samplesWith(await scrape(app), name, labels).reduce((sum, { value }) => sum + value, 0);
 

@@ -83,7 +83,8 @@ describe('cancelling a playbook run', () => {
     const [low, { run_id: waits }] = await waitingFor('analyst');
     expect((await world.cancel(low, waits, world.clients.analyst)).status).toBe(200);
 
-    world.actions.vendor.plan = () => ({ behaviour: 'apply', afterMs: 1_500 });
+    const end = Promise.withResolvers<void>();
+    world.actions.vendor.plan = () => ({ behaviour: 'apply', afterMs: 0, until: end.promise });
     const playbook = await world.playbook([
       step('look', 'lookup_ip'),
       step('block', 'block_ip', { approval_level: 'manager' }),
@@ -91,6 +92,7 @@ describe('cancelling a playbook run', () => {
     const { run_id, status } = (await world.run(playbook)).body.data as ShownRun;
     expect(status).toBe('running');
     expect((await world.cancel(playbook, run_id, world.clients.analyst)).status).toBe(200);
+    end.resolve();
   });
 
   it('takes an action back that waits for a place of its connector', async () => {

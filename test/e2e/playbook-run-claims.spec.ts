@@ -58,17 +58,6 @@ describe('the claims of playbook runs', () => {
     expect(await writes().claimDue(8, LEASE_MS)).toEqual([]);
   });
 
-  it('are made of no run while the kill switch is on', async () => {
-    const id = await due();
-    const { database } = world.actions;
-    await database.query(
-      `update kill_switch set active = true, reason = 'a test', activated_by = 'test', activated_at = now()`,
-    );
-    expect(await writes().claimDue(8, LEASE_MS)).toEqual([]);
-    await database.query('update kill_switch set active = false');
-    expect(await writes().claimDue(8, LEASE_MS)).toMatchObject([{ id }]);
-  });
-
   it('are over with their lease, and what the one before writes changes nothing', async () => {
     const before = await claimed();
     const { database } = world.actions;

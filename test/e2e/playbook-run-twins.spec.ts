@@ -1,5 +1,10 @@
 import { eventually } from '../support/jobs/eventually.js';
-import { PlaybookWorld, type ShownRun, statuses, step } from '../support/playbooks/playbook-world.js';
+import {
+  PlaybookWorld,
+  type ShownRun,
+  statuses,
+  step,
+} from '../support/playbooks/playbook-world.js';
 
 let world: PlaybookWorld;
 
@@ -193,8 +198,7 @@ describe('a playbook step whose action was requested before', () => {
 });
 
 describe('a playbook run whose connector only computes results', () => {
-
-let targets = 0;
+  let targets = 0;
 
   beforeAll(async () => {
     const { admin } = world.clients;

@@ -145,13 +145,4 @@ describe('the rule of four eyes and playbooks', () => {
       expect((await world.approve(id)).body.data).toMatchObject({ status: 'completed' });
     });
   });
-
-  it('keeps who asked: the database refuses another name', async () => {
-    const id = (await waitingFor(world.clients.senior)).replace('act-', '');
-    for (const change of [`on_behalf_of = 'other'`, `playbook_run_id = null`, `authors = '[]'`]) {
-      await expect(
-        world.actions.database.query(`update actions set ${change} where id = $1`, [id]),
-      ).rejects.toThrow('What an action was requested as cannot change.');
-    }
-  });
 });

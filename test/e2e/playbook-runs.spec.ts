@@ -5,11 +5,27 @@ import { Transactions } from '../../src/platform/database/transactions.js';
 import type { DryDecision } from '../../src/playbooks/runs/dry-run.js';
 import { PlaybookRunCounts } from '../../src/playbooks/runs/listing/run-list.repository.js';
 import { PlaybookRunsRepository } from '../../src/playbooks/runs/records/playbook-runs.repository.js';
-import { cancelRunsOverRestore, noteRunsBeforeRestore, tellOfCancelledRuns } from '../../src/playbooks/runs/runs-across-restore.js';
+import {
+  cancelRunsOverRestore,
+  noteRunsBeforeRestore,
+  tellOfCancelledRuns,
+} from '../../src/playbooks/runs/runs-across-restore.js';
 import { FULL } from '../support/chaos/figures.js';
 import { eventually } from '../support/jobs/eventually.js';
-import { chances, generatedSteps, RAW_DATA, VARIABLES } from '../support/playbooks/generated-playbook.js';
-import { PlaybookWorld, type ShownRun, step, RAW_DATA, statuses, type ShownStep } from '../support/playbooks/playbook-world.js';
+import {
+  chances,
+  generatedSteps,
+  RAW_DATA as GENERATED_RAW_DATA,
+  VARIABLES,
+} from '../support/playbooks/generated-playbook.js';
+import {
+  PlaybookWorld,
+  type ShownRun,
+  step,
+  RAW_DATA,
+  statuses,
+  type ShownStep,
+} from '../support/playbooks/playbook-world.js';
 
 let world: PlaybookWorld;
 
@@ -311,7 +327,12 @@ describe('running a playbook', () => {
       expect((await world.run(playbook, { dry_run: true })).status).toBe(200);
     });
 
-    it.each([[{ incident_id: 'x' }, 'incident_id'], [{ variables: [] }, 'variables'], [{ variables: { channel: 1 } }, 'variables.channel'], [{ dry_run: 'yes' }, 'dry_run']])('a wrong field with 422 (%#)', async (body, field) => {
+    it.each([
+      [{ incident_id: 'x' }, 'incident_id'],
+      [{ variables: [] }, 'variables'],
+      [{ variables: { channel: 1 } }, 'variables.channel'],
+      [{ dry_run: 'yes' }, 'dry_run'],
+    ])('a wrong field with 422 (%#)', async (body, field) => {
       const playbook = await world.playbook([], { variables: { channel: '#soc' } });
       const answer = await world.run(playbook, body);
       expect(answer.status).toBe(422);
@@ -354,7 +375,6 @@ describe('running a playbook', () => {
 });
 
 describe('a step of a playbook run that fails', () => {
-
   beforeAll(async () => {
     await world.actions.database.query(
       `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
@@ -427,8 +447,7 @@ describe('a step of a playbook run that fails', () => {
 });
 
 describe('the signals of playbook runs', () => {
-
-const AUTO = { auto_run: true, triggers: { incident_types: ['malware'] } };
+  const AUTO = { auto_run: true, triggers: { incident_types: ['malware'] } };
   afterEach(async () => {
     jest.restoreAllMocks();
     await world.actions.database.query(`update playbooks set deleted_at = now()`);
@@ -498,12 +517,10 @@ const AUTO = { auto_run: true, triggers: { incident_types: ['malware'] } };
     const after = [await total(true, 'partial'), await total(true, 'succeeded')];
     expect(after).toEqual([before[0]! + 1, before[1]]);
   });
-
 });
 
 describe('a dry run', () => {
-
-const PLAYBOOKS = FULL ? 500 : 25;
+  const PLAYBOOKS = FULL ? 500 : 25;
 
   const dry = async (playbook: string, body: object = {}): Promise<ShownRun> => {
     const answer = await world.run(playbook, { ...body, dry_run: true });
@@ -564,7 +581,7 @@ const PLAYBOOKS = FULL ? 500 : 25;
       for (let seed = 1; seed <= PLAYBOOKS; seed += 1) {
         const chance = chances(seed);
         const severity = chance() < 0.5 ? 'high' : 'low';
-        const incident_id = await world.incident({ severity, raw_data: RAW_DATA });
+        const incident_id = await world.incident({ severity, raw_data: GENERATED_RAW_DATA });
         if (chance() < 0.5) {
           const verdict = { classification: chance() < 0.5 ? 'malicious' : 'benign' };
           const body = { verdict };
@@ -636,11 +653,10 @@ const PLAYBOOKS = FULL ? 500 : 25;
 });
 
 describe('dry runs of the dearest steps', () => {
-
-const AT_ONCE = 20;
-/** Each fails, as dear as a step may be, and the run goes on. */
-const ALL_WITH_ALL =
-  'incident.raw_data.l.all(i, incident.raw_data.l.all(j, i != j || true)) && false';
+  const AT_ONCE = 20;
+  /** Each fails, as dear as a step may be, and the run goes on. */
+  const ALL_WITH_ALL =
+    'incident.raw_data.l.all(i, incident.raw_data.l.all(j, i != j || true)) && false';
 
   it('let other requests be answered in between, however many there are at once', async () => {
     const steps = Array.from({ length: 20 }, (_, n) =>

@@ -1,107 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { DataSource } from 'typeorm';
-import { type OpenApiDocument, operationsOf, type PlacedOperation } from '../../scripts/contract/document.js';
 import { PlaybooksService, MOST_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
-import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/shipped/shipped-playbooks.js';
 import type { ApiClient, Answer } from '../support/api-client.js';
-import { as, makeKey, type TestKey } from '../support/principals.js';
+import { makeKey, type TestKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
-
-interface Filled {
-  readonly name: string;
-  readonly in: string;
-  readonly example?: unknown;
-  readonly schema?: { readonly example?: unknown };
-}
-
-interface Parts {
-  readonly parameters?: readonly Filled[];
-  readonly requestBody?: {
-    readonly content: Record<string, { examples?: Record<string, { value: object }> }>;
-  };
-}
-
-const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as OpenApiDocument;
-const BOXES = pathToFileURL(join(__dirname, '../../src/platform/docs/browser/boxes.mjs')).href;
-
-interface Boxes {
-  documentForPage(whole: OpenApiDocument, mayCall: () => boolean): OpenApiDocument;
-}
-
-let operations: readonly PlacedOperation[];
-
-/** What Swagger UI fills in, and so sends at the first click. */
-function firstTry({ path, operation }: PlacedOperation): { address: string; body?: object } {
-  const { parameters = [], requestBody } = operation as unknown as Parts;
-  const filled = parameters
-    .map(({ example, schema, ...one }) => ({ ...one, value: example ?? schema?.example }))
-    .filter(({ value }) => value !== undefined);
-  const inPath = filled.filter((one) => one.in === 'path');
-  const address = inPath.reduce(
-    (text, { name, value }) => text.replace(`{${name}}`, String(value)),
-    path,
-  );
-  const query = filled
-    .filter((one) => one.in === 'query')
-    .map(({ name, value }) => `${name}=${String(value)}`);
-  const [example] = Object.values(requestBody?.content['application/json']?.examples ?? {});
-  return { address: `${address}?${query.join('&')}`, body: example?.value };
-}
-
-describe('The first try of a playbook operation in Swagger UI', () => {
-  let admin: ApiClient;
-
-  beforeAll(async () => {
-    const { documentForPage } = (await import(BOXES)) as Boxes;
-    operations = operationsOf(documentForPage(document, () => true)).filter(({ path }) =>
-      path.startsWith('/api/playbooks'),
-    );
-    admin = await as(app, 'admin');
-  });
-
-  const send = async (operationId: string) => {
-    const placed = operations.find(({ operation }) => operation.operationId === operationId)!;
-    const { address, body } = firstTry(placed);
-    return await admin.request(placed.method, address, body && { body });
-  };
-
-  it.each([
-    ['listPlaybooks', 200],
-    ['validatePlaybook', 200],
-    ['createPlaybook', 201],
-    ['getPlaybook', 200],
-    ['listPlaybookVersions', 200],
-    ['runPlaybook', 200],
-    ['listPlaybookRuns', 200],
-  ])('succeeds for %s on a fresh service', async (operationId, status) => {
-    const answer = await send(operationId);
-    expect([answer.status, answer.body]).toEqual([status, expect.anything()]);
-    if (operationId === 'listPlaybooks') {
-      expect(answer.body.meta.total).toBe(SHIPPED_PLAYBOOKS.length);
-    }
-    if (operationId === 'runPlaybook') expect(answer.body.data.dry_run).toBe(true);
-  });
-
-  it('only lacks an id where it needs that of a run, or would change or delete a playbook', () => {
-    const lacking = operations.filter((placed) => firstTry(placed).address.includes('{'));
-    const ids = lacking.map(({ operation }) => operation.operationId);
-    expect(ids.sort()).toEqual([
-      'cancelPlaybookRun',
-      'deletePlaybook',
-      'getPlaybookRun',
-      'updatePlaybook',
-    ]);
-  });
-});
 
 let app: TestApp;
 
@@ -244,7 +146,14 @@ describe('/api/playbooks', () => {
     });
   });
 
-  it.each([['name', { name: undefined }, 'required'], ['name', { name: '\0' }, 'nul_character'], ['triggers.types', { triggers: { types: [] } }, 'unknown_field'], ['triggers.severities', { triggers: { severities: ['worst'] } }, 'is_in'], ['steps', { steps: Array(51).fill(QUARANTINE) }, 'array_max_size'], ['steps.0.on_error', { steps: [{ ...QUARANTINE, on_error: 'retry' }] }, 'is_in']])('refuses a wrong %s: %j', async (field, more, code) => {
+  it.each([
+    ['name', { name: undefined }, 'required'],
+    ['name', { name: '\0' }, 'nul_character'],
+    ['triggers.types', { triggers: { types: [] } }, 'unknown_field'],
+    ['triggers.severities', { triggers: { severities: ['worst'] } }, 'is_in'],
+    ['steps', { steps: Array(51).fill(QUARANTINE) }, 'array_max_size'],
+    ['steps.0.on_error', { steps: [{ ...QUARANTINE, on_error: 'retry' }] }, 'is_in'],
+  ])('refuses a wrong %s: %j', async (field, more, code) => {
     const wrong = [422, `${field}: ${code}`];
     expect(problemsOf(await create(more))).toEqual(wrong);
     const validated = await analyst.client.request('POST', '/api/playbooks/validate', {
@@ -253,17 +162,20 @@ describe('/api/playbooks', () => {
     expect(problemsOf(validated)).toEqual(wrong);
   });
 
-  it.each([[
+  it.each([
+    [
       'steps.0.condition',
       { condition: 'has(' },
       'expression',
       /^steps\.0\.condition at character \d+: /,
-    ], [
+    ],
+    [
       'steps.0.parameters.message_id',
       { parameters: { message_id: '{{ verdict.category }}' } },
       'expression',
       /verdict/,
-    ]])(
+    ],
+  ])(
     'names the step and the place of what is wrong in %s: %j',
     async (field, change, code, message) => {
       const answer = await create({ steps: [{ ...QUARANTINE, ...change }] });
@@ -291,7 +203,6 @@ describe('/api/playbooks', () => {
   });
 
   describe('GET', () => {
-
     it('filters by name, by whether it is enabled, and by whether it runs by itself', async () => {
       const off = await created({ enabled: false, auto_run: true });
       const on = await created({ enabled: true });
@@ -414,7 +325,10 @@ describe('/api/playbooks', () => {
       expect((await create({ trust_verdict: true }, manager.client)).status).toBe(201);
     });
 
-    it.each([['steps', { steps: [] }], ['enabled', { enabled: true }]])('lets nobody below a manager change %s', async (_, change) => {
+    it.each([
+      ['steps', { steps: [] }],
+      ['enabled', { enabled: true }],
+    ])('lets nobody below a manager change %s', async (_, change) => {
       const { id } = await created({
         ...WHOLE,
         auto_run: false,
@@ -495,9 +409,8 @@ describe('/api/playbooks', () => {
 });
 
 describe('The number of playbooks', () => {
-
-/** As many playbooks as wanted, at once. */
-const FILL = `insert into playbooks (id, name, enabled, auto_run, definition, created_by, updated_by)
+  /** As many playbooks as wanted, at once. */
+  const FILL = `insert into playbooks (id, name, enabled, auto_run, definition, created_by, updated_by)
   select gen_random_uuid(), 'filler-' || number, true, false, '{}', 'test', 'test'
     from generate_series(1, $1) as number`;
 

@@ -19,7 +19,12 @@ describe('protected targets', () => {
   afterEach(() => world.vendor.forget());
   afterAll(() => world?.close());
 
-  it.each([['isolate_host', { host_id: 'DC-01..' }], ['isolate_host', { host_id: 'dc-0?' }], ['block_ip', { ip: '::ffff:10.1.2.3' }], ['block_sender', { sender: 'ceo@eu.mail.example.com' }]] as const)('makes %s of %j wait for a manager', async (type, parameters) => {
+  it.each([
+    ['isolate_host', { host_id: 'DC-01..' }],
+    ['isolate_host', { host_id: 'dc-0?' }],
+    ['block_ip', { ip: '::ffff:10.1.2.3' }],
+    ['block_sender', { sender: 'ceo@eu.mail.example.com' }],
+  ] as const)('makes %s of %j wait for a manager', async (type, parameters) => {
     const { body } = await world.execute(type, { parameters });
     expect(body.data).toMatchObject({ status: 'pending_approval', approval_level: 'manager' });
     const path = `/api/actions/${body.data.action_id}/approve`;

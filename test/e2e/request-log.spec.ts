@@ -36,7 +36,6 @@ class BrokenModule {}
 type Line = Readonly<Record<string, unknown>>;
 
 describe('the log of requests', () => {
-
   async function lineOf(requestId: string): Promise<Line> {
     const found = await eventually(
       () => lines.filter((line) => line['request_id'] === requestId),
@@ -185,7 +184,6 @@ class Hopeless {
 class HopelessModule {}
 
 describe('the API of dead jobs', () => {
-
   it('shows an admin dead jobs with what went wrong, and puts them back into their queue', async () => {
     await app.nest.get(Transactions).run((tx) => app.nest.get(Jobs).enqueue(tx, queue, { n: 1 }));
     await eventually(

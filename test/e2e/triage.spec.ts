@@ -1,6 +1,15 @@
 import type { TriageTool } from '../../src/triage/model/triage-model.port.js';
 import { FakeVendor } from '../support/fake-vendor.js';
-import { heldModel, judgement, RAW_DATA, script, TriageWorld, unavailable, VERDICT, type Judge } from '../support/triage/triage-world.js';
+import {
+  heldModel,
+  judgement,
+  RAW_DATA,
+  script,
+  TriageWorld,
+  unavailable,
+  VERDICT,
+  type Judge,
+} from '../support/triage/triage-world.js';
 
 let world: TriageWorld;
 
@@ -266,7 +275,6 @@ describe('the triage of an incident', () => {
   });
 
   describe('with a playbook', () => {
-
     const playbook = async (more: object): Promise<{ id: string; name: string }> => {
       const body = { name: `guide-${(playbooks += 1)}`, ...more };
       return (await world.clients.senior.request('POST', '/api/playbooks', { body })).body.data;
@@ -278,7 +286,13 @@ describe('the triage of an incident', () => {
       const disabled = await playbook({ enabled: false, instructions: 'Be strict.' });
       const deleted = await playbook({ instructions: 'Be strict.' });
       await world.clients.senior.request('DELETE', `/api/playbooks/${deleted.id}`);
-      for (const name of ['no-such-playbook', disabled.name, disabled.id, deleted.name, deleted.id]) {
+      for (const name of [
+        'no-such-playbook',
+        disabled.name,
+        disabled.id,
+        deleted.name,
+        deleted.id,
+      ]) {
         const answer = await world.triage(id, { body: { playbook: name } });
         expect(answer.body.error.details.errors[0]).toMatchObject({ code: 'unknown_playbook' });
       }
@@ -303,7 +317,6 @@ describe('the triage of an incident', () => {
   });
 
   describe('with an Idempotency-Key', () => {
-
     it('may be tried again with the same key when the model failed', async () => {
       script(world.app, () => Promise.reject(unavailable('overloaded')));
       const id = await world.incident();
@@ -331,9 +344,8 @@ describe('the triage of an incident', () => {
 });
 
 describe('the tools of a triage run', () => {
-
-const IP = '203.0.113.9';
-const never = new AbortController().signal;
+  const IP = '203.0.113.9';
+  const never = new AbortController().signal;
   let vendor: FakeVendor;
 
   beforeAll(async () => {
@@ -424,7 +436,6 @@ const never = new AbortController().signal;
     expect([202, 409]).toContain(status);
     expect(body.data?.verdict).toBeUndefined();
   });
-
 
   it('find other incidents with the same indicator that a run has seen, the newest first', async () => {
     const rawData = { user: 'mallory', host: 'laptop-8' };

@@ -1,8 +1,5 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { newId } from '../../src/platform/ids.js';
-import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
-import { WebhookEventCounts } from '../../src/webhooks/events/webhook-events.service.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -10,13 +7,6 @@ import { as, makeUser } from '../support/principals.js';
 import { RawConnection } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
-
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
 
 let app: TestApp;
 
@@ -173,10 +163,9 @@ describe('bodies of many events', () => {
 });
 
 describe('Slow bodies without a credential', () => {
-
-const LARGE_BYTES = 300_000;
-const SMALL_BYTES = 16_384;
-const RECEIPTS = 20;
+  const LARGE_BYTES = 300_000;
+  const SMALL_BYTES = 16_384;
+  const RECEIPTS = 20;
   const held: RawConnection[] = [];
 
   beforeAll(async () => {
@@ -221,149 +210,4 @@ const RECEIPTS = 20;
       expect((await app.request('POST', '/login', { body })).status).toBe(200);
     },
   );
-});
-
-describe('the inbox of webhook events', () => {
-
-interface Item {
-  readonly id: string;
-  readonly source: string;
-  readonly status: WebhookEventStatus;
-}
-
-interface Row {
-  readonly source?: string;
-  readonly status?: WebhookEventStatus;
-  readonly body?: Buffer | null;
-  readonly incident_ids?: readonly string[];
-  readonly duplicate_of?: string;
-  readonly error?: string;
-  readonly attempts?: number;
-  readonly processed_at?: Date;
-}
-
-const FIRST = Date.parse('2026-01-31T09:30:00.123Z');
-  let viewer: ApiClient;
-  let later = 0;
-
-  beforeAll(async () => {
-    viewer = await as(app, 'viewer');
-  });
-  beforeEach(() =>
-    app.nest
-      .get(DataSource)
-      .query('truncate webhook_events, webhook_event_counts, webhook_event_count_deltas'),
-  );
-
-  /** A receipt, put straight into the table; each comes a millisecond after the one before. */
-  const receive = async (row: Row = {}): Promise<string> => {
-    const at = FIRST + (later += 1);
-    const id = newId(at);
-    await app.nest.get(DataSource).query(
-      `insert into webhook_events (id, source, status, body, body_hash, incident_ids, duplicate_of, error, attempts, received_at, processed_at)
-       values ($1::uuid, $2, $3, $4, sha256($1::uuid::text::bytea), $5, $6, $7, $8, $9, $10)`,
-      [
-        id,
-        row.source ?? 'email-gateway',
-        row.status ?? 'processed',
-        row.body ?? null,
-        row.incident_ids ?? [],
-        row.duplicate_of,
-        row.error,
-        row.attempts ?? 1,
-        new Date(at),
-        row.processed_at,
-      ],
-    );
-    return id;
-  };
-  const read = (id: string) => viewer.request('GET', `/api/webhook-events/${id}`);
-  const list = async (query = '') => {
-    const answer = await viewer.request('GET', `/api/webhook-events?${query}`);
-    expect(answer.status).toBe(200);
-    return answer.body as { data: Item[]; meta: { total: number } };
-  };
-
-  it('tells what became of an event, and leaves out what it has not', async () => {
-    const [incident, other] = [newId(), newId()];
-    const processed_at = new Date(FIRST + 5_000);
-    const first = await receive({ incident_ids: [incident], processed_at });
-    const received_at = new Date(FIRST + later).toISOString();
-    expect((await read(first)).body.data).toEqual({
-      id: first,
-      source: 'email-gateway',
-      status: 'processed',
-      incident_id: incident,
-      attempts: 1,
-      received_at,
-      processed_at: processed_at.toISOString(),
-    });
-    const batch = await receive({ incident_ids: [incident, other], processed_at });
-    expect((await read(batch)).body.data).toMatchObject({
-      incident_id: incident,
-      incident_ids: [incident, other],
-    });
-    const again = await receive({
-      status: 'duplicate',
-      duplicate_of: first,
-      incident_ids: [incident],
-    });
-    expect((await read(again)).body.data).toMatchObject({
-      status: 'duplicate',
-      duplicate_of: first,
-      incident_id: incident,
-    });
-    const { data } = await list();
-    for (const item of data) expect((await read(item.id)).body.data).toEqual(item);
-  });
-
-  it.each([[
-      'text with a byte order mark, a NUL and U+FFFF',
-      Buffer.from('\ufeff\0\uffff'),
-      '\ufeff\0\uffff',
-      'utf8',
-    ], ['half a surrogate pair', Buffer.from('7b22eda080227d', 'hex'), 'eyLtoIAifQ==', 'base64']])(
-    'shows what was sent in an event that failed or waits: %s',
-    async (_, body, shown, encoding) => {
-      for (const status of ['failed', 'queued'] as const) {
-        const error = status === 'failed' ? 'The body fits no format of the source.' : undefined;
-        const answer = await read(await receive({ status, body, error, source: status }));
-        expect(answer.body.data).toMatchObject({ status, body: shown, body_encoding: encoding });
-        expect(answer.body.data.error).toBe(error);
-      }
-      for (const item of (await list()).data) expect(item).not.toHaveProperty('body');
-    },
-  );
-
-  it('finds an event by its id in any case, and answers 404 to every other id', async () => {
-    const id = await receive();
-    expect((await read(id.toUpperCase())).body.data.id).toBe(id);
-    for (const unknown of [newId(), '1', 'nothing', `${id}0`, '%00', '__proto__', `'`]) {
-      const answer = await read(unknown);
-      expect([unknown, answer.status, answer.body.error.code]).toEqual([unknown, 404, 'not_found']);
-    }
-  });
-
-  it('tells metrics and health how many events wait, and how many failed', async () => {
-    for (const status of ['queued', 'failed', 'failed', 'processed'] as const) {
-      await receive({ status, source: `s${later}` });
-    }
-    await app.nest.get(WebhookEventCounts).foldPending();
-    await receive({ status: 'queued', source: 'not-folded' });
-    // A look of the moment before is shared for a while.
-    const gauge = await eventually(
-      async () => (await app.request('GET', '/metrics')).text,
-      (text) => text.includes('webhook_events{status="queued"} 2\n'),
-    );
-    expect(gauge).toContain('webhook_events{status="failed"} 2\n');
-    expect(gauge).not.toContain('webhook_events{status="processed"}');
-    const jobs = { webhook_events_queued: 2, webhook_events_failed: 2 };
-    const { body } = await viewer.request('GET', '/api/health/detailed');
-    expect(body.components.jobs).toMatchObject({ status: 'healthy', ...jobs });
-  });
-
-  it.each(['status=done', 'source=Edr', 'sort=received_at'])('refuses the query %s', async (query) => {
-    const answer = await viewer.request('GET', `/api/webhook-events?${query}`);
-    expect([query, answer.status]).toEqual([query, query.includes('%ED') ? 400 : 422]);
-  });
 });

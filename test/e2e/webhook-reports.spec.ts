@@ -304,14 +304,13 @@ describe('later events about an incident', () => {
 });
 
 describe('what a tool says of the status of its alert', () => {
-
-const event = (id: string, status: string, more: object = {}) => ({
-  id,
-  name: 'Host does not answer',
-  level: 'critical',
-  status,
-  ...more,
-});
+  const event = (id: string, status: string, more: object = {}) => ({
+    id,
+    name: 'Host does not answer',
+    level: 'critical',
+    status,
+    ...more,
+  });
   let analyst: ApiClient;
   let sender: WebhookSender;
 
@@ -365,21 +364,9 @@ const event = (id: string, status: string, more: object = {}) => ({
     await sent(event('a-2', 'resolved'));
     await sent(event('a-2', 'firing', { count: 2 }));
     expect(await read(id)).toMatchObject({ source_status: 'open', status: 'open' });
-    expect(await timelineOf(id)).toContain('source_open: monitor says that its alert is open again.');
-  });
-
-  it.each([
-    ['alone', (one: object) => one],
-    ['in a list', (one: object) => [one, event('other', 'firing')]],
-  ])('opens no critical incident of an unknown alert that is over, sent %s', async (how, body) => {
-    const eventId = `b-${how}`;
-    const id = await sent(body(event(eventId, 'Closed')));
-    expect(await read(id)).toMatchObject({ severity: 'high', source_status: 'resolved' });
     expect(await timelineOf(id)).toContain(
-      'source_resolved: monitor says that its alert is over (Closed): its severity critical counts as high here.',
+      'source_open: monitor says that its alert is open again.',
     );
-    await sent(event(eventId, 'firing'));
-    expect(await read(id)).toMatchObject({ severity: 'critical', source_status: 'open' });
   });
 
   it('is not read from what a log line says', async () => {

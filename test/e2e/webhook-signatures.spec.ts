@@ -121,7 +121,15 @@ describe('A webhook receipt', () => {
   describe('is let in', () => {
     const body = Buffer.from('{"n":12345678901234567890,"a":"\\u0000"}\r\n');
 
-    it.each<[string, SignatureScheme, () => Headers]>([['a time', 'timestamped', () => signed(body)], ['the secret before this one', 'timestamped', () => signed(body, now(), OLD_SECRET)], ['the body', 'body', () => ({ 'x-hub-signature-256': `sha256=${hex(body)}` })], ['the headers of Standard Webhooks', 'standard', () => standard(body)], ['a bearer token', 'token', () => ({ authorization: `Bearer ${SECRET}` })], ['a password', 'basic', () => ({ authorization: `Basic ${btoa(`basic:${SECRET}`)}` })], ['two signatures of PagerDuty', 'body', () => pagerDuty(body)]])('signed with %s, and its bytes are as they were', async (_, scheme, headers) => {
+    it.each<[string, SignatureScheme, () => Headers]>([
+      ['a time', 'timestamped', () => signed(body)],
+      ['the secret before this one', 'timestamped', () => signed(body, now(), OLD_SECRET)],
+      ['the body', 'body', () => ({ 'x-hub-signature-256': `sha256=${hex(body)}` })],
+      ['the headers of Standard Webhooks', 'standard', () => standard(body)],
+      ['a bearer token', 'token', () => ({ authorization: `Bearer ${SECRET}` })],
+      ['a password', 'basic', () => ({ authorization: `Basic ${btoa(`basic:${SECRET}`)}` })],
+      ['two signatures of PagerDuty', 'body', () => pagerDuty(body)],
+    ])('signed with %s, and its bytes are as they were', async (_, scheme, headers) => {
       const answer = await send(scheme, body, headers());
       expect([answer.status, answer.body.source]).toEqual([200, scheme]);
       expect(answer.body.sha256).toBe(hash('sha256', body));
@@ -194,24 +202,6 @@ describe('A webhook receipt', () => {
       expect(await codeOf('timestamped', packed, headers)).toEqual([400, 'bad_request']);
     });
 
-    it('never as one that was given two of a header', async () => {
-      const body = Buffer.from('{}');
-      for (const [name, value] of Object.entries(signed(body))) {
-        const twice = { ...signed(body), [name]: [value, value] };
-        expect(await codeOf('timestamped', body, twice)).toEqual([401, 'invalid_signature']);
-      }
-      const bearer = [`Bearer ${SECRET}`, 'Bearer of another'];
-      for (const authorization of [bearer, bearer.toReversed()]) {
-        const connection = await RawConnection.open(app.port);
-        const lines = authorization.map((one) => `Authorization: ${one}\r\n`).join('');
-        connection.send(
-          `POST /api/webhooks-probe/token HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n${lines}\r\n{}`,
-        );
-        expect((await connection.answer()).body.error.code).toBe('invalid_signature');
-        connection.close();
-      }
-    });
-
     it.each(['nobody', 'disabled', 'timestamped'])(
       'and for %s not before the body is there, so that the time tells nothing',
       async (source) => {
@@ -253,28 +243,6 @@ describe('A webhook receipt', () => {
       }
       connection.send('0\r\n\r\n');
       expect((await connection.answer()).body.sha256).toBe(hash('sha256', body));
-      connection.close();
-    });
-
-    it('in chunks and too large is refused', async () => {
-      const connection = await RawConnection.open(app.port);
-      connection.send(head('Transfer-Encoding: chunked', ...signatureLines(body)));
-      for (let sent = 0; sent < 5; sent += 1) connection.send(`4000\r\n${'x'.repeat(0x4000)}\r\n`);
-      expect((await connection.answer()).body.error.code).toBe('payload_too_large');
-      connection.close();
-    });
-
-    it('is invited, but not when it is too large', async () => {
-      const connection = await RawConnection.open(app.port);
-      const expecting = head(
-        'Expect: 100-continue',
-        `Content-Length: ${body.length}`,
-        ...signatureLines(body),
-      );
-      expect((await connection.send(expecting).answer()).status).toBe(100);
-      expect((await connection.send(body).answer()).body.sha256).toBe(hash('sha256', body));
-      connection.send(head('Expect: 100-continue', `Content-Length: ${LIMIT + 1}`));
-      expect((await connection.answer()).status).toBe(413);
       connection.close();
     });
   });

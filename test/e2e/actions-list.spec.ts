@@ -53,34 +53,14 @@ describe('the list of actions', () => {
 
   it.each([
     ['nothing', '', () => true, 15],
-    ['one status', 'status=completed', (one: Item) => one.status === 'completed', 3],
-    ['another status', 'status=rejected', (one: Item) => one.status === 'rejected', 3],
     ['two statuses', 'status=completed,failed', (one: Item) => one.status !== 'rejected', 6],
-    [
-      'a status given twice',
-      'status=completed&status=failed',
-      (one: Item) => one.status !== 'rejected',
-      6,
-    ],
     [
       'lists given twice',
       'status=pending_approval,failed&status=rejected&action_type=block_ip&action_type=isolate_host',
       (one: Item) => one.approval_level !== undefined,
       6,
     ],
-    [
-      'two types',
-      'action_type=block_ip,isolate_host',
-      (one: Item) => one.approval_level !== undefined,
-      6,
-    ],
     ['the level', 'approval_level=senior', (one: Item) => one.action_type === 'isolate_host', 3],
-    [
-      'a status and a level',
-      'status=pending_approval&approval_level=analyst',
-      (one: Item) => one.status !== 'x',
-      3,
-    ],
     [
       'two statuses and a type',
       'status=pending_approval,pending&action_type=isolate_host',
@@ -103,34 +83,8 @@ describe('the list of actions', () => {
   });
 
   it.each([
-    ['requested_at', 'id'],
-    ['created_at', 'id'],
-    ['status', 'status'],
-    ['action_type', 'action_type'],
-    ['executed_at', 'executed_at'],
-  ] as const)('sorts by %s both ways, page by page without a gap', async (sort, key) => {
-    for (const order of [sort, `-${sort}`]) {
-      const whole = (await list(`sort=${order}&per_page=100`)).data;
-      const keys = whole.map((one) => one[key]).filter((value) => value !== undefined);
-      const sorted = [...keys].sort();
-      expect(keys).toEqual(order === sort ? sorted : sorted.reverse());
-      // What has no value comes last either way.
-      expect(whole.slice(0, keys.length).every((one) => one[key] !== undefined)).toBe(true);
-      const pages = [];
-      for (let page = 1; page <= 4; page += 1) {
-        pages.push(...(await list(`sort=${order}&per_page=4&page=${page}`)).data);
-      }
-      expect(pages).toEqual(whole);
-    }
-  });
-
-  it.each([
-    ['status,-requested_at', ['status', '-id']],
     ['-status,requested_at', ['-status', 'id']],
-    ['action_type,-executed_at', ['action_type', '-executed_at', '-id']],
     ['-action_type,status,-created_at', ['-action_type', 'status', '-id']],
-    ['executed_at,action_type', ['executed_at', 'action_type', 'id']],
-    ['status,executed_at&status=failed,rejected', ['status', 'executed_at', 'id']],
     ['status,-created_at&requested_by=:me', ['status', '-id']],
   ] as const)('sorts by %s, page by page without a gap', async (sort, keys) => {
     const query = `sort=${sort.replace(':me', encodeURIComponent(world.names.analyst))}`;
@@ -144,73 +98,18 @@ describe('the list of actions', () => {
     expect(pages).toEqual(whole.slice(0, 16));
   });
 
-  it('filters by when it was requested, and leaves the action of that time out', async () => {
-    const all = (await list('sort=requested_at&per_page=100')).data;
-    const at = (place: number) => all[place]!.requested_at;
-    const ids = (items: readonly Item[]) => items.map(({ id }) => id);
-    const fitting = (fits: (one: string) => boolean) =>
-      all.filter(({ requested_at }) => fits(requested_at));
-    for (const [query, expected] of [
-      [`created_after=${at(4)}`, fitting((one) => one > at(4))],
-      [`created_before=${at(4)}`, fitting((one) => one < at(4))],
-      [`created_after=${at(4).replace('Z', '001Z')}`, fitting((one) => one > at(4))],
-      [`created_before=${at(4).replace('Z', '001Z')}`, fitting((one) => one <= at(4))],
-      [
-        `created_after=${at(2)}&created_before=${at(9)}`,
-        fitting((one) => one > at(2) && one < at(9)),
-      ],
-      [`created_after=${at(9)}&created_before=${at(2)}`, []],
-      ['created_after=9999-12-31T23:59:59-23:59', []],
-      ['created_before=0001-01-01T00:00:00%2B23:59', []],
-    ] as const) {
-      const { data, meta } = await list(`${query}&sort=requested_at&per_page=100`);
-      expect([query, ids(data), meta.total]).toEqual([query, ids(expected), expected.length]);
-      const failed = await list(`${query}&status=failed&per_page=1`);
-      const failures = expected.filter(({ status }) => status === 'failed');
-      expect([query, failed.meta.total, ids(failed.data)]).toEqual([
-        query,
-        failures.length,
-        ids(failures.slice(-1)),
-      ]);
-    }
-    const ofIncident = await world.clients.viewer.request(
-      'GET',
-      `/api/incidents/${incidentId}/actions?created_after=${at(0)}&sort=-status,created_at`,
-    );
-    expect(ofIncident.status).toBe(200);
-  });
-
   it('answers a page past the end with an empty list and the total', async () => {
     const { data, meta } = await list('page=9');
     expect([data, meta.total]).toEqual([[], 15]);
   });
 
-  it.each([
-    'status=done',
-    'status=completed,',
-    'action_type=x',
-    'approval_level=none',
-    'incident_id=1',
-    'sort=requested_by',
-    'sort=status,-status',
-    'sort=status,action_type,executed_at,requested_at',
-    'created_after=yesterday',
-    'created_before=2026-02-30T00:00:00Z',
-    'requested_by=',
-    'approved_by=x&approved_by=y',
-    'executed_after=yesterday',
-    'updated_after=yesterday',
-    'per_page=0',
-    'per_page=101',
-    'page=0',
-    'unknown=1',
-    'status=completed&status=x',
-    'status=completed&status=',
-    'page[]=1',
-  ])('refuses the query %s with 422', async (query) => {
-    const answer = await world.clients.viewer.request('GET', `/api/actions?${query}`);
-    expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
-  });
+  it.each(['status=done', 'approval_level=none', 'sort=status,-status', 'unknown=1'])(
+    'refuses the query %s with 422',
+    async (query) => {
+      const answer = await world.clients.viewer.request('GET', `/api/actions?${query}`);
+      expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
+    },
+  );
 
   it('filters by who asked, who approved and when it ended, with an exact total', async () => {
     const { names, clients } = world;
@@ -230,37 +129,21 @@ describe('the list of actions', () => {
     const mine = `requested_by=${encodeURIComponent(names.senior)}`;
     const queries = [
       [mine, [ids[2], ids[1], ids[0]]],
-      [`${mine}&status=pending_approval`, [ids[2]]],
-      [
-        `${mine}&status=pending_approval,completed&approval_level=senior&per_page=2`,
-        [ids[2], ids[1]],
-      ],
       [`${mine}&sort=executed_at&action_type=isolate_host`, [ids[0], ids[1], ids[2]]],
-      [`${mine}&incident_id=${incidentId}`, []],
       [`approved_by=${encodeURIComponent(names.manager)}`, [ids[0]]],
-      [`approved_by=${encodeURIComponent(names.manager)}&${mine}&page=2`, []],
       [
         `executed_after=${first.executed_at}&approved_by=${encodeURIComponent(names.senior)}`,
         [ids[1]],
       ],
-      [`executed_after=${first.executed_at}&status=pending_approval`, []],
-      [`executed_after=2999-01-01T00:00:00Z`, []],
-      // Zones that no place has, at both ends of the years that a time may name.
-      [`executed_after=2999-01-01T00:00:00%2B17:30`, []],
-      [`executed_after=9999-12-31T23:59:59-23:59`, []],
-      [
-        `executed_after=0001-01-01T00:00:00%2B23:59&approved_by=${encodeURIComponent(names.senior)}`,
-        [ids[1]],
-      ],
-      ['requested_by=nobody', []],
+      [`${mine}&created_after=${first.requested_at}&sort=created_at`, [ids[1], ids[2]]],
+      [`${mine}&created_before=${first.requested_at}`, []],
       [`${mine}&updated_after=${(first as { updated_at: string }).updated_at}`, [ids[1]]],
       [`${mine}&sort=-updated_at`, [ids[1], ids[0], ids[2]]],
     ] as const;
     for (const [query, expected] of queries) {
       const { data, meta } = await list(query);
       expect([query, data.map(({ id }) => id)]).toEqual([query, expected]);
-      const total = query.includes('per_page') ? 3 : query.includes('page=2') ? 1 : data.length;
-      expect([query, meta.total]).toEqual([query, total]);
+      expect([query, meta.total]).toEqual([query, expected.length]);
     }
   });
 
@@ -290,16 +173,5 @@ describe('the list of actions', () => {
       `/api/actions/${waiting.body.data.action_id}`,
     );
     expect(waiting.body.data.expires_at).toBe(shown.body.data.expires_at);
-  });
-
-  it('has an exact total while actions come and go', async () => {
-    const counts = world.app.nest.get(ActionCounts);
-    await Promise.all([
-      ...Array.from({ length: 20 }, () => world.execute('quarantine_email')),
-      counts.foldPending(),
-      counts.foldPending(),
-    ]);
-    const [row] = await world.database.query<{ n: string }[]>(`select count(*) as n from actions`);
-    expect((await list('')).meta.total).toBe(Number(row!.n));
   });
 });

@@ -172,20 +172,6 @@ describe('an action that was requested before', () => {
     expect((await world.execute('block_ip', { parameters: short })).status).toBe(202);
   });
 
-  it('may be requested again as a full scan after a quick one', async () => {
-    await sandboxInstead();
-    const scan = (scan_type?: string) =>
-      world.execute('scan_host', {
-        parameters: { host_id: `ws-scan-${targets}`, ...(scan_type && { scan_type }) },
-      });
-    targets += 1;
-    expect((await scan()).status).toBe(200);
-    expect((await scan('quick')).status).toBe(409);
-    expect((await scan('full')).status).toBe(200);
-    expect([(await scan('full')).status, (await scan()).status]).toEqual([409, 409]);
-    await world.connect();
-  });
-
   it('may be requested again when it waited for approval too long', async () => {
     const parameters = aHost();
     const id = idOf(await world.execute('isolate_host', { parameters })).replace('act-', '');
@@ -245,11 +231,5 @@ describe('an action that was requested before', () => {
     expect(again.status).toBe(200);
     expect(idOf(again)).toBe(idOf(first));
     expect(again.headers['idempotency-replayed']).toBe('true');
-  });
-
-  it('is repeated by look-ups without a word', async () => {
-    for (let round = 0; round < 2; round += 1) {
-      expect((await world.execute('lookup_ip')).status).toBe(200);
-    }
   });
 });

@@ -1,23 +1,24 @@
-import { RequiredLevels } from '../../src/actions/policy/required-levels.js';
+import { randomUUID } from 'node:crypto';
 import { ActionsRepository } from '../../src/actions/records/actions.repository.js';
 import { Clock } from '../../src/platform/clock.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { requestedEarlier, whileHeld } from '../support/actions/held-change.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { makeKey } from '../support/principals.js';
-import { startTestApp } from '../support/test-app.js';
+
+let world: ActionWorld;
+
+beforeAll(async () => {
+  world = await ActionWorld.start({ APPROVAL_RAISE_ON_CRITICAL: 'true' }, 2);
+});
+afterEach(() => world.vendor.forget());
+afterAll(() => world?.close());
 
 const HOUR = 3_600_000;
 
 describe('an approval', () => {
-  let world: ActionWorld;
-
-  beforeAll(async () => {
-    world = await ActionWorld.start({ APPROVAL_RAISE_ON_CRITICAL: 'true' }, 2);
-  });
-  afterEach(() => world.vendor.forget());
-  afterAll(() => world?.close());
-
   const wait = async (
     type: 'isolate_host' | 'revoke_sessions',
     incidentId?: string,
@@ -42,18 +43,6 @@ describe('an approval', () => {
     (await world.clients.viewer.request('GET', `/api/incidents/${incidentId}/timeline`)).body.data;
 
   describe('of an action whose incident became critical', () => {
-    it('determines the level once and reads the action once, under its lock', async () => {
-      const id = await wait('isolate_host');
-      const { nest } = world.app;
-      const judge = jest.spyOn(nest.get(RequiredLevels), 'forDecision');
-      const actions = nest.get(ActionsRepository);
-      const [lock, find] = [jest.spyOn(actions, 'lockById'), jest.spyOn(actions, 'findById')];
-      const { client } = await makeKey(world.app, 'senior');
-      expect((await approve(client, id)).status).toBe(200);
-      expect([judge, lock, find].map(({ mock }) => mock.calls.length)).toEqual([1, 1, 0]);
-      jest.restoreAllMocks();
-    });
-
     it('requires and shows the level of a critical incident', async () => {
       const { analyst, senior, viewer } = world.clients;
       const incidentId = await world.incident({ severity: 'high' });
@@ -119,21 +108,6 @@ describe('an approval', () => {
     });
   });
 
-  it('requires the level that the site has configured meanwhile', async () => {
-    const id = await wait('revoke_sessions');
-    const later = await startTestApp({
-      database: world.app.database,
-      settings: { APPROVAL_LEVELS: '{"revoke_sessions":"manager"}' },
-    });
-    try {
-      const low = await approve((await makeKey(later, 'senior')).client, id);
-      expect(low.body.error).toMatchObject({ required_level: 'manager', your_level: 'senior' });
-    } finally {
-      await later.close();
-    }
-    expect((await approve(world.clients.analyst, id)).status).toBe(200);
-  });
-
   it('requires the level of the request if it would be lower now', async () => {
     const { analyst, senior } = world.clients;
     const incidentId = await world.incident({ severity: 'critical' });
@@ -170,19 +144,6 @@ describe('an approval', () => {
         summary: 'Lowered the severity from critical to high.',
       });
       expect((await put(analyst, incidentId, { severity: 'low' })).status).toBe(200);
-    });
-
-    it('is made easier by a lower severity if everybody may lower it, and the audit trail records this', async () => {
-      const plain = await startTestApp({ database: world.app.database });
-      try {
-        const incidentId = await world.incident({ severity: 'critical' });
-        const { client, name } = await makeKey(plain, 'analyst');
-        expect((await put(client, incidentId, { severity: 'low' })).status).toBe(200);
-        const [lowered] = await auditOf('incident.severity_lowered', `incident:${incidentId}`);
-        expect(lowered.actor).toBe(name);
-      } finally {
-        await plain.close();
-      }
     });
   });
 
@@ -255,15 +216,6 @@ describe('an approval', () => {
       expect(approved.details).toMatchObject({ incident_status: 'resolved' });
     });
 
-    it('needs no confirmation once the incident is open again', async () => {
-      const { analyst, senior } = world.clients;
-      const incidentId = await world.incident();
-      const id = await wait('isolate_host', incidentId);
-      await put(analyst, incidentId, { status: 'resolved' });
-      await put(analyst, incidentId, { status: 'open', reopen: true });
-      expect((await approve(senior, id)).status).toBe(200);
-    });
-
     it('is checked after a concurrent closing', async () => {
       const incidentId = await world.incident();
       const id = await wait('isolate_host', incidentId);
@@ -276,37 +228,260 @@ describe('an approval', () => {
       expect(answer.body.error.details).toEqual({ reason: 'incident_resolved' });
       expect(world.calls).toHaveLength(0);
     });
+  });
+});
 
-    it('comes before or after a closing that races with 20 of them on two replicas', async () => {
-      const elsewhere = (await makeKey(world.replicas[1]!, 'senior')).client;
-      for (let round = 0; round < 5; round += 1) {
-        const incidentId = await world.incident();
-        const ids = [
-          await wait('isolate_host', incidentId),
-          await wait('isolate_host', incidentId),
-        ];
-        const approvals = Array.from({ length: 20 }, async (_, at) => {
-          const id = ids[at % 2]!;
-          const client = at % 4 < 2 ? world.clients.senior : elsewhere;
-          return { id, ...(await approve(client, id)) };
-        });
-        const closed = await put(world.clients.analyst, incidentId, { status: 'resolved' });
-        expect(closed.status).toBe(200);
-        for (const { id, status, body } of await Promise.all(approvals)) {
-          expect([200, 409]).toContain(status);
-          if (status === 200) {
-            expect(body.data.approved_at <= closed.body.data.updated_at).toBe(true);
-            expect(world.vendor.effectsOf(id)).toBe(1);
-          }
-        }
-        for (const id of ids) {
-          const waits = (await world.get(id)).status === 'pending_approval';
-          expect(world.vendor.effectsOf(id)).toBe(waits ? 0 : 1);
-          if (!waits) continue;
-          const after = await approve(elsewhere, id);
-          expect(after.body.error.details).toEqual({ reason: 'incident_resolved' });
-        }
-      }
+describe('a rollback', () => {
+  const done = async (incidentId?: string): Promise<string> => {
+    const answer = await world.execute('block_sender', incidentId ? { incidentId } : {});
+    return answer.body.data.action_id;
+  };
+  const rollBack = (
+    client: ApiClient,
+    id: string,
+    body: unknown = { reason: 'a false alarm' },
+    headers = {},
+  ): Promise<Answer> => client.request('POST', `/api/actions/${id}/rollback`, { body, headers });
+  const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
+
+  it('runs the inverse at once, and links the two both ways', async () => {
+    const incidentId = await world.incident();
+    const original = await done(incidentId);
+    const answer = await rollBack(world.clients.analyst, original);
+    expect(answer.status).toBe(200);
+    const { rollback_action_id: rollback, ...rest } = answer.body.data;
+    expect(rest).toEqual({
+      original_action_id: original,
+      status: 'completed',
+      result: expect.objectContaining({ success: true }),
     });
+    expect(world.calls.at(-1)!.path).toBe('/unblock_sender');
+    expect(world.vendor.effectsOf(rollback)).toBe(1);
+    expect(await world.get(original)).toMatchObject({
+      status: 'completed',
+      rolled_back_by: rollback,
+    });
+    expect(await world.get(rollback)).toMatchObject({
+      action_type: 'unblock_sender',
+      incident_id: incidentId,
+      parameters: { sender: 'evil@example.net', reason: 'a false alarm' },
+      rollback_of: original,
+      requested_by: world.names.analyst,
+    });
+  });
+
+  it('happens once, also when many ask at once', async () => {
+    const other = (await makeKey(world.replicas[1]!, 'analyst')).client;
+    for (let round = 0; round < 2; round += 1) {
+      const original = await done();
+      world.vendor.forget();
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, at) =>
+          rollBack(at % 2 ? world.clients.analyst : other, original),
+        ),
+      );
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      const lost = answers.filter(({ status }) => status !== 200).map((one) => String(codeOf(one)));
+      expect(new Set(lost)).toEqual(new Set(['409,invalid_state']));
+      expect(world.calls).toHaveLength(1);
+    }
+  });
+
+  it('undoes what may have happened, and not what did not', async () => {
+    world.vendor.behave('apply-then-drop');
+    const unknown = await done();
+    world.vendor.behave('refuse');
+    const refused = await done();
+    world.vendor.behave('apply');
+    expect((await rollBack(world.clients.analyst, unknown)).body.data.status).toBe('completed');
+    expect(codeOf(await rollBack(world.clients.analyst, refused))).toEqual([409, 'invalid_state']);
+  });
+
+  it('needs the higher level of the two', async () => {
+    const { analyst, senior } = world.clients;
+    const waiting = (await world.execute('isolate_host')).body.data.action_id;
+    await senior.request('POST', `/api/actions/${waiting}/approve`, { body: {} });
+    const low = await rollBack(analyst, waiting);
+    expect(codeOf(low)).toEqual([403, 'insufficient_approval_level']);
+    expect(low.body.error).toMatchObject({ required_level: 'senior', your_level: 'analyst' });
+    const audit = await world.clients.admin.request('GET', '/api/audit?action=auth.level_refused');
+    expect(audit.body.data).toContainEqual(
+      expect.objectContaining({
+        actor: world.names.analyst,
+        subject: { type: 'route', id: 'POST /api/actions/:id/rollback' },
+        details: { role: 'analyst', required_level: 'senior' },
+      }),
+    );
+    expect((await rollBack(senior, waiting)).body.data.status).toBe('completed');
+  });
+
+  it('is refused for the level of the original before it is refused for want of an inverse', async () => {
+    const parameters = { message_id: '<m@example.net>' };
+    const { body } = await world.execute('delete_email', { parameters });
+    const low = await rollBack(world.clients.analyst, body.data.action_id);
+    expect(codeOf(low)).toEqual([403, 'insufficient_approval_level']);
+    expect(low.body.error.required_level).toBe('senior');
+    const high = await rollBack(world.clients.senior, body.data.action_id);
+    expect(codeOf(high)).toEqual([400, 'rollback_not_supported']);
+  });
+
+  it('answers what is wrong in the order of the checks', async () => {
+    const { viewer, analyst, senior } = world.clients;
+    const original = await done();
+    const high = (await world.execute('isolate_host')).body.data.action_id;
+    const final = (await world.execute('lookup_ip')).body.data.action_id;
+    await world.turnOn();
+    try {
+      expect((await rollBack(viewer, `act-${newId()}`, {})).status).toBe(403);
+      for (const wrong of [{}, { reason: '' }, { reason: 1 }, { reason: 'x', y: 1 }]) {
+        expect((await rollBack(analyst, `act-${newId()}`, wrong)).status).toBe(422);
+      }
+      expect(codeOf(await rollBack(analyst, `act-${newId()}`))).toEqual([404, 'not_found']);
+      expect(codeOf(await rollBack(analyst, high))).toEqual([403, 'insufficient_approval_level']);
+      expect(codeOf(await rollBack(analyst, final))).toEqual([400, 'rollback_not_supported']);
+      expect(codeOf(await rollBack(senior, high))).toEqual([409, 'invalid_state']);
+      expect(codeOf(await rollBack(analyst, original))).toEqual([409, 'kill_switch_active']);
+    } finally {
+      await world.turnOff();
+    }
+    expect((await rollBack(analyst, original)).status).toBe(200);
+  });
+});
+
+describe('actions that are asked for at the same moment', () => {
+  const AT_ONCE = 40;
+  const statusesOf = (answers: readonly Answer[]) => answers.map(({ status }) => status);
+  const times = <T>(make: (index: number) => Promise<T>): Promise<T[]> =>
+    Promise.all(Array.from({ length: AT_ONCE }, (_, index) => make(index)));
+  afterEach(() => jest.restoreAllMocks());
+
+  const countOf = async (where: string): Promise<number> => {
+    const [row] = await world.database.query<{ n: number }[]>(
+      `select count(*)::integer as n from actions where ${where}`,
+    );
+    return row!.n;
+  };
+  const incidents = (count: number): Promise<string[]> =>
+    Promise.all(Array.from({ length: count }, () => world.incident()));
+
+  it('share transactions, and each has its effect, its records and its own answer', async () => {
+    const enter = jest.spyOn(world.app.nest.get(ActionsRepository), 'enter');
+    const statements = jest.spyOn(world.app.nest.get(Statements), 'rows');
+    const ids = await incidents(4);
+    const answers = await times((index) =>
+      world.execute('block_sender', {
+        incidentId: index % 5 === 4 ? undefined : ids[index % 5],
+        parameters: { sender: `sender-${index}@example.net` },
+      }),
+    );
+    expect(statusesOf(answers)).toEqual(answers.map(() => 200));
+    const ends = statements.mock.calls.filter(([{ name }]) => name === 'actions_end');
+    for (const calls of [enter.mock.calls, ends]) {
+      expect(calls.length).toBeGreaterThan(0);
+      expect(calls.length).toBeLessThan(AT_ONCE);
+    }
+    for (const [index, { body }] of answers.entries()) {
+      const { action_id: id, status } = body.data;
+      expect(status).toBe('completed');
+      expect(world.vendor.effectsOf(id)).toBe(1);
+      expect(await world.get(id)).toMatchObject({
+        parameters: { sender: `sender-${index}@example.net` },
+        ...(index % 5 < 4 && { incident_id: ids[index % 5] }),
+      });
+    }
+    const audit = await world.database.query<{ action: string; n: number }[]>(
+      `select action, count(*)::integer as n from audit_log where subject_id = any($1) group by action order by action`,
+      [answers.map(({ body }) => body.data.action_id)],
+    );
+    expect(audit).toEqual([
+      { action: 'action.completed', n: AT_ONCE },
+      { action: 'action.requested', n: AT_ONCE },
+    ]);
+    const { body: timeline } = await world.clients.viewer.request(
+      'GET',
+      `/api/incidents/${ids[0]}/timeline?per_page=50`,
+    );
+    const events = (timeline.data as { event: string }[]).map(({ event }) => event);
+    expect(events.filter((event) => event === 'action_requested')).toHaveLength(AT_ONCE / 5);
+    expect(events.filter((event) => event === 'action_completed')).toHaveLength(AT_ONCE / 5);
+  });
+
+  it('are refused alone when their key was revoked, or their incident is not there', async () => {
+    const doomed = await makeKey(world.app, 'analyst');
+    expect((await world.execute('lookup_ip', { client: doomed.client })).status).toBe(200);
+    await world.database.query('update api_keys set revoked_at = now() where id = $1', [doomed.id]);
+    const [there, gone] = await incidents(2);
+    await world.clients.admin.request('DELETE', `/api/incidents/${gone}`);
+    const others = [there, gone, randomUUID(), 'no-id', there!.toUpperCase()];
+    const before = await countOf('true');
+    const answers = await times((index) =>
+      index % 6 === 5
+        ? world.execute('block_sender', { client: doomed.client })
+        : world.execute('block_sender', { incidentId: others[index % 6] }),
+    );
+    const wanted = [200, 404, 404, 404, 200, 401];
+    expect(statusesOf(answers)).toEqual(answers.map((_, index) => wanted[index % 6]));
+    const good = answers.filter(({ status }) => status === 200).length;
+    expect(await countOf('true')).toBe(before + good);
+    expect(await countOf(`incident_id = '${gone}'`)).toBe(0);
+  });
+
+  it('wait alone when somebody is changing their incident, and see what was changed', async () => {
+    const [changed, other] = await incidents(2);
+    const runner = world.database.createQueryRunner();
+    await runner.startTransaction();
+    const update = `update incidents set severity = 'critical' where id = $1`;
+    await runner.query(update, [changed]);
+    let waiting = 0;
+    const held: Promise<Answer>[] = [];
+    const others = await times((index) => {
+      const release = (incidentId?: string) => world.execute('release_email', { incidentId });
+      if (index % 10 > 0) return release(other);
+      waiting += 1;
+      held.push(release(changed).finally(() => (waiting -= 1)));
+      return release();
+    });
+    const levels = (answers: readonly Answer[]) =>
+      answers.map(({ body }) => body.data.approval_level);
+    expect(levels(others)).toEqual(others.map(() => 'analyst'));
+    expect(waiting).toBe(AT_ONCE / 10);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(levels(await Promise.all(held))).toEqual(held.map(() => 'senior'));
+  });
+
+  it('run, wait for approval or fail for want of a connector, each as it would alone', async () => {
+    const types = ['block_sender', 'isolate_host', 'create_ticket', 'lookup_ip'] as const;
+    const answers = await times((index) => {
+      const type = types[index % 4]!;
+      const parameters = type === 'create_ticket' ? { title: 'So.' } : undefined;
+      return world.execute(type, { ...(parameters && { parameters }) });
+    });
+    const ends = ['completed', 'pending_approval', 'failed', 'completed'];
+    expect(answers.map(({ body }) => body.data.status)).toEqual(
+      answers.map((_, index) => ends[index % 4]),
+    );
+    expect(answers[2]!.body.data.result.code).toBe('no_connector');
+  });
+
+  it.each([
+    ['at their request', `parameters::text not like '%poison%'`, 500],
+    ['at their end', `parameters::text not like '%poison%' or status <> 'completed'`, 202],
+  ])('fail alone when the database refuses one of them %s', async (_, condition, status) => {
+    await world.database.query(
+      `alter table actions add constraint ck_test check (${condition}) not valid`,
+    );
+    const answers = await times((index) =>
+      world.execute('block_sender', {
+        parameters: { sender: `${index % 8 === 3 ? 'poison' : 'mail'}@example.net` },
+      }),
+    );
+    await world.database.query('alter table actions drop constraint ck_test');
+    expect(statusesOf(answers)).toEqual(
+      answers.map((__, index) => (index % 8 === 3 ? status : 200)),
+    );
+    expect(new Set(answers.flatMap(({ body }) => body.data?.action_id ?? [])).size).toBe(
+      answers.filter((answer) => answer.status < 500).length,
+    );
   });
 });

@@ -92,21 +92,6 @@ describe('what needs attention', () => {
     ]);
   });
 
-  it('lists a failed action until it is completed', async () => {
-    const incidentId = await world.incident();
-    const quarantine = () => world.actions.execute('quarantine_email', { incidentId });
-    vendor('refuse');
-    const { action_id } = (await quarantine()).body.data;
-    const mine = async () =>
-      (await items('action_failed')).filter(({ incident }) => incident?.id === incidentId);
-    expect(await mine()).toMatchObject([
-      { id: `action_failed.${action_id}`, link: `/api/actions/${action_id}` },
-    ]);
-    vendor('apply');
-    expect((await quarantine()).body.data.status).toBe('completed');
-    expect(await mine()).toEqual([]);
-  });
-
   it('lists an action with an unknown outcome', async () => {
     vendor('apply-then-500');
     const { action_id } = (await world.actions.execute('block_sender')).body.data;
@@ -172,6 +157,11 @@ describe('what needs attention', () => {
     expect(await items('resolved_incident_reported')).toMatchObject([
       { id: `resolved_incident_reported.${incident_id}`, incident: { status: 'resolved' } },
     ]);
+    const shown = await world.clients.viewer.request('GET', `/api/incidents/${incident_id}`);
+    expect(shown.body.data).toMatchObject({ status: 'resolved', severity: 'critical' });
+    const path = `/api/incidents/${incident_id}/timeline`;
+    const timeline = (await world.clients.viewer.request('GET', path)).body.data;
+    expect(timeline.map(({ event }: { event: string }) => event)).toContain('update_of_resolved');
     const reopened = { status: 'open', reopen: true };
     const put = await world.clients.analyst.request('PUT', `/api/incidents/${incident_id}`, {
       body: reopened,

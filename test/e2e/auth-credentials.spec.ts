@@ -1,19 +1,32 @@
 import { connect } from 'node:net';
 import { DataSource } from 'typeorm';
+import { CredentialVerification } from '../../src/auth/authentication/credential-verification.js';
+import { SamePerson } from '../../src/auth/authorisation.js';
+import { PasswordThrottle } from '../../src/auth/passwords/password-throttle.js';
+import { hashPassword } from '../../src/auth/passwords/passwords.js';
+import type { Principal } from '../../src/auth/principal.js';
+import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
+import type { LoginUser } from '../../src/auth/users/user.entity.js';
+import { UsersRepository } from '../../src/auth/users/users.repository.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import type { ApiClient, Answer } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
-import { makeKey, type TestKey } from '../support/principals.js';
+import { makeKey, makeUser, type TestKey, inSession, logIn, as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app?.close());
+
 describe('Credentials', () => {
-  let app: TestApp;
   let key: TestKey;
 
   beforeAll(async () => {
-    app = await startTestApp();
     key = await makeKey(app, 'viewer', { limits: { read: 0, write: 7 } });
   });
-
-  afterAll(() => app.close());
 
   const me = (authorization: string) =>
     app.request('GET', '/api/me', { headers: { authorization } });
@@ -35,9 +48,7 @@ describe('Credentials', () => {
 
   it.each([
     ['as documented', (text: string) => `Bearer ${text}`],
-    ['in lower case', (text: string) => `bearer ${text}`],
     ['in upper case', (text: string) => `BEARER ${text}`],
-    ['after several spaces', (text: string) => `Bearer   ${text}`],
     ['with white space around', (text: string) => `  Bearer ${text}  `],
   ])('are accepted in the form %s', async (_, header) => {
     expect((await me(header(key.key))).status).toBe(200);
@@ -50,21 +61,8 @@ describe('Credentials', () => {
       (text: string) => `Bearer ${text.slice(0, 13)}${'A'.repeat(43)}`,
     ],
     ['the secret with another prefix', (text: string) => `Bearer its_AAAAAAAA_${text.slice(13)}`],
-    ['the last letter missing', (text: string) => `Bearer ${text.slice(0, -1)}`],
-    ['a letter too many', (text: string) => `Bearer ${text}A`],
-    ['another case', (text: string) => `Bearer ${text.toUpperCase()}`],
-    ['no scheme', (text: string) => text],
     ['another scheme', (text: string) => `Token ${text}`],
-    ['Basic', (text: string) => `Basic ${Buffer.from(`${text}:`).toString('base64')}`],
-    ['no space', (text: string) => `Bearer${text}`],
-    ['a tab', (text: string) => `Bearer\t${text}`],
     ['two keys', (text: string) => `Bearer ${text}, Bearer ${text}`],
-    ['white space inside', (text: string) => `Bearer ${text.slice(0, 20)} ${text.slice(20)}`],
-    ['nothing', () => 'Bearer '],
-    ['an empty header', () => ''],
-    ['far too much', (text: string) => `Bearer ${text}${'x'.repeat(6_000)}`],
-    ['letters beyond ASCII', () => 'Bearer its_\u00e9\u00e9'],
-    ['SQL', () => `Bearer its_'or'1=1_${'A'.repeat(43)}`],
   ])('are refused in the form %s', async (_, header) => {
     const answer = await me(header(key.key));
     expect(answer.status).toBe(401);
@@ -81,17 +79,16 @@ describe('Credentials', () => {
     expect(status).toBe(401);
   });
 
-  it('make the request malformed if they contain NUL', async () => {
-    const status = await raw(
-      app,
-      `GET /api/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.key}\0\r\nConnection: close\r\n\r\n`,
-    );
-    expect(status).toBe(400);
-  });
-
   it('are not accepted in a query parameter', async () => {
     const answer = await app.request('GET', `/api/me?access_token=${key.key}&api_key=${key.key}`);
     expect(answer.status).toBe(401);
+  });
+
+  it('get a cookie that is not Secure where X-Forwarded-Proto comes from no trusted proxy', async () => {
+    const { name: username, password } = await makeUser(app, 'viewer');
+    const headers = { 'x-forwarded-proto': 'https' };
+    const answer = await app.request('POST', '/login', { body: { username, password }, headers });
+    expect(answer.headers['set-cookie']?.[0]).not.toContain('Secure');
   });
 
   it('are checked before everything else', async () => {
@@ -119,36 +116,6 @@ describe('Credentials', () => {
   });
 });
 
-describe('Guessing keys', () => {
-  it('is throttled after sixty failures in a minute, while valid keys pass', async () => {
-    const app = await startTestApp();
-    try {
-      const key = await makeKey(app, 'viewer');
-      const guess = (index: number) =>
-        app.request('GET', '/api/me', {
-          headers: {
-            authorization: `Bearer its_${String(index).padStart(8, 'a')}_${'A'.repeat(43)}`,
-          },
-        });
-      const answers = [];
-      for (let index = 0; index < 70; index += 1) answers.push(await guess(index));
-      expect(answers.map(({ status }) => status)).toEqual([
-        ...Array(60).fill(401),
-        ...Array(10).fill(429),
-      ]);
-      expect(Number(answers.at(-1)!.headers['retry-after'])).toBeGreaterThan(0);
-      expect((await key.client.request('GET', '/api/me')).status).toBe(200);
-      // A key that is not in the cache yet, neither.
-      const fresh = await makeKey(app, 'viewer');
-      expect((await fresh.client.request('GET', '/api/me')).status).toBe(200);
-      // Nothing at all is no guess.
-      expect((await app.request('GET', '/api/me')).status).toBe(401);
-    } finally {
-      await app.close();
-    }
-  });
-});
-
 function raw(app: TestApp, text: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect(app.port, '127.0.0.1', () => socket.write(text, 'latin1'));
@@ -158,3 +125,241 @@ function raw(app: TestApp, text: string): Promise<number> {
     socket.on('close', () => resolve(Number(answer.slice(9, 12))));
   });
 }
+
+describe('the owner of an API key', () => {
+  interface MadeKey {
+    readonly id: string;
+    readonly name: string;
+    readonly key: string;
+    readonly client: ApiClient;
+  }
+
+  let made = 0;
+  async function keyMadeBy(client: ApiClient, role = 'admin'): Promise<MadeKey> {
+    const body = { name: `key-${(made += 1)}`, role };
+    const answer = await client.request('POST', '/api/api-keys', { body });
+    expect(answer.status).toBe(201);
+    const { id, name, key } = answer.body.data as { id: string; name: string; key: string };
+    return {
+      id,
+      name: `key:${name}`,
+      key,
+      client: app.client.with({ authorization: `Bearer ${key}` }),
+    };
+  }
+  const personOf = async (key: string) =>
+    (await app.nest.get(CredentialVerification).verifyKey(key))?.person;
+  const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
+    app.nest.get(Transactions).run((tx) => app.nest.get(SamePerson).isSamePerson(tx, one, name));
+
+  it('is the user who created the key, also through other keys', async () => {
+    const ada = await makeUser(app, 'admin');
+    const bob = await makeUser(app, 'admin');
+    const session = await inSession(app, ada);
+    const first = await keyMadeBy(session);
+    const second = await keyMadeBy(first.client);
+    const other = await keyMadeBy(session);
+    const third = await keyMadeBy(second.client);
+    const bobs = await keyMadeBy(await inSession(app, bob));
+    for (const { key } of [first, second, third, other]) expect(await personOf(key)).toBe(ada.name);
+    const one = [ada, first, second, third, other];
+    for (const { name } of one) {
+      const caller = { name, person: ada.name };
+      for (const also of one) expect(await areOne(caller, also.name)).toBe(true);
+      expect(await areOne(caller, bob.name)).toBe(false);
+      expect(await areOne({ name: bobs.name, person: bob.name }, name)).toBe(false);
+      expect(await areOne(caller, bobs.name)).toBe(false);
+    }
+  });
+
+  it('is shown with the keys, and the list finds keys by who created them', async () => {
+    const ada = await makeUser(app, 'admin');
+    const session = await inSession(app, ada);
+    const first = await keyMadeBy(session);
+    const second = await keyMadeBy(first.client);
+    const list = async (createdBy: string) => {
+      const path = `/api/api-keys?created_by=${encodeURIComponent(createdBy)}`;
+      const { body } = await session.request('GET', path);
+      expect(body.meta.total).toBe(body.data.length);
+      return body.data as { id: string; created_by: string; owner: string }[];
+    };
+    expect(await list(ada.name)).toMatchObject([
+      { id: first.id, created_by: ada.name, owner: ada.name },
+    ]);
+    expect(await list(first.name)).toMatchObject([
+      { id: second.id, created_by: first.name, owner: ada.name },
+    ]);
+    expect(await list('nobody')).toEqual([]);
+    const paged = await session.request('GET', `/api/api-keys?created_by=${ada.name}&page=2`);
+    expect([paged.body.data, paged.body.meta.total]).toEqual([[], 1]);
+    expect((await session.request('GET', '/api/api-keys?created_by=')).status).toBe(422);
+  });
+
+  it('is empty for a key of the first start, which counts as the same person as each key that it created', async () => {
+    const root = await makeKey(app, 'admin');
+    const one = await keyMadeBy(root.client);
+    const other = await keyMadeBy(root.client);
+    const below = await keyMadeBy(one.client);
+    const alone = (name: string) => ({ name, person: name });
+    expect(await personOf(root.key)).toBe(root.name);
+    expect(await personOf(one.key)).toBe(one.name);
+    for (const { name } of [one, other, below]) {
+      expect(await areOne(alone(root.name), name)).toBe(true);
+      expect(await areOne(alone(name), root.name)).toBe(true);
+    }
+    expect(await areOne(alone(below.name), one.name)).toBe(true);
+    expect(await areOne(alone(one.name), other.name)).toBe(false);
+    expect(await areOne(alone(below.name), other.name)).toBe(false);
+    for (const name of ['system', 'playbook:phishing-response', 'webhook:siem', 'key:', 'nobody'])
+      expect(await areOne(alone(one.name), name)).toBe(false);
+  });
+});
+
+/** Between the check of a password and what follows from it lies all the time that the check takes. */
+describe('a login or password change during a change of the user', () => {
+  const DELETE = `update users set deleted_at = now(), enabled = false, password_hash = null where id = $1`;
+  let database: DataSource;
+
+  beforeAll(async () => {
+    database = app.nest.get(DataSource);
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  /** A user as the login saw it. */
+  async function seen(): Promise<LoginUser> {
+    const { name } = await makeUser(app, 'senior');
+    return (await app.nest.get(UsersRepository).findForLogin(name, '192.0.2.1'))!;
+  }
+  const begin = (user: LoginUser) =>
+    app.nest.get(SessionsService).begin({ user, address: '192.0.2.1', renewedHash: 'a new hash' });
+  const sessionsOf = ({ id }: LoginUser) =>
+    database.query<object[]>('select 1 from sessions where user_id = $1', [id]);
+
+  it.each([
+    ['disabled', 'update users set enabled = false where id = $1'],
+    ['given another password', `update users set password_hash = 'another' where id = $1`],
+    ['deleted', 'update users set deleted_at = now(), password_hash = null where id = $1'],
+  ])('begins no session if the user was %s meanwhile', async (_, sql) => {
+    const user = await seen();
+    await database.query(sql, [user.id]);
+    expect(await begin(user)).toBeUndefined();
+    expect(await sessionsOf(user)).toEqual([]);
+    const [row] = await database.query(
+      'select last_login_at, password_hash from users where id = $1',
+      [user.id],
+    );
+    expect(row.last_login_at).toBeNull();
+    expect(row.password_hash).not.toBe('a new hash');
+  });
+
+  it('begins a session with the lower role if the user was demoted meanwhile', async () => {
+    const user = await seen();
+    await database.query(`update users set role = 'viewer' where id = $1`, [user.id]);
+    expect(await begin(user)).toMatchObject({ role: 'viewer' });
+  });
+
+  it('waits for a deletion under way, and then begins no session', async () => {
+    const user = await seen();
+    const deletion = database.createQueryRunner();
+    await deletion.startTransaction();
+    await deletion.query('select 1 from users where id = $1 for update', [user.id]);
+    await deletion.query('delete from sessions where user_id = $1', [user.id]);
+    const begun = begin(user);
+    await eventually(
+      () =>
+        database.query<object[]>(
+          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+        ),
+      (waiting) => waiting.length > 0,
+    );
+    await deletion.query(DELETE, [user.id]);
+    await deletion.commitTransaction();
+    await deletion.release();
+    expect(await begun).toBeUndefined();
+    expect(await sessionsOf(user)).toEqual([]);
+  });
+
+  it.each([
+    ['given another password', `update users set password_hash = 'another' where id = $1`, 401],
+    ['disabled', 'update users set enabled = false where id = $1', 401],
+    ['logged out', 'delete from sessions where user_id = $1', 401],
+  ])('does not change the own password if the user was %s meanwhile', async (_, sql, status) => {
+    const user = await makeUser(app, 'viewer');
+    const mine = await inSession(app, user);
+    const check = jest
+      .spyOn(app.nest.get(PasswordThrottle), 'verifyPassword')
+      .mockImplementation(async () => {
+        await database.query(sql, [user.id]);
+        return true;
+      });
+    const body = { current_password: user.password, new_password: 'the one of the intruder' };
+    const answer = await mine.request('PUT', '/api/me/password', { body });
+    expect(check).toHaveBeenCalledTimes(1);
+    expect(answer.status).toBe(status);
+    const known = await hashPassword(user.password);
+    await database.query('update users set enabled = true where id = $1', [user.id]);
+    check.mockRestore();
+    await expect(logIn(app, { ...user, password: body.new_password })).rejects.toThrow();
+    await database.query('update users set password_hash = $2 where id = $1', [user.id, known]);
+    await logIn(app, user);
+  });
+});
+
+describe('A weak password', () => {
+  const WEAK = ['Password123!'];
+  const STRONG = 'seven herons over the lake';
+  let admin: ApiClient;
+
+  beforeAll(async () => {
+    admin = await as(app, 'admin');
+  });
+
+  const expectWeak = ({ status, body }: Answer, field: string, words = 'too easy to guess') => {
+    expect([status, body.error.code]).toEqual([422, 'weak_password']);
+    expect(body.error.details.errors).toEqual([
+      { field, code: 'weak_password', message: expect.stringContaining(words) },
+    ]);
+  };
+
+  it.each(WEAK)('is refused for a new user when it is %j', async (password) => {
+    const body = { username: 'new.user', password, role: 'viewer' };
+    expectWeak(await admin.request('POST', '/api/users', { body }), 'password');
+    expect((await admin.request('GET', '/api/users')).text).not.toContain('new.user');
+  });
+
+  it('is rejected if it is derived from the user name', async () => {
+    const user = { username: 'jonathan.archer', role: 'viewer' };
+    const create = (password: string) =>
+      admin.request('POST', '/api/users', { body: { ...user, password } });
+    expectWeak(await create('Jonathan.Archer1'), 'password', 'the user name');
+    const { id } = (await create(STRONG)).body.data as { id: string };
+    const update = await admin.request('PUT', `/api/users/${id}`, {
+      body: { password: 'archer-jonathan' },
+    });
+    expectWeak(update, 'password', 'the user name');
+  });
+
+  it.each(WEAK)('is refused when an admin or the user sets %j', async (weak) => {
+    const user = await makeUser(app, 'viewer');
+    const set = (password: string) =>
+      admin.request('PUT', `/api/users/${user.id}`, { body: { password } });
+    expectWeak(await set(weak), 'password');
+    const session = await inSession(app, user);
+    const change = (path: string, method: string) =>
+      session.request(method, path, {
+        body: { current_password: user.password, new_password: weak },
+      });
+    expectWeak(await change('/api/me/password', 'PUT'), 'new_password');
+    expectWeak(await change('/login/password', 'POST'), 'new_password');
+    expect((await set(STRONG)).status).toBe(200);
+  });
+
+  it('is rejected if it is the same as before', async () => {
+    const user = await makeUser(app, 'viewer');
+    const session = await inSession(app, user);
+    const { status, body } = await session.request('PUT', '/api/me/password', {
+      body: { current_password: user.password, new_password: user.password },
+    });
+    expect([status, body.error.details.errors[0].code]).toEqual([422, 'unchanged']);
+  });
+});

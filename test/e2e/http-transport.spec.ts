@@ -1,24 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { request, type IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { request } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
-import { makeKey } from '../support/principals.js';
+import { makeKey, as, inSession, logIn, makeUser } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app?.close());
 
 const INCIDENT = { incident_type: 'phishing', severity: 'low', source: 'test', raw_data: { a: 1 } };
 const PLAYBOOK = { name: 'a-playbook', steps: [] };
 
 describe('Answers on their way out', () => {
-  let app: TestApp;
   let admin: ApiClient;
   let key: string;
 
   beforeAll(async () => {
-    app = await startTestApp();
     ({ client: admin, key } = await makeKey(app, 'admin'));
     for (let count = 0; count < 20; count += 1) await create('/api/incidents', INCIDENT);
   });
-  afterAll(() => app.close());
 
   const create = async (path: string, body: object, headers: Record<string, string> = {}) => {
     const answer = await admin.request('POST', path, { body, headers });
@@ -95,10 +100,8 @@ describe('Answers on their way out', () => {
   describe('to a creation', () => {
     it.each([
       ['/api/incidents', INCIDENT],
-      ['/api/playbooks', { ...PLAYBOOK, name: 'located' }],
       ['/api/users', { username: 'ada', password: 'correct horse battery', role: 'viewer' }],
       ['/api/webhooks', { source: 'located', secret: 'a secret of the sender, long enough' }],
-      ['/api/connectors', { name: 'located', type: 'sandbox', config: {} }],
     ])('name the address of the new resource in Location: %s', async (path, body) => {
       const headers = { 'idempotency-key': `located-${path}` };
       const answer = await create(path, body, headers);
@@ -112,11 +115,6 @@ describe('Answers on their way out', () => {
         location,
         'true',
       ]);
-    });
-
-    it('have no Location if no operation reads the resource', async () => {
-      const { headers } = await create('/api/api-keys', { name: 'unread', role: 'viewer' });
-      expect(headers.location).toBeUndefined();
     });
   });
 
@@ -146,15 +144,12 @@ describe('Answers on their way out', () => {
       },
     );
 
-    it.each(['identity', 'gzip;q=0', ''])(
-      'are not sent to a caller that accepts %p',
-      async (accepted) => {
-        const { headers, bytes } = await bytesOf('GET', LIST, { 'accept-encoding': accepted });
-        expect(headers['content-encoding']).toBeUndefined();
-        expect(headers.vary).toBe('accept-encoding');
-        expect(bytes.toString()).toBe(await plain(LIST));
-      },
-    );
+    it.each(['gzip;q=0'])('are not sent to a caller that accepts %p', async (accepted) => {
+      const { headers, bytes } = await bytesOf('GET', LIST, { 'accept-encoding': accepted });
+      expect(headers['content-encoding']).toBeUndefined();
+      expect(headers.vary).toBe('accept-encoding');
+      expect(bytes.toString()).toBe(await plain(LIST));
+    });
 
     it('leave small answers, errors, answers with a strong ETag and streams as they are', async () => {
       const raw_data = { text: 'x'.repeat(5_000) };
@@ -178,5 +173,317 @@ describe('Answers on their way out', () => {
       expect([answer.status, answer.headers['content-encoding']]).toEqual([201, undefined]);
       expect(answer.body.data.key).toMatch(/^its_/);
     });
+  });
+});
+
+describe('null in a body', () => {
+  interface Schema {
+    readonly properties: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+    readonly required?: readonly string[];
+  }
+
+  const { schemas } = (
+    JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as {
+      components: { schemas: Readonly<Record<string, Schema>> };
+    }
+  ).components;
+
+  /** Every field of the schema that may be left out, as null. */
+  const nulls = (schema: string): object => {
+    const { properties, required = [] } = schemas[schema]!;
+    const fields = Object.keys(properties).filter((field) => !required.includes(field));
+    return Object.fromEntries(fields.map((field) => [field, null]));
+  };
+
+  /** What is created with something in each list and each object, and a change of one field. */
+  const RESOURCES = [
+    {
+      update: 'IncidentUpdate',
+      path: '/api/incidents',
+      body: { incident_type: 'phishing', source: 'gateway', title: 'Invoice fraud' },
+      before: { recommended_actions: ['block_sender'], severity: 'high' },
+      change: { title: 'CEO fraud' },
+    },
+    {
+      update: 'PlaybookUpdate',
+      path: '/api/playbooks',
+      body: {
+        name: 'null-in-bodies',
+        triggers: { incident_types: ['phishing'] },
+        variables: { channel: '#soc' },
+        steps: [{ name: 'ticket', action: 'create_ticket', parameters: { title: 'Look' } }],
+      },
+      change: { description: 'For what people report.' },
+    },
+    {
+      update: 'ConnectorUpdate',
+      path: '/api/connectors',
+      body: { name: 'Sandbox of a team', type: 'sandbox', config: { latency_ms: 1 } },
+      change: { priority: 7 },
+    },
+    {
+      update: 'NotificationChannelUpdate',
+      path: '/api/notification-channels',
+      body: {
+        name: 'Null in bodies',
+        type: 'slack',
+        config: { webhook_url: 'https://hooks.slack.com/services/T1/B2/c3' },
+        events: ['incident.created'],
+      },
+      change: { min_severity: 'high' },
+    },
+    {
+      update: 'UserUpdate',
+      path: '/api/users',
+      body: { username: 'null.updates', password: 'orchid-Kayak7-lantern', role: 'viewer' },
+      change: { role: 'analyst' },
+    },
+    {
+      update: 'WebhookSourceUpdate',
+      path: '/api/webhooks',
+      key: 'source',
+      body: {
+        source: 'null-in-bodies',
+        secret: 'v7Zq-1mC4tXs9bLw2RkE8yHd',
+        severity_mapping: { urgent: 'critical' },
+        type_mapping: { mail: 'phishing' },
+      },
+      change: { auto_triage: true },
+    },
+  ];
+  let admin: ApiClient;
+
+  beforeAll(async () => {
+    ({ client: admin } = await makeKey(app, 'admin'));
+  });
+
+  const put = (path: string, body: object) => admin.request('PUT', path, { body });
+  const read = async (path: string) => (await admin.request('GET', path)).body.data;
+
+  const created = async ({ path, key = 'id', body, before }: (typeof RESOURCES)[number]) => {
+    const made = await admin.request('POST', path, { body });
+    expect(made.status).toBe(201);
+    const address = `${path}/${made.body.data[key]}`;
+    if (before) expect((await put(address, before)).status).toBe(200);
+    return address;
+  };
+
+  describe.each(RESOURCES)('$update', (resource) => {
+    const { update, change } = resource;
+
+    it('leaves every field that is null as it is, and changes the others', async () => {
+      const address = await created(resource);
+      const before = await read(address);
+      expect((await put(address, { ...nulls(update), ...change })).status).toBe(200);
+      const after = await read(address);
+      const isMeant = (field: string) => !['updated_at', 'version'].includes(field);
+      const fields = Object.keys({ ...before, ...after }).filter(isMeant);
+      const expected = { ...before, ...change };
+      for (const field of fields) expect([field, after[field]]).toEqual([field, expected[field]]);
+    });
+
+    it('refuses a body of nulls alone like an empty one', async () => {
+      const [address] = (await read(resource.path)).map(
+        (one: Record<string, string>) => `${resource.path}/${one[resource.key ?? 'id']}`,
+      );
+      const { status, body } = await put(address, nulls(update));
+      expect([status, body.error.details.errors[0].code]).toEqual([422, 'not_empty']);
+    });
+
+    it('is documented for each field that may be left out', () => {
+      const { properties } = schemas[update]!;
+      const silent = Object.keys(nulls(update)).filter((field) => {
+        const { nullable, 'x-nullable': nullableReference } = properties[field]!;
+        return !(nullable ?? nullableReference);
+      });
+      expect(silent).toEqual([]);
+    });
+  });
+
+  it('leaves a new source the words of its preset, and a new channel the events of its type', async () => {
+    const events = async (more: object) => {
+      const config = { webhook_url: 'https://hooks.slack.com/services/T1/B2/c3' };
+      const body = { name: `Channel ${Object.keys(more).length}`, type: 'slack', config, ...more };
+      const made = await admin.request('POST', '/api/notification-channels', { body });
+      expect(made.status).toBe(201);
+      return made.body.data.events;
+    };
+    expect(await events({ events: null, min_severity: null })).toEqual(await events({}));
+
+    const words = async (source: string, more: object) => {
+      const body = { source, secret: 'v7Zq-1mC4tXs9bLw2RkE8yHd', preset: 'wazuh', ...more };
+      const made = await admin.request('POST', '/api/webhooks', { body });
+      expect(made.status).toBe(201);
+      return made.body.data.severity_mapping;
+    };
+    const named = await words('preset', {});
+    expect(Object.keys(named)).not.toEqual([]);
+    const unset = { severity_mapping: null, type_mapping: null, enabled: null };
+    expect(await words('preset-with-nulls', unset)).toEqual(named);
+  });
+});
+
+describe('lists that are sorted by several fields', () => {
+  interface Parameter {
+    readonly $ref?: string;
+    readonly name: string;
+    readonly schema: { readonly type?: string; readonly items?: { readonly $ref: string } };
+  }
+
+  const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8'));
+
+  /** The lists that take several fields, with their words. */
+  const LISTS = Object.entries<Record<string, { parameters?: Parameter[] }>>(document.paths)
+    .flatMap(([path, { get }]) => (get?.parameters ?? []).map((sort) => ({ path, sort })))
+    .filter(({ sort }) => sort.name === 'sort' && sort.schema.type === 'array')
+    .map(({ path, sort }) => ({
+      path: path.replace('{id}', '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e'),
+      words: document.components.schemas[sort.schema.items!.$ref.split('/').at(-1)!]
+        .enum as string[],
+    }));
+
+  /** Lists of what people set up: where, the table, and the name by which they tell one from another. */
+  const SET_UP = [
+    ['/api/users', 'users', 'username', 'username'],
+    ['/api/api-keys', 'api_keys', 'name', 'name'],
+    ['/api/connectors', 'connectors', 'name', 'name'],
+    ['/api/notification-channels', 'notification_channels', 'name', 'name'],
+    ['/api/playbooks', 'playbooks', 'name', 'name'],
+    ['/api/webhooks', 'webhook_sources', 'source', 'source'],
+  ] as const;
+
+  const NAMES = ['delta', 'alpha', 'echo', 'bravo', 'charlie'];
+
+  const BODIES: Readonly<Record<string, (name: string) => object>> = {
+    '/api/users': (username) => ({ username, password: 'a long pass phrase', role: 'viewer' }),
+    '/api/api-keys': (name) => ({ name, role: 'viewer' }),
+    '/api/connectors': (name) => ({ name, type: 'sandbox', config: {} }),
+    '/api/notification-channels': (name) => ({
+      name,
+      type: 'slack',
+      config: { webhook_url: 'https://hooks.example.com/services/T/B/x' },
+      events: ['incident.created'],
+    }),
+    '/api/playbooks': (name) => ({ name, steps: [] }),
+    '/api/webhooks': (source) => ({ source, secret: 'sixteen characters' }),
+  };
+  let admin: ApiClient;
+
+  beforeAll(async () => {
+    admin = await as(app, 'admin');
+  });
+
+  it('are all but those that have one order', () => {
+    expect(LISTS.map(({ path }) => path)).toEqual(
+      expect.arrayContaining([
+        '/api/incidents',
+        '/api/actions',
+        '/api/me/sessions',
+        ...SET_UP.map(([path]) => path),
+      ]),
+    );
+  });
+
+  it.each(LISTS)('refuse what is no list of up to three of their fields: $path', async (list) => {
+    const [first, reversed, second] = list.words as [string, string, string];
+    const many = list.words.filter((word) => !word.startsWith('-')).slice(0, 4);
+    for (const words of [
+      [first, reversed],
+      [first, first],
+      [second, first, `-${second}`],
+      [first, ''],
+      ['', first],
+      [first, ` ${second}`],
+      [first, 'secret'],
+      [first, `-${reversed}`],
+      ...(many.length > 3 ? [many] : [[...many, first]]),
+    ]) {
+      const query = `sort=${encodeURIComponent(words.join(','))}`;
+      const { status, body } = await admin.request('GET', `${list.path}?${query}`);
+      expect([words, status, body.error?.details?.errors?.[0]?.field]).toEqual([
+        words,
+        422,
+        'sort',
+      ]);
+    }
+    const repeated = await admin.request('GET', `${list.path}?sort=${first}&sort=${reversed}`);
+    expect(repeated.body.error.details.errors).toEqual([
+      { field: 'sort', code: 'words', message: 'sort must name no field twice.' },
+    ]);
+  });
+
+  it.each(SET_UP)('sort by the second field what is equal in the first: %s', async (...list) => {
+    const [path, table, field, word] = list;
+    for (const name of NAMES) {
+      const made = await admin.request('POST', path, { body: BODIES[path]!(name) });
+      expect([name, made.status]).toEqual([name, 201]);
+    }
+    const client = app.nest.get(DataSource);
+    const column = field;
+    const later = `'2100-01-01T00:00:00Z'::timestamptz`;
+    // Two moments: that of three of them, and a later one.
+    await client.query(
+      `update ${table} set created_at = ${later} + (case when ${column} in ('alpha', 'echo') then 1 else 0 end) * interval '1 hour'
+        where ${column} = any($1)`,
+      [NAMES],
+    );
+    const sorted = async (sort: string) => {
+      const pages: string[] = [];
+      for (let page = 1; page <= 3; page += 1) {
+        const answer = await admin.request('GET', `${path}?sort=${sort}&per_page=2&page=${page}`);
+        expect(answer.status).toBe(200);
+        pages.push(...answer.body.data.map((item: Record<string, string>) => item[field]));
+      }
+      return pages.slice(0, NAMES.length);
+    };
+    const inTime = ['alpha', 'echo', 'bravo', 'charlie', 'delta'];
+    expect(await sorted(`-created_at,${word}`)).toEqual(inTime);
+    expect(await sorted(`-created_at,-${word}`)).toEqual([
+      'echo',
+      'alpha',
+      'delta',
+      'charlie',
+      'bravo',
+    ]);
+    const repeated = await admin.request('GET', `${path}?sort=-created_at&sort=${word}&per_page=5`);
+    expect(repeated.body.data.map((item: Record<string, string>) => item[field])).toEqual(inTime);
+  });
+
+  it.each([
+    ['/api/users', 'username', 'name'],
+    ['/api/actions', 'requested_at', 'created_at'],
+  ])('refuse two names of one field, as a field twice: %s by %s and %s', async (...list) => {
+    const [path, name, other] = list;
+    for (const sort of [`${name},${other}`, `-${other},${name}`, `${other},-${name}`]) {
+      const { status, body } = await admin.request('GET', `${path}?sort=${sort}`);
+      expect([sort, status, body.error?.details.errors]).toEqual([
+        sort,
+        422,
+        [{ field: 'sort', code: 'words', message: 'sort must name no field twice.' }],
+      ]);
+    }
+  });
+
+  it("sort a person's sessions", async () => {
+    const user = await makeUser(app, 'viewer');
+    await logIn(app, user);
+    await logIn(app, user);
+    const client = await inSession(app, user);
+    // The request refreshes the newest session, which is the client's own.
+    await app.nest.get(DataSource).query(
+      `update sessions session set created_at = date_trunc('day', created_at),
+         last_seen_at = last_seen_at - ('x1' || substr(id::text, 36, 1))::bit(8)::int * interval '1 minute'
+           * (select count(*) from sessions newer where newer.user_id = $1 and newer.id > session.id)
+        where user_id = $1`,
+      [user.id],
+    );
+    const seen = async (sort: string) =>
+      (await client.request('GET', `/api/me/sessions?sort=${sort}`)).body.data.map(
+        ({ last_seen_at }: { last_seen_at: string }) => last_seen_at,
+      );
+    const up = await seen('created_at,last_seen_at');
+    expect(up).toHaveLength(3);
+    expect(up).toEqual(up.toSorted());
+    expect(await seen('created_at,-last_seen_at')).toEqual(up.toReversed());
   });
 });

@@ -1,14 +1,21 @@
 import { DataSource } from 'typeorm';
+import { IncidentCounts } from '../../src/incidents/counting/incident-counts.js';
 import type { ApiClient } from '../support/api-client.js';
-import { as } from '../support/principals.js';
+import { as, makeKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app?.close());
 
 interface Item extends Record<string, string> {
   readonly id: string;
 }
 
 describe('GET /api/incidents', () => {
-  let app: TestApp;
   let viewer: ApiClient;
   let analyst: ApiClient;
   /** In the order of creation. */
@@ -24,7 +31,6 @@ describe('GET /api/incidents', () => {
   ];
 
   beforeAll(async () => {
-    app = await startTestApp();
     viewer = await as(app, 'viewer');
     analyst = await as(app, 'analyst');
     for (const body of SPECIMENS) {
@@ -38,7 +44,6 @@ describe('GET /api/incidents', () => {
     await change(1, { status: 'resolved' });
     await change(2, { verdict: { classification: 'benign' } });
   });
-  afterAll(() => app?.close());
 
   const list = async (query: string) => {
     const answer = await viewer.request('GET', `/api/incidents${query}`);
@@ -71,41 +76,12 @@ describe('GET /api/incidents', () => {
 
   it.each([
     ['?status=open', [5, 3, 0]],
-    ['?status=triaged', [4, 2]],
     ['?status=triaged,resolved', [4, 2, 1]],
-    ['?status=open,triaged,resolved', [5, 4, 3, 2, 1, 0]],
-    ['?status=open,open', [5, 3, 0]],
-    ['?severity=critical', [4, 1]],
     ['?severity=critical,low', [5, 4, 1, 0]],
-    ['?type=phishing', [4, 2, 0]],
-    ['?type=phishing,bec', [4, 3, 2, 0]],
-    ['?type=never_seen', []],
-    ['?source=edr', [5, 4, 1]],
-    [`?source=${encodeURIComponent('a,b "c" \\ é')}`, [3]],
     ['?source=EDR', []],
-    ['?source=edr,gateway', [5, 4, 2, 1, 0]],
-    ['?source=nothing,%20edr,&status=open', [5]],
-    ['?source=edr,gateway&type=phishing&sort=created_at', [0, 2, 4]],
-    ['?source=edr&status=open', [5]],
     ['?source=edr&type=malware&severity=critical,low', [5, 1]],
-    ['?type=phishing&status=triaged&severity=critical', [4]],
-    ['?sort=created_at', [0, 1, 2, 3, 4, 5]],
-    ['?sort=incident_number', [0, 1, 2, 3, 4, 5]],
-    ['?sort=-incident_number', [5, 4, 3, 2, 1, 0]],
-    ['?sort=severity', [0, 5, 3, 2, 1, 4]],
     ['?sort=-severity', [4, 1, 2, 3, 5, 0]],
-    ['?sort=status', [0, 3, 5, 1, 2, 4]],
-    ['?sort=-incident_type', [4, 2, 0, 5, 1, 3]],
-    ['?sort=source', [3, 1, 4, 5, 0, 2]],
-    ['?sort=-updated_at', [2, 1, 4, 5, 3, 0]],
-    ['?sort=triaged_at', [4, 2, 0, 1, 3, 5]],
-    ['?sort=-triaged_at', [2, 4, 5, 3, 1, 0]],
-    ['?sort=-severity&type=phishing', [4, 2, 0]],
-    ['?sort=-severity,created_at', [1, 4, 2, 3, 0, 5]],
     ['?sort=-severity,-updated_at', [1, 4, 2, 3, 5, 0]],
-    ['?sort=status,-severity,source', [3, 5, 0, 1, 4, 2]],
-    ['?sort=source&sort=-created_at', [3, 5, 4, 1, 2, 0]],
-    ['?sort=-incident_type,severity,created_at', [0, 2, 4, 5, 1, 3]],
   ])('returns the incidents that match %s, in order', async (query, expected) => {
     expect(await places(query)).toEqual(expected);
   });
@@ -127,16 +103,7 @@ describe('GET /api/incidents', () => {
   });
 
   it('pages without gap or overlap, and answers an empty page past the end', async () => {
-    for (const sort of [
-      '-created_at',
-      'severity',
-      '-status',
-      'source',
-      'triaged_at',
-      '-severity,created_at',
-      'source,-triaged_at',
-      '-status,severity,-updated_at',
-    ]) {
+    for (const sort of ['-created_at', 'severity', 'triaged_at', '-status,severity,-updated_at']) {
       const seen: string[] = [];
       for (let page = 1; page <= 3; page += 1) {
         const { data, meta } = await list(`?per_page=2&page=${page}&sort=${sort}`);
@@ -147,13 +114,7 @@ describe('GET /api/incidents', () => {
       const all = await list(`?sort=${sort}`);
       expect(seen).toEqual(all.data.map(({ id }: Item) => id));
     }
-    for (const query of [
-      '',
-      'status=open&',
-      'sort=-severity&',
-      'source=edr&',
-      'sort=triaged_at&',
-    ]) {
+    for (const query of ['', 'status=open&', 'sort=triaged_at&']) {
       const past = await list(`?${query}page=1000000&per_page=100`);
       expect([past.data, past.meta.total > 0]).toEqual([[], true]);
     }
@@ -173,63 +134,62 @@ describe('GET /api/incidents', () => {
 
   it.each([
     ['page=0', 'page'],
-    ['page=-1', 'page'],
-    ['page=1.5', 'page'],
-    ['page=1e3', 'page'],
-    ['page=', 'page'],
-    ['page=99999999999999999999', 'page'],
-    ['per_page=0', 'per_page'],
-    ['per_page=101', 'per_page'],
-    ['sort=colour', 'sort'],
-    ['sort=--created_at', 'sort'],
     ['sort=created_at,-created_at', 'sort'],
-    ['sort=status,severity,source,created_at', 'sort'],
-    ['sort=id;drop%20table%20incidents', 'sort'],
-    ['sort=', 'sort'],
-    ['status=closed', 'status'],
-    ['status=open,closed', 'status'],
     ['status=open,', 'status'],
-    ['status=', 'status'],
-    ['status=open&status=x', 'status'],
-    ['severity=urgent', 'severity'],
     ['severity=HIGH', 'severity'],
-    ['type=Not%20A%20Type', 'type'],
-    ['type=', 'type'],
-    ["type=a'", 'type'],
-    ['source=', 'source'],
     ['source=%00', 'source'],
-    ['created_after=yesterday', 'created_after'],
-    ['created_after=2026-02-30T00:00:00Z', 'created_after'],
-    ['created_after=2026-01-01', 'created_after'],
-    ['created_before=2026-01-01T00:00:00', 'created_before'],
-    ['created_before=1767225600', 'created_before'],
     ['colour=red', 'colour'],
-    ['constructor=1', 'constructor'],
   ])('refuses the query %s with 422, and names %s', async (query, field) => {
     const answer = await viewer.request('GET', `/api/incidents?${query}`);
     expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
     expect(answer.body.error.details.errors[0].field).toBe(field);
   });
+});
 
-  it('names the limit if there are too many words', async () => {
-    const types = Array.from({ length: 21 }, (_, i) => `type_${i}`);
-    const answer = await viewer.request('GET', `/api/incidents?type=${types.join(',')}`);
-    expect([answer.status, answer.body.error.message]).toEqual([
-      422,
-      'type must be at most 20 words.',
-    ]);
+describe('incidents on several replicas', () => {
+  const BODY = { incident_type: 'phishing', source: 'gateway' };
+  const TYPES = ['phishing', 'malware', 'bec'];
+  let other: TestApp;
+  let key: string;
+  let client: ApiClient;
+
+  beforeAll(async () => {
+    other = await startTestApp({ database: app.database });
+    ({ key, client } = await makeKey(app, 'admin'));
+  });
+  afterAll(async () => {
+    await other?.close();
   });
 
-  it('answers the exact total after each creation, with folded and with fresh deltas', async () => {
-    const total = async () => (await list('?per_page=1')).meta.total as number;
-    const before = await total();
-    for (let round = 1; round <= 20; round += 1) {
-      await analyst.request('POST', '/api/incidents', { body: SPECIMENS[round % 6] });
-      expect(await total()).toBe(before + round);
-    }
+  const onOther = () => other.client.with({ authorization: `Bearer ${key}` });
+  const create = (on: ApiClient, body: object = BODY) =>
+    on.request('POST', '/api/incidents', { body });
+  const total = async (query = ''): Promise<number> =>
+    (await client.request('GET', `/api/incidents?per_page=1${query}`)).body.meta.total;
+  const stored = async (where = 'true'): Promise<number> => {
     const [{ n }] = await app.nest
       .get(DataSource)
-      .query<[{ n: number }]>('select count(*)::int as n from incidents');
-    expect(await total()).toBe(n);
+      .query<[{ n: number }]>(
+        `select count(*)::int as n from incidents where deleted_at is null and ${where}`,
+      );
+    return n;
+  };
+  const differences = () => app.nest.get(IncidentCounts).differences();
+
+  it('gives 200 simultaneous creations 200 numbers, and counts each of them once', async () => {
+    const before = await total();
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        create(index % 2 === 0 ? client : onOther(), { ...BODY, incident_type: TYPES[index % 3] }),
+      ),
+    );
+    expect(answers.every(({ status }) => status === 201)).toBe(true);
+    expect(new Set(answers.map(({ body }) => body.data.incident_number)).size).toBe(200);
+    expect(new Set(answers.map(({ body }) => body.data.id)).size).toBe(200);
+    expect(await total()).toBe(before + 200);
+    for (const type of TYPES) {
+      expect(await total(`&type=${type}`)).toBe(await stored(`incident_type = '${type}'`));
+    }
+    expect(await differences()).toEqual([]);
   });
 });

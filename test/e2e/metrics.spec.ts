@@ -1,72 +1,77 @@
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { samplesOf, samplesWith, scrape } from '../support/metrics.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { type Sample, samplesOf, samplesWith, scrape } from '../support/metrics.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase } from '../support/test-database.js';
 
-/** Name, type and labels, as operators' dashboards and alerts rely on them. */
-const NAMES: readonly (readonly [string, string])[] = [
-  ['http_requests_total', 'counter'],
-  ['http_request_duration_seconds', 'histogram'],
-  ['http_requests_in_flight', 'gauge'],
-  ['db_pool_connections_active', 'gauge'],
-  ['database_up', 'gauge'],
-  ['redis_up', 'gauge'],
-  ['incidents_total', 'counter'],
-  ['actions_executed_total', 'counter'],
-  ['action_failures_total', 'counter'],
-  ['webhook_received_total', 'counter'],
-  ['webhook_errors_total', 'counter'],
-  ['webhook_events', 'gauge'],
-  ['triage_runs', 'gauge'],
-  ['triage_duration_seconds', 'histogram'],
-  ['llm_tokens_total', 'counter'],
-  ['approvals_pending', 'gauge'],
-  ['approvals_oldest_seconds', 'gauge'],
-  ['approval_wait_seconds', 'histogram'],
-  ['kill_switch_active', 'gauge'],
-  ['jobs_waiting', 'gauge'],
-  ['jobs_dead', 'gauge'],
-  ['audit_unsealed', 'gauge'],
-  ['audit_oldest_unsealed_seconds', 'gauge'],
-  ['audit_chain_ok', 'gauge'],
-  ['playbook_runs_total', 'counter'],
-  ['playbook_runs', 'gauge'],
-  ['playbook_runs_oldest_due_seconds', 'gauge'],
-  ['playbook_steps_failed_total', 'counter'],
-  ['flow_oldest_waiting_seconds', 'gauge'],
-  ['connector_up', 'gauge'],
-  ['notification_attempts_total', 'counter'],
-  ['notification_deliveries_dead_total', 'counter'],
-  ['notification_channel_up', 'gauge'],
-  ['notifications_waiting', 'gauge'],
-];
+let app: TestApp;
 
-/** What this process knows by itself. */
-const KNOWN_WITHOUT_DATABASE = [
-  'database_up',
-  'db_pool_connections_active',
-  'http_requests_in_flight',
-];
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app?.close());
+
+/** Sources are registered later; which routes answer what, only the errors of the server are known of. */
+const LATER = ['webhook_received_total'];
+
+describe('Counters of a service that has counted nothing', () => {
+  let text: string;
+  let samples: Sample[];
+  beforeAll(async () => {
+    ({ text } = await app.request('GET', '/metrics'));
+    samples = samplesOf(text);
+  });
+
+  it('are there, with all combinations of their labels, at 0', () => {
+    const counters = [...text.matchAll(/^# TYPE (\w+_total) counter$/gm)].map(([, name]) => name!);
+    const ours = counters.filter((name) => !name.startsWith('process_') && !LATER.includes(name));
+    expect(ours.length).toBeGreaterThan(6);
+    for (const name of ours.filter((one) => one !== 'http_requests_total')) {
+      const found = samplesWith(samples, name);
+      const values = new Map<string, Set<string>>();
+      for (const [label, value] of found.flatMap(({ labels }) => Object.entries(labels))) {
+        values.set(label, (values.get(label) ?? new Set()).add(value));
+      }
+      const combinations = [...values.values()].reduce((product, { size }) => product * size, 1);
+      expect([name, found.length]).toEqual([name, combinations]);
+      expect([name, found.filter(({ value }) => value !== 0)]).toEqual([name, []]);
+    }
+  });
+
+  it.each([
+    ['triage_duration_seconds_count', { status: 'failed' }],
+    ['http_requests_total', { method: 'GET', route: '/api/incidents/:id', status: '503' }],
+  ])('such as %s of %j', (name, labels) => {
+    expect(samplesWith(samples, name, labels).map(({ value }) => value)).toEqual([0]);
+  });
+
+  it('are there for a webhook source as soon as it is enabled, before anything arrives', async () => {
+    const admin = await as(app, 'admin');
+    const body = { source: 'siem', secret: 'a-secret-that-is-long-enough-0001', format: 'generic' };
+    expect((await admin.request('POST', '/api/webhooks', { body })).status).toBe(201);
+    // Scrapes within a second share one look.
+    const now = await eventually(
+      () => scrape(app),
+      (seen) => samplesWith(seen, 'webhook_received_total', { source: 'siem' }).length === 1,
+    );
+    const codes = samplesWith(now, 'webhook_errors_total', { source: 'siem' });
+    expect(codes.map(({ value }) => value)).toEqual(codes.map(() => 0));
+    expect(codes.map(({ labels }) => labels['code'])).toEqual(
+      expect.arrayContaining(['invalid_signature', 'timestamp_expired', 'internal_error']),
+    );
+  });
+});
 
 describe('Metrics', () => {
-  let app: TestApp;
+  /** What this process knows by itself. */
+  const KNOWN_WITHOUT_DATABASE = [
+    'database_up',
+    'db_pool_connections_active',
+    'http_requests_in_flight',
+  ];
   const valueOf = async (name: string, labels: Record<string, string> = {}): Promise<number> =>
     samplesWith(await scrape(app), name, labels).reduce((sum, { value }) => sum + value, 0);
-
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
-  afterAll(() => app.close());
-
-  it('are there under their names, of their types', async () => {
-    const viewer = await as(app, 'viewer');
-    const { text, headers } = await viewer.request('GET', '/api/metrics');
-    expect(headers['content-type']).toMatch(/^text\/plain/);
-    for (const [name, type] of NAMES) expect(text).toContain(`# TYPE ${name} ${type}\n`);
-    expect(headers['x-ratelimit-limit']).toBeUndefined();
-  });
 
   it('count a request under its template, method and status', async () => {
     const viewer = await as(app, 'viewer');
@@ -92,19 +97,13 @@ describe('Metrics', () => {
       ).size;
     const viewer = await as(app, 'viewer');
     const paths = (i: number) => [
-      `/nowhere-${i}`,
-      `/api/nowhere/${i}`,
-      `/api/incidents/${i}`,
-      `/api/incidents?${i}=1`,
-      `/docs/${i}`,
-      `/api/%zz${i}`,
-      `/%${i}`,
-      `/api/incidents/${'x'.repeat(400)}${i}`,
+      ...[`/nowhere-${i}`, `/api/nowhere/${i}`, `/api/incidents?${i}=1`, `/docs/${i}`],
+      ...[`/api/%zz${i}`, `/api/incidents/${'x'.repeat(400)}${i}`],
     ];
     const shower = async (from: number) => {
-      for (let i = from; i < from + 15; i += 1) {
+      for (let i = from; i < from + 5; i += 1) {
         for (const path of paths(i)) await viewer.request('GET', path);
-        for (const method of ['HEAD', 'POST', 'PROPFIND', 'QUERY', 'OPTIONS', 'PATCH']) {
+        for (const method of ['HEAD', 'POST', 'PROPFIND', 'PATCH']) {
           await viewer.request(method, `/api/nowhere/${i}`);
           await viewer.request(method, `/api/incidents/${i}`);
         }
@@ -117,11 +116,7 @@ describe('Metrics', () => {
     const samples = await scrape(app);
     const http = samples.filter(({ name }) => name === 'http_requests_total');
     const methods = new Set(http.map(({ labels }) => labels['method']));
-    for (const method of methods) {
-      expect(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'other']).toContain(
-        method,
-      );
-    }
+    expect(methods).not.toContain('PROPFIND');
     expect(methods).toContain('other');
     const named = http.map(({ labels }) => labels['route']!);
     expect(named.filter((one) => /\d/.test(one.replace('3.1', '')))).toEqual([]);
@@ -136,19 +131,14 @@ describe('Metrics', () => {
     ]) {
       const socket = connect(app.port, '127.0.0.1');
       socket.on('error', () => undefined);
-      socket.write(text);
-      await sleep(30);
+      await new Promise((resolve) => socket.write(text, resolve));
       socket.destroy();
-      await sleep(100);
-      // The scrape itself is one.
-      expect([text, await valueOf('http_requests_in_flight')]).toEqual([text, 1]);
     }
-  });
-
-  it('show the pool as it is', async () => {
-    expect(await valueOf('db_pool_connections_active')).toBeGreaterThanOrEqual(0);
-    expect(await valueOf('jobs_waiting')).toBeGreaterThanOrEqual(0);
-    expect(await valueOf('kill_switch_active')).toBe(0);
+    // The scrape itself is one.
+    await eventually(
+      () => valueOf('http_requests_in_flight'),
+      (value) => value === 1,
+    );
   });
 
   it('tell that the database is there, and nothing of Redis where none is set', async () => {

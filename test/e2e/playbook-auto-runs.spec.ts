@@ -212,16 +212,6 @@ describe('a playbook that runs by itself', () => {
     });
   });
 
-  it('waits for the kill switch', async () => {
-    const playbook = await world.playbook([block()], AUTO);
-    await world.actions.turnOn();
-    await triage(await world.incident());
-    const [run] = await runsOf(playbook);
-    expect(run).toMatchObject({ status: 'running', steps_completed: 0 });
-    await world.actions.turnOff();
-    await world.until(playbook, run!.run_id, 'completed');
-  });
-
   describe('with a step whose condition reads the verdict', () => {
     const sure = block({ condition: 'verdict.confidence > 0.9' });
 
@@ -232,32 +222,9 @@ describe('a playbook that runs by itself', () => {
       expect(world.actions.calls).toEqual([]);
     });
 
-    it('asks an analyst before a step that reads whether that one was skipped', async () => {
-      const steps = [
-        step('maybe', 'isolate_host', { condition: 'verdict.classification == "benign"' }),
-        block({ condition: '!has(steps.maybe.result)' }),
-      ];
-      const run = await triagedAndRan(await world.playbook(steps, AUTO));
-      expect(statuses(run)).toEqual(['skipped', 'waiting_approval']);
-    });
-
     it('asks nobody where a manager trusts the verdict', async () => {
       const playbook = await world.playbook([sure], { ...AUTO, trust_verdict: true });
       expect(await triagedAndRan(playbook)).toMatchObject({ status: 'completed' });
-    });
-
-    it('needs no further approval when a person starts it', async () => {
-      const playbook = await world.playbook([sure]);
-      const incident_id = await world.incident();
-      await triage(incident_id);
-      const { body } = await world.run(playbook, { incident_id });
-      expect(body.data).toMatchObject({ status: 'completed' });
-    });
-
-    it('asks for the level of the action where that is higher', async () => {
-      const steps = [step('isolate', 'isolate_host', { condition: 'has(verdict.category)' })];
-      const run = await triagedAndRan(await world.playbook(steps, AUTO));
-      expect(run.steps[0]).toMatchObject({ approval_level: 'senior' });
     });
 
     it('goes by the verdict with which it began', async () => {

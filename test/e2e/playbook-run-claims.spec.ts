@@ -5,6 +5,7 @@ import {
   RunWritesRepository,
 } from '../../src/playbooks/runs/records/run-writes.repository.js';
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
 
 const LEASE_MS = 60_000;
@@ -57,17 +58,6 @@ describe('the claims of playbook runs', () => {
     expect(await writes().claimDue(8, LEASE_MS)).toEqual([]);
   });
 
-  it('are made of no run while the kill switch is on', async () => {
-    const id = await due();
-    const { database } = world.actions;
-    await database.query(
-      `update kill_switch set active = true, reason = 'a test', activated_by = 'test', activated_at = now()`,
-    );
-    expect(await writes().claimDue(8, LEASE_MS)).toEqual([]);
-    await database.query('update kill_switch set active = false');
-    expect(await writes().claimDue(8, LEASE_MS)).toMatchObject([{ id }]);
-  });
-
   it('are over with their lease, and what the one before writes changes nothing', async () => {
     const before = await claimed();
     const { database } = world.actions;
@@ -116,5 +106,27 @@ describe('the claims of playbook runs', () => {
     await writes().release(run);
     const [again] = await writes().claimDue(1, LEASE_MS);
     expect(again).toMatchObject({ id: run.id, attempts: run.attempts });
+  });
+
+  const metric = async (name: string): Promise<number | undefined> => {
+    const { text } = await world.actions.app.request('GET', '/metrics');
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+    return line === undefined ? undefined : Number(line.slice(name.length + 1));
+  };
+
+  it('are due in metrics and health until they are made, with the age of the oldest', async () => {
+    await claimed();
+    const waiting = await due();
+    await world.actions.database.query(
+      `update playbook_runs set due_at = now() - interval '90 s' where id = $1`,
+      [waiting],
+    );
+    await eventually(
+      () => metric('playbook_runs{status="due"}'),
+      (count) => count === 1,
+    );
+    expect(await metric('playbook_runs_oldest_due_seconds')).toBeGreaterThanOrEqual(90);
+    const health = await world.clients.admin.request('GET', '/health/detailed');
+    expect(health.body.components.jobs).toMatchObject({ playbook_runs_due: 1 });
   });
 });

@@ -28,15 +28,6 @@ describe('the rule of four eyes and playbooks', () => {
     expect((await world.approve(id)).body.data).toMatchObject({ status: 'completed' });
   });
 
-  it('takes a key for the person who made it', async () => {
-    const app = world.actions.app;
-    const admin = await inSession(app, await makeUser(app, 'admin'));
-    const body = { name: 'own-key', role: 'manager' };
-    const { key } = (await admin.request('POST', '/api/api-keys', { body })).body.data;
-    const id = await waitingFor(app.client.with({ authorization: `Bearer ${key}` }));
-    expect((await world.approve(id, admin)).status).toBe(403);
-  });
-
   describe('and runs that start by themselves', () => {
     const automatic = { auto_run: true, triggers: { incident_types: ['malware'] } };
     const sure = { classification: 'malicious', confidence: 0.95 };
@@ -153,25 +144,5 @@ describe('the rule of four eyes and playbooks', () => {
       // Whoever let an earlier version run by itself has no part in this one.
       expect((await world.approve(id)).body.data).toMatchObject({ status: 'completed' });
     });
-  });
-
-  it('lets someone else approve the rollback of a run’s action', async () => {
-    const { client } = await makeKey(world.actions.app, 'manager');
-    const playbook = await world.playbook([
-      step('block', 'block_sender', { parameters: { sender: 'a@example.net' } }),
-    ]);
-    const { steps } = (await world.run(playbook, {}, { client })).body.data as ShownRun;
-    const path = `/api/actions/${steps[0]!.action_id}/rollback`;
-    const answer = await client.request('POST', path, { body: { reason: 'a false alarm' } });
-    expect([answer.status, answer.body.data.status]).toEqual([202, 'pending_approval']);
-  });
-
-  it('keeps who asked: the database refuses another name', async () => {
-    const id = (await waitingFor(world.clients.senior)).replace('act-', '');
-    for (const change of [`on_behalf_of = 'other'`, `playbook_run_id = null`, `authors = '[]'`]) {
-      await expect(
-        world.actions.database.query(`update actions set ${change} where id = $1`, [id]),
-      ).rejects.toThrow('What an action was requested as cannot change.');
-    }
   });
 });

@@ -1,23 +1,149 @@
+import { Logger } from '@nestjs/common';
+import { AuditLog } from '../../src/audit/audit-log.js';
+import { timelineOfCommand } from '../../src/incidents/timeline/incident-timeline.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import type { DryDecision } from '../../src/playbooks/runs/dry-run.js';
+import { PlaybookRunCounts } from '../../src/playbooks/runs/listing/run-list.repository.js';
 import { PlaybookRunsRepository } from '../../src/playbooks/runs/records/playbook-runs.repository.js';
 import {
+  cancelRunsOverRestore,
+  noteRunsBeforeRestore,
+  tellOfCancelledRuns,
+} from '../../src/playbooks/runs/runs-across-restore.js';
+import { FULL } from '../support/chaos/figures.js';
+import { eventually } from '../support/jobs/eventually.js';
+import {
+  chances,
+  generatedSteps,
+  RAW_DATA as GENERATED_RAW_DATA,
+  VARIABLES,
+} from '../support/playbooks/generated-playbook.js';
+import {
   PlaybookWorld,
-  RAW_DATA,
   type ShownRun,
-  statuses,
   step,
+  RAW_DATA,
+  statuses,
+  type ShownStep,
 } from '../support/playbooks/playbook-world.js';
 
-describe('running a playbook', () => {
-  let world: PlaybookWorld;
+let world: PlaybookWorld;
+
+beforeAll(async () => {
+  world = await PlaybookWorld.start();
+});
+afterAll(() => world?.close());
+
+describe('the list of the runs of all playbooks', () => {
+  let incident: string;
+  /** Of two playbooks, the second of which is deleted, oldest first. */
+  let completed: ShownRun;
+  let waiting: ShownRun;
+  let failed: ShownRun;
+  let cancelled: ShownRun;
 
   beforeAll(async () => {
-    world = await PlaybookWorld.start();
+    incident = await world.incident();
+    const one = await world.playbook(
+      [step('isolate', 'isolate_host', { condition: 'variables.go' })],
+      {
+        variables: { go: true },
+      },
+    );
+    const other = await world.playbook([
+      step('broken', 'lookup_ip', { parameters: { ip: '{{ incident.title }}' } }),
+    ]);
+    const run = async (playbook: string, body: object) =>
+      (await world.run(playbook, body)).body.data as ShownRun;
+    completed = await run(one, { variables: { go: false } });
+    waiting = await run(one, { incident_id: incident });
+    failed = await run(other, {});
+    cancelled = await run(one, { incident_id: incident });
+    await world.cancel(one, cancelled.run_id);
+    await world.clients.manager.request('DELETE', `/api/playbooks/${other}`);
   });
+
+  const asked = async (query: string): Promise<[string[], number]> => {
+    const { status, body } = await world.clients.viewer.request(
+      'GET',
+      `/api/playbook-runs${query}`,
+    );
+    expect(status).toBe(200);
+    return [body.data.map(({ run_id }: ShownRun) => run_id), body.meta.total];
+  };
+  const ids = (...runs: ShownRun[]): [string[], number] => [
+    runs.map(({ run_id }) => run_id),
+    runs.length,
+  ];
+
+  it('has those of deleted ones, too, newest first or oldest first', async () => {
+    expect(await asked('')).toEqual(ids(cancelled, failed, waiting, completed));
+    expect(await asked('?sort=created_at')).toEqual(ids(completed, waiting, failed, cancelled));
+  });
+
+  it('is of the statuses, the playbook and the incident that were asked for', async () => {
+    expect(await asked('?status=failed,waiting_approval')).toEqual(ids(failed, waiting));
+    expect(await asked(`?playbook_id=${failed.playbook_id}`)).toEqual(ids(failed));
+    expect(await asked(`?playbook_id=${completed.playbook_id}&status=completed,failed`)).toEqual(
+      ids(completed),
+    );
+    expect(await asked(`?incident_id=${incident}`)).toEqual(ids(cancelled, waiting));
+    expect(await asked(`?incident_id=${incident}&status=cancelled`)).toEqual(ids(cancelled));
+  });
+
+  it('is of the time that was asked for, with both ends', async () => {
+    const { started_at: from } = waiting;
+    const { started_at: to } = failed;
+    expect(await asked(`?from=${from}&to=${to}`)).toEqual(ids(failed, waiting));
+    expect(await asked(`?from=${to}&status=failed`)).toEqual(ids(failed));
+    expect(await asked('?to=2020-01-01T00:00:00Z')).toEqual([[], 0]);
+    expect(
+      (await world.list(completed.playbook_id, `?from=${from}&to=${to}`)).body.meta.total,
+    ).toBe(1);
+  });
+
+  it('has the same number before and after the counts are added up', async () => {
+    const all = ['', '?status=cancelled', `?playbook_id=${completed.playbook_id}`];
+    const before = await Promise.all(all.map(asked));
+    await world.actions.app.nest.get(PlaybookRunCounts).foldPending();
+    const left = await world.actions.database.query('select from playbook_run_count_deltas');
+    expect(left).toEqual([]);
+    expect(await Promise.all(all.map(asked))).toEqual(before);
+  });
+
+  it.each(['status=done', 'incident_id=x', 'from=yesterday'])(
+    'refuses %s with 422',
+    async (query) => {
+      const { status } = await world.clients.viewer.request('GET', `/api/playbook-runs?${query}`);
+      expect(status).toBe(422);
+    },
+  );
+
+  it('leads from an action to its run, also where the playbook is deleted', async () => {
+    const get = (id: string) => world.clients.viewer.request('GET', `/api/playbook-runs/${id}`);
+    const { playbook_run_id } = (await world.actions.get(waiting.steps[0]!.action_id!)) as {
+      playbook_run_id?: string;
+    };
+    const { body } = await get(playbook_run_id!);
+    expect(body.data).toMatchObject({ run_id: waiting.run_id, playbook_id: waiting.playbook_id });
+    expect((await get(failed.run_id)).body.data).toMatchObject({
+      playbook_id: failed.playbook_id,
+      status: 'failed',
+      steps_failed: 1,
+    });
+    expect(await world.get(failed.playbook_id, failed.run_id)).toEqual(
+      (await get(failed.run_id)).body.data,
+    );
+    const nobody = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+    expect([(await get(nobody)).status, (await get('x')).status]).toEqual([404, 404]);
+  });
+});
+
+describe('running a playbook', () => {
   afterEach(() => {
     world.actions.vendor.forget();
     world.actions.vendor.plan = undefined;
   });
-  afterAll(() => world?.close());
 
   const paths = () => world.actions.calls.map(({ path }) => path);
   const ran = async (playbook: string, body: object = {}): Promise<ShownRun> =>
@@ -70,48 +196,6 @@ describe('running a playbook', () => {
     expect(paths()).toEqual(['/quarantine_email', '/isolate_host', '/block_sender']);
   });
 
-  it('shows on each action which run asked for it, and for whom', async () => {
-    const incident_id = await world.incident();
-    const playbook = await world.playbook([step('block', 'block_sender')]);
-    const run = await ran(playbook, { incident_id });
-    const action = await world.actions.get(run.steps[0]!.action_id!);
-    expect(action).toMatchObject({
-      requested_by: `playbook:${playbook}`,
-      playbook_run_id: run.run_id,
-      on_behalf_of: world.actions.names.analyst,
-      executed_by: 'system',
-    });
-  });
-
-  it('skips a step whose condition is false, and later steps find no result of it', async () => {
-    const incident_id = await world.incident();
-    const playbook = await world.playbook([
-      step('skipped', 'isolate_host', { condition: 'incident.severity == "critical"' }),
-      step('block', 'block_sender', { condition: '!has(steps.skipped.result)' }),
-    ]);
-    const run = await ran(playbook, { incident_id });
-    expect(run).toMatchObject({ status: 'completed', steps_completed: 2 });
-    expect(statuses(run)).toEqual(['skipped', 'completed']);
-    expect(paths()).toEqual(['/block_sender']);
-  });
-
-  it('gives the results of steps to later ones', async () => {
-    const playbook = await world.playbook([
-      step('look', 'lookup_ip'),
-      step('block', 'block_sender', {
-        condition: 'steps.look.result.success',
-        parameters: { sender: 'a@example.net', reason: 'Said: {{ steps.look.result.message }}' },
-      }),
-    ]);
-    const run = await ran(playbook);
-    expect(run.status).toBe('completed');
-    const { message } = run.steps[0]!.result!;
-    expect(run.steps[1]!.parameters).toEqual({
-      sender: 'a@example.net',
-      reason: `Said: ${message}`,
-    });
-  });
-
   it('ends failed when an action fails, and takes no further step', async () => {
     world.actions.vendor.plan = ({ path }) => ({
       behaviour: path === '/block_sender' ? 'refuse' : 'apply',
@@ -130,21 +214,6 @@ describe('running a playbook', () => {
     expect(paths()).toEqual(['/block_sender']);
   });
 
-  it('goes on after a failure where the step says so', async () => {
-    world.actions.vendor.plan = ({ path }) => ({
-      behaviour: path === '/block_sender' ? 'refuse' : 'apply',
-      afterMs: 0,
-    });
-    const incident_id = await world.incident();
-    const playbook = await world.playbook([
-      step('block', 'block_sender', { on_error: 'continue' }),
-      step('quarantine', 'quarantine_email', { condition: '!steps.block.result.success' }),
-    ]);
-    const run = await ran(playbook, { incident_id });
-    expect(run).toMatchObject({ status: 'completed', steps_completed: 1 });
-    expect(statuses(run)).toEqual(['failed', 'completed']);
-  });
-
   it('never runs a step that has no value, and says where it went wrong', async () => {
     const playbook = await world.playbook([
       step('block', 'block_sender', {
@@ -156,13 +225,6 @@ describe('running a playbook', () => {
     expect(run.steps[0]).toMatchObject({ status: 'failed' });
     expect(run.steps[0]!.error).toMatch(/^steps\.0\.parameters\.sender at character \d+: /);
     expect(run.steps[0]!.action_id).toBeUndefined();
-    expect(paths()).toEqual([]);
-  });
-
-  it('fails the step that reads an incident when the run is about none', async () => {
-    const playbook = await world.playbook([step('block', 'block_sender')]);
-    const run = await ran(playbook);
-    expect(run).toMatchObject({ status: 'failed' });
     expect(paths()).toEqual([]);
   });
 
@@ -190,23 +252,6 @@ describe('running a playbook', () => {
     await world.reject(steps[0]!.action_id!);
     const ended = await world.until(playbook, run_id, 'failed');
     expect(ended.steps[0]!.error).toBe(`Rejected by ${world.actions.names.manager}: No need.`);
-  });
-
-  it('asks for the level that a step wants, and never for a lower one', async () => {
-    const playbook = await world.playbook([
-      step('block', 'block_sender', {
-        parameters: { sender: 'a@example.net' },
-        approval_level: 'manager',
-      }),
-    ]);
-    const lower = await world.playbook([
-      step('isolate', 'isolate_host', { approval_level: 'analyst' }),
-    ]);
-    expect((await ran(playbook)).steps[0]).toMatchObject({
-      status: 'waiting_approval',
-      approval_level: 'manager',
-    });
-    expect((await ran(lower)).steps[0]).toMatchObject({ approval_level: 'senior' });
   });
 
   it('goes by the version and the incident with which it began', async () => {
@@ -252,13 +297,6 @@ describe('running a playbook', () => {
     await world.until(playbook, body.data.run_id as string, 'completed');
   });
 
-  it('takes the id of a playbook, or its name', async () => {
-    const playbook = await world.playbook([]);
-    const { playbook_id } = await ran(playbook);
-    expect((await world.run(playbook_id)).status).toBe(200);
-    expect((await world.list(playbook)).body.meta.total).toBe(2);
-  });
-
   describe('refuses', () => {
     it('what is not there, with 404', async () => {
       const playbook = await world.playbook([]);
@@ -289,78 +327,17 @@ describe('running a playbook', () => {
       expect((await world.run(playbook, { dry_run: true })).status).toBe(200);
     });
 
-    it('a viewer, with 403', async () => {
-      const playbook = await world.playbook([]);
-      const { run_id } = await ran(playbook);
-      const answers = [
-        await world.run(playbook, {}, { client: world.clients.viewer }),
-        await world.cancel(playbook, run_id, world.clients.viewer),
-      ];
-      expect(answers.map(({ status }) => status)).toEqual([403, 403]);
-    });
-
     it.each([
       [{ incident_id: 'x' }, 'incident_id'],
-      [{ incident_id: null }, 'incident_id'],
       [{ variables: [] }, 'variables'],
-      [{ variables: null }, 'variables'],
       [{ variables: { channel: 1 } }, 'variables.channel'],
-      [{ variables: { other: 'x' } }, 'variables.other'],
-      [{ variables: { channel: 'x'.repeat(40_000) } }, 'variables'],
       [{ dry_run: 'yes' }, 'dry_run'],
-      [{ force: true }, 'force'],
     ])('a wrong field with 422 (%#)', async (body, field) => {
       const playbook = await world.playbook([], { variables: { channel: '#soc' } });
       const answer = await world.run(playbook, body);
       expect(answer.status).toBe(422);
       expect(answer.body.error.details.errors[0].field).toBe(field);
     });
-
-    it('variables that JSON has and PostgreSQL has not, and takes prototype names as unknown', async () => {
-      const playbook = await world.playbook([], { variables: { channel: '#soc' } });
-      const raw = (text: string) =>
-        world.clients.analyst.request('POST', `/api/playbooks/${playbook}/run`, {
-          body: `{"variables": ${text}}`,
-          headers: { 'content-type': 'application/json' },
-        });
-      const texts = ['{"channel": "\\u0000"}', '{"channel": "\\ud800"}', '{"__proto__": "x"}'];
-      for (const text of texts) expect((await raw(text)).status).toBe(422);
-    });
-  });
-
-  it('takes other values for its variables', async () => {
-    const playbook = await world.playbook(
-      [step('block', 'block_sender', { parameters: { sender: '{{ variables.who }}' } })],
-      { variables: { who: 'a@example.net', other: 3 } },
-    );
-    const run = await ran(playbook, { variables: { who: 'b@example.net' } });
-    expect(run.steps[0]!.parameters).toEqual({ sender: 'b@example.net' });
-    expect(run).toMatchObject({ variables: { who: 'b@example.net', other: 3 } });
-  });
-
-  it('lists runs newest first, by status and incident, with their exact number', async () => {
-    const incident_id = await world.incident();
-    const playbook = await world.playbook(
-      [step('isolate', 'isolate_host', { condition: 'variables.wait' })],
-      { variables: { wait: false } },
-    );
-    const first = await ran(playbook, { incident_id });
-    const second = await ran(playbook, { variables: { wait: true } });
-    const third = await ran(playbook);
-    const ids = async (query: string) =>
-      (await world.list(playbook, query)).body.data.map((run: ShownRun) => run.run_id);
-    expect(await ids('')).toEqual([third.run_id, second.run_id, first.run_id]);
-    expect(await ids('?sort=created_at&per_page=1&page=2')).toEqual([second.run_id]);
-    expect(await ids('?status=waiting_approval')).toEqual([second.run_id]);
-    expect(await ids('?status=completed,failed')).toEqual([third.run_id, first.run_id]);
-    expect(await ids(`?incident_id=${incident_id}`)).toEqual([first.run_id]);
-    expect(await ids('?page=9')).toEqual([]);
-    const { meta, data } = (await world.list(playbook, '?per_page=2')).body;
-    expect(meta).toEqual({ page: 1, per_page: 2, total: 3 });
-    expect(data[0].steps).toBeUndefined();
-    for (const bad of ['?status=odd', '?sort=name', '?incident_id=x', '?per_page=0', '?more=1']) {
-      expect((await world.list(playbook, bad)).status).toBe(422);
-    }
   });
 
   it('tells the timeline, the audit trail and the metrics of it', async () => {
@@ -394,5 +371,389 @@ describe('running a playbook', () => {
     expect(metrics).not.toContain(playbook);
     expect(metrics).toMatch(/playbook_runs_total\{automatic="false",outcome="cancelled"\} [1-9]/);
     expect(metrics).toMatch(/playbook_runs\{status="waiting_approval"\} [1-9]/);
+  });
+});
+
+describe('a step of a playbook run that fails', () => {
+  beforeAll(async () => {
+    await world.actions.database.query(
+      `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
+       values (gen_random_uuid(), 'told', 'told', 'webhook', true, '{playbook.step_failed}', 'low', '{}', 'test')`,
+    );
+  });
+  afterEach(() => {
+    world.actions.vendor.plan = undefined;
+  });
+
+  const ABSENT = { parameters: { ip: '{{ incident.raw_data.absent }}' } };
+
+  const run = async (onError: 'stop' | 'continue') => {
+    const incident = await world.incident();
+    const playbook = await world.playbook([
+      step('look', 'lookup_ip', { ...ABSENT, on_error: onError }),
+      step('again', 'lookup_ip'),
+    ]);
+    const { run_id } = (await world.run(playbook, { incident_id: incident })).body.data;
+    await world.until(playbook, run_id, ({ completed_at }) => completed_at !== undefined);
+    return { incident, playbook, run_id };
+  };
+  const read = async (path: string) =>
+    (await world.clients.viewer.request('GET', path)).body.data as Record<string, unknown>[];
+
+  /** What a channel is told of the run, once for each step. */
+  const told = (runId: string) =>
+    world.actions.database.query<{ payload: object }[]>(
+      `select payload from notification_deliveries where subject_id = $1`,
+      [runId],
+    );
+
+  it('is in the timeline of the incident, in an event, and in the outcome of the run', async () => {
+    const { incident, playbook, run_id } = await run('continue');
+    expect(await world.get(playbook, run_id)).toMatchObject({
+      status: 'completed',
+      outcome: 'partial',
+    });
+    const entries = await read(`/api/incidents/${incident}/timeline`);
+    expect(entries.filter(({ event }) => event === 'playbook_step_failed')).toMatchObject([
+      {
+        summary: expect.stringMatching(
+          new RegExp(`^Step look of the playbook ${playbook} \\(version 1\\) failed: .*absent`),
+        ),
+        subject: { type: 'playbook_run', id: run_id },
+      },
+    ]);
+    expect(await told(run_id)).toMatchObject([
+      { payload: { playbook, step: 'look', incident_id: incident, automatic: false } },
+    ]);
+  });
+
+  it('is found by the outcome of its run', async () => {
+    const stopped = await run('stop');
+    const partial = await run('continue');
+    const of = async (outcome: string) =>
+      (await read(`/api/playbook-runs?outcome=${outcome}&per_page=100`)).map(
+        ({ run_id }) => run_id,
+      );
+    expect(await of('failed')).toContain(stopped.run_id);
+    expect(await of('partial')).toContain(partial.run_id);
+    expect(await of('partial,failed')).toEqual(
+      expect.arrayContaining([stopped.run_id, partial.run_id]),
+    );
+    const succeeded = await of('succeeded,cancelled');
+    for (const { run_id } of [stopped, partial]) expect(succeeded).not.toContain(run_id);
+    const wrong = await world.clients.viewer.request('GET', '/api/playbook-runs?outcome=done');
+    expect(wrong.status).toBe(422);
+  });
+});
+
+describe('the signals of playbook runs', () => {
+  const AUTO = { auto_run: true, triggers: { incident_types: ['malware'] } };
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await world.actions.database.query(`update playbooks set deleted_at = now()`);
+  });
+
+  const metric = async (name: string): Promise<number | undefined> => {
+    const { text } = await world.actions.app.request('GET', '/metrics');
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+    return line === undefined ? undefined : Number(line.slice(name.length + 1));
+  };
+  const total = (automatic: boolean, outcome: string) =>
+    metric(`playbook_runs_total{automatic="${automatic}",outcome="${outcome}"}`);
+  const looksAt = (ip: string, on_error: 'stop' | 'continue') =>
+    step(`look_at_${on_error}`, 'lookup_ip', { parameters: { ip }, on_error });
+  const unreadable = '{{ incident.raw_data.no_such_field }}';
+
+  /** Whatever was said at the level of a warning about runs of playbooks. */
+  const warnings = () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    return () =>
+      (warn.mock.calls as unknown[][]).filter(
+        ([about]) => (about as { playbook_run?: string }).playbook_run,
+      );
+  };
+  const runAfterTriage = async (playbook: string): Promise<[ShownRun, string]> => {
+    const id = await world.incident({ incident_type: 'malware', severity: 'high' });
+    const body = { verdict: { classification: 'malicious' } };
+    await world.clients.analyst.request('PUT', `/api/incidents/${id}`, { body });
+    const [{ run_id }] = (await eventually(
+      () => world.runsOf(playbook),
+      (runs) => runs.length > 0,
+    )) as [ShownRun];
+    return [await world.until(playbook, run_id, ({ completed_at }) => !!completed_at), id];
+  };
+  const lastOfTimeline = async (incident: string): Promise<string> => {
+    const path = `/api/incidents/${incident}/timeline?per_page=100`;
+    const { body } = await world.clients.viewer.request('GET', path);
+    const entries = body.data as { event: string; summary: string }[];
+    return entries.filter(({ event }) => event.startsWith('playbook_')).at(-1)!.summary;
+  };
+
+  it('are a warning and a count when an automatic run fails', async () => {
+    const told = warnings();
+    const playbook = await world.playbook([looksAt(unreadable, 'stop')], AUTO);
+    const before = await total(true, 'failed');
+    const [run, incident] = await runAfterTriage(playbook);
+    expect(run).toMatchObject({ status: 'failed', steps_failed: 1, steps_completed: 0 });
+    expect(told()).toEqual([
+      [{ playbook_run: run.run_id, playbook, incident }, 'An automatic playbook run failed.'],
+    ]);
+    expect(await total(true, 'failed')).toBe(before! + 1);
+  });
+
+  it('say so when a run came to its end although steps of it failed', async () => {
+    const told = warnings();
+    const steps = [looksAt(unreadable, 'continue'), step('look', 'lookup_ip')];
+    const playbook = await world.playbook(steps, AUTO);
+    const before = [await total(true, 'partial'), await total(true, 'succeeded')];
+    const [run, incident] = await runAfterTriage(playbook);
+    expect(run).toMatchObject({ status: 'completed', steps_failed: 1, steps_completed: 1 });
+    expect(await lastOfTimeline(incident)).toBe(
+      `Completed the playbook ${playbook} (version 1): 1 of 2 steps failed.`,
+    );
+    expect(told().map(([, words]) => words)).toEqual([
+      'An automatic playbook run completed, but 1 of 2 steps failed.',
+    ]);
+    const after = [await total(true, 'partial'), await total(true, 'succeeded')];
+    expect(after).toEqual([before[0]! + 1, before[1]]);
+  });
+});
+
+describe('a dry run', () => {
+  const PLAYBOOKS = FULL ? 500 : 25;
+
+  const dry = async (playbook: string, body: object = {}): Promise<ShownRun> => {
+    const answer = await world.run(playbook, { ...body, dry_run: true });
+    expect(answer.status).toBe(200);
+    return answer.body.data as ShownRun;
+  };
+
+  it('tells what each step would do, which level it would need, and does nothing', async () => {
+    const playbook = await world.playbook([
+      step('quarantine', 'quarantine_email'),
+      step('isolate', 'isolate_host', { condition: 'steps.quarantine.result.success' }),
+      step('told', 'block_sender', {
+        parameters: { sender: '{{ steps.quarantine.result.message }}' },
+      }),
+      step('block', 'block_ip', { approval_level: 'manager' }),
+      step('skipped', 'lookup_ip', { condition: 'false' }),
+      step('scan', 'scan_host', { on_error: 'continue' }),
+      step('wrong', 'block_sender', { parameters: { sender: '{{ incident.raw_data.nothing }}' } }),
+      step('late', 'lookup_ip'),
+    ]);
+    const incident_id = await world.incident();
+    const before = world.actions.calls.length;
+    const run = await dry(playbook, { incident_id });
+    expect(run).toMatchObject({ dry_run: true, playbook, playbook_version: 1, incident_id });
+    expect(run).not.toHaveProperty('run_id');
+    expect(run).not.toHaveProperty('status');
+    expect(run.steps).toMatchObject([
+      { decision: 'run', available: true, parameters: { message_id: '<1@mail.example.net>' } },
+      {
+        decision: 'undecided',
+        available: true,
+        approval_level: 'senior',
+        // The condition alone is unknown.
+        parameters: expect.any(Object),
+      },
+      { decision: 'undecided' },
+      { decision: 'run', approval_level: 'manager' },
+      { decision: 'skip' },
+      { decision: 'run', available: false },
+      {
+        decision: 'error',
+        error: expect.stringMatching(/^steps\.6\.parameters\.sender at character/),
+      },
+      { decision: 'not_reached' },
+    ]);
+    expect(run.steps[2]).not.toHaveProperty('parameters');
+    expect(run.steps.filter((one) => 'automatic_approval_level' in one)).toEqual([]);
+    expect(await world.runsOf(playbook)).toEqual([]);
+    expect(world.actions.calls).toHaveLength(before);
+    const timeline = `/api/incidents/${incident_id}/timeline`;
+    expect((await world.clients.viewer.request('GET', timeline)).body.meta.total).toBe(1);
+  });
+
+  it(
+    `decides as the real run does, for ${PLAYBOOKS} playbooks of any steps`,
+    async () => {
+      const compared: Partial<Record<DryDecision, number>> = {};
+      for (let seed = 1; seed <= PLAYBOOKS; seed += 1) {
+        const chance = chances(seed);
+        const severity = chance() < 0.5 ? 'high' : 'low';
+        const incident_id = await world.incident({ severity, raw_data: GENERATED_RAW_DATA });
+        if (chance() < 0.5) {
+          const verdict = { classification: chance() < 0.5 ? 'malicious' : 'benign' };
+          const body = { verdict };
+          await world.clients.analyst.request('PUT', `/api/incidents/${incident_id}`, { body });
+        }
+        const steps = generatedSteps(chance);
+        const playbook = await world.playbook(steps, { variables: VARIABLES });
+        const told = await dry(playbook, { incident_id });
+        const real = await toItsEnd(playbook, incident_id);
+        for (const [at, one] of told.steps.entries()) {
+          // What nobody could know before has ended the run: the rest was not reached.
+          if (one.decision !== 'not_reached' && real.steps[at]!.status === 'pending') {
+            expect(real.steps.some(failedUndecided(told))).toBe(true);
+            break;
+          }
+          compare(seed, one, real.steps[at]!);
+          const decision = one.decision as DryDecision;
+          compared[decision] = (compared[decision] ?? 0) + 1;
+        }
+      }
+      // Each decision was among them, or nothing is shown.
+      for (const decision of ['run', 'skip', 'undecided', 'error', 'not_reached'] as const) {
+        expect(compared[decision]).toBeGreaterThan(0);
+      }
+    },
+    FULL ? 600_000 : 120_000,
+  );
+
+  async function toItsEnd(playbook: string, incident_id: string): Promise<ShownRun> {
+    const { run_id } = (await world.run(playbook, { incident_id })).body.data as ShownRun;
+    return await world.untilEnded(playbook, run_id);
+  }
+
+  const failedUndecided =
+    ({ steps }: ShownRun) =>
+    ({ status }: ShownStep, at: number): boolean =>
+      status === 'failed' && steps[at]!.decision === 'undecided';
+
+  function compare(seed: number, told: ShownStep, real: ShownStep): void {
+    const about = { seed, step: told.name, decision: told.decision };
+    switch (told.decision as DryDecision) {
+      case 'run': {
+        const { parameters, approval_level } = told;
+        expect({ ...about, status: real.status }).toEqual({ ...about, status: 'completed' });
+        expect({ ...about, approval_level: real.approval_level }).toEqual({
+          ...about,
+          approval_level,
+        });
+        expect(real.parameters).toEqual(parameters);
+        return;
+      }
+      case 'skip':
+        return expect({ ...about, status: real.status }).toEqual({ ...about, status: 'skipped' });
+      case 'error':
+        expect({ ...about, error: real.error }).toEqual({ ...about, error: told.error });
+        return expect(real.action_id).toBeUndefined();
+      case 'not_reached':
+        return expect({ ...about, status: real.status }).toEqual({ ...about, status: 'pending' });
+      case 'undecided':
+        // No target here is a protected one, so it is what it would need at least.
+        if (real.action_id) {
+          expect({ ...about, level: real.approval_level }).toEqual({
+            ...about,
+            level: told.approval_level,
+          });
+        }
+    }
+  }
+});
+
+describe('dry runs of the dearest steps', () => {
+  const AT_ONCE = 20;
+  /** Each fails, as dear as a step may be, and the run goes on. */
+  const ALL_WITH_ALL =
+    'incident.raw_data.l.all(i, incident.raw_data.l.all(j, i != j || true)) && false';
+
+  it('let other requests be answered in between, however many there are at once', async () => {
+    const steps = Array.from({ length: 20 }, (_, n) =>
+      step(`s${n}`, 'lookup_ip', { condition: ALL_WITH_ALL, on_error: 'continue' }),
+    );
+    const playbook = await world.playbook(steps);
+    const l = Array.from({ length: 900 }, (_, n) => `${n}`.padEnd(200, 'x'));
+    const incident_id = await world.incident({ raw_data: { l } });
+    const dry = () => world.run(playbook, { incident_id, dry_run: true });
+    await dry();
+
+    let under = AT_ONCE;
+    const runs = Promise.all(
+      Array.from({ length: AT_ONCE }, () => dry().finally(() => (under -= 1))),
+    );
+    let answered = 0;
+    while (under > 0) {
+      expect((await world.actions.app.request('GET', '/live')).status).toBe(200);
+      answered += 1;
+    }
+    expect((await runs).map(({ status }) => status)).toEqual(Array(AT_ONCE).fill(200));
+    // Where nobody else has a turn these are a handful. By their number and not by time: a busy machine is slow with both.
+    expect(answered).toBeGreaterThan(AT_ONCE);
+  });
+});
+
+describe('playbook runs over a restore', () => {
+  let incident_id: string;
+
+  /** The events of the timeline that are about the run. */
+  const told = async (run: string): Promise<string[]> => {
+    const path = `/api/incidents/${incident_id}/timeline?per_page=100`;
+    const { body } = await world.clients.viewer.request('GET', path);
+    const entries = body.data as { event: string; subject?: { id: string } }[];
+    return entries.filter(({ subject }) => subject?.id === run).map(({ event }) => event);
+  };
+
+  it('are cancelled where going on would repeat a step, and tell what their steps came to', async () => {
+    incident_id = await world.incident();
+    const playbook = await world.playbook([
+      step('isolate', 'isolate_host'),
+      step('revoke', 'revoke_sessions', { parameters: { user: 'mallory' } }),
+      step('block', 'block_sender', { parameters: { sender: 'a@example.net' } }),
+    ]);
+    const waitingAt = async (position: number): Promise<string> => {
+      const { run_id } = (await world.run(playbook, { incident_id })).body.data as ShownRun;
+      for (let at = 0; at < position; at += 1) {
+        const waiting = await world.until(playbook, run_id, ({ steps }) => {
+          return steps[at]!.status === 'waiting_approval';
+        });
+        await world.approve(waiting.steps[at]!.action_id!);
+      }
+      const is = ({ steps }: ShownRun) => steps[position]?.status === 'waiting_approval';
+      await world.until(playbook, run_id, position === 2 ? 'completed' : is);
+      return run_id;
+    };
+    const same = await waitingAt(0);
+    const further = await waitingAt(1);
+    const over = await waitingAt(2);
+
+    const cancelled = await world.actions.app.nest.get(Transactions).run(async (tx) => {
+      await noteRunsBeforeRestore(tx);
+      // As a backup had them in which all three waited for their first approval.
+      await tx.query(`delete from playbook_run_steps where position > 0 and run_id = any($1)`, [
+        [further, over],
+      ]);
+      await tx.query(
+        `update playbook_runs set status = 'waiting_approval', completed_at = null, steps_completed = 0 where id = any($1)`,
+        [[further, over]],
+      );
+      await tx.query(
+        `update playbook_run_steps set status = 'waiting_approval', completed_at = null
+          where run_id = any($1)`,
+        [[further, over]],
+      );
+      const runs = await cancelRunsOverRestore(tx);
+      const audit = world.actions.app.nest.get(AuditLog);
+      const timeline = timelineOfCommand(tx.dataSource);
+      await tellOfCancelledRuns(tx, runs, { audit, timeline });
+      return runs;
+    });
+
+    expect(cancelled.map(({ id }) => id)).toEqual([further, over].sort());
+    expect((await world.get(playbook, same)).status).toBe('waiting_approval');
+    const run = await world.get(playbook, further);
+    expect(run).toMatchObject({ status: 'cancelled' });
+    expect(run.error).toMatch(/^The database was restored from a backup/);
+    expect(statuses(run)).toEqual(['completed', 'pending', 'pending']);
+    expect(run.steps[0]!.result).toMatchObject({ success: true });
+    expect(run).toMatchObject({ steps_completed: 1, steps_failed: 0 });
+    expect(await told(further)).toEqual(['playbook_started', 'playbook_cancelled']);
+    expect(await told(same)).toEqual(['playbook_started']);
+    const audit = await world.clients.manager.request('GET', `/api/audit?subject=${further}`);
+    expect(audit.body.data[0]).toMatchObject({
+      action: 'playbook.run_cancelled',
+      actor: 'system',
+      details: { error: run.error, steps_completed: 1, steps_total: 3 },
+    });
   });
 });

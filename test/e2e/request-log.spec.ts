@@ -1,9 +1,25 @@
-import { Controller, Get, Module } from '@nestjs/common';
+import { Controller, Get, Module, Injectable } from '@nestjs/common';
 import { Public } from '../../src/platform/access/access.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
+import { DeadJobs, Jobs, defineQueue } from '../../src/platform/jobs/jobs.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { samplesWith, scrape } from '../support/metrics.js';
 import { as, makeKey } from '../support/principals.js';
 import { rawRequest } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const lines: Line[] = [];
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp({
+    settings: { LOG_LEVEL: 'info' },
+    modules: [BrokenModule, HopelessModule],
+    undocumented: /^\/test-only\//,
+    log: { write: (line) => lines.push(JSON.parse(line) as Line) },
+  });
+});
+afterAll(() => app?.close());
 
 @Controller('test-only/broken')
 @Public()
@@ -20,18 +36,6 @@ class BrokenModule {}
 type Line = Readonly<Record<string, unknown>>;
 
 describe('the log of requests', () => {
-  let app: TestApp;
-  const lines: Line[] = [];
-  beforeAll(async () => {
-    app = await startTestApp({
-      settings: { LOG_LEVEL: 'info' },
-      modules: [BrokenModule],
-      undocumented: /^\/test-only\//,
-      log: { write: (line) => lines.push(JSON.parse(line) as Line) },
-    });
-  });
-  afterAll(() => app.close());
-
   async function lineOf(requestId: string): Promise<Line> {
     const found = await eventually(
       () => lines.filter((line) => line['request_id'] === requestId),
@@ -85,29 +89,20 @@ describe('the log of requests', () => {
     expect(line).not.toHaveProperty('code');
   });
 
-  describe.each([
-    ['DELETE', '/api/api-keys/', '/api/api-keys/:id'],
-    ['GET', '/api/connectors/', '/api/connectors/:id'],
-    ['POST', '/api/webhooks/', '/api/webhooks/:source'],
-    ['GET', '/api/', 'unknown'],
-    ['GET', '/', 'unknown'],
-    ['GET', '/docs/1/', '/docs/:version/:asset'],
-  ])('of %s %s with a key in place of an id', (method, path, route) => {
-    it.each([
-      ['a key that works', undefined],
-      ['somebody else’s, of hexadecimal digits', '0123456789abcdef'.repeat(2)],
-      ['one that is percent-encoded', `%69ts_${'k'.repeat(52)}`],
-    ])('does not have the whole of it: %s', async (_, other) => {
-      const admin = await makeKey(app, 'admin');
-      const key = other ?? admin.key;
-      const answer = await admin.client.request(method, path + key, { body: {} });
-      const line = await lineOf(String(answer.headers['x-request-id']));
-      expect(line).toMatchObject({ route, status: answer.status });
-      const said = JSON.stringify(line);
-      expect(said).not.toContain(decodeURIComponent(key).slice(0, 17));
-      if (route === 'unknown') expect(line).not.toHaveProperty('id');
-      else expect(line['id']).toBe(`${decodeURIComponent(key).slice(0, 16)}…`);
-    });
+  it.each([
+    ['DELETE', '/api/api-keys/', '/api/api-keys/:id', undefined],
+    ['POST', '/api/webhooks/', '/api/webhooks/:source', '0123456789abcdef'.repeat(2)],
+    ['GET', '/api/', 'unknown', `%69ts_${'k'.repeat(52)}`],
+    ['GET', '/docs/1/', '/docs/:version/:asset', undefined],
+  ])('truncates a key in place of an id in %s %s', async (method, path, route, other) => {
+    const admin = await makeKey(app, 'admin');
+    const key = other ?? admin.key;
+    const answer = await admin.client.request(method, path + key, { body: {} });
+    const line = await lineOf(String(answer.headers['x-request-id']));
+    expect(line).toMatchObject({ route, status: answer.status });
+    expect(JSON.stringify(line)).not.toContain(decodeURIComponent(key).slice(0, 17));
+    if (route === 'unknown') expect(line).not.toHaveProperty('id');
+    else expect(line['id']).toBe(`${decodeURIComponent(key).slice(0, 16)}…`);
   });
 
   it('has the whole name of what there is', async () => {
@@ -169,16 +164,52 @@ describe('the log of requests', () => {
     });
     expect((line['err'] as Line)['stack']).toContain('BrokenController');
   });
+});
 
-  it.each([
-    ['GET', '/api/nothing-here', 404, 'not_found'],
-    ['PATCH', '/live', 405, 'method_not_allowed'],
-    ['GET', '/api/incidents', 401, 'unauthorized'],
-  ])('has the code of %s %s', async (method, path, status, code) => {
-    const answer = await app.request(method, path);
-    // Whether an unknown path or a missing key is said first is decided elsewhere.
-    expect([status, 401]).toContain(answer.status);
-    const line = await lineOf(String(answer.headers['x-request-id']));
-    expect(line['code']).toBe(answer.status === status ? code : 'unauthorized');
+const queue = defineQueue<{ n: number }>('hopeless', { retryLimit: 0 });
+let broken = true;
+const done: number[] = [];
+
+@Injectable()
+class Hopeless {
+  constructor(jobs: Jobs) {
+    jobs.work(queue, async ({ n }) => {
+      if (broken) throw new Error('It cannot be done.');
+      done.push(n);
+    });
+  }
+}
+
+@Module({ providers: [Hopeless] })
+class HopelessModule {}
+
+describe('the API of dead jobs', () => {
+  it('shows an admin dead jobs with what went wrong, and puts them back into their queue', async () => {
+    await app.nest.get(Transactions).run((tx) => app.nest.get(Jobs).enqueue(tx, queue, { n: 1 }));
+    await eventually(
+      () => app.nest.get(DeadJobs).list({ page: 1, per_page: 1 }),
+      ({ total }) => total === 1,
+    );
+    const admin = await as(app, 'admin');
+    const listed = await admin.request('GET', '/api/jobs/dead?queue=hopeless');
+    expect(listed.body.data).toMatchObject([
+      { queue: 'hopeless', attempts: 1, error: 'It cannot be done.' },
+    ]);
+    expect(listed.body.meta).toEqual({ page: 1, per_page: 20, total: 1 });
+
+    expect(samplesWith(await scrape(app), 'jobs_dead').map(({ value }) => value)).toEqual([1]);
+
+    broken = false;
+    const { id } = listed.body.data[0];
+    const requeued = await admin.request('POST', `/api/jobs/dead/${id}/requeue`);
+    expect(requeued).toMatchObject({ status: 200, body: { data: { id, requeued: true } } });
+    await eventually(
+      () => Promise.resolve(done),
+      (all) => all.length === 1,
+    );
+    expect((await admin.request('GET', '/api/jobs/dead')).body.meta.total).toBe(0);
+    expect((await admin.request('GET', '/api/audit?action=job.requeued')).body.data).toHaveLength(
+      1,
+    );
   });
 });

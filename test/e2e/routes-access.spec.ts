@@ -1,12 +1,28 @@
-import { DiscoveryService, MetadataScanner, ModulesContainer } from '@nestjs/core';
-import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { RequestMethod } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
+import { DiscoveryService, MetadataScanner, ModulesContainer, Reflector } from '@nestjs/core';
 import { readFileSync } from 'node:fs';
+import { METHODS } from 'node:http';
+import {
+  type OpenApiDocument,
+  operationsOf,
+  type PlacedOperation,
+} from '../../scripts/contract/document.js';
 import { ACCESS, type Access } from '../../src/platform/access/access.js';
 import { ROLES, type Role } from '../../src/platform/access/roles.js';
+import { isIdempotent } from '../../src/platform/idempotency/idempotency.js';
 import type { ApiClient } from '../support/api-client.js';
-import { makeKey } from '../support/principals.js';
+import { makeKey, as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp({
+    settings: { METRICS_TOKEN: 'a-token-of-metrics', TRUST_PROXY: '127.0.0.1/32' },
+  });
+});
+afterAll(() => app?.close());
 
 /** What needs no role. To open another address, name it here. */
 const OPEN: Readonly<Record<string, Access>> = {
@@ -51,17 +67,13 @@ interface Route {
 }
 
 describe('Every route', () => {
-  let app: TestApp;
   let routes: Route[];
   const clients = new Map<Role, ApiClient>();
 
   beforeAll(async () => {
-    app = await startTestApp({ settings: { METRICS_TOKEN: 'a-token-of-metrics' } });
     routes = routesOf(app);
     for (const role of ROLES) clients.set(role, (await makeKey(app, role)).client);
   });
-
-  afterAll(() => app.close());
 
   const nameOf = ({ method, path }: Route) => `${method} ${path}`;
   const call = (client: ApiClient, { method, path }: Route) =>
@@ -148,7 +160,7 @@ function routesOf(app: TestApp): Route[] {
     return scanner.getAllMethodNames(prototype).flatMap((name) => {
       const handler = prototype[name]!;
       const verb = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
-      // What takes any method takes unknown addresses, which test/e2e/unknown-addresses.spec.ts tries.
+      // What takes any method takes unknown addresses: see below.
       if (verb === undefined || verb === RequestMethod.ALL || !metatype) return [];
       const access = (Reflect.getMetadata(ACCESS, handler) ??
         Reflect.getMetadata(ACCESS, metatype)) as Access | undefined;
@@ -167,3 +179,186 @@ function join(...parts: string[]): string {
   const path = parts.flatMap((part) => part.split('/')).filter((part) => part !== '');
   return `/${path.join('/')}`;
 }
+
+describe('Under /api, addresses and methods that do not exist', () => {
+  const ADDRESSES = [
+    ['GET', '/api'],
+    ['GET', '/api/'],
+    ['GET', '/api/nothing'],
+    ['POST', '/api/nothing/at/all?page=1'],
+    ['GET', '/api/incidents/'],
+    ['OPTIONS', '/api/incidents'],
+    ['PATCH', '/api/incidents/x'],
+    ['DELETE', '/api/actions/execute'],
+    ['POST', '/api/health'],
+    ['PROPFIND', '/api/nothing'],
+    ['QUERY', '/api/incidents/x'],
+    ['GET', '/api/%zz'],
+    ['PUT', '/api/incidents//actions'],
+  ] as const;
+
+  const READS_PER_MINUTE = 5;
+  let viewer: ApiClient;
+  beforeAll(async () => {
+    viewer = await as(app, 'viewer');
+  });
+
+  it.each(ADDRESSES)('are 401 to strangers at %s %s', async (method, path) => {
+    const made = `its_aaaaaaaa_${'x'.repeat(43)}`;
+    for (const headers of [{}, { authorization: `Bearer ${made}` }, { cookie: 'its_session=x' }]) {
+      const answer = await app.request(method, path, { headers });
+      expect([answer.status, answer.body.error.code]).toEqual([401, 'unauthorized']);
+      expect(answer.headers['www-authenticate']).toBe('Bearer');
+      expect(answer.headers.allow).toBeUndefined();
+    }
+  });
+
+  it.each(ADDRESSES)('are 404 or 405 to every principal at %s %s', async (method, path) => {
+    const { status, headers } = await viewer.request(method, path);
+    expect(status).toBe(headers.allow === undefined ? 404 : 405);
+  });
+
+  it('are 401 to strangers with every method, and 404 or 405 to who is known', async () => {
+    // Node ends CONNECT itself.
+    for (const method of METHODS.filter((one) => one !== 'CONNECT')) {
+      for (const path of ['/api/nothing', '/api/incidents', '/api/kill-switch/activate']) {
+        expect([method, path, (await app.request(method, path)).status]).toEqual([
+          method,
+          path,
+          401,
+        ]);
+      }
+      expect([method, (await viewer.request(method, '/api/nothing')).status]).toEqual([
+        method,
+        404,
+      ]);
+      const { status, headers } = await viewer.request(method, '/api/incidents');
+      if (['GET', 'HEAD', 'POST'].includes(method)) expect([200, 403]).toContain(status);
+      else expect([method, status, headers.allow]).toEqual([method, 405, 'GET, HEAD, POST']);
+    }
+  });
+
+  it("count against a principal's limits", async () => {
+    const { client } = await makeKey(app, 'viewer', { limits: { read: READS_PER_MINUTE } });
+    for (let count = 0; count < READS_PER_MINUTE; count += 1) {
+      const { status, headers } = await client.request('GET', '/api/nothing');
+      expect([status, headers['x-ratelimit-remaining']]).toEqual([
+        404,
+        String(READS_PER_MINUTE - 1 - count),
+      ]);
+    }
+    expect((await client.request('GET', '/api/nothing')).status).toBe(429);
+    expect((await client.request('GET', '/api/incidents')).status).toBe(429);
+  });
+
+  it('are counted in the metrics without their address', async () => {
+    await viewer.request('GET', '/api/a-made-up-one');
+    const { text } = await viewer.request('GET', '/api/metrics');
+    expect(text).toMatch(/http_requests_total\{method="GET",route="unknown",status="404"\}/);
+    expect(text).not.toMatch(/route="\/api(\/\*)?"|a-made-up-one/);
+  });
+});
+
+describe('A malformed id or name in an address', () => {
+  const UNKNOWN = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+
+  const MALFORMED = [
+    ...['x', '0', '99999999999999999999', '__proto__', "'", '%00', '..%2F..', '%E2%80%AE'],
+    ...[UNKNOWN.slice(0, -1), `${UNKNOWN}%0A`, 'a'.repeat(2_000)],
+  ];
+
+  interface Body {
+    readonly example?: object;
+    readonly examples?: Readonly<Record<string, { readonly value: object }>>;
+  }
+
+  const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as OpenApiDocument;
+  const addressed = operationsOf(document).filter(({ path }) => path.includes('{'));
+
+  function bodyOf({ operation }: PlacedOperation): object | undefined {
+    const content = operation.requestBody?.content as Record<string, Body> | undefined;
+    const { example, examples = {} } = content?.['application/json'] ?? {};
+    return example ?? Object.values(examples)[0]?.value;
+  }
+  let admin: ApiClient;
+  let incident: string;
+
+  beforeAll(async () => {
+    admin = await as(app, 'admin');
+    const body = { incident_type: 'phishing', source: 'test' };
+    incident = (await admin.request('POST', '/api/incidents', { body })).body.data.id;
+  });
+
+  /** What comes before the last id is there, or nobody would ever look at the last one. */
+  function addressOf({ path, operation }: PlacedOperation, last: string): string {
+    const names = [...path.matchAll(/{(\w+)}/g)].map(([, name]) => name!);
+    const known = (name: string) =>
+      path.startsWith('/api/incidents/')
+        ? incident
+        : operation.parameters?.find((parameter) => parameter.name === name)?.schema?.['example'];
+    return names.reduce((text, name, at) => {
+      const value = at === names.length - 1 ? last : String(known(name));
+      return text.replace(`{${name}}`, value);
+    }, path);
+  }
+
+  it.each(addressed.map((placed) => [`${placed.method} ${placed.path}`, placed] as const))(
+    'is answered like an unknown one by %s',
+    async (_, placed) => {
+      const body = bodyOf(placed);
+      const ask = async (last: string): Promise<[string, number]> => {
+        const answer = await admin.request(
+          placed.method,
+          addressOf(placed, last),
+          body && { body },
+        );
+        return [last, answer.status];
+      };
+      for (const last of [UNKNOWN, ...MALFORMED]) expect(await ask(last)).toEqual([last, 404]);
+    },
+  );
+});
+
+describe('Every POST of a principal', () => {
+  /** POST handlers that need no Once, and why. Adding one is a decision: they change nothing that a repetition could. */
+  const CHANGES_NOTHING: Readonly<Record<string, string>> = {
+    'ConnectorsController.test':
+      'Asks a vendor for a sign of life; asked twice it answers as of now.',
+    'PlaybooksController.validate': 'Checks what it is sent and keeps nothing.',
+    'WebhookSourcesController.preview': 'Shows what a body would make, and makes nothing.',
+  };
+
+  type Handlers = Record<string, (...args: unknown[]) => unknown>;
+
+  function postHandlers(app: TestApp): { name: string; once: boolean }[] {
+    const reflector = app.nest.get(Reflector);
+    const scanner = new MetadataScanner();
+    return [...app.nest.get(ModulesContainer).values()].flatMap(({ controllers }) =>
+      [...controllers.values()].flatMap(({ metatype }) => {
+        const { prototype, name } = metatype as { prototype: Handlers; name: string };
+        return scanner
+          .getAllMethodNames(prototype)
+          .filter((method) => {
+            const handler = prototype[method]!;
+            const access = reflector.getAllAndOverride<Access>(ACCESS, [
+              handler,
+              metatype as never,
+            ]);
+            return (
+              Reflect.getMetadata(METHOD_METADATA, handler) === RequestMethod.POST &&
+              ROLES.some((role) => role === access)
+            );
+          })
+          .map((method) => ({ name: `${name}.${method}`, once: isIdempotent(prototype, method) }));
+      }),
+    );
+  }
+
+  it('answers once, or is listed with the reason why it need not', () => {
+    const handlers = postHandlers(app);
+    expect(handlers.length).toBeGreaterThan(2);
+    const forgotten = handlers.filter(({ name, once }) => !once && !(name in CHANGES_NOTHING));
+    expect(forgotten.map(({ name }) => name)).toEqual([]);
+    expect(handlers.filter(({ name, once }) => once && name in CHANGES_NOTHING)).toEqual([]);
+  });
+});

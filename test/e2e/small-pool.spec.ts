@@ -3,6 +3,7 @@ import type { Answer } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { WebhookReceiver } from '../support/notifications/webhook-receiver.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
+import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
 
 const AT_ONCE = 8;
@@ -49,6 +50,35 @@ describe('the service with two connections to the database', () => {
     );
   });
 
+  it('settles several large bodies side by side', async () => {
+    const { admin } = world.clients;
+    const mapping = { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' };
+    await registerSource(admin, { source: 'large', format: 'mapping', mapping });
+    // As if the sources had just been changed.
+    const sources = world.actions.app.nest.get(SourceDirectory);
+    const find = sources.find.bind(sources);
+    const changed = jest.spyOn(sources, 'find').mockImplementation((name) => {
+      sources.forget();
+      return find(name);
+    });
+    const sender = new WebhookSender(world.actions.app.client, 'large');
+    for (const n of [0, 1, 2, 3]) {
+      const alerts = Array.from({ length: 1_001 }, (_, at) => ({
+        id: `${n}-${at}`,
+        name: `alert ${at}`,
+        level: 'low',
+      }));
+      expect((await sender.send({ alerts })).status).toBe(202);
+    }
+    const events = '/api/webhook-events?source=large&status=processed';
+    const { data } = await eventually(
+      async () => (await admin.request('GET', events)).body,
+      ({ meta }) => meta.total === 4,
+    );
+    expect(data.map(({ attempts }: { attempts: number }) => attempts)).toEqual([1, 1, 1, 1]);
+    changed.mockRestore();
+  });
+
   it('runs playbooks with approvals and rolls their actions back, many at the same time', async () => {
     const playbook = await world.playbook([
       step('look', 'lookup_ip'),
@@ -91,6 +121,20 @@ describe('the service with two connections to the database', () => {
     ]);
     expect(statusesOf(created).filter((status) => ![201, 409].includes(status))).toEqual([]);
     expect(statusesOf(verified)).toEqual([200]);
+  });
+
+  it('answers requests while many wait for changes', async () => {
+    const { viewer } = world.clients;
+    const left = new AbortController();
+    const changes = '/api/incidents/changes?from=now&wait=30';
+    const waiting = Array.from({ length: 20 }, () =>
+      viewer.request('GET', changes, { signal: left.signal }).catch(() => undefined),
+    );
+    const { body } = await viewer.request('GET', '/api/incidents/changes?from=now&wait=1');
+    expect(body.data.changes).toEqual([]);
+    expect((await viewer.request('GET', '/api/incidents')).status).toBe(200);
+    left.abort();
+    await Promise.all(waiting);
   });
 
   it('delivers every notification, and returns both connections', async () => {

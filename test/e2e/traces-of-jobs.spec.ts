@@ -70,17 +70,6 @@ describe('traces of what goes on beside requests', () => {
     expect(model.requests[0]!.headers).not.toHaveProperty('traceparent');
   });
 
-  it('shows a triage that nobody waits for in a trace of its own', async () => {
-    const id = await incident();
-    model.script(verdict());
-    const headers = { prefer: 'respond-async' };
-    await admin.request('POST', `/api/incidents/${id}/triage`, { headers });
-    const run = await traced.collector.spanWith(
-      ({ name, attributes }) => name === 'triage run' && attributes['incident.id'] === id,
-    );
-    expect(run.parentId).toBe('');
-  });
-
   it('links the job of a webhook event to the request that brought it', async () => {
     const event = {
       event_type: 'malware',

@@ -1,3 +1,5 @@
+import type { TriageTool } from '../../src/triage/model/triage-model.port.js';
+import { FakeVendor } from '../support/fake-vendor.js';
 import {
   heldModel,
   judgement,
@@ -6,20 +8,26 @@ import {
   TriageWorld,
   unavailable,
   VERDICT,
+  type Judge,
 } from '../support/triage/triage-world.js';
+
+let world: TriageWorld;
+
+beforeAll(async () => {
+  world = await TriageWorld.start({
+    ACTION_LEASE_MS: '60000',
+    ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
+    PROTECTED_TARGETS: '{"ips": ["198.51.100.*"]}',
+  });
+});
+afterAll(() => world?.close());
 
 const NOBODY = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
 describe('the triage of an incident', () => {
-  let world: TriageWorld;
-
-  beforeAll(async () => {
-    world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '2000' });
-  });
   beforeEach(() => {
     script(world.app, async () => judgement());
   });
-  afterAll(() => world?.close());
 
   it('gives it the verdict that the model gave, and answers with the run', async () => {
     const id = await world.incident();
@@ -48,13 +56,6 @@ describe('the triage of an incident', () => {
         evidence: VERDICT.evidence,
       },
     });
-  });
-
-  it('takes an empty object for a body, and refuses fields that it does not know', async () => {
-    const id = await world.incident();
-    expect((await world.triage(id, { body: { severity: 'low' } })).status).toBe(422);
-    expect((await world.triage(id, { body: { force: 'yes' } })).status).toBe(422);
-    expect((await world.triage(id, { body: {} })).status).toBe(200);
   });
 
   it('gives the model the incident with its raw data, indicators by id, and tools', async () => {
@@ -154,17 +155,6 @@ describe('the triage of an incident', () => {
       expect(summary).toMatch(/Kept as a run only/);
     });
 
-    it('takes the verdict of the model when that is forced', async () => {
-      const id = await world.incident();
-      await world.update(id, { verdict });
-      const { data } = (await world.triage(id, { body: { force: true } })).body;
-      expect(data.applied).toBe(true);
-      expect((await world.read(id)).verdict).toMatchObject({
-        classification: 'malicious',
-        decided_by: 'system',
-      });
-    });
-
     it('keeps the verdict of a person who was faster than the model', async () => {
       const held = heldModel();
       script(world.app, held.judge);
@@ -191,22 +181,6 @@ describe('the triage of an incident', () => {
     });
   });
 
-  it('is asked anew once an incident is open again that was resolved before it had a verdict', async () => {
-    const asked = script(world.app, async () => judgement());
-    const id = await world.incident();
-    await world.update(id, { status: 'resolved', resolution: 'a drill' });
-    const kept = (await world.triage(id)).body.data;
-    expect(kept).toMatchObject({ applied: false, not_applied: 'incident_resolved' });
-    expect((await world.triage(id)).body.data.triage_id).toBe(kept.triage_id);
-    await world.update(id, { status: 'open', reopen: true });
-    const anew = (await world.triage(id, { body: {} })).body.data;
-    expect(anew).toMatchObject({ status: 'completed', applied: true });
-    expect(anew.triage_id).not.toBe(kept.triage_id);
-    expect((await world.read(id)).verdict).toMatchObject({ classification: 'malicious' });
-    expect((await world.triage(id)).body.data.triage_id).toBe(anew.triage_id);
-    expect(asked).toHaveBeenCalledTimes(2);
-  });
-
   it('tells in the timeline what was found and on what it rests, without a link', async () => {
     const id = await world.incident();
     await world.triage(id);
@@ -218,21 +192,6 @@ describe('the triage of an incident', () => {
     expect(summary).toContain('120 tokens');
     expect(summary).not.toContain('http://');
     expect(entry('triaged')).toMatchObject({ subject: { type: 'triage' } });
-  });
-
-  it('tells it in the order of cause, by the name of who asked', async () => {
-    const asker = expect.stringMatching(/^key:analyst/);
-    for (let n = 0; n < 12; n += 1) {
-      const id = await world.incident();
-      await world.triage(id);
-      const entries = await world.timeline(id);
-      expect(entries.map(({ event, actor }) => ({ event, actor }))).toEqual(
-        ['created', 'triage_completed', 'triaged', 'updated'].map((event) => ({
-          event,
-          actor: asker,
-        })),
-      );
-    }
   });
 
   it('is recorded in the audit trail', async () => {
@@ -247,12 +206,6 @@ describe('the triage of an incident', () => {
     });
     const ended = await world.clients.manager.request('GET', '/api/audit?action=triage.completed');
     expect(ended.body.data[0].details).toMatchObject({ classification: 'malicious' });
-  });
-
-  it('needs an analyst, and shows its runs to every viewer', async () => {
-    const id = await world.incident();
-    expect((await world.triage(id, { client: world.clients.viewer })).status).toBe(403);
-    expect(await world.runs(id)).toEqual([]);
   });
 
   it('knows no deleted incident, and no run of another one', async () => {
@@ -322,29 +275,24 @@ describe('the triage of an incident', () => {
   });
 
   describe('with a playbook', () => {
-    it('is refused when there is none of that name', async () => {
-      const id = await world.incident();
-      const answer = await world.triage(id, { body: { playbook: 'no-such-playbook' } });
-      expect(answer.status).toBe(422);
-      expect(answer.body.error.details.errors[0]).toMatchObject({
-        field: 'playbook',
-        code: 'unknown_playbook',
-      });
-      expect(await world.runs(id)).toEqual([]);
-    });
-
     const playbook = async (more: object): Promise<{ id: string; name: string }> => {
       const body = { name: `guide-${(playbooks += 1)}`, ...more };
       return (await world.clients.senior.request('POST', '/api/playbooks', { body })).body.data;
     };
     let playbooks = 0;
 
-    it('is refused when it is disabled or deleted', async () => {
+    it('is refused when it is unknown, disabled or deleted', async () => {
       const id = await world.incident();
       const disabled = await playbook({ enabled: false, instructions: 'Be strict.' });
       const deleted = await playbook({ instructions: 'Be strict.' });
       await world.clients.senior.request('DELETE', `/api/playbooks/${deleted.id}`);
-      for (const name of [disabled.name, disabled.id, deleted.name, deleted.id]) {
+      for (const name of [
+        'no-such-playbook',
+        disabled.name,
+        disabled.id,
+        deleted.name,
+        deleted.id,
+      ]) {
         const answer = await world.triage(id, { body: { playbook: name } });
         expect(answer.body.error.details.errors[0]).toMatchObject({ code: 'unknown_playbook' });
       }
@@ -366,41 +314,9 @@ describe('the triage of an incident', () => {
         expect(actions.body.data).toEqual([]);
       }
     });
-
-    it('guides by nothing when it has no instructions', async () => {
-      const asked = script(world.app, async () => judgement());
-      const { name } = await playbook({});
-      const { data } = (await world.triage(await world.incident(), { body: { playbook: name } }))
-        .body;
-      expect(asked.mock.lastCall![0].guidance).toBeUndefined();
-      expect(data).toMatchObject({ playbook: name, notes: [] });
-    });
   });
 
   describe('with an Idempotency-Key', () => {
-    it('asks the model once for a request that is repeated', async () => {
-      const asked = script(world.app, async () => judgement());
-      const id = await world.incident();
-      const request = { body: { force: true }, headers: { 'idempotency-key': `once-${id}` } };
-      const first = await world.triage(id, request);
-      const again = await world.triage(id, request);
-      expect(again.text).toBe(first.text);
-      expect(again.headers['idempotency-replayed']).toBe('true');
-      expect(asked).toHaveBeenCalledTimes(1);
-    });
-
-    it('tells a twin that comes meanwhile that the first is under way', async () => {
-      const held = heldModel();
-      script(world.app, held.judge);
-      const id = await world.incident();
-      const request = { headers: { 'idempotency-key': `twin-${id}` } };
-      const first = world.triage(id, request);
-      await held.begun;
-      expect((await world.triage(id, request)).body.error.code).toBe('conflict');
-      held.answer.resolve(judgement());
-      expect((await first).status).toBe(200);
-    });
-
     it('may be tried again with the same key when the model failed', async () => {
       script(world.app, () => Promise.reject(unavailable('overloaded')));
       const id = await world.incident();
@@ -412,17 +328,153 @@ describe('the triage of an incident', () => {
       expect(again.headers).not.toHaveProperty('idempotency-replayed');
     });
   });
+  it('gets no look-up tool where a sandbox alone would make its answers up', async () => {
+    const { admin } = world.clients;
+    const body = { name: 'pretends', type: 'sandbox', config: {} };
+    const made = await admin.request('POST', '/api/connectors', { body });
+    expect(made.status).toBe(201);
+    const asked = script(world.app, async () => judgement());
+    await world.triage(await world.incident({ raw_data: { src: '203.0.113.9' } }));
+    expect(asked.mock.lastCall![1].tools.map(({ name }) => name)).toEqual([
+      'related_incidents',
+      'mail_authentication',
+    ]);
+    await admin.request('DELETE', `/api/connectors/${made.body.data.id}`);
+  });
+});
 
-  it('counts against the limit of triage alone', async () => {
-    const limited = await TriageWorld.start({ RATE_LIMIT_TRIAGE: '1', RATE_LIMIT_WRITE: '100' });
-    try {
-      script(limited.app, async () => judgement());
-      const [id, other] = [await limited.incident(), await limited.incident()];
-      expect((await limited.triage(id)).status).toBe(200);
-      expect((await limited.triage(other)).status).toBe(429);
-      expect((await limited.update(other, { severity: 'low' })).status).toBe(200);
-    } finally {
-      await limited.close();
-    }
+describe('the tools of a triage run', () => {
+  const IP = '203.0.113.9';
+  const never = new AbortController().signal;
+  let vendor: FakeVendor;
+
+  beforeAll(async () => {
+    vendor = await FakeVendor.start();
+    const answer = await world.clients.admin.request('POST', '/api/connectors', {
+      body: {
+        name: 'intelligence',
+        type: 'http',
+        config: {
+          base_url: vendor.url,
+          actions: { lookup_ip: { path: '/lookup', body: { ip: '{{ parameters.ip }}' } } },
+        },
+      },
+    });
+    if (answer.status !== 201) throw new Error(answer.text);
+  });
+  afterEach(() => vendor.forget());
+  afterAll(async () => {
+    await vendor?.stop();
+  });
+
+  const lookups = () => vendor.requests.filter(({ path }) => path === '/lookup');
+
+  /** Runs a triage in which the tools are asked as `work` does. */
+  const asking = async (
+    id: string,
+    work: (tools: ReadonlyMap<string, TriageTool>, given: Parameters<Judge>[0]) => Promise<void>,
+  ) => {
+    let failure: unknown;
+    script(world.app, async (given, { tools }) => {
+      await work(new Map(tools.map((tool) => [tool.name, tool])), given).catch((error: unknown) => {
+        failure = error;
+      });
+      return judgement();
+    });
+    await world.triage(id, { body: { force: true } });
+    if (failure) throw failure as Error;
+  };
+
+  it('look up what code extracted, at the connector that provides it', async () => {
+    const id = await world.incident({ raw_data: { src: IP, note: 'x' } });
+    await asking(id, async (tools) => {
+      const answer = await tools.get('look_up')!.ask({ indicator_id: 'i1' }, never);
+      expect(answer).toMatchObject({ connector: 'intelligence', answered: true });
+    });
+    expect(lookups()).toHaveLength(1);
+    expect(JSON.stringify(lookups()[0])).toContain(IP);
+  });
+
+  it('let nothing out that the model wrote', async () => {
+    const id = await world.incident({ raw_data: { src: IP } });
+    await asking(id, async (tools) => {
+      const lookUp = tools.get('look_up')!;
+      for (const input of [
+        { indicator_id: '192.0.2.77' },
+        { indicator_id: 'i1', ip: '192.0.2.77' },
+        { ip: '192.0.2.77' },
+        { indicator_id: 'i2' },
+        {},
+      ]) {
+        await expect(lookUp.ask(input, never)).rejects.toThrow('with the id of an indicator');
+      }
+    });
+    expect(lookups()).toEqual([]);
+  });
+
+  it('look up no target that this site protects', async () => {
+    const id = await world.incident({ raw_data: { src: '198.51.100.7' } });
+    await asking(id, async (tools) => {
+      const asked = tools.get('look_up')!.ask({ indicator_id: 'i1' }, never);
+      await expect(asked).rejects.toThrow('Looking it up needs the approval of a manager.');
+    });
+    expect(lookups()).toEqual([]);
+  });
+
+  it('look nothing up once the kill switch is on', async () => {
+    const id = await world.incident({ raw_data: { src: IP } });
+    let turnedOn: number | undefined;
+    script(world.app, async (_, { tools }) => {
+      turnedOn = (await world.turnOn()).status;
+      await tools.find(({ name }) => name === 'look_up')!.ask({ indicator_id: 'i1' }, never);
+      return judgement();
+    });
+    const { status, body } = await world.triage(id);
+    await world.turnOff();
+    expect({ turnedOn, lookups: lookups() }).toEqual({ turnedOn: 200, lookups: [] });
+    // Where the database was too slow for the permit, the run waits; in no case is there a verdict.
+    expect([202, 409]).toContain(status);
+    expect(body.data?.verdict).toBeUndefined();
+  });
+
+  it('find other incidents with the same indicator that a run has seen, the newest first', async () => {
+    const rawData = { user: 'mallory', host: 'laptop-8' };
+    const [older, newer, deleted, stranger] = [
+      await world.incident({ raw_data: rawData, title: 'The older one' }),
+      await world.incident({ raw_data: { user: 'mallory' }, title: 'The newer one' }),
+      await world.incident({ raw_data: rawData }),
+      await world.incident({ raw_data: { user: 'alice' } }),
+    ];
+    script(world.app, async () => judgement());
+    for (const one of [older, newer, deleted, stranger]) await world.triage(one);
+    await world.clients.admin.request('DELETE', `/api/incidents/${deleted}`);
+    await world.update(older, { verdict: { classification: 'benign' } });
+    const id = await world.incident({ raw_data: rawData });
+    await asking(id, async (tools, given) => {
+      const user = given.indicators.find(({ type }) => type === 'user')!;
+      const answer = await tools.get('related_incidents')!.ask({ indicator_id: user.id }, never);
+      expect(answer).toEqual({
+        incidents: [
+          expect.objectContaining({ title: 'The newer one', decided_by_person: false }),
+          expect.objectContaining({
+            title: 'The older one',
+            classification: 'benign',
+            decided_by_person: true,
+          }),
+        ],
+      });
+      const host = given.indicators.find(({ type }) => type === 'host')!;
+      expect(await tools.get('related_incidents')!.ask({ indicator_id: host.id }, never)).toEqual({
+        incidents: [expect.objectContaining({ title: 'The older one' })],
+      });
+    });
+  });
+
+  it('tell what the gateway said of a mail, and take no input for it', async () => {
+    await asking(await world.incident(), async (tools) => {
+      const tool = tools.get('mail_authentication')!;
+      expect(await tool.ask({}, never)).toEqual(expect.any(Object));
+      await expect(tool.ask({ header: 'x' }, never)).rejects.toThrow('takes no input');
+    });
   });
 });

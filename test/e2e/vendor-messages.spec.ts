@@ -81,24 +81,6 @@ describe('virustotal, slack, jira and smtp', () => {
     for (const server of [virustotal, slack, jira, smtp]) await server?.stop();
   });
 
-  it.each(['virustotal', 'slack', 'jira', 'smtp'])(
-    'tests %s with its credentials',
-    async (type) => {
-      const path = `/api/connectors/${connectors.get(type)}/test`;
-      const { body } = await admin.request('POST', path);
-      expect(body.data).toMatchObject({ success: true });
-    },
-  );
-
-  it('stores the report of VirusTotal on an incident', async () => {
-    virustotal.knows('ip_addresses/203.0.113.9', { malicious: 5, suspicious: 1 });
-    expect(await execute('lookup_ip', { ip: '203.0.113.9' })).toMatchObject({
-      incident_id: incidentId,
-      status: 'completed',
-      result: { success: true, data: { known: true, malicious: 5 } },
-    });
-  });
-
   it('posts plain text into a channel', async () => {
     const posted = await execute('notify_channel', { channel: '#soc', message: HOSTILE });
     expect(posted).toMatchObject({ status: 'completed', result: { success: true } });
@@ -115,7 +97,7 @@ describe('virustotal, slack, jira and smtp', () => {
   });
 
   it('opens one issue, also when its answer is lost', async () => {
-    jira.play('drop-after');
+    jira.playAt(/^POST \/rest\/api\/3\/issue$/, 'drop-after');
     const opened = await execute('create_ticket', { title: HOSTILE, description: HOSTILE });
     expect(opened).toMatchObject({
       status: 'completed',
@@ -123,16 +105,6 @@ describe('virustotal, slack, jira and smtp', () => {
     });
     expect(jira.issues).toHaveLength(1);
     expect(jira.issues[0]!.fields.labels).toEqual([opened.id]);
-  });
-
-  it('leaves the outcome unknown if the search does not find the issue', async () => {
-    jira.isIndexed = false;
-    jira.play('drop-after');
-    expect(await execute('create_ticket', { title: 'Phishing' })).toMatchObject({
-      status: 'failed',
-      result: { success: false, code: 'outcome_unknown' },
-    });
-    expect(jira.issues).toHaveLength(1);
   });
 
   it('writes only to recipients of the domain, and without injected headers', async () => {
@@ -147,26 +119,5 @@ describe('virustotal, slack, jira and smtp', () => {
     const other = await execute('notify_user', { ...message, recipient: 'eve@evil.example' });
     expect(other).toMatchObject({ status: 'failed', result: { code: 'refused' } });
     expect(smtp.mails).toHaveLength(1);
-  });
-
-  it('leaves the outcome unknown if the connection ends after the message', async () => {
-    smtp.tricks.set('.', 'drop');
-    const message = { recipient: 'ada@example.com', subject: 'x', message: 'y' };
-    expect(await execute('notify_user', message)).toMatchObject({
-      status: 'failed',
-      result: { success: false, code: 'outcome_unknown' },
-    });
-    expect(smtp.mails).toHaveLength(1);
-  });
-
-  it.each([
-    ['notify_user', { recipient: 'ada@example.com', subject: 'x', message: 'y' }],
-    ['notify_channel', { channel: 'soc', message: 'x' }],
-    ['create_ticket', { title: 'x' }],
-  ])('does not roll back %s, because people have read the message', async (type, parameters) => {
-    const { id } = await execute(type, parameters);
-    const request = { body: { reason: 'a false alarm' } };
-    const { status, body } = await admin.request('POST', `/api/actions/${id}/rollback`, request);
-    expect([status, body.error.code]).toEqual([400, 'rollback_not_supported']);
   });
 });

@@ -5,28 +5,27 @@ import { WebhookEventCounts } from '../../src/webhooks/events/webhook-events.ser
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { type TestApp, startTestApp } from '../support/test-app.js';
-
-interface Item {
-  readonly id: string;
-  readonly source: string;
-  readonly status: WebhookEventStatus;
-}
-
-interface Row {
-  readonly source?: string;
-  readonly status?: WebhookEventStatus;
-  readonly body?: Buffer | null;
-  readonly incident_ids?: readonly string[];
-  readonly duplicate_of?: string;
-  readonly error?: string;
-  readonly attempts?: number;
-  readonly processed_at?: Date;
-}
-
-const FIRST = Date.parse('2026-01-31T09:30:00.123Z');
+import { startTestApp, type TestApp } from '../support/test-app.js';
 
 describe('the inbox of webhook events', () => {
+  interface Item {
+    readonly id: string;
+    readonly source: string;
+    readonly status: WebhookEventStatus;
+  }
+
+  interface Row {
+    readonly source?: string;
+    readonly status?: WebhookEventStatus;
+    readonly body?: Buffer | null;
+    readonly incident_ids?: readonly string[];
+    readonly duplicate_of?: string;
+    readonly error?: string;
+    readonly attempts?: number;
+    readonly processed_at?: Date;
+  }
+
+  const FIRST = Date.parse('2026-01-31T09:30:00.123Z');
   let app: TestApp;
   let viewer: ApiClient;
   let later = 0;
@@ -35,12 +34,12 @@ describe('the inbox of webhook events', () => {
     app = await startTestApp();
     viewer = await as(app, 'viewer');
   });
+  afterAll(() => app?.close());
   beforeEach(() =>
     app.nest
       .get(DataSource)
       .query('truncate webhook_events, webhook_event_counts, webhook_event_count_deltas'),
   );
-  afterAll(() => app?.close());
 
   /** A receipt, put straight into the table; each comes a millisecond after the one before. */
   const receive = async (row: Row = {}): Promise<string> => {
@@ -70,7 +69,6 @@ describe('the inbox of webhook events', () => {
     expect(answer.status).toBe(200);
     return answer.body as { data: Item[]; meta: { total: number } };
   };
-  const listedIds = async (query?: string) => (await list(query)).data.map(({ id }) => id);
 
   it('tells what became of an event, and leaves out what it has not', async () => {
     const [incident, other] = [newId(), newId()];
@@ -106,16 +104,13 @@ describe('the inbox of webhook events', () => {
   });
 
   it.each([
-    ['text', Buffer.from('{"a":"é\\u0000"}\n'), '{"a":"é\\u0000"}\n', 'utf8'],
     [
       'text with a byte order mark, a NUL and U+FFFF',
       Buffer.from('\ufeff\0\uffff'),
       '\ufeff\0\uffff',
       'utf8',
     ],
-    ['nothing', Buffer.alloc(0), '', 'utf8'],
     ['half a surrogate pair', Buffer.from('7b22eda080227d', 'hex'), 'eyLtoIAifQ==', 'base64'],
-    ['bytes that are no text', Buffer.from('fffe00', 'hex'), '//4A', 'base64'],
   ])(
     'shows what was sent in an event that failed or waits: %s',
     async (_, body, shown, encoding) => {
@@ -129,82 +124,12 @@ describe('the inbox of webhook events', () => {
     },
   );
 
-  it('shows a body as large as a request may be, exactly', async () => {
-    const body = Buffer.alloc(1_048_576, '"\\\u0001é');
-    const answer = await read(await receive({ status: 'failed', body }));
-    expect(Buffer.from(answer.body.data.body, answer.body.data.body_encoding).equals(body)).toBe(
-      true,
-    );
-  });
-
-  it('shows no body of an event that keeps none, as a duplicate does', async () => {
-    const { data } = (await read(await receive({ status: 'duplicate', body: null }))).body;
-    expect(data).not.toHaveProperty('body');
-    expect(data).not.toHaveProperty('body_encoding');
-  });
-
   it('finds an event by its id in any case, and answers 404 to every other id', async () => {
     const id = await receive();
     expect((await read(id.toUpperCase())).body.data.id).toBe(id);
     for (const unknown of [newId(), '1', 'nothing', `${id}0`, '%00', '__proto__', `'`]) {
       const answer = await read(unknown);
       expect([unknown, answer.status, answer.body.error.code]).toEqual([unknown, 404, 'not_found']);
-    }
-  });
-
-  it('lists the newest first, or the oldest, page by page with the exact total', async () => {
-    const ids: string[] = [];
-    for (let at = 0; at < 7; at += 1) ids.push(await receive());
-    const newestFirst = ids.toReversed();
-    expect(await listedIds()).toEqual(newestFirst);
-    expect(await listedIds('sort=-created_at')).toEqual(newestFirst);
-    expect(await listedIds('sort=created_at')).toEqual(ids);
-    for (const [sort, whole] of [
-      ['created_at', ids],
-      ['-created_at', newestFirst],
-    ] as const) {
-      const pages = await Promise.all(
-        [1, 2, 3, 4].map((page) => list(`sort=${sort}&per_page=3&page=${page}`)),
-      );
-      expect(pages.map(({ meta }) => meta.total)).toEqual([7, 7, 7, 7]);
-      expect(pages.map(({ data }) => data.length)).toEqual([3, 3, 1, 0]);
-      expect(pages.flatMap(({ data }) => data).map(({ id }) => id)).toEqual(whole);
-    }
-    expect((await list('page=2147483647&per_page=100')).meta.total).toBe(7);
-  });
-
-  it('filters by sources and by statuses, with exact totals before and after counts are folded', async () => {
-    const counts = app.nest.get(WebhookEventCounts);
-    const [edr, gateway] = ['edr', '0_mail-gateway'];
-    const ids = {
-      edrDone: await receive({ source: edr }),
-      edrFailed: await receive({ source: edr, status: 'failed' }),
-      mailDone: await receive({ source: gateway }),
-      mailQueued: await receive({ source: gateway, status: 'queued' }),
-      other: await receive({ source: 'x', status: 'updated' }),
-    };
-    for (const folded of [false, true]) {
-      if (folded) await counts.foldPending();
-      for (const [query, expected] of [
-        [`source=${edr}`, [ids.edrFailed, ids.edrDone]],
-        [
-          `source=${gateway},${edr},${edr}&sort=created_at`,
-          [ids.edrDone, ids.edrFailed, ids.mailDone, ids.mailQueued],
-        ],
-        ['status=failed', [ids.edrFailed]],
-        ['status=failed,queued', [ids.mailQueued, ids.edrFailed]],
-        [`status=processed&source=${edr},x`, [ids.edrDone]],
-        ['status=queued,processed,duplicate,updated,failed', Object.values(ids).toReversed()],
-        ['status=duplicate', []],
-        ['source=unknown', []],
-      ] as const) {
-        const { data, meta } = await list(query);
-        expect([query, data.map(({ id }) => id), meta.total]).toEqual([
-          query,
-          expected,
-          expected.length,
-        ]);
-      }
     }
   });
 
@@ -226,25 +151,11 @@ describe('the inbox of webhook events', () => {
     expect(body.components.jobs).toMatchObject({ status: 'healthy', ...jobs });
   });
 
-  it.each([
-    'status=done',
-    'status=',
-    'status=failed,',
-    'status=failed&status=x',
-    'source=',
-    'source=Edr',
-    'source=edr,',
-    'source=e%00r',
-    'source=%ED%A0%80',
-    `source=${'a'.repeat(64)}`,
-    `source=${Array.from({ length: 21 }, (_, at) => `s${at}`).join()}`,
-    'sort=status',
-    'sort=received_at',
-    'page=0',
-    'per_page=101',
-    'body=1',
-  ])('refuses the query %s', async (query) => {
-    const answer = await viewer.request('GET', `/api/webhook-events?${query}`);
-    expect([query, answer.status]).toEqual([query, query.includes('%ED') ? 400 : 422]);
-  });
+  it.each(['status=done', 'source=Edr', 'sort=received_at'])(
+    'refuses the query %s',
+    async (query) => {
+      const answer = await viewer.request('GET', `/api/webhook-events?${query}`);
+      expect([query, answer.status]).toEqual([query, query.includes('%ED') ? 400 : 422]);
+    },
+  );
 });

@@ -1,12 +1,19 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
-import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
-import { as } from '../support/principals.js';
+import { as, makeUser } from '../support/principals.js';
+import { RawConnection } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { registerSource, signed, WebhookSender } from '../support/webhook-sender.js';
+import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app?.close());
 
 const MAPPING = { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' };
 
@@ -20,14 +27,11 @@ const alerts = (from: number, count: number, prefix = 'a') =>
   }));
 
 describe('bodies of many events', () => {
-  let app: TestApp;
   let analyst: ApiClient;
 
   beforeAll(async () => {
-    app = await startTestApp();
     analyst = await as(app, 'analyst');
   });
-  afterAll(() => app?.close());
   afterEach(() => jest.restoreAllMocks());
 
   const senderOf = async (source: string): Promise<WebhookSender> => {
@@ -86,31 +90,6 @@ describe('bodies of many events', () => {
     expect(await titlesOf('lost')).toEqual(numbersTo(2_001));
   });
 
-  it('settles several side by side with two connections', async () => {
-    const small = await startTestApp({ settings: { DATABASE_POOL_SIZE: '2' } });
-    try {
-      const admin = await as(small, 'admin');
-      await registerSource(admin, { source: 'small', format: 'mapping', mapping: MAPPING });
-      // As if the sources had just been changed.
-      const sources = small.nest.get(SourceDirectory);
-      const find = sources.find.bind(sources);
-      jest.spyOn(sources, 'find').mockImplementation((name) => {
-        sources.forget();
-        return find(name);
-      });
-      const sender = new WebhookSender(small.client, 'small');
-      for (const n of [0, 1, 2, 3]) await sender.send({ alerts: alerts(0, 1_001, `body-${n}`) });
-      await eventually(
-        async () => (await admin.request('GET', '/api/webhook-events?status=queued')).body.meta,
-        ({ total }) => total === 0,
-      );
-      const { body } = await admin.request('GET', '/api/webhook-events?status=processed');
-      expect(body.data.map(({ attempts }: { attempts: number }) => attempts)).toEqual([1, 1, 1, 1]);
-    } finally {
-      await small.close();
-    }
-  });
-
   it('leaves out the one event that cannot be stored, names it, and stores it when it is replayed', async () => {
     const sender = await senderOf('partly');
     const settlement = app.nest.get(Settlement);
@@ -138,25 +117,6 @@ describe('bodies of many events', () => {
     expect(replayed.body.data.incident_ids).toHaveLength(6);
   });
 
-  it('fails again when its one event still cannot be stored at a replay', async () => {
-    const sender = await senderOf('alone');
-    jest.spyOn(Logger.prototype, 'error').mockImplementation();
-    await sender.send({ alerts: [{ ...alerts(0, 1)[0], name: undefined }] });
-    const kept = await app.nest
-      .get(DataSource)
-      .query(
-        `update webhook_events set status = 'failed', error = 'before' where source = 'alone' returning id`,
-      );
-    jest.spyOn(app.nest.get(Settlement), 'settle').mockRejectedValue(new Error('a fault'));
-    const id = kept[0][0].id as string;
-    const replayed = await analyst.request('POST', `/api/webhook-events/${id}/replay`);
-    expect(replayed.status).toBe(200);
-    expect(replayed.body.data).toMatchObject({
-      status: 'failed',
-      error: 'It could not be stored: the log has the cause.',
-    });
-  });
-
   it('counts each event for RATE_LIMIT_WEBHOOK, takes a body whole, and then refuses the next', async () => {
     const sender = await senderOf('limited');
     const limited = await startTestApp({
@@ -174,49 +134,6 @@ describe('bodies of many events', () => {
       await limited.close();
     }
     expect((await sender.send({ alerts: alerts(38, 1) })).status).toBe(200);
-  });
-
-  it('counts what is sent again by somebody who caught it, apart from the limit of the source', async () => {
-    await senderOf('caught');
-    const limited = await startTestApp({
-      database: app.database,
-      settings: { RATE_LIMIT_WEBHOOK: '2000' },
-    });
-    try {
-      const body = JSON.stringify({ alerts: alerts(0, 1_500) });
-      const headers = {
-        'content-type': 'application/json',
-        ...signed({ body, source: 'caught' }),
-      };
-      const statuses: number[] = [];
-      for (let n = 0; n < 4; n += 1) {
-        const path = '/api/webhooks/caught';
-        statuses.push((await limited.client.request('POST', path, { body, headers })).status);
-      }
-      expect(statuses).toEqual([202, 202, 202, 429]);
-      const fresh = await new WebhookSender(limited.client, 'caught').send({ alerts: [] });
-      expect(fresh.status).toBe(202);
-    } finally {
-      await limited.close();
-    }
-  });
-
-  it('replays a kept event of more than 1 000 events', async () => {
-    const sender = await senderOf('kept');
-    const { body } = await sender.send({ alerts: alerts(0, 1_200) });
-    await settled(body.queue_id);
-    // As releases before this one kept what was too large for them.
-    const database = app.nest.get(DataSource);
-    await database.query(`delete from webhook_seen_events where source = 'kept'`);
-    await database.query(
-      `update webhook_events set status = 'failed', incident_ids = '{}' where id = $1`,
-      [body.queue_id],
-    );
-    const replayed = await analyst.request('POST', `/api/webhook-events/${body.queue_id}/replay`);
-    expect(replayed.body.data).toMatchObject({ status: 'queued' });
-    const done = await settled(body.queue_id);
-    expect(done).toMatchObject({ status: 'processed' });
-    expect(done.incident_ids).toHaveLength(1_200);
   });
 
   describe('that are lines of JSON', () => {
@@ -242,21 +159,55 @@ describe('bodies of many events', () => {
       });
       expect(preview.body.data.incidents).toHaveLength(3);
     });
-
-    it('answers 202 for more than 1 000 lines and settles all of them in order', async () => {
-      await registerSource(await as(app, 'admin'), { source: 'many-lines', mapping: TITLE });
-      const sender = new WebhookSender(app.client, 'many-lines');
-      const answer = await sender.send(linesOf(alerts(0, 1_500)), LINES);
-      expect(answer.status).toBe(202);
-      expect((await settled(answer.body.queue_id)).incident_ids).toHaveLength(1_500);
-      expect(await titlesOf('many-lines')).toEqual(numbersTo(1_500));
-    });
   });
+});
 
-  it('reads the members of a list at the top in the format of the source', async () => {
-    await registerSource(await as(app, 'admin'), { source: 'listed' });
-    const event = (id: string) => ({ event_type: 'malware', data: { alert_id: id } });
-    const answer = await new WebhookSender(app.client, 'listed').send([event('a'), event('b')]);
-    expect([answer.status, answer.body.incidents.length]).toEqual([200, 2]);
+describe('Slow bodies without a credential', () => {
+  const LARGE_BYTES = 300_000;
+  const SMALL_BYTES = 16_384;
+  const RECEIPTS = 20;
+  const held: RawConnection[] = [];
+
+  beforeAll(async () => {
+    await registerSource(await as(app, 'admin'));
   });
+  afterEach(() => held.splice(0).forEach((connection) => connection.reset()));
+
+  /** Sends all of a body except its end, at a source that does not exist. */
+  const hold = async (framing: 'announced' | 'chunked', size: number): Promise<void> => {
+    const connection = await RawConnection.open(app.port);
+    held.push(connection);
+    const head = framing === 'announced' ? `Content-Length: ${size}` : 'Transfer-Encoding: chunked';
+    const bytes = 'x'.repeat(size - 1_000);
+    const part = framing === 'announced' ? bytes : `${bytes.length.toString(16)}\r\n${bytes}\r\n`;
+    connection.send(
+      `POST /api/webhooks/nobody HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${head}\r\n\r\n`,
+      part,
+    );
+  };
+
+  it.each([
+    [48, 'chunked', LARGE_BYTES],
+    [200, 'announced', SMALL_BYTES],
+  ] as const)(
+    'from %d connections (%s, %d bytes) leave room for receipts and logins from the same address',
+    async (connections, framing, size) => {
+      await Promise.all(Array.from({ length: connections }, () => hold(framing, size)));
+      const sender = new WebhookSender(app.client);
+      const statuses: number[] = [];
+      for (let count = 0; count < RECEIPTS; count += 1) {
+        const event = {
+          event_type: 'malware',
+          timestamp: '2026-01-31T09:30:00Z',
+          source: 'siem',
+          data: { alert_id: `${connections} ${framing} ${size} ${count}`, text: 'y'.repeat(4_000) },
+        };
+        statuses.push((await sender.send(event)).status);
+      }
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      const user = await makeUser(app, 'viewer');
+      const body = { username: user.name, password: user.password };
+      expect((await app.request('POST', '/login', { body })).status).toBe(200);
+    },
+  );
 });

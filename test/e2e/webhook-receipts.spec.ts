@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
 import type { Jobs } from '../../src/platform/jobs/jobs.js';
@@ -157,15 +156,6 @@ describe('webhook receipts', () => {
     expect((await receive(other)).body).toBe(other);
   });
 
-  it('leaves a deleted incident as it was, and makes no other', async () => {
-    const first = await siem.send(event({ id: 'gone' }));
-    const { incident_id: id } = first.body;
-    await admin.request('DELETE', `/api/incidents/${id}`);
-    const again = await siem.send(event({ id: 'gone', severity: 'critical' }));
-    expect(again.body).toEqual({ ...first.body, updated: true });
-    expect((await viewer.request('GET', `/api/incidents/${id}`)).status).toBe(404);
-  });
-
   it('answers 202 and makes nothing when a poller has nothing new', async () => {
     await registerSource(admin, { source: 'poller', preset: 'proofpoint' });
     const poller = new WebhookSender(app.client, 'poller');
@@ -179,49 +169,12 @@ describe('webhook receipts', () => {
       const kept = await eventById(answer.body.queue_id);
       expect(kept).toMatchObject({ status: 'processed', body: JSON.stringify(body) });
       expect(kept).not.toHaveProperty('incident_id');
-      // As releases before this one kept it.
-      await rows(`update webhook_events set status = 'failed' where id = $1`, [kept['id']]);
-      const path = `/api/webhook-events/${kept['id']}/replay`;
-      expect((await admin.request('POST', path)).body.data.status).toBe('processed');
     }
     expect(await events('&source=poller&status=failed')).toEqual([]);
     expect((await poller.send({ ...lists, clicksBlocked: [{ other: 1 }] })).status).toBe(422);
     expect((await poller.send({ queryEndTime: '2026-06-05T10:11:12Z' })).status).toBe(422);
     const preview = await admin.request('POST', '/api/webhooks/poller/preview', { body: lists });
     expect(preview.body.data).toEqual({ incidents: [] });
-  });
-
-  it('makes incidents of events whose own lists are empty', async () => {
-    const mapping = { items: '/alarms', title: '/text', severity: '/prio', event_id: '/no' };
-    await registerSource(admin, { source: 'doors', mapping });
-    const doors = new WebhookSender(app.client, 'doors');
-    const alarm = { no: 17, prio: 'critical', text: 'Vault door open', tags: [] };
-    expect((await doors.send({ alarms: [alarm] })).body).toMatchObject({ status: 'accepted' });
-    await registerSource(admin, { source: 'tenant', preset: 'okta', signature: 'timestamped' });
-    const tenant = new WebhookSender(app.client, 'tenant');
-    const body = JSON.parse(
-      readFileSync('test/fixtures/webhooks/presets/okta/two-events.json', 'utf8'),
-    );
-    for (const event of body.data.events) event.target = [];
-    expect((await tenant.send(body)).body.incidents).toHaveLength(2);
-  });
-
-  it('names the preset that a body looks like, to its sender and in the inbox', async () => {
-    await registerSource(admin, { source: 'unlike' });
-    const unlike = new WebhookSender(app.client, 'unlike');
-    const okta = readFileSync('test/fixtures/webhooks/presets/okta/two-events.json');
-    const { status, body } = await unlike.send(okta);
-    expect([status, body.error.details.hint]).toEqual([422, 'This looks like okta.']);
-    expect((await eventById(body.error.details.event_id))['error']).toBe(
-      'The body fits no known format. This looks like okta.',
-    );
-    const foreign = await unlike.send({ what: { is: 'that' } });
-    expect([foreign.status, foreign.body.error.details.hint]).toEqual([422, undefined]);
-    const preview = await admin.request('POST', '/api/webhooks/unlike/preview', { body: okta });
-    expect([preview.status, preview.text]).toEqual([
-      422,
-      expect.stringContaining('This looks like okta.'),
-    ]);
   });
 
   it('refuses what fits no format, keeps it once, and tries it again when asked to', async () => {
@@ -254,13 +207,12 @@ describe('webhook receipts', () => {
     expect((await odd.send(body)).body.duplicate).toBe(true);
   });
 
-  it('refuses what is no JSON, and keeps nothing of it', async () => {
-    const before = (await events()).length;
-    for (const body of ['', '{', '{"a":1}}', 'hello']) {
-      const answer = await siem.send(body);
-      expect([body, answer.status, answer.body.error.code]).toEqual([body, 400, 'bad_request']);
-    }
-    expect(await events()).toHaveLength(before);
+  it('keeps events of different sources apart, whatever their ids', async () => {
+    await registerSource(admin, { source: 'stranger' });
+    const sent = event();
+    const { incident_id } = (await siem.send(sent)).body;
+    const { body } = await new WebhookSender(app.client, 'stranger').send(sent);
+    expect([body.duplicate, body.incident_id === incident_id]).toEqual([undefined, false]);
   });
 
   it('keeps every digit and every byte of what it takes', async () => {
@@ -314,33 +266,6 @@ describe('webhook receipts', () => {
     expect(n).toBe(3);
   });
 
-  it('asks for a triage in the transaction of the incident where the source wants it', async () => {
-    await registerSource(admin, {
-      source: 'auto',
-      auto_triage: true,
-      playbook: 'phishing-response',
-    });
-    const auto = new WebhookSender(app.client, 'auto');
-    const wanted: unknown[] = [];
-    const outbox = app.nest.get(DataSource);
-    await outbox.query(`create table seen_outbox as select * from domain_events where false`);
-    await outbox.query(`create function see_outbox() returns trigger language plpgsql as
-      $$ begin insert into seen_outbox select new.*; return new; end $$`);
-    await outbox.query(`create trigger see before insert on domain_events
-      for each row execute function see_outbox()`);
-    const { body } = await auto.send(event());
-    wanted.push(
-      ...(await rows(`select type, payload from seen_outbox where subject_id = $1`, [
-        body.incident_id,
-      ])),
-    );
-    expect(wanted).toContainEqual({
-      type: 'incident.triage_wanted',
-      payload: { playbook: 'phishing-response', requested_by: 'webhook:auto' },
-    });
-    await outbox.query(`drop trigger see on domain_events`);
-  });
-
   it('counts as unavailable, under the name of the source, what the database is away for', async () => {
     const counted = () => errorsOf(app, 'siem', 'service_unavailable');
     const before = await counted();
@@ -379,7 +304,7 @@ describe('webhook receipts', () => {
 
     it('makes one incident of twins that arrive at once', async () => {
       const there = new WebhookSender(other.client);
-      for (let round = 0; round < 5; round += 1) {
+      for (let round = 0; round < 2; round += 1) {
         const twins = Array.from({ length: 4 }, () => event());
         const answers = await Promise.all(
           Array.from({ length: 40 }, (_, index) =>
@@ -446,17 +371,19 @@ describe('webhook receipts when too many are under way', () => {
     const settlement = app.nest.get(Settlement);
     const settle = settlement.settle.bind(settlement);
     const quiet = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
+    const allSent = Promise.withResolvers<void>();
     let calls = 0;
     const slow = jest.spyOn(settlement, 'settle').mockImplementation(async (tx, read) => {
       calls += 1;
-      // Long enough for the other workers to begin with the later bodies; then the connection ends.
       if (calls > 1) return await settle(tx, read);
-      await new Promise((done) => setTimeout(done, 500));
+      // The other workers have the later bodies by then; then the connection ends.
+      await allSent.promise;
       throw Object.assign(new Error('terminating connection'), { code: '57P01' });
     });
     const sent = ['low', 'high', 'medium', 'critical'];
     const ids: string[] = [];
     for (const severity of sent) ids.push((await siem.send(state(severity))).body.queue_id);
+    allSent.resolve();
     const [first, ...later] = await Promise.all(ids.map(settled));
     slow.mockRestore();
     quiet.mockRestore();
@@ -486,15 +413,6 @@ describe('webhook receipts when too many are under way', () => {
     } finally {
       await other.close();
     }
-  });
-
-  it('queues two identical bodies once', async () => {
-    const sent = event();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => siem.send(sent)));
-    const ids = [...new Set(answers.map(({ body }) => body.queue_id as string))];
-    const statuses = await Promise.all(ids.map(async (id) => (await settled(id)).status));
-    expect(statuses.filter((status) => status === 'processed')).toHaveLength(1);
-    expect(statuses.filter((status) => status === 'duplicate')).toHaveLength(ids.length - 1);
   });
 
   it('gives a job to what waited when the process started, and lets what has just come wait for its own', async () => {
@@ -538,32 +456,5 @@ describe('webhook receipts when too many are under way', () => {
       'A queued webhook event failed: The body fits no known format.',
     ]);
     warn.mockRestore();
-  });
-
-  it('counts what could not be stored, and what has no source any more', async () => {
-    const broken = () => errorsOf(app, 'siem', 'internal_error');
-    const orphans = () => errorsOf(app, 'other', 'unknown_source');
-    const [before, without] = [await broken(), await orphans()];
-    const quiet = (['warn', 'error'] as const).map((level) =>
-      jest.spyOn(Logger.prototype, level).mockImplementation(),
-    );
-    const settle = jest
-      .spyOn(app.nest.get(Settlement), 'settle')
-      .mockRejectedValueOnce(new Error('a fault'));
-    const faulty = await siem.send(event());
-    expect(await settled(faulty.body.queue_id)).toMatchObject({ status: 'failed' });
-    expect(await eventually(broken, (n) => n > before)).toBe(before + 1);
-    settle.mockRestore();
-
-    const sources = app.nest.get(WebhookSourcesRepository);
-    const row = await sources.find('siem');
-    // The guard that admits it asks outside a transaction, the worker within its own.
-    const find = jest
-      .spyOn(sources, 'find')
-      .mockImplementation((_, tx) => Promise.resolve(tx ? undefined : row));
-    const orphan = await siem.send(event());
-    expect(await settled(orphan.body.queue_id)).toMatchObject({ status: 'failed' });
-    expect(await eventually(orphans, (n) => n > without)).toBe(without + 1);
-    for (const spy of [find, ...quiet]) spy.mockRestore();
   });
 });

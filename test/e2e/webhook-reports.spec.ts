@@ -1,10 +1,17 @@
 import { DataSource } from 'typeorm';
-import { IncidentReports } from '../../src/incidents/reports/incident-reports.js';
 import type { ApiClient } from '../support/api-client.js';
+import { ChangeReader } from '../support/change-reader.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } });
+});
+afterAll(() => app?.close());
 
 let nextId = 0;
 
@@ -18,26 +25,15 @@ function alertOf(details: object, severity = 'medium', id = `case-${(nextId += 1
 }
 
 describe('later events about an incident', () => {
-  let app: TestApp;
-  let keeping: TestApp;
   let admin: ApiClient;
   let analyst: ApiClient;
   let siem: WebhookSender;
 
   beforeAll(async () => {
-    app = await startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } });
-    keeping = await startTestApp({
-      database: app.database,
-      settings: { REOPEN_ON_UPDATE: 'false' },
-    });
     admin = await as(app, 'admin');
     analyst = await as(app, 'analyst');
     await registerSource(admin);
     siem = new WebhookSender(app.client);
-  });
-  afterAll(async () => {
-    await keeping?.close();
-    await app?.close();
   });
 
   const read = async (id: string, part = '') =>
@@ -71,25 +67,6 @@ describe('later events about an incident', () => {
     });
     const missing = '/api/incidents/0193f2b6-0000-7000-8000-000000000000/reports';
     expect((await analyst.request('GET', missing)).status).toBe(404);
-  });
-
-  it('reads the incident and its newest report once for all events of a body', async () => {
-    const first = alertOf({ host: 'ws-1', text: 'x'.repeat(100_000) });
-    const id = await create(first);
-    const latest = jest.spyOn(app.nest.get(IncidentReports), 'latestIn');
-    const again = [1, 2, 2, 3].map((n) =>
-      alertOf({ host: 'ws-1', seen: `by sensor ${n}` }, 'medium', first.data.alert_id),
-    );
-    const { body } = await siem.send(again);
-    expect(latest).toHaveBeenCalledTimes(1);
-    latest.mockRestore();
-    expect(body.incidents.map((one: { updated?: boolean }) => one.updated)).toEqual([
-      true,
-      true,
-      undefined,
-      true,
-    ]);
-    expect((await read(id, '/reports')).meta.total).toBe(3);
   });
 
   it('keeps as many as one answer may hold, the newest ones', async () => {
@@ -133,19 +110,6 @@ describe('later events about an incident', () => {
     expect((await read(id)).data).toMatchObject({ severity: 'critical', ...body });
   });
 
-  it('reopens a resolved incident under the title of the worse report', async () => {
-    const first = alertOf({ host: 'ws-1', rule: 'Unusual sign-in' });
-    const id = await create(first);
-    await resolve(id);
-    await siem.send(
-      alertOf({ host: 'ws-1', rule: 'Credential dump' }, 'high', first.data.alert_id),
-    );
-    expect((await read(id)).data).toMatchObject({
-      severity: 'high',
-      title: expect.stringContaining('Credential dump'),
-    });
-  });
-
   it('is told to channels that follow updates, also where no field changes', async () => {
     await app.nest.get(DataSource).query(
       `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
@@ -166,21 +130,6 @@ describe('later events about an incident', () => {
       { updated_by: 'webhook:siem', changed: [] },
       { updated_by: 'webhook:siem', changed: ['title', 'severity', 'fields'] },
     ]);
-  });
-
-  it('changes updated_at of the incident when one of them says more, and not for counts alone', async () => {
-    const first = alertOf({ host: 'ws-1', stage: 'seen' });
-    const { alert_id } = first.data;
-    const id = await create(first);
-    const versionOf = async () =>
-      (await analyst.request('GET', `/api/incidents/${id}`)).headers['etag'];
-    const before = await versionOf();
-    await siem.send(alertOf({ host: 'ws-1', stage: 'seen', count: 7 }, 'medium', alert_id));
-    expect(await versionOf()).toBe(before);
-    await siem.send(alertOf({ host: 'ws-1', stage: 'executed' }, 'medium', alert_id));
-    expect(await versionOf()).not.toBe(before);
-    const { updated_at, created_at } = (await read(id)).data;
-    expect(updated_at > created_at).toBe(true);
   });
 
   it('reopens a resolved incident as system when one of them says more', async () => {
@@ -213,16 +162,6 @@ describe('later events about an incident', () => {
     await resolve(id);
     await siem.send(alertOf({ status: 'closed' }, 'critical', first.data.alert_id));
     expect((await read(id)).data).toMatchObject({ status: 'open', severity: 'critical' });
-  });
-
-  it('keeps it resolved with REOPEN_ON_UPDATE=false, raises it, and says so in the timeline', async () => {
-    const sender = new WebhookSender(keeping.client);
-    const first = alertOf({ host: 'ws-1' });
-    const id = await create(first, sender);
-    await resolve(id);
-    await sender.send(alertOf({ host: 'ws-2' }, 'critical', first.data.alert_id));
-    expect((await read(id)).data).toMatchObject({ status: 'resolved', severity: 'critical' });
-    expect((await timelineOf(id)).map(({ event }) => event)).toContain('update_of_resolved');
   });
 
   describe('of a source that wants triage', () => {
@@ -275,21 +214,6 @@ describe('later events about an incident', () => {
       expect(verdict.reasoning).toContain('critical ("severity: critical")');
       const { source, pointer } = verdict.evidence[0];
       expect([source, pointer]).toEqual([`report/${report.id}`, '/data/details/cmd']);
-    });
-
-    it('are judged by the first of them where that is the worst, and count together', async () => {
-      const first = alertOf({ host: 'ws-1', cmd: 'vssadmin delete shadows' }, 'critical');
-      const id = await create(first, auto);
-      await completed(id, 1);
-      const later = (details: object) => alertOf(details, 'low', first.data.alert_id);
-      await auto.send([
-        later({ cmd: 'ipconfig', threat: 'Trojan.Agent' }),
-        later({ cmd: 'ipconfig', note: 'nothing' }),
-      ]);
-      await completed(id, 2);
-      const { reasoning } = (await read(id)).data.verdict;
-      expect(reasoning).toContain('vssadmin delete');
-      expect(reasoning).toContain('trojan');
     });
   });
 
@@ -377,13 +301,82 @@ describe('later events about an incident', () => {
       expect(await outdated(id)).toEqual([]);
     });
   });
+});
 
-  it('never joins events of different sources by an id that a stranger can choose', async () => {
-    await registerSource(admin, { source: 'other' });
-    const same = alertOf({ message_id: '<chosen@example.net>' });
-    const id = await create(same);
-    const { body } = await new WebhookSender(app.client, 'other').send(same);
-    expect(body).not.toMatchObject({ incident_id: id });
-    expect(body).not.toHaveProperty('duplicate');
+describe('what a tool says of the status of its alert', () => {
+  const event = (id: string, status: string, more: object = {}) => ({
+    id,
+    name: 'Host does not answer',
+    level: 'critical',
+    status,
+    ...more,
+  });
+  let analyst: ApiClient;
+  let sender: WebhookSender;
+
+  beforeAll(async () => {
+    analyst = await as(app, 'analyst');
+    const mapping = { title: '/name', severity: '/level', event_id: '/id' };
+    const more = { format: 'mapping', mapping, min_severity: 'high' };
+    await registerSource(await as(app, 'admin'), { ...more, source: 'monitor' });
+    sender = new WebhookSender(app.client, 'monitor');
+  });
+
+  const sent = async (body: object): Promise<string> =>
+    (await sender.send(body)).body.incident_id as string;
+  const read = async (id: string, part = '') =>
+    (await analyst.request('GET', `/api/incidents/${id}${part}`)).body.data;
+  const timelineOf = async (id: string): Promise<string[]> => {
+    const entries: { event: string; summary: string }[] = await read(id, '/timeline?per_page=100');
+    return entries.map((entry) => `${entry.event}: ${entry.summary}`);
+  };
+
+  it('is a field, a change that readers are told of, and a line of the timeline', async () => {
+    const reader = new ChangeReader(analyst);
+    await reader.next('&from=now');
+    const id = await sent(event('a-1', 'firing'));
+    const before = await read(id);
+    expect(before).toMatchObject({ severity: 'critical', status: 'open' });
+    expect(before).not.toHaveProperty('source_status');
+    expect(await sent(event('a-1', 'resolved'))).toBe(id);
+    const after = await read(id);
+    expect(after).toMatchObject({
+      severity: 'critical',
+      status: 'open',
+      source_status: 'resolved',
+    });
+    expect(after.updated_at > before.updated_at).toBe(true);
+    expect(await timelineOf(id)).toContain(
+      'source_resolved: monitor says that its alert is over (resolved).',
+    );
+    await reader.toTheEnd();
+    expect(reader.changes.at(-1)).toMatchObject({
+      event: 'incident.updated',
+      changed: ['source_status'],
+      incident: { source_status: 'resolved' },
+    });
+    const { body } = await analyst.request('GET', '/api/incidents?sort=-updated_at&per_page=1');
+    expect(body.data).toMatchObject([{ id, source_status: 'resolved' }]);
+  });
+
+  it('is open again when the tool reports the same alert as open', async () => {
+    const id = await sent(event('a-2', 'firing'));
+    await sent(event('a-2', 'resolved'));
+    await sent(event('a-2', 'firing', { count: 2 }));
+    expect(await read(id)).toMatchObject({ source_status: 'open', status: 'open' });
+    expect(await timelineOf(id)).toContain(
+      'source_open: monitor says that its alert is open again.',
+    );
+  });
+
+  it('is not read from what a log line says', async () => {
+    const line = { status: 'closed', message: 'from a stranger' };
+    const id = await sent(event('d-1', 'firing', { data: line, details: line }));
+    expect(await read(id)).toMatchObject({ severity: 'critical' });
+    expect(await read(id)).not.toHaveProperty('source_status');
+    const resolved = { status: 'resolved', resolution: 'x' };
+    await analyst.request('PUT', `/api/incidents/${id}`, { body: resolved });
+    await sent(event('d-1', 'firing', { data: { ...line, ran: 'mimikatz' } }));
+    expect(await read(id)).toMatchObject({ status: 'open' });
   });
 });

@@ -1,16 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { DataSource } from 'typeorm';
 import { Clock } from '../../src/platform/clock.js';
-import { PRESETS } from '../../src/webhooks/mapping/presets.js';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import type { ApiClient } from '../support/api-client.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { registerSource } from '../support/webhook-sender.js';
+
+let app: TestApp;
+
+beforeAll(async () => {
+  app = await startTestApp({ settings: { TRUST_PROXY: '127.0.0.1/32' } });
+});
+afterAll(() => app?.close());
 
 const SECRET = 'secret-that-nobody-sees';
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 describe('/api/webhooks', () => {
-  let app: TestApp;
   let admin: ApiClient;
   let names = 0;
 
@@ -41,12 +50,10 @@ describe('/api/webhooks', () => {
   ];
 
   beforeAll(async () => {
-    app = await startTestApp();
     admin = await as(app, 'admin');
   });
 
   afterEach(() => jest.restoreAllMocks());
-  afterAll(() => app.close());
 
   it('shows the same preview with an Idempotency-Key as without one', async () => {
     const path = `/api/webhooks/${await created()}/preview`;
@@ -88,145 +95,18 @@ describe('/api/webhooks', () => {
     expect(await secretsOf(source)).toEqual([SECRET]);
   });
 
-  it('is for admins alone, reading too', async () => {
-    const source = await created();
-    const manager = await as(app, 'manager');
-    for (const [method, path, sent] of [
-      ['GET', '/api/webhooks', undefined],
-      ['GET', '/api/webhooks/presets', undefined],
-      ['GET', `/api/webhooks/${source}`, undefined],
-      ['POST', '/api/webhooks', body()],
-      ['PUT', `/api/webhooks/${source}`, { enabled: false }],
-      ['DELETE', `/api/webhooks/${source}`, undefined],
-    ] as const) {
-      const { status } = await manager.request(method, path, { body: sent });
-      expect([method, path, status]).toEqual([method, path, 403]);
-    }
-    expect(await get(source)).toMatchObject({ enabled: true });
-  });
-
-  it('lists sources page by page, by name and by age', async () => {
-    const made = [await created(), await created(), await created()];
-    const list = async (query: string) =>
-      (await admin.request('GET', `/api/webhooks?${query}`)).body;
-    const names = (data: { source: string }[]) => data.map(({ source }) => source);
-    const newest = await list('per_page=2');
-    expect(names(newest.data)).toEqual([made[2], made[1]]);
-    expect(newest.meta).toMatchObject({ page: 1, per_page: 2 });
-    const { data, meta } = await list('per_page=100&sort=source');
-    expect(meta.total).toBe(data.length);
-    expect(names(data)).toEqual(names(data).sort());
-    expect(names((await list('per_page=100&sort=-source')).data)).toEqual(names(data).reverse());
-    expect(names((await list('per_page=100&sort=created_at')).data).slice(-3)).toEqual(made);
-    expect(await list('page=9999')).toMatchObject({ data: [], meta: { total: data.length } });
-    expect((await admin.request('GET', '/api/webhooks?sort=secret')).status).toBe(422);
-  });
-
-  it('lets one of many registrations of a name at once have it', async () => {
-    const twin = body();
-    const answers = await Promise.all(Array.from({ length: 8 }, () => create(twin)));
-    const statuses = answers.map(({ status }) => status).sort();
-    expect(statuses).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
-    const refused = answers.find(({ status }) => status === 409)!;
-    expect(refused.body.error).toMatchObject({ code: 'conflict' });
-    expect(await audited(twin.source)).toHaveLength(1);
-  });
-
-  it('registers once when a request is repeated with its Idempotency-Key', async () => {
-    const twin = body();
-    const headers = { 'idempotency-key': 'the-key-of-a-registration' };
-    const first = await create(twin, headers);
-    const second = await create(twin, headers);
-    expect([first.status, second.status]).toEqual([201, 201]);
-    expect(second.text).toBe(first.text);
-    expect(second.headers['idempotency-replayed']).toBe('true');
-  });
-
   it.each([
     ['source', { source: undefined }, 'required'],
-    ['source', { source: 'Gateway' }, 'matches'],
-    ['source', { source: '-gateway' }, 'matches'],
-    ['source', { source: 'gate way' }, 'matches'],
-    ['source', { source: 'a'.repeat(64) }, 'matches'],
-    ['source', { source: '__proto__' }, 'matches'],
     ['source', { source: 'gateway\u0000' }, 'nul_character'],
-    ['source', { source: 'gateway\ud800' }, 'lone_surrogate'],
-    ['source', { source: 'presets' }, 'not_equals'],
-    ['source', { source: ['gateway'] }, 'is_string'],
-    ['secret', { secret: undefined }, 'required'],
-    ['secret', { secret: 1234567890123456 }, 'is_string'],
-    ['secret', { secret: 'fifteen-letters' }, 'is_length'],
-    ['secret', { secret: 'x'.repeat(513) }, 'is_length'],
     ['secret', { secret: ` ${SECRET}` }, 'matches'],
-    ['secret', { secret: `${SECRET}\n` }, 'matches'],
-    ['secret', { secret: ' '.repeat(20) }, 'matches'],
-    ['secret', { secret: 'whsec_no-base64-at-all', signature: 'standard' }, 'matches'],
-    ['secret', { secret: 'two words and more', signature: 'token' }, 'matches'],
-    ['enabled', { enabled: 'yes' }, 'is_boolean'],
-    ['auto_triage', { auto_triage: 1 }, 'is_boolean'],
-    ['playbook', { playbook: '' }, 'matches'],
-    ['playbook', { playbook: ' framed ' }, 'matches'],
-    ['playbook', { playbook: 'x'.repeat(101) }, 'max_length'],
-    ['signature', { signature: 'md5' }, 'is_in'],
     ['format', { format: 'xml' }, 'is_in'],
-    ['format', { format: 'generic', mapping: { title: '/title' } }, 'is_in'],
-    ['format', { format: 'auto', preset: 'github' }, 'is_in'],
     ['mapping', { format: 'mapping' }, 'required'],
-    ['mapping', { mapping: '/title' }, 'is_json_object'],
-    ['mapping', { mapping: [] }, 'is_json_object'],
-    ['preset', { preset: 'nothing' }, 'is_in'],
-    ['preset', { preset: 7 }, 'is_in'],
-    ['incident_type', { incident_type: 'Phishing' }, 'matches'],
-    ['severity_mapping', { severity_mapping: ['low'] }, 'is_json_object'],
     ['severity_mapping.urgent', { severity_mapping: { urgent: 'worst' } }, 'is_in'],
-    ['revoke_old_secret', { revoke_old_secret: true }, 'unknown_field'],
-    ['created_by', { created_by: 'somebody' }, 'unknown_field'],
   ])('refuses a wrong %s: %j', async (field, more, code) => {
     const answer = await create(more);
     expect(problemsOf(answer)).toEqual([422, expect.stringMatching(`^${field}: `)]);
     expect(problemsOf(answer)[1]).toBe(`${field}: ${code}`);
     expect(answer.text).not.toContain(SECRET);
-  });
-
-  it('names a wrong pointer of a mapping', async () => {
-    const answer = await create({ mapping: { title: 'no pointer' } });
-    expect(problemsOf(answer)).toEqual([422, expect.stringMatching(/^mapping\.title: /)]);
-  });
-
-  it('takes secrets at the bounds of their length', async () => {
-    for (const secret of ['sixteen-letters!', 'x'.repeat(512), 'schlüssel des tors – 東京 🔑']) {
-      const source = await created({ secret });
-      expect(await secretsOf(source)).toEqual([secret]);
-    }
-  });
-
-  it('fills in what a preset says where the request does not say otherwise', async () => {
-    const preset = PRESETS.find(({ name }) => name === 'suricata')!;
-    const filled = await get(await created({ preset: preset.name }));
-    expect(filled).toMatchObject({
-      preset: preset.name,
-      format: 'mapping',
-      mapping: preset.mapping,
-      severity_mapping: preset.severityMapping,
-      type_mapping: {},
-      signature: preset.signature,
-    });
-    const mapping = { title: '/title' };
-    const own = await get(await created({ preset: preset.name, mapping, signature: 'body' }));
-    expect(own).toMatchObject({ mapping, signature: 'body', format: 'mapping' });
-    expect(own.severity_mapping).toEqual(preset.severityMapping);
-  });
-
-  it('lists the presets with what to set at the sender', async () => {
-    const { body: answer } = await admin.request('GET', '/api/webhooks/presets');
-    expect(answer.meta).toBeUndefined();
-    expect(answer.data).toHaveLength(PRESETS.length);
-    expect(answer.data[0]).toMatchObject({
-      name: PRESETS[0]!.name,
-      title: PRESETS[0]!.title,
-      set_up: PRESETS[0]!.setUp,
-      mapping: PRESETS[0]!.mapping,
-    });
   });
 
   describe('PUT', () => {
@@ -243,33 +123,6 @@ describe('/api/webhooks', () => {
       });
       expect(await get(source)).toEqual(changed.body.data);
       expect(await secretsOf(source)).toEqual([SECRET]);
-    });
-
-    it('takes away by an empty text what a source may be without', async () => {
-      const source = await created({ playbook: 'phishing-response', incident_type: 'phishing' });
-      const { data } = (await put(source, { playbook: '', incident_type: '' })).body;
-      expect(data).not.toHaveProperty('playbook');
-      expect(data).not.toHaveProperty('incident_type');
-    });
-
-    it('reads by a mapping from then on, and by another format without it', async () => {
-      const source = await created();
-      const mapping = { title: [['/a~1b', '/c'], '/d'], lift: { host: '/host' } };
-      expect((await put(source, { mapping })).body.data).toMatchObject({
-        format: 'mapping',
-        mapping,
-      });
-      expect(problemsOf(await put(source, { mapping, format: 'auto' }))).toEqual([
-        422,
-        'format: is_in',
-      ]);
-      const without = (await put(source, { format: 'auto' })).body.data;
-      expect(without).toMatchObject({ format: 'auto' });
-      expect(without).not.toHaveProperty('mapping');
-      expect(problemsOf(await put(source, { format: 'mapping' }))).toEqual([
-        422,
-        'mapping: required',
-      ]);
     });
 
     it('refuses a signature that the stored secret cannot be used for', async () => {
@@ -290,19 +143,10 @@ describe('/api/webhooks', () => {
       ]);
       expect((await put('nothing-of-this-name', { enabled: false })).status).toBe(404);
     });
-
-    it('applies concurrent changes one after another', async () => {
-      const source = await created();
-      const changes = [{ enabled: false }, { auto_triage: true }, { format: 'ocsf' }];
-      const answers = await Promise.all(changes.map((change) => put(source, change)));
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-      expect(await get(source)).toMatchObject(Object.assign({}, ...changes));
-    });
   });
 
   describe('a new secret', () => {
     const NEW = 'secret-of-the-second-day';
-    const NEWER = 'secret-of-the-third-day!';
 
     it('leaves the one before valid for 24 h', async () => {
       const source = await created();
@@ -323,33 +167,6 @@ describe('/api/webhooks', () => {
       const { data } = (await put(source, { secret: NEW, revoke_old_secret: true })).body;
       expect(data).not.toHaveProperty('previous_secret_until');
       expect(await secretsOf(source)).toEqual([NEW]);
-    });
-
-    it('can have the one before ended later', async () => {
-      const source = await created();
-      await put(source, { secret: NEW });
-      const { status, body: answer } = await put(source, { revoke_old_secret: true });
-      expect(status).toBe(200);
-      expect(answer.data).not.toHaveProperty('previous_secret_until');
-      expect(await secretsOf(source)).toEqual([NEW]);
-    });
-
-    it('ends the oldest of three', async () => {
-      const source = await created();
-      await put(source, { secret: NEW });
-      await put(source, { secret: NEWER });
-      expect(await secretsOf(source)).toEqual([NEWER, NEW]);
-      await put(source, { secret: SECRET, revoke_old_secret: true });
-      expect(await secretsOf(source)).toEqual([SECRET]);
-    });
-
-    it('changes nothing when it is the present one', async () => {
-      const source = await created();
-      await put(source, { secret: NEW });
-      const before = await get(source);
-      expect((await put(source, { secret: NEW })).body.data).toEqual(before);
-      expect(await secretsOf(source)).toEqual([NEW, SECRET]);
-      expect(await audited(source)).toHaveLength(2);
     });
 
     it('mends a source whose stored secret was altered or is gone', async () => {
@@ -386,18 +203,6 @@ describe('/api/webhooks', () => {
     expect((await create({ source })).status).toBe(201);
   });
 
-  it.each(['A', 'x'.repeat(64), '__proto__', 'a%20b', 'a%00b', '%ff', 'ä'])(
-    'answers that there is no source %s',
-    async (name) => {
-      const path = `/api/webhooks/${encodeURI(name).replaceAll('%25', '%')}`;
-      for (const method of ['GET', 'DELETE', 'PUT']) {
-        const sent = method === 'PUT' ? { body: { enabled: false } } : {};
-        const { status } = await admin.request(method, path, sent);
-        expect([method, status]).toEqual([method, 404]);
-      }
-    },
-  );
-
   it('records each change with the names of the fields', async () => {
     const source = await created();
     await put(source, { secret: 'another-secret-of-it', auto_triage: true });
@@ -416,5 +221,142 @@ describe('/api/webhooks', () => {
       },
       { action: 'webhook_source.deleted', details: { signature: 'token' } },
     ]);
+  });
+});
+
+describe('The webhook sources of two replicas', () => {
+  const SECRET = 'secret-of-the-first-day!';
+  const NEW = 'secret-of-the-second-day';
+
+  let here: TestApp;
+  let there: TestApp;
+  let admin: ApiClient;
+
+  const put = (source: string, body: object) =>
+    admin.request('PUT', `/api/webhooks/${source}`, { body });
+  const find = (app: TestApp, source: string) => app.nest.get(SourceDirectory).find(source);
+  const secrets = async (app: TestApp, source: string) =>
+    (await find(app, source))?.secrets.map(({ value }) => value);
+
+  const seen = <T>(look: () => Promise<T>, expected: T) =>
+    eventually(look, (now) => isDeepStrictEqual(now, expected));
+
+  beforeAll(async () => {
+    here = app;
+    there = await startTestApp({ database: here.database });
+    admin = await as(here, 'admin');
+  });
+
+  afterAll(async () => {
+    await there?.close();
+  });
+
+  it('are known in both when they are new, and changes count in both', async () => {
+    const body = { source: 'gateway', secret: SECRET };
+    expect(await find(there, 'gateway')).toBeUndefined();
+    expect((await admin.request('POST', '/api/webhooks', { body })).status).toBe(201);
+    expect(await secrets(here, 'gateway')).toEqual([SECRET]);
+    // A name that nobody registered is taken for unknown for a moment.
+    await seen(() => secrets(there, 'gateway'), [SECRET]);
+
+    await put('gateway', { secret: NEW });
+    expect(await secrets(here, 'gateway')).toEqual([NEW, SECRET]);
+    await seen(() => secrets(there, 'gateway'), [NEW, SECRET]);
+
+    await put('gateway', { revoke_old_secret: true });
+    expect(await secrets(here, 'gateway')).toEqual([NEW]);
+    await seen(() => secrets(there, 'gateway'), [NEW]);
+
+    await put('gateway', { enabled: false });
+    expect(await find(here, 'gateway')).toMatchObject({ enabled: false });
+    await seen(async () => (await find(there, 'gateway'))?.enabled, false);
+
+    await admin.request('DELETE', '/api/webhooks/gateway');
+    expect(await find(here, 'gateway')).toBeUndefined();
+    await seen(() => find(there, 'gateway'), undefined);
+  });
+
+  it('have one winner when both register a name at once', async () => {
+    const elsewhere = await as(there, 'admin');
+    for (let round = 0; round < 2; round += 1) {
+      const body = { source: `twin-${round}`, secret: SECRET };
+      const answers = await Promise.all(
+        [admin, elsewhere].map((client) => client.request('POST', '/api/webhooks', { body })),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+      await seen(() => secrets(here, body.source), [SECRET]);
+    }
+  });
+});
+
+describe("Okta's verification of an event hook", () => {
+  const SECRET = 'a-secret-of-okta-long-enough';
+  let admin: ApiClient;
+  let tests = 0;
+
+  beforeAll(async () => {
+    admin = await as(app, 'admin');
+    await registerSource(admin, { source: 'okta', preset: 'okta', secret: SECRET });
+    await registerSource(admin, { source: 'signed' });
+    const disabled = { source: 'disabled', preset: 'okta', enabled: false, secret: SECRET };
+    await registerSource(admin, disabled);
+  });
+  beforeEach(() => {
+    tests += 1;
+  });
+
+  const ask = (source: string, challenge: string | string[], method = 'GET') =>
+    app.request(method, `/api/webhooks/${source}`, {
+      headers: {
+        'x-forwarded-for': `198.51.100.${tests}`,
+        'x-okta-verification-challenge': challenge,
+      },
+    });
+
+  it('is answered with the challenge and nothing else by a source of the Okta preset', async () => {
+    const answer = await ask('okta', 'Yd0iGk3CvZq7Wm2x_-.~+/=');
+    expect([answer.status, answer.text]).toEqual([
+      200,
+      '{"verification":"Yd0iGk3CvZq7Wm2x_-.~+/="}',
+    ]);
+    expect(answer.headers['content-type']).toMatch(/^application\/json;/);
+    expect(answer.headers['x-content-type-options']).toBe('nosniff');
+    const event = await app.request('POST', '/api/webhooks/okta', {
+      body: readFileSync('test/fixtures/webhooks/presets/okta/two-events.json'),
+      headers: { 'x-webhook-token': SECRET },
+    });
+    expect([event.status, event.body.incidents.length]).toEqual([200, 2]);
+  });
+
+  it('is 404 unknown_source for a source that is unknown, disabled or signs', async () => {
+    for (const source of ['nobody', 'disabled', 'signed', 'Not_A_Name']) {
+      const { status, body } = await ask(source, 'challenge');
+      expect([source, status, body.error.code]).toEqual([source, 404, 'unknown_source']);
+    }
+  });
+
+  it.each([
+    ['markup', '<script>alert(1)</script>'],
+    ['nothing', ''],
+    ['more than 256 characters', 'a'.repeat(257)],
+    ['two challenges', ['one', 'two']],
+  ])('is 400 and shows no challenge that is %s', async (_, challenge) => {
+    const { status, text } = await ask('okta', challenge);
+    expect([status, text.includes('script'), text.includes('aaaa')]).toEqual([400, false, false]);
+  });
+
+  it('counts for the address like a refused receipt, and never for the source', async () => {
+    for (let asked = 0; asked < 60; asked += 1) await ask('okta', 'challenge');
+    const refused = await ask('okta', 'challenge');
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, expect.any(String)]);
+    tests += 1;
+    expect((await ask('okta', 'challenge')).status).toBe(200);
+  });
+
+  it('leaves the source to those with a key, and to them alone', async () => {
+    expect((await app.request('GET', '/api/webhooks/okta')).status).toBe(401);
+    expect((await admin.request('GET', '/api/webhooks/okta')).body.data.source).toBe('okta');
+    expect((await ask('okta', 'challenge', 'PUT')).status).toBe(401);
+    expect((await ask('okta', 'challenge', 'DELETE')).status).toBe(401);
   });
 });

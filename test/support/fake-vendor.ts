@@ -31,6 +31,8 @@ export type Behaviour = (typeof BEHAVIOURS)[number];
 export interface Plan {
   readonly behaviour: Behaviour;
   readonly afterMs: number;
+  /** What the vendor waits for before it does so. */
+  readonly until?: Promise<void>;
 }
 
 export interface SeenRequest {
@@ -131,12 +133,13 @@ export class FakeVendor {
     const at = performance.now();
     const { method = '', url: path = '', headers } = request;
     const key = String(headers['idempotency-key'] ?? path);
-    const { behaviour, afterMs } = this.plan?.({ path, key }) ?? this.next();
+    const { behaviour, afterMs, until } = this.plan?.({ path, key }) ?? this.next();
     if (behaviour === 'drop-before-reading') return void request.socket.destroy();
     const body = await read(request);
     const seen = { method, path, headers, body, at };
     this.requests.push(seen);
     if (this.reply) return answerWith(response, this.reply(seen));
+    await until;
     if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));
     answers[behaviour]({
       response,

@@ -15,6 +15,9 @@ import { IdempotencyGuard } from '../../src/platform/idempotency/idempotency.gua
 import { SecretsModule } from '../../src/platform/platform.module.js';
 import { type BareApp, startBareApp } from './bare-app.js';
 
+/** Handlers of `POST /notes/slow` wait for the promise of their text instead of `ms`. */
+export const heldNotes = new Map<string, Promise<void>>();
+
 class NoteDto {
   @Text()
   readonly text: string;
@@ -90,7 +93,7 @@ class NotesController {
       provisionalForMs: 2_000,
     });
     const { id } = await transactions.run((tx) => this.notes.insert(tx, text), provisional);
-    await sleep(ms);
+    await (heldNotes.get(text) ?? sleep(ms));
     if (fail === 'nothing') {
       await transactions.run(async () => undefined, idempotency.release());
       throw new AppError('ai_unavailable', 'The model does not answer.');

@@ -56,6 +56,7 @@ export abstract class VendorServer {
   retryAfter = '1';
   private readonly troubles: Trouble[] = [];
   private readonly loginTroubles: Trouble[] = [];
+  private readonly troublesAt: { readonly line: RegExp; readonly left: Trouble[] }[] = [];
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
   private readonly validators = new Map<object, ValidateFunction>();
@@ -93,6 +94,14 @@ export abstract class VendorServer {
     this.troubles.push(...troubles);
   }
 
+  /**
+   * For the next requests such as `POST /users/7/move` that match. Use this where the service runs: `play` would answer
+   * the health check of the connector, which may come at any time.
+   */
+  playAt(line: RegExp, ...troubles: readonly Trouble[]): void {
+    this.troublesAt.push({ line, left: [...troubles] });
+  }
+
   playAtLogin(...troubles: readonly Trouble[]): void {
     this.loginTroubles.push(...troubles);
   }
@@ -113,6 +122,7 @@ export abstract class VendorServer {
     this.problems.length = 0;
     this.troubles.length = 0;
     this.loginTroubles.length = 0;
+    this.troublesAt.length = 0;
   }
 
   async stop(): Promise<void> {
@@ -136,7 +146,7 @@ export abstract class VendorServer {
     const found = this.find(method, url);
     if ('problem' in found) return this.refuse(response, 404, found.problem);
     const { route, path, query } = found;
-    const trouble = (route.open ? this.loginTroubles : this.troubles).shift() ?? 'fine';
+    const trouble = this.nextTrouble(route, `${method} ${url}`);
     if (trouble === 'drop') return void request.socket.destroy();
     const { body, problem } = this.bodyOf(route, headers, text);
     const call: VendorCall = { method, path, query, headers, body, url };
@@ -150,6 +160,11 @@ export abstract class VendorServer {
     if (trouble === 'hang') return;
     if (trouble === 'drop-after') return void request.socket.destroy();
     write(response, reply);
+  }
+
+  private nextTrouble({ open }: Route, line: string): Trouble {
+    const meant = this.troublesAt.find((one) => one.left.length > 0 && one.line.test(line));
+    return (meant?.left ?? (open ? this.loginTroubles : this.troubles)).shift() ?? 'fine';
   }
 
   private troubled(status: number): Reply {

@@ -175,7 +175,7 @@ describe('the event of a change of an action', () => {
   const decide = (id: string, what: string, body: object) =>
     world.clients.manager.request('POST', `/api/actions/${id}/${what}`, { body });
 
-  it('has what a notification needs: the target, the incident, how severe it is', async () => {
+  it('contains the target, the incident and its severity for notifications', async () => {
     const incidentId = await world.incident({ severity: 'critical' });
     const about = {
       action_type: 'isolate_host',
@@ -249,7 +249,7 @@ describe('the event of a change of an action', () => {
     });
   });
 
-  it('says that nothing really happened when a sandbox answered', async () => {
+  it('is marked as simulated when a sandbox answered', async () => {
     const { admin } = world.clients;
     const body = { name: 'sandbox', type: 'sandbox', config: {} };
     await admin.request('POST', '/api/connectors', { body });
@@ -281,7 +281,7 @@ describe('the event of a change of an action', () => {
     });
   });
 
-  it('has room for whatever is allowed, and cuts no character in two', async () => {
+  it('stores the longest parameters and reasons without splitting a character', async () => {
     const message_id = '\u0001'.repeat(4_096);
     const { body } = await world.execute('release_email', { parameters: { message_id } });
     const reason = `x${'😀'.repeat(999)}`;
@@ -289,7 +289,7 @@ describe('the event of a change of an action', () => {
     expect([answer.status, answer.body.data?.rejection_reason]).toEqual([200, reason]);
   });
 
-  it('tells once when half of the time for approval is over, and once when nine tenths are', async () => {
+  it('is recorded once at 50 % and once at 90 % of the time for approval', async () => {
     const { body } = await world.execute('isolate_host');
     const id: string = body.data.action_id;
     const expiry = world.app.nest.get(ApprovalExpiry);

@@ -306,7 +306,7 @@ describe('a login or password change during a change of the user', () => {
 });
 
 describe('A weak password', () => {
-  const WEAK = ['Password123!'];
+  const WEAK = 'Password123!';
   const STRONG = 'seven herons over the lake';
   let admin: ApiClient;
 
@@ -321,12 +321,6 @@ describe('A weak password', () => {
     ]);
   };
 
-  it.each(WEAK)('is refused for a new user when it is %j', async (password) => {
-    const body = { username: 'new.user', password, role: 'viewer' };
-    expectWeak(await admin.request('POST', '/api/users', { body }), 'password');
-    expect((await admin.request('GET', '/api/users')).text).not.toContain('new.user');
-  });
-
   it('is rejected if it is derived from the user name', async () => {
     const user = { username: 'jonathan.archer', role: 'viewer' };
     const create = (password: string) =>
@@ -339,15 +333,17 @@ describe('A weak password', () => {
     expectWeak(update, 'password', 'the user name');
   });
 
-  it.each(WEAK)('is refused when an admin or the user sets %j', async (weak) => {
+  it('is rejected for a new user, and as a change by an admin or the user', async () => {
+    const body = { username: 'new.user', password: WEAK, role: 'viewer' };
+    expectWeak(await admin.request('POST', '/api/users', { body }), 'password');
     const user = await makeUser(app, 'viewer');
     const set = (password: string) =>
       admin.request('PUT', `/api/users/${user.id}`, { body: { password } });
-    expectWeak(await set(weak), 'password');
+    expectWeak(await set(WEAK), 'password');
     const session = await inSession(app, user);
     const change = (path: string, method: string) =>
       session.request(method, path, {
-        body: { current_password: user.password, new_password: weak },
+        body: { current_password: user.password, new_password: WEAK },
       });
     expectWeak(await change('/api/me/password', 'PUT'), 'new_password');
     expectWeak(await change('/login/password', 'POST'), 'new_password');

@@ -106,7 +106,7 @@ describe('the page of Swagger UI', () => {
     expect(packed).toBeLessThan((plain as number) / 3);
   });
 
-  it('leads who has not logged in over the login to what a link shows', async () => {
+  it('redirects a stranger through the login to the linked page', async () => {
     const link = '/docs?action=act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
     const answer = await app.request('GET', link);
     const location = String(answer.headers['location']);
@@ -121,7 +121,7 @@ describe('the page of Swagger UI', () => {
     expect(sent['location']).toMatch(/^\/login\?next=\/docs(%[\w%.-]*)?$/);
   });
 
-  it('gives its files to nobody who has not logged in', async () => {
+  it('serves its files only after a login', async () => {
     const [file] = await filesOfThePage();
     const answer = await app.request('GET', file!);
     expect([answer.status, answer.headers['location']]).toEqual([303, '/login?next=/docs']);

@@ -56,7 +56,7 @@ describe('Rate limits of the service', () => {
     expect(remaining(await one.request('POST', '/api/incidents/nothing/triage'))).toBe(1);
   });
 
-  it('go before what is wrong with the request, and after who makes it', async () => {
+  it('are checked after authentication and before the request is validated', async () => {
     const viewer = await newClient('viewer', { write: 4 });
     const statuses = async (client: ApiClient) => {
       const malformed = { headers: { 'idempotency-key': 'a b' }, body: INCIDENT };
@@ -82,7 +82,7 @@ describe('Rate limits of the service', () => {
     expect(refused.map(remaining)).toEqual(Array(4).fill(undefined));
   });
 
-  it('leave health, metrics and the contract alone', async () => {
+  it('do not apply to health, metrics and the contract', async () => {
     for (let i = 0; i < 8; i += 1) {
       for (const path of ['/health', '/live', '/ready', '/metrics', '/openapi.json']) {
         const answer = await app.request('GET', path);

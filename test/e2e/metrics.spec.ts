@@ -85,7 +85,7 @@ describe('Metrics', () => {
     ).toBeGreaterThanOrEqual(2);
   });
 
-  it('grow by nothing that a caller invents', async () => {
+  it('get no new series from names that a caller invents', async () => {
     const routes = async () =>
       new Set(
         (await scrape(app))
@@ -122,7 +122,7 @@ describe('Metrics', () => {
     expect(named.filter((one) => /\d/.test(one.replace('3.1', '')))).toEqual([]);
   });
 
-  it('forget no request that was given up, and none that was never one', async () => {
+  it('count no aborted or malformed request as in flight', async () => {
     for (const text of [
       'GET /health HTTP/1.1\r\nhost: a\r\n\r\n',
       'POST /api/incidents HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nhalf',
@@ -150,7 +150,7 @@ describe('Metrics', () => {
     expect(body.components.redis.status).toBe('disabled');
   });
 
-  it('tell that Redis is away where one is set', async () => {
+  it('report that Redis is unavailable', async () => {
     // The port of nobody: it is not to be used, and so nobody listens there.
     const lonely = await startTestApp({
       database: app.database,
@@ -168,7 +168,7 @@ describe('Metrics', () => {
     }
   });
 
-  it('are there without a database, but for what only the database knows', async () => {
+  it('are served without a database, except values that only the database has', async () => {
     const database = await createTestDatabase();
     const METRICS_TOKEN = 'a-token-of-the-operators';
     const lonely = await startTestApp({ database, settings: { METRICS_TOKEN } });

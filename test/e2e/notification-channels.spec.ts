@@ -54,7 +54,7 @@ describe(PATH, () => {
     await receiver.stop();
   });
 
-  it('makes, shows, lists, changes and deletes a channel', async () => {
+  it('creates, shows, lists, changes and deletes a channel', async () => {
     const body = webhook({
       events: ['incident.resolved', 'incident.created'],
       min_severity: 'high',
@@ -88,7 +88,7 @@ describe(PATH, () => {
     expect((await create({ ...webhook(), name: body.name })).status).toBe(201);
   });
 
-  it('is told of everything, at any severity, when it is a webhook and nothing is chosen', async () => {
+  it('subscribes a webhook without a choice to every event of any severity', async () => {
     const channel = await made();
     expect(channel).toMatchObject({ events: NOTIFIED_EVENTS, min_severity: 'low' });
     expect(channel).not.toHaveProperty('new_incident_min_severity');
@@ -97,7 +97,7 @@ describe(PATH, () => {
   const slack = (more: object = {}) =>
     webhook({ type: 'slack', config: { webhook_url: receiver.url }, ...more });
 
-  it('is told of what people should act on, when people read it and nothing is chosen', async () => {
+  it('subscribes a channel for people without a choice to events that need action', async () => {
     const { events, ...channel } = await made(slack());
     expect(channel).toMatchObject({ min_severity: 'low', new_incident_min_severity: 'high' });
     expect(events).toEqual(
@@ -115,7 +115,7 @@ describe(PATH, () => {
     expect(pager.events).toEqual(expect.arrayContaining([...events, 'incident.resolved']));
   });
 
-  it('takes what is chosen for people, too', async () => {
+  it('accepts chosen events and severities for a channel for people', async () => {
     expect(await made(slack({ events: ['action.completed'] }))).toMatchObject({
       events: ['action.completed'],
       min_severity: 'low',
@@ -134,7 +134,7 @@ describe(PATH, () => {
     expect(got.body.data.new_incident_min_severity).toBe('critical');
   });
 
-  it('shows a secret that it made once, also to a twin of the request', async () => {
+  it('shows a generated secret once, also to a repeated request', async () => {
     const headers = { 'idempotency-key': 'make-a-channel' };
     const body = webhook();
     const first = await admin.request('POST', PATH, { body, headers });
@@ -150,7 +150,7 @@ describe(PATH, () => {
     expect(JSON.stringify([list.body, got.body, changed.body])).not.toContain(secret);
   });
 
-  it('keeps secrets to itself: in the database, and in the audit trail', async () => {
+  it('stores secrets encrypted and keeps them out of the audit trail', async () => {
     const { id } = await made(webhook({}, { secret: SECRET }));
     await change(id, { config: { secret: OTHER_SECRET } });
     const rows = await app.nest
@@ -166,7 +166,7 @@ describe(PATH, () => {
     expect(() => box.open(rows[0]!['secrets']!, `connector:${id}`)).toThrow();
   });
 
-  it('sends a test message, and says what came of it', async () => {
+  it('sends a test message and returns its outcome', async () => {
     const { id } = await made(webhook({}, { secret: SECRET }));
     const result = await test(id);
     expect(result).toMatchObject({ success: true, message: 'The message is delivered.' });
@@ -205,7 +205,7 @@ describe(PATH, () => {
     ]);
   });
 
-  it('makes a new secret when asked, and ends the old one at once when asked', async () => {
+  it('generates a new secret and revokes the old one on request', async () => {
     const { id, secret } = await made();
     const rotated = (await change(id, { rotate_secret: true })).body.data;
     expect(rotated.secret).toMatch(/^whsec_/);
@@ -219,7 +219,7 @@ describe(PATH, () => {
     ]);
   });
 
-  it('tells the trail where its messages went, also when it is gone', async () => {
+  it('records the destinations of a channel in the audit trail, also of a deleted one', async () => {
     const slack = {
       name: 'slack',
       type: 'slack',
@@ -269,7 +269,7 @@ describe(PATH, () => {
     ['a password in its address', {}, { url: 'https://u:p@example.com' }, 'config.url', 'is_url'],
     ['the cloud metadata', {}, { url: 'http://169.254.169.254/' }, 'config.url', 'target_refused'],
     ['__proto__', {}, JSON.parse('{"__proto__": {"a": 1}}'), 'config.__proto__', 'forbidden_key'],
-  ])('is not made with %s', async (_, more, config, field, code) => {
+  ])('rejects a channel with %s', async (_, more, config, field, code) => {
     const body = { ...webhook(more, config), config: { url: receiver.url, ...config } };
     Object.defineProperties(body.config, Object.getOwnPropertyDescriptors(config));
     const answer = await create(body);
@@ -277,7 +277,7 @@ describe(PATH, () => {
     expect(errorsOf(answer)).toEqual([expect.objectContaining({ field, code })]);
   });
 
-  it('has a name of its own', async () => {
+  it('rejects a name that looks like the name of another channel', async () => {
     const body = webhook();
     expect((await create(body)).status).toBe(201);
     expect((await create(body)).status).toBe(409);
@@ -287,7 +287,7 @@ describe(PATH, () => {
     expect((await change(other.id, { name: body.name })).status).toBe(409);
   });
 
-  it('is one of fifty at most, also when many are made at once', async () => {
+  it('allows at most 50 channels, also for concurrent creations', async () => {
     const answers = await Promise.all(
       Array.from({ length: 53 }, () => create(webhook({ enabled: false }))),
     );

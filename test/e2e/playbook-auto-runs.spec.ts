@@ -58,14 +58,6 @@ describe('a playbook that runs by itself', () => {
     expect(action).toMatchObject({ on_behalf_of: world.actions.names.analyst });
   });
 
-  it('starts after a triage by the service, too', async () => {
-    const playbook = await world.playbook([block()], AUTO);
-    const id = await world.incident();
-    await world.clients.analyst.request('POST', `/api/incidents/${id}/triage`, { body: {} });
-    const [run] = await runsOf(playbook);
-    await world.until(playbook, run!.run_id, 'completed');
-  });
-
   it('starts only for the types, severities and sources that it names, when it is enabled', async () => {
     const here = { incident_type: 'malware', severity: 'high', source: 'edr' };
     const triggers = (more: object) => ({ ...AUTO, triggers: more });

@@ -78,7 +78,7 @@ describe('the log of requests', () => {
     expect(String(line['user_agent'])).toHaveLength(200);
   });
 
-  it('names what a request made', async () => {
+  it('names the resource that a request created', async () => {
     const analyst = await as(app, 'analyst');
     const answer = await analyst.request('POST', '/api/incidents', {
       body: { incident_type: 'phishing', source: 'test' },
@@ -105,7 +105,7 @@ describe('the log of requests', () => {
     else expect(line['id']).toBe(`${decodeURIComponent(key).slice(0, 16)}…`);
   });
 
-  it('has the whole name of what there is', async () => {
+  it('has the full name or id of a resource', async () => {
     const admin = await as(app, 'admin');
     const name = 'a-source-with-a-name-of-some-length';
     const body = { source: name, secret: 'secret-that-nobody-sees' };
@@ -119,7 +119,7 @@ describe('the log of requests', () => {
     expect(await lineOf(String(missed.headers['x-request-id']))).toMatchObject({ id });
   });
 
-  it('marks what would steer a terminal or turn the direction of the line', async () => {
+  it('escapes terminal control and bidirectional characters', async () => {
     const viewer = await as(app, 'viewer');
     const answer = await viewer.request('GET', '/api/incidents/a%E2%80%AE%C2%9B31mb', {
       headers: { 'user-agent': 'x\u009b31mevil' },
@@ -135,7 +135,7 @@ describe('the log of requests', () => {
     ['a method that nobody knows', 'FOO / HTTP/1.1\r\n\r\n', 400],
     ['headers that are too large', `GET / HTTP/1.1\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
   ])(
-    'has what Node refuses by itself, by the id that was answered: %s',
+    'has requests that Node rejects, with the request id of the answer: %s',
     async (_, text, status) => {
       const answer = await rawRequest(app.port, text);
       expect(answer.status).toBe(status);
@@ -152,7 +152,7 @@ describe('the log of requests', () => {
     },
   );
 
-  it('has the cause of a failure in the same line, without what nobody may see', async () => {
+  it('has the cause of a failure in the same line, with secrets redacted', async () => {
     const answer = await app.request('GET', '/test-only/broken');
     expect(answer.status).toBe(500);
     const line = await lineOf(String(answer.headers['x-request-id']));

@@ -61,7 +61,7 @@ describe('webhook receipts', () => {
   const rows = async (text: string, values: unknown[] = []) =>
     await app.nest.get(DataSource).query(text, values);
 
-  it('makes an incident of a new event, with its audit record, and tells it in the inbox', async () => {
+  it('creates an incident and an audit record from a new event and links them in the inbox', async () => {
     const sent = event();
     const answer = await siem.send(sent);
     expect(answer.status).toBe(200);
@@ -89,7 +89,7 @@ describe('webhook receipts', () => {
     expect((await timelineOf(id)).map((entry) => entry.event)).toEqual(['created']);
   });
 
-  it('answers a repetition as the first time, and makes nothing', async () => {
+  it('answers a repeated event like the first one and creates nothing', async () => {
     const sent = event();
     const first = await siem.send(sent);
     const again = await siem.send(sent);
@@ -156,7 +156,7 @@ describe('webhook receipts', () => {
     expect((await receive(other)).body).toBe(other);
   });
 
-  it('answers 202 and makes nothing when a poller has nothing new', async () => {
+  it('answers 202 and creates nothing when a poller has nothing new', async () => {
     await registerSource(admin, { source: 'poller', preset: 'proofpoint' });
     const poller = new WebhookSender(app.client, 'poller');
     const lists = { clicksPermitted: [], messagesDelivered: [], messagesBlocked: [] };
@@ -242,7 +242,7 @@ describe('webhook receipts', () => {
     );
   });
 
-  it('makes all incidents of a body with several events, or none', async () => {
+  it('creates all incidents of a body with several events, or none', async () => {
     await registerSource(admin, {
       source: 'many',
       format: 'mapping',
@@ -266,7 +266,7 @@ describe('webhook receipts', () => {
     expect(n).toBe(3);
   });
 
-  it('counts as unavailable, under the name of the source, what the database is away for', async () => {
+  it('counts receipts during a database outage as unavailable, by source', async () => {
     const counted = () => errorsOf(app, 'siem', 'service_unavailable');
     const before = await counted();
     const insert = jest
@@ -302,7 +302,7 @@ describe('webhook receipts', () => {
     });
     afterAll(() => other?.close());
 
-    it('makes one incident of twins that arrive at once', async () => {
+    it('creates one incident from identical events that arrive concurrently', async () => {
       const there = new WebhookSender(other.client);
       for (let round = 0; round < 2; round += 1) {
         const twins = Array.from({ length: 4 }, () => event());

@@ -169,7 +169,7 @@ describe('/api/webhooks', () => {
       expect(await secretsOf(source)).toEqual([NEW]);
     });
 
-    it('mends a source whose stored secret was altered or is gone', async () => {
+    it('accepts a new secret for a source whose stored secret is damaged or missing', async () => {
       const dataSource = app.nest.get(DataSource);
       const source = await created();
       await dataSource.query(`update webhook_sources set secret = 'altered' where source = $1`, [

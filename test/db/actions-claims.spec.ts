@@ -8,7 +8,7 @@ import { TIMELINE_PARAMETERS } from '../../src/incidents/timeline/timeline-entry
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 const LEASE_MS = 60_000;
 const LAPSED = -1_000;
@@ -26,14 +26,13 @@ const ending = (run: Fenced, success = true, by = 'system', at = new Date()): En
 };
 
 describe('the statements of a run', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let claims: ClaimRepository;
   let endings: ActionEndings;
   const recorded: ActionChanged[] = [];
   let transactions: Transactions;
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     claims = new ClaimRepository(new Statements(database.dataSource), database.dataSource);
     const recorder = {
       recordsOf: () => NO_RECORDS,
@@ -42,7 +41,6 @@ describe('the statements of a run', () => {
     endings = new ActionEndings(new Statements(database.dataSource), recorder as ActionRecorder);
     transactions = new Transactions(database.dataSource);
   });
-  afterAll(() => database?.close());
 
   const insert = (fields: ActionFields) =>
     insertAction(database.dataSource, { fence: FENCE, ...fields });

@@ -3,7 +3,7 @@ import { ActionListRepository } from '../../src/actions/listing/action-list.repo
 import { CountFold } from '../../src/platform/counting/count-fold.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 /** A fold of actions that lets a test do something while it holds the lock. */
 class TestFold extends CountFold {
@@ -24,16 +24,14 @@ class TestFold extends CountFold {
 }
 
 describe('the counts of actions', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let dataSource: DataSource;
   let repository: ActionListRepository;
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     ({ dataSource } = database);
     repository = new ActionListRepository(new Statements(dataSource));
   });
-  afterAll(() => database?.close());
 
   const append = (count: number): Promise<unknown> =>
     dataSource.query(

@@ -7,7 +7,7 @@ import {
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 import { insertIncidents } from './incidents-harness.js';
 
 const LAPSED = -1_000;
@@ -35,13 +35,12 @@ type State = keyof typeof STATES;
 const NAMES = Object.keys(STATES) as State[];
 
 describe('the repositories of actions that nobody has claimed', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let actions: ActionsRepository;
   let claims: ClaimRepository;
   let transactions: Transactions;
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     const statements = new Statements(database.dataSource);
     actions = new ActionsRepository(statements, database.dataSource);
     claims = new ClaimRepository(statements, database.dataSource);
@@ -50,7 +49,6 @@ describe('the repositories of actions that nobody has claimed', () => {
   beforeEach(() =>
     database.dataSource.query('truncate actions, action_count_deltas, playbook_run_steps'),
   );
-  afterAll(() => database?.close());
 
   const insert = (fields: ActionFields) => insertAction(database.dataSource, fields);
   const row = (id: string) => rowOf(database.dataSource, id);

@@ -1,6 +1,6 @@
 import { newId } from '../../src/platform/ids.js';
 import { sqlStateOf, violatedConstraint } from '../../src/platform/database/sqlstate.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 interface Row {
   readonly status: string;
@@ -12,12 +12,7 @@ interface Row {
 }
 
 describe('the table of actions', () => {
-  let database: OpenTestDatabase;
-
-  beforeAll(async () => {
-    database = await openTestDatabase();
-  });
-  afterAll(() => database?.close());
+  const database = useTestDatabase();
 
   const insert = async ({ status, lease = status === 'pending', ...more }: Row) => {
     const id = newId();

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AuditBacklog } from '../../src/audit/chain/audit-sealing.js';
 import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/chain/audit-chain.repository.js';
 import { insertAuditRow } from '../../src/audit/audit-log.js';
 import { signHead, BEFORE_ALL } from '../../src/audit/chain/audit-chain.js';
+import { Clock } from '../../src/platform/clock.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
 const key = newKey();
@@ -131,6 +133,17 @@ describe('the sealing of the audit trail', () => {
       expect(await replica.sealer.sealPage()).toBe('elsewhere');
     });
     expect(await replica.sealer.sealPage()).toBe('done');
+  });
+
+  it('reports how many rows are unsealed and the age of the oldest', async () => {
+    const late = Date.now() - 90_000;
+    const past = harness.replica([key], { clock: { now: () => new Date(late) } });
+    const backlogOf = new AuditBacklog(harness.database.dataSource, replica.chain, new Clock());
+    await harness.record(past);
+    const { unsealed, oldestSeconds } = await backlogOf.waiting();
+    expect([unsealed, oldestSeconds >= 90]).toEqual([1, true]);
+    await replica.sealAll();
+    expect(await backlogOf.waiting()).toEqual({ unsealed: 0, oldestSeconds: 0 });
   });
 
   it('writes nothing if there is nothing to seal', async () => {

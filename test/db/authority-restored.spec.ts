@@ -5,10 +5,10 @@ import {
 } from '../../src/auth/authority-across-restore.js';
 import { newId } from '../../src/platform/ids.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('access across a restore', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   const query = (text: string, values: unknown[] = []) => database.dataSource.query(text, values);
 
   const user = async (username: string, role: string): Promise<string> => {
@@ -38,11 +38,7 @@ describe('access across a restore', () => {
       return await carryAuthorityOverRestore(tx);
     });
 
-  beforeAll(async () => {
-    database = await openTestDatabase();
-  });
   beforeEach(() => query('truncate api_keys, users cascade'));
-  afterAll(() => database.close());
 
   it('stays revoked for revoked keys, disabled users and deleted users only', async () => {
     const [revoked, kept] = [await key('revoked1'), await key('kept0001')];

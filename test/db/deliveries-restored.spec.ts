@@ -5,11 +5,11 @@ import {
 } from '../../src/notifications/records/deliveries-across-restore.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 import { clearNotifications, insertChannel } from './notifications-harness.js';
 
 describe('notifications across a restore', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let dataSource: DataSource;
   const query = (text: string, values: unknown[] = []) => dataSource.query(text, values);
 
@@ -28,14 +28,12 @@ describe('notifications across a restore', () => {
   let channel: string;
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     ({ dataSource } = database);
   });
   beforeEach(async () => {
     await clearNotifications(dataSource);
     channel = await insertChannel(dataSource, ['incident.created']);
   });
-  afterAll(() => database.close());
 
   it('stay ended when they ended since the backup, and the others are sent', async () => {
     const [delivered, dead, waiting] = [

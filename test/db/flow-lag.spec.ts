@@ -4,12 +4,12 @@ import { Statements } from '../../src/platform/database/statements.js';
 import { HealthComponents } from '../../src/platform/health-components.js';
 import { newId } from '../../src/platform/ids.js';
 import { ScrapedGauges } from '../../src/platform/metrics/scraped-gauges.js';
-import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 const MINUTE = 60;
 
 describe('the lag of the flow', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let components: HealthComponents;
   let gauges: ScrapedGauges;
   const gauge = new Gauge({
@@ -19,9 +19,6 @@ describe('the lag of the flow', () => {
     registers: [new Registry()],
   });
 
-  beforeAll(async () => {
-    database = await openTestDatabase();
-  });
   // What was read for a scrape is shown for a while.
   beforeEach(() => {
     components = new HealthComponents();
@@ -30,7 +27,6 @@ describe('the lag of the flow', () => {
     new FlowLag(new Statements(database.dataSource), components, gauges, gauge).onModuleInit();
   });
   afterEach(() => gauges.onModuleDestroy());
-  afterAll(() => database.close());
 
   const lags = async () =>
     Object.fromEntries(

@@ -1,13 +1,9 @@
 import { IdempotencyRepository } from '../../src/platform/idempotency/idempotency.repository.js';
 import { Statements } from '../../src/platform/database/statements.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('IdempotencyRepository.prune', () => {
-  let database: OpenTestDatabase;
-  beforeAll(async () => {
-    database = await openTestDatabase();
-  });
-  afterAll(() => database.close());
+  const database = useTestDatabase();
 
   it('deletes in batches only the keys that are older than 24 hours', async () => {
     const { dataSource } = database;

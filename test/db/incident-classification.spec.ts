@@ -1,16 +1,14 @@
 import type { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('The classification column of incidents', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let dataSource: DataSource;
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     ({ dataSource } = database);
   });
-  afterAll(() => database?.close());
 
   const incident = async (status: string, verdict: object): Promise<string> => {
     const at = new Date();

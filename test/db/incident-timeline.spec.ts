@@ -6,17 +6,16 @@ import {
   TimelineRepository,
 } from '../../src/incidents/timeline/incident-timeline.js';
 import type { NewTimelineEntry } from '../../src/incidents/timeline/timeline-entry.js';
-import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('the timeline of an incident', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let transactions: Transactions;
   let timeline: IncidentTimeline;
   let incidentId: string;
   let now = 0;
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     const repository = new TimelineRepository(new Statements(database.dataSource));
     transactions = new Transactions(database.dataSource);
     timeline = new IncidentTimeline(repository, transactions, { now: () => new Date(now) });
@@ -30,7 +29,6 @@ describe('the timeline of an incident', () => {
       [incidentId, at],
     );
   });
-  afterAll(() => database.close());
 
   const entry = (event: string): NewTimelineEntry => ({
     incidentId,

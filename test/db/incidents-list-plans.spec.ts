@@ -2,7 +2,7 @@ import type { DataSource } from 'typeorm';
 import { poolOf } from '../../src/platform/database/data-source.js';
 import type { IncidentFilter } from '../../src/incidents/incident.js';
 import { listQuery } from '../../src/incidents/listing/incident-list.sql.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 import { foldOf, insertIncidents } from './incidents-harness.js';
 
 const FILTERS: Readonly<Record<string, IncidentFilter>> = {
@@ -22,15 +22,13 @@ const TIMES = 12;
 const IN_A_WHILE = new Date(Date.now() + 50 * 60_000).toISOString();
 
 describe('the list of incidents after an import', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let dataSource: DataSource;
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     ({ dataSource } = database);
     await insertIncidents(dataSource, 12_000);
   });
-  afterAll(() => database?.close());
 
   it.each(Object.entries(FILTERS))(
     'keeps the plan of a list by %s when many changes have just been folded',

@@ -11,7 +11,7 @@ import {
   incidentNumber,
 } from '../../src/incidents/incident.js';
 import { listQuery } from '../../src/incidents/listing/incident-list.sql.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 import {
   changeAtRandom,
   foldOf,
@@ -127,19 +127,17 @@ function anyRequest(made: readonly Made[]): IncidentListRequest {
 }
 
 describe('the list of incidents', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let dataSource: DataSource;
   let made: Made[];
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     ({ dataSource } = database);
     made = await insertIncidents(dataSource, 3_000);
     await dataSource.query(`update incidents set deleted_at = now() where id = any($1::uuid[])`, [
       made.filter(() => randomInt(20) === 0).map(({ id }) => id),
     ]);
   });
-  afterAll(() => database?.close());
 
   it('equals a plain query for every filter, with folded and with fresh deltas', async () => {
     const fold = foldOf(dataSource);

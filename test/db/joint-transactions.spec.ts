@@ -6,16 +6,15 @@ import {
   Transactions,
   type Tx,
 } from '../../src/platform/database/transactions.js';
-import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('transactions that arrive together', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let dataSource: DataSource;
   let transactions: Transactions;
   let together: JointTransactions;
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     ({ dataSource } = database);
     await dataSource.query(
       'create table parts (n integer primary key, xid xid8 default pg_current_xact_id())',
@@ -26,7 +25,6 @@ describe('transactions that arrive together', () => {
     transactions = new Transactions(dataSource);
     together = new JointTransactions(transactions);
   });
-  afterAll(() => database.close());
 
   const add = (n: number) => async (tx: Tx) => {
     await tx.query('insert into parts (n) values ($1)', [n]);

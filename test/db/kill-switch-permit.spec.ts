@@ -5,7 +5,7 @@ import type { RegisteredWork } from '../../src/kill-switch/kill-switch-activatio
 import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.repository.js';
 import { KillSwitchService } from '../../src/kill-switch/kill-switch.service.js';
 import { PERMIT_MS, type Permit } from '../../src/kill-switch/kill-switch.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 /** In this database alone: other suites use the same server. */
 const READING = `
@@ -13,19 +13,17 @@ const READING = `
    where not granted and database = (select oid from pg_database where datname = current_database())`;
 
 describe('the permit of a claim', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let transactions: Transactions;
   let repository: KillSwitchRepository;
   let killSwitch: KillSwitchService;
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     const { dataSource } = database;
     transactions = new Transactions(dataSource);
     repository = new KillSwitchRepository(dataSource, new Statements(dataSource));
     killSwitch = new KillSwitchService(transactions, repository, {} as RegisteredWork);
   });
-  afterAll(() => database?.close());
 
   const waiters = async (tx: Tx): Promise<number> => {
     const [{ n } = { n: 0 }] = await tx.query<{ n: number }[]>(READING);

@@ -10,7 +10,7 @@ import {
 import { newId } from '../../src/platform/ids.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 import { clearNotifications, insertChannel, insertEvents } from './notifications-harness.js';
 
 const REQUEST: ClaimRequest = {
@@ -39,7 +39,7 @@ function rowsRead(node: PlanNode): number {
 }
 
 describe('claims of notifications', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let dataSource: DataSource;
   let deliveries: DeliveryWritesRepository;
   let transactions: Transactions;
@@ -71,13 +71,11 @@ describe('claims of notifications', () => {
   const different = (n: number) => Array.from({ length: n }, () => newId());
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     ({ dataSource } = database);
     transactions = new Transactions(dataSource);
     deliveries = new DeliveryWritesRepository(new Statements(dataSource));
   });
   beforeEach(() => clearNotifications(dataSource));
-  afterAll(() => database.close());
 
   it('take as many of each channel as it has places free', async () => {
     const [one, two] = [await channel(), await channel()];

@@ -6,7 +6,7 @@ import { DeliveryWritesRepository } from '../../src/notifications/records/delive
 import { newId } from '../../src/platform/ids.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 import { clearNotifications, insertChannel, insertEvents } from './notifications-harness.js';
 
 const REQUEST = {
@@ -24,7 +24,7 @@ interface Told {
 }
 
 describe('folds of notifications', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let dataSource: DataSource;
   let transactions: Transactions;
   let deliveries: DeliveryWritesRepository;
@@ -32,7 +32,6 @@ describe('folds of notifications', () => {
   const query = (text: string, values: unknown[] = []) => dataSource.query(text, values);
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     ({ dataSource } = database);
     transactions = new Transactions(dataSource);
     const statements = new Statements(dataSource);
@@ -40,7 +39,6 @@ describe('folds of notifications', () => {
     folds = new DeliveryFoldsRepository(statements);
   });
   beforeEach(() => clearNotifications(dataSource));
-  afterAll(() => database.close());
 
   const channel = (type = 'slack') => {
     const events = [

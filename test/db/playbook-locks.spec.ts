@@ -3,15 +3,10 @@ import { Transactions } from '../../src/platform/database/transactions.js';
 import { RunWritesRepository } from '../../src/playbooks/runs/records/run-writes.repository.js';
 import { newId } from '../../src/platform/ids.js';
 import { eventually } from '../support/jobs/eventually.js';
-import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('Cancelling several playbook runs', () => {
-  let database: OpenTestDatabase;
-
-  beforeAll(async () => {
-    database = await openTestDatabase();
-  });
-  afterAll(() => database.close());
+  const database = useTestDatabase();
 
   it('locks them in the order of their ids, as moves and wake-ups do', async () => {
     const { dataSource } = database;

@@ -8,12 +8,12 @@ import {
 } from '../../src/playbooks/records/playbooks-across-restore.js';
 import { PlaybooksRepository } from '../../src/playbooks/records/playbooks.repository.js';
 import { DEFAULT_DEFINITION, type PlaybookDefinition } from '../../src/playbooks/playbook.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 const AUTOMATIC = { ...DEFAULT_DEFINITION, auto_run: true, trust_verdict: true };
 
 describe('playbooks across a restore', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let playbooks: PlaybooksRepository;
   const query = (text: string) => database.dataSource.query(text);
   const add = async (name: string, definition: PlaybookDefinition): Promise<string> => {
@@ -47,7 +47,6 @@ describe('playbooks across a restore', () => {
   };
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     playbooks = new PlaybooksRepository(database.dataSource, new Statements(database.dataSource));
   });
   beforeEach(async () => {
@@ -56,7 +55,6 @@ describe('playbooks across a restore', () => {
     await query('delete from playbooks');
     await query('alter table playbook_versions enable trigger user');
   });
-  afterAll(() => database.close());
 
   it('keep every flag off that was switched off, as a new version by the author of the restored one', async () => {
     const id = await add('contain', AUTOMATIC);

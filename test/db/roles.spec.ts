@@ -5,17 +5,12 @@ import {
   roleReachesSql,
   ROLES,
 } from '../../src/platform/access/roles.js';
-import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 const PAIRS = ROLES.flatMap((one) => ROLES.map((other) => [one, other] as const));
 
 describe('The order of the roles', () => {
-  let database: OpenTestDatabase;
-
-  beforeAll(async () => {
-    database = await openTestDatabase();
-  });
-  afterAll(() => database?.close());
+  const database = useTestDatabase();
 
   const valueOf = async (sql: string): Promise<unknown> =>
     (await database.dataSource.query<[{ value: unknown }]>(`select ${sql} as value`))[0].value;

@@ -8,10 +8,10 @@ import {
   noteSourcesBeforeRestore,
   type SourcesAcrossRestore,
 } from '../../src/webhooks/sources/sources-across-restore.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('webhook sources across a restore', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   const keys = new SecretKeys([createSecretKey(randomBytes(32))]);
   const secrets = new SealedSecrets(new SecretBox(keys));
   const query = (text: string, values: unknown[] = []) => database.dataSource.query(text, values);
@@ -47,11 +47,7 @@ describe('webhook sources across a restore', () => {
       `select source, enabled, signature, secret, previous_secret, version from webhook_sources order by source`,
     );
 
-  beforeAll(async () => {
-    database = await openTestDatabase();
-  });
   beforeEach(() => query('delete from webhook_sources'));
-  afterAll(() => database.close());
 
   it('stay deleted when the audit trail has their deletion, and return when only the row is missing', async () => {
     for (const source of ['deleted', 'never_there', 'made_again']) await add(source);

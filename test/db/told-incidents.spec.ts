@@ -1,19 +1,17 @@
 import type { DataSource } from 'typeorm';
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { newId } from '../../src/platform/ids.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 import { insertChannel } from './notifications-harness.js';
 
 describe('who is told of an incident', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let dataSource: DataSource;
   const query = (text: string, values: unknown[] = []) => dataSource.query(text, values);
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     ({ dataSource } = database);
   });
-  afterAll(() => database?.close());
 
   const channel = (events: readonly string[], minSeverity = 'low') =>
     insertChannel(dataSource, events, { minSeverity });

@@ -5,7 +5,7 @@ import {
   type WebhookEventListRequest,
 } from '../../src/webhooks/events/webhook-event.js';
 import { listQuery } from '../../src/webhooks/events/webhook-events.repository.js';
-import { type OpenTestDatabase, openTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 import { foldOf, insertEvents, pick, repositoryOf } from './webhook-events-harness.js';
 
 const SOURCES = ['edr', 'gateway', 'siem'];
@@ -14,11 +14,10 @@ const some = <T>(items: readonly T[]): T[] => items.filter(() => randomInt(2) ==
 const maybe = (): boolean => randomInt(3) === 0;
 
 describe('the list of webhook events', () => {
-  let database: OpenTestDatabase;
+  const database = useTestDatabase();
   let dataSource: DataSource;
 
   beforeAll(async () => {
-    database = await openTestDatabase();
     ({ dataSource } = database);
   });
   beforeEach(() =>
@@ -26,7 +25,6 @@ describe('the list of webhook events', () => {
       'truncate webhook_events, webhook_event_counts, webhook_event_count_deltas cascade',
     ),
   );
-  afterAll(() => database?.close());
 
   /** The result of a query without counters. */
   async function expected({ filter, descending, page, per_page }: WebhookEventListRequest) {

@@ -25,3 +25,20 @@ export async function openTestDatabase(): Promise<OpenTestDatabase> {
     },
   };
 }
+
+/** The same, opened before the tests of the `describe` block and closed after them. */
+export function useTestDatabase(): Omit<OpenTestDatabase, 'close'> {
+  let open: OpenTestDatabase | undefined;
+  beforeAll(async () => {
+    open = await openTestDatabase();
+  });
+  afterAll(() => open?.close());
+  return {
+    get url() {
+      return open!.url;
+    },
+    get dataSource() {
+      return open!.dataSource;
+    },
+  };
+}

@@ -13,10 +13,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { backupKeys } from '../../src/cli/service-backup.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
-import {
-  BackupError,
-  requireSignature,
-} from '../../src/platform/database/backup/backup-format.js';
+import { BackupError, requireSignature } from '../../src/platform/database/backup/backup-format.js';
 import { verifyBackup } from '../../src/platform/database/backup/read-backup.js';
 import { loadSecretKeys } from '../../src/platform/secrets/load-secret-keys.js';
 import { forged, withEnd } from '../support/forged-backup.js';

@@ -184,7 +184,8 @@ describe.each(['external', 'embedded'])(
 
     it('leaves the kill switch on, and keeps ended what has ended since the backup', async () => {
       const answer = holdVendor();
-      const completed = async () => (await get('/api/actions?status=completed')).meta.total as number;
+      const completed = async () =>
+        (await get('/api/actions?status=completed')).meta.total as number;
       const before = await completed();
       const action = await lookUp();
       expect(await run('backup', file, '--force')).toMatchObject({ code: 0 });

@@ -42,7 +42,7 @@ describe('shutdown', () => {
     });
 
   it('fails readiness at once, and answers requests during the delay, closing each connection', async () => {
-    const service = await start({ SHUTDOWN_DELAY_MS: '600000' });
+    const service = await start({ SHUTDOWN_DELAY_MS: '60000' });
     const idle = await RawConnection.open(service.port);
     idle.send('GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
     expect((await idle.answer()).headers.connection).toBe('keep-alive');

@@ -256,7 +256,9 @@ describe('an export of the audit trail', () => {
 
   it('contains every entry of a trail of several pages', async () => {
     const body = { incident_type: 'phishing', severity: 'low', source: 'test', raw_data: {} };
-    const made = Array.from({ length: 150 }, () => admin.request('POST', '/api/incidents', { body }));
+    const made = Array.from({ length: 150 }, () =>
+      admin.request('POST', '/api/incidents', { body }),
+    );
     for (const { status } of await Promise.all(made)) expect(status).toBe(201);
     await everythingSealed();
     const findings = check(await exported());

@@ -119,7 +119,8 @@ describe('behind a proxy', () => {
     'x-forwarded-host': 'soc.example.com',
   };
   const seenBy = async (trusted: string, headers: Record<string, string> = forwarded) => {
-    const app = apps.get(trusted) ?? (await startTestApp({ ...modules, settings: { TRUST_PROXY: trusted } }));
+    const app =
+      apps.get(trusted) ?? (await startTestApp({ ...modules, settings: { TRUST_PROXY: trusted } }));
     apps.set(trusted, app);
     const answer = await app.request('GET', '/test-only/client', { headers });
     return { ...answer.body.data, hsts: answer.headers['strict-transport-security'] };
@@ -150,8 +151,11 @@ describe('behind a proxy', () => {
     ['[::ffff:203.0.113.7]:51234'],
     ['192.0.2.1, 203.0.113.7:51234'],
     ['192.0.2.1, 203.0.113.7:51234, 10.1.2.3:8080, [::ffff:10.1.2.4]:80'],
-  ])('reads the last address of %s that is no proxy, however the proxies write it', async (address) => {
-    const seen = await seenBy(OURS_AND_THIS, { ...forwarded, 'x-forwarded-for': address });
-    expect(seen.ip).toBe('203.0.113.7');
-  });
+  ])(
+    'reads the last address of %s that is no proxy, however the proxies write it',
+    async (address) => {
+      const seen = await seenBy(OURS_AND_THIS, { ...forwarded, 'x-forwarded-for': address });
+      expect(seen.ip).toBe('203.0.113.7');
+    },
+  );
 });

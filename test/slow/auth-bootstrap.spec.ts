@@ -43,7 +43,9 @@ describe('the first start', () => {
 
   it('creates the admin and the key of the settings, nothing without settings, and writes no secret', async () => {
     await start();
-    expect(await query('select username from users union all select name from api_keys')).toEqual([]);
+    expect(await query('select username from users union all select name from api_keys')).toEqual(
+      [],
+    );
     const { key } = createKey();
     const dataDir = join(tmpdir(), `its-bootstrap-${randomBytes(6).toString('hex')}`);
     const app = await start({
@@ -72,7 +74,9 @@ describe('the first start', () => {
     ]);
     expect(kept).not.toContain(key.slice(13));
     expect(kept).not.toContain(PASSWORD);
-    const audited = await query(`select actor, action from audit_log where action <> 'playbook.created' order by id limit 2`);
+    const audited = await query(
+      `select actor, action from audit_log where action <> 'playbook.created' order by id limit 2`,
+    );
     expect(audited).toEqual([
       { actor: 'system', action: 'user.created' },
       { actor: 'system', action: 'api_key.created' },
@@ -137,7 +141,10 @@ describe('the first start', () => {
   it('refuses a common or malformed setting in one line, and creates nothing', async () => {
     for (const [settings, line] of [
       [{ PASSWORD: 'Password123!' }, /^BOOTSTRAP_ADMIN_PASSWORD is too easy to guess: [^\n]+$/],
-      [{ PASSWORD: 'admin-admin-2026' }, /^BOOTSTRAP_ADMIN_PASSWORD consists of the user name[^\n]+$/],
+      [
+        { PASSWORD: 'admin-admin-2026' },
+        /^BOOTSTRAP_ADMIN_PASSWORD consists of the user name[^\n]+$/,
+      ],
       [{ PASSWORD: 'too short' }, /^BOOTSTRAP_ADMIN_PASSWORD must be [^\n]+$/],
       [{ API_KEY: 'its_short' }, /^BOOTSTRAP_ADMIN_API_KEY must be [^\n]+$/],
     ] as const) {

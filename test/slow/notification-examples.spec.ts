@@ -147,7 +147,7 @@ describe('docs/examples/notifications', () => {
         signed(new Date(Date.now() - 400_000)),
         signed(new Date(Date.now() + 400_000)),
       ]) {
-        expect([forged, await post(forged as Record<string, string>)]).toEqual([forged, 401]);
+        expect([forged, await post(forged)]).toEqual([forged, 401]);
       }
       expect(await post(headers, `${event} `)).toBe(401);
     });

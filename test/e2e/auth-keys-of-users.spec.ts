@@ -68,7 +68,7 @@ describe('the API keys of a user', () => {
       for (const key of keys)
         expect((await withKey(key).request('GET', '/api/users')).status).toBe(401);
       skipTime(PROMISED_MS);
-    expect(await statuses(keys)).toEqual([401, 401, 401, 401]);
+      expect(await statuses(keys)).toEqual([401, 401, 401, 401]);
       expect(await statuses(others.keys)).toEqual([200, 200, 200, 200]);
       for (const id of ids) {
         expect(await audited('api_key.revoked', id)).toMatchObject([

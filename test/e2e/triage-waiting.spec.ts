@@ -81,9 +81,9 @@ describe('a triage run that nobody waits for', () => {
     await world.until(later, 'completed');
     await eventually(
       () =>
-        world.database.query(`select 1 from unhandled_events where subject_id = $1`, [id]) as Promise<
-          object[]
-        >,
+        world.database.query<object[]>(`select 1 from unhandled_events where subject_id = $1`, [
+          id,
+        ]),
       (unhandled) => unhandled.length === 0,
     );
     expect(await world.runs(id)).toHaveLength(1);

@@ -26,10 +26,10 @@ describe('shutdown', () => {
     const connection = await RawConnection.open(service.port);
     connection.send(
       `POST /api/api-keys HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n` +
-        'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{',
+        'Content-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n',
     );
-    await sleep(100);
-    return connection;
+    expect((await connection.answer()).status).toBe(100);
+    return connection.send('{');
   }
 
   const refused = (port: number): Promise<boolean> =>
@@ -148,7 +148,7 @@ describe('shutdown', () => {
       const postmaster = postmasterOf(service)!;
       expect(isAlive(postmaster)).toBe(true);
       service.signal('SIGTERM');
-      await sleep(300);
+      await eventually(() => refused(service.port), Boolean);
       expect(isAlive(postmaster)).toBe(true);
       slow.send('}');
       expect((await slow.answer()).status).toBe(422);

@@ -22,7 +22,7 @@ const LIMIT = 1_048_576;
 const LIMIT_OF_STRANGERS = 16_384;
 const LIMIT_OF_RAW_DATA = 262_144;
 /** Enough lines to hold the loop for seconds where they are read in one turn, and few enough for a slow machine. */
-const LIMIT_OF_LINES = 262_144;
+const LIMIT_OF_LINES = 131_072;
 /** What docker/kubernetes/deployment.yaml gives the process. */
 const HEAP_MB = 384;
 

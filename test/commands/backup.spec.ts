@@ -11,14 +11,18 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { backupKeys } from '../../src/cli/service-backup.js';
+import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { BackupError, requireSignature } from '../../src/platform/database/backup/backup-format.js';
+import { verifyBackup } from '../../src/platform/database/backup/read-backup.js';
+import { loadSecretKeys } from '../../src/platform/secrets/load-secret-keys.js';
 import { forged, withEnd } from '../support/forged-backup.js';
 import { query } from '../support/embedded/query.js';
 import { type Outcome, runCommand } from '../support/command.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { contentsOf, Site, type TableContent } from '../support/site.js';
+import { TEST_SETTINGS } from '../support/test-app.js';
 import { asServiceRole, createTestDatabase, type TestDatabase } from '../support/test-database.js';
-
-jest.setTimeout(300_000);
 
 /** Made anew from the incidents, ended, or written by the restore itself: its record, and the last use of the key. */
 const OF_ITS_OWN = [
@@ -38,7 +42,10 @@ const compared = (contents: Record<string, TableContent>): Record<string, TableC
 describe('backup and restore, with an external database', () => {
   let folder: string;
   let file: string;
+  /** The bytes of the file. */
+  let whole: Buffer;
   let site: Site;
+  let source: TestDatabase;
   const databases: TestDatabase[] = [];
 
   const database = async (options?: { empty: boolean }): Promise<TestDatabase> => {
@@ -51,69 +58,63 @@ describe('backup and restore, with an external database', () => {
   const restore = (to: TestDatabase, ...args: string[]) => runCommand('restore', args, on(to));
   const serve = (from: TestDatabase) =>
     ServiceProcess.start({ settings: { ...site.settings, DATABASE_URL: from.url } });
-  const filled = async (by = site): Promise<TestDatabase> => {
-    const made = await database({ empty: true });
-    const service = await ServiceProcess.start({
-      settings: { ...by.settings, DATABASE_URL: made.url },
-    });
-    await by.fill(service);
-    await service.stop();
-    return made;
-  };
-
-  beforeEach(async () => {
+  beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'its-backup-'));
     file = join(folder, 'site.backup');
     site = await Site.open();
+    source = await database({ empty: true });
+    const service = await serve(source);
+    await site.fill(service);
+    await service.stop();
+    expect(await backup(source, file)).toMatchObject({ code: 0, stderr: '' });
+    whole = readFileSync(file);
   });
 
-  afterEach(async () => {
-    await ServiceProcess.endAll();
+  afterEach(() => ServiceProcess.endAll());
+  afterAll(async () => {
     await site.close();
-    for (const one of databases.splice(0)) await one.drop();
+    for (const one of databases) await one.drop();
     rmSync(folder, { recursive: true });
   });
 
   it('restores everything, into an empty database and over a used one', async () => {
-    const source = await filled();
-    expect(await backup(source, file)).toMatchObject({ code: 0, stderr: '' });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder)).toEqual(['site.backup']);
-
-    const other = await Site.open();
-    const [empty, used] = [await database({ empty: true }), await filled(other)];
-    await other.close();
-    expect(await restore(empty, file)).toMatchObject({ code: 0, stderr: '' });
-    const refused = await restore(used, file);
-    expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(/^The database is not empty\. [^\n]*--force[^\n]*\n$/);
-    expect(await restore(used, file, '--force')).toMatchObject({ code: 0, stderr: '' });
-
     const before = await contentsOf(source.url);
     expect(before['incidents']!.rows).toBe(7);
     expect(before['actions']!.rows).toBe(1);
-    for (const target of [empty, used]) {
+    const target = await database({ empty: true });
+    const expectAllOf = async () => {
       const after = await contentsOf(target.url);
       // That it was restored, and that the trail is accepted as it is.
       expect(after['audit_log']!.rows).toBe(before['audit_log']!.rows + 2);
       expect(after['schema_migrations']!.rows).toBe(before['schema_migrations']!.rows);
       expect(compared(after)).toEqual(compared(before));
-      expect(await site.faults(await serve(target))).toEqual([]);
-    }
+      const service = await serve(target);
+      expect(await site.faults(service)).toEqual([]);
+      await service.stop();
+    };
+    expect(await restore(target, file)).toMatchObject({ code: 0, stderr: '' });
+    await expectAllOf();
+    const refused = await restore(target, file);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toMatch(/^The database is not empty\. [^\n]*--force[^\n]*\n$/);
+    expect(await restore(target, file, '--force')).toMatchObject({ code: 0, stderr: '' });
+    await expectAllOf();
   });
 
   it('writes a backup of one moment while the service goes on writing', async () => {
-    const source = await database({ empty: true });
-    const service = await serve(source);
-    await site.fill(service);
+    const busy = await database();
+    const service = await serve(busy);
+    const other = join(folder, 'busy.backup');
     let outcome: Outcome | undefined;
-    const done = backup(source, file).then((one) => (outcome = one));
-    while (!outcome) await site.addIncident(service);
+    const done = backup(busy, other).then((one) => (outcome = one));
+    const body = { incident_type: 'phishing', source: 'busy' };
+    while (!outcome) await site.admin(service).request('POST', '/api/incidents', { body });
     await done;
     expect(outcome).toMatchObject({ code: 0 });
-
     const target = await database({ empty: true });
-    expect(await restore(target, file)).toMatchObject({ code: 0 });
+    expect(await restore(target, other)).toMatchObject({ code: 0 });
     // Each creation writes an incident and its audit record in one transaction.
     const [counts] = await query<{ incidents: number; records: number }>(
       target.url,
@@ -121,19 +122,11 @@ describe('backup and restore, with an external database', () => {
               (select count(*)::int from audit_log where action = 'incident.created') as records`,
     );
     expect(counts!.incidents).toBe(counts!.records);
-    const restored = await serve(target);
-    const admin = site.admin(restored);
-    const { body } = await admin.request('GET', '/api/audit/verify');
-    expect(body.data.valid).toBe(true);
-    const shown = await admin.request('GET', '/api/incidents?per_page=1');
-    // One of them was deleted.
-    expect(shown.body.meta.total).toBe(counts!.incidents - 1);
+    rmSync(other);
   });
 
-  it('refuses a restore while the service is connected when the schemas or the keys differ', async () => {
-    const source = await filled();
-    await backup(source, file);
-    const target = await database({ empty: true });
+  it('refuses a restore while a service with other keys or another schema is connected', async () => {
+    const target = await database();
     const otherKey = Buffer.alloc(32, 9).toString('base64');
     const service = await ServiceProcess.start({
       settings: { ...site.settings, DATABASE_URL: target.url, SECRETS_KEY: otherKey },
@@ -156,94 +149,73 @@ describe('backup and restore, with an external database', () => {
     expect((await contentsOf(target.url))['incidents']).toEqual(before['incidents']);
   });
 
-  it('leaves the database as it was when the file is damaged, cut off or no backup', async () => {
-    const source = await filled();
-    await backup(source, file);
-    const before = await contentsOf(source.url);
-    const whole = readFileSync(file);
+  it('changes nothing when the file is damaged, cut off, forged or not a backup', async () => {
     const content = gunzipSync(whole);
     const at = content.indexOf('203.0.113.9');
     expect(at).toBeGreaterThan(0);
     const altered = Buffer.from(content);
     altered.write('8', at);
-    const damages: Record<string, Buffer> = {
-      'a byte of the gzip': Buffer.concat([
-        whole.subarray(0, 900),
-        Buffer.from([whole[900]! ^ 1]),
-        whole.subarray(901),
-      ]),
-      'cut off': whole.subarray(0, whole.length - 20),
-      'cut off between frames': gzipSync(content.subarray(0, content.lastIndexOf('Z\0\0'))),
-      'changed and packed again': gzipSync(altered),
-      'no backup': Buffer.from('nothing of the kind'),
-      'another gzip': gzipSync('nothing of the kind'),
-      empty: Buffer.alloc(0),
-    };
-    for (const [how, bytes] of Object.entries(damages)) {
-      writeFileSync(file, bytes);
-      const { code, stderr } = await restore(source, file, '--force');
-      expect({ how, code }).toEqual({ how, code: 1 });
-      expect(stderr).toMatch(/^[^\n]*cannot be restored, and nothing was changed: [^\n]+\n$/);
-    }
-    expect(await contentsOf(source.url)).toEqual(before);
-  });
-
-  it('refuses a file that somebody without the key wrote, although its checksums are right', async () => {
-    const source = await filled();
-    await backup(source, file);
-    const before = await contentsOf(source.url);
-    const whole = readFileSync(file);
-    const unsigned = (end: Record<string, unknown>) => ({ ...end, mac: undefined });
-    const forgeries: Record<string, [Buffer, RegExp]> = {
+    const damaged = Buffer.from(whole);
+    damaged[900]! ^= 1;
+    const damages: Record<string, [Buffer, RegExp?]> = {
+      'a changed byte': [damaged],
+      'cut off': [whole.subarray(0, whole.length - 20)],
+      'cut off between frames': [gzipSync(content.subarray(0, content.lastIndexOf('Z\0\0')))],
+      'changed and packed again': [gzipSync(altered)],
+      text: [Buffer.from('nothing of the kind')],
+      'another gzip': [gzipSync('nothing of the kind')],
+      empty: [Buffer.alloc(0)],
       'another role': [
         forged(whole, 'api_keys', ['\tadmin\t', '\tviewer\t']),
         /its signature is invalid/,
       ],
-      'no signature': [withEnd(whole, unsigned), /it is not signed, [^\n]*--without-key/],
+      'no signature': [
+        withEnd(whole, (end) => ({ ...end, mac: undefined })),
+        /it is not signed, [^\n]*--without-key/,
+      ],
       'half a signature': [
         withEnd(whole, ({ mac, ...end }) => ({ ...end, mac: String(mac).slice(0, 32) })),
         /its signature is invalid/,
       ],
       'rows after an early end': [Buffer.concat([whole, whole]), /it has data after its end/],
     };
-    for (const [how, [bytes, why]] of Object.entries(forgeries)) {
-      writeFileSync(file, bytes);
-      const { code, stderr } = await restore(source, file, '--force');
-      expect({ how, code, stderr }).toEqual({ how, code: 1, stderr: expect.stringMatching(why) });
+    const keys = loadSecretKeys(loadSettings({ SECRETS_KEY: TEST_SETTINGS['SECRETS_KEY'] }));
+    const bad = join(folder, 'bad.backup');
+    for (const [how, [bytes, why = /[^]/]] of Object.entries(damages)) {
+      writeFileSync(bad, bytes);
+      const verified = verifyBackup(bad).then((one) =>
+        requireSignature(one, (id) => backupKeys(keys).find(id)),
+      );
+      const error: unknown = await verified.catch((thrown: unknown) => thrown);
+      expect({ how, error }).toEqual({ how, error: expect.any(BackupError) });
+      expect((error as Error).message).toMatch(why);
+    }
+    const before = await contentsOf(source.url);
+    for (const how of ['changed and packed again', 'another role']) {
+      writeFileSync(bad, damages[how]![0]);
+      const { code, stderr } = await restore(source, bad, '--force');
+      expect({ how, code }).toEqual({ how, code: 1 });
       expect(stderr).toMatch(/^[^\n]*cannot be restored, and nothing was changed: [^\n]+\n$/);
     }
     expect(await contentsOf(source.url)).toEqual(before);
-
-    // Made without the key: restored only by who says that nobody vouches for it.
-    await backup(source, file, '--without-key', '--force');
-    expect((await restore(source, file, '--force')).stderr).toMatch(/it is not signed/);
-    const trusted = await restore(source, file, '--force', '--without-key');
-    expect(trusted).toMatchObject({ code: 0, stderr: '' });
-    expect(trusted.stdout).toMatch(/^Its signature was not checked, so its content may be forged/m);
+    rmSync(bad);
   });
 
-  it('refuses a backup of a later release', async () => {
-    const source = await filled();
-    await query(
-      source.url,
-      `insert into schema_migrations (timestamp, name) values (9999999999999, 'Later9999999999999')`,
-    );
-    await backup(source, file);
-    const { code, stderr } = await restore(await database({ empty: true }), file);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /^The backup belongs to a newer release: [^\n]*Later9999999999999[^\n]*\n$/,
-    );
+  it('restores a backup that nobody signed only with --without-key', async () => {
+    const unsigned = join(folder, 'unsigned.backup');
+    await backup(source, unsigned, '--without-key');
+    const target = await database({ empty: true });
+    expect((await restore(target, unsigned)).stderr).toMatch(/it is not signed/);
+    const trusted = await restore(target, unsigned, '--without-key');
+    expect(trusted).toMatchObject({ code: 0, stderr: '' });
+    expect(trusted.stdout).toMatch(/^Its signature was not checked, so its content may be forged/m);
+    rmSync(unsigned);
   });
 
   it('lets the role of the service use what the owner restored, and refuses a restore by that role itself', async () => {
-    const source = await filled();
-    await backup(source, file);
     const target = await database({ empty: true });
     const alone = { DATABASE_URL: asServiceRole(target.url) };
     const both = { settings: { ...alone, MIGRATION_DATABASE_URL: target.url } };
-    const asService = (...args: string[]) =>
-      runCommand('restore', [file, ...args], { settings: alone });
     const refusal = {
       code: 1,
       stdout: '',
@@ -251,54 +223,47 @@ describe('backup and restore, with an external database', () => {
         /^The role "\w+" does not own the tables\. [^\n]+ MIGRATION_DATABASE_URL [^\n]+\n$/,
       ),
     };
-    expect(await asService()).toEqual(refusal);
+    expect(await runCommand('restore', [file], { settings: alone })).toEqual(refusal);
     expect(await contentsOf(target.url)).toEqual({});
-
     expect(await runCommand('restore', [file], both)).toMatchObject({ code: 0, stderr: '' });
-    const service = await ServiceProcess.start({ settings: { ...site.settings, ...alone } });
-    expect(await site.faults(service)).toEqual([]);
-    await service.stop();
 
     const before = await contentsOf(target.url);
-    expect(await asService('--force')).toEqual(refusal);
-    expect(await contentsOf(target.url)).toEqual(before);
+    expect(await runCommand('restore', [file, '--force'], { settings: alone })).toEqual(refusal);
     const other = await database({ empty: true });
     const astray = { ...both.settings, DATABASE_URL: asServiceRole(other.url) };
     const elsewhere = await runCommand('restore', [file, '--force'], { settings: astray });
     expect(elsewhere.stderr).toMatch(/^MIGRATION_DATABASE_URL leads to [^\n]+\n$/);
     expect(await contentsOf(target.url)).toEqual(before);
     expect(await runCommand('restore', [file, '--force'], both)).toMatchObject({ code: 0 });
-    const again = await ServiceProcess.start({ settings: { ...site.settings, ...alone } });
-    expect(await site.faults(again)).toEqual([]);
+    const service = await ServiceProcess.start({ settings: { ...site.settings, ...alone } });
+    expect(await site.faults(service)).toEqual([]);
   });
 
   it('never leaves half a file, and replaces a file only with --force', async () => {
-    const source = await filled();
-    writeFileSync(file, 'precious');
-    expect(await backup(source, file)).toMatchObject({ code: 1, stdout: '' });
-    expect(readFileSync(file, 'utf8')).toBe('precious');
+    const kept = join(folder, 'kept.backup');
+    writeFileSync(kept, 'precious');
+    expect(await backup(source, kept)).toMatchObject({ code: 1, stdout: '' });
     const nowhere = join(folder, 'nowhere');
     expect(await backup(source, join(nowhere, 'site.backup'))).toMatchObject({
       code: 1,
       stderr: `${nowhere} does not exist.\n`,
     });
     // A file system that takes no more than a kilobyte.
-    const full = await runCommand('backup', [file, '--force'], {
+    const full = await runCommand('backup', [kept, '--force'], {
       ...on(source),
       limit: 'ulimit -f 1',
     });
     expect(full.code).not.toBe(0);
     expect(full.stderr).toMatch(/^[^\n]*(EFBIG|File too large|file too large)[^\n]*\n$/);
-    expect(readdirSync(folder)).toEqual(['site.backup']);
-    expect(readFileSync(file, 'utf8')).toBe('precious');
-    expect(await backup(source, file, '--force')).toMatchObject({ code: 0 });
-    expect(readdirSync(folder)).toEqual(['site.backup']);
+    expect(readdirSync(folder)).toEqual(['kept.backup', 'site.backup']);
+    expect(readFileSync(kept, 'utf8')).toBe('precious');
+    expect(await backup(source, kept, '--force')).toMatchObject({ code: 0 });
+    expect(readdirSync(folder)).toEqual(['kept.backup', 'site.backup']);
+    rmSync(kept);
   });
 
   it('asks for the key of the backup before it changes anything', async () => {
-    const source = await filled();
-    await backup(source, file);
-    expect(gunzipSync(readFileSync(file)).toString('latin1')).not.toContain('BwcHBwcHBwc');
+    expect(gunzipSync(whole).toString('latin1')).not.toContain('BwcHBwcHBwc');
     const target = await database({ empty: true });
     const other = {
       settings: { DATABASE_URL: target.url, SECRETS_KEY: Buffer.alloc(32, 9).toString('base64') },
@@ -315,16 +280,11 @@ describe('backup and restore, with an external database', () => {
     expect(kept.stderr).toMatch(/^This database was used with the key [0-9a-f]{8}, [^\n]+\n$/);
     expect(existsSync(join(folder, 'b'))).toBe(false);
 
-    // Lost for good: restored all the same, and then given up.
+    // The key is lost: the backup can be restored all the same, and the key is then given up.
     expect(await runCommand('restore', [file, '--without-key'], other)).toMatchObject({ code: 0 });
     const lost = /the key ([0-9a-f]{8})/.exec(refused.stderr)![1]!;
     const given = await runCommand('lost-key', [lost, '--discard'], other);
     expect(given).toMatchObject({ code: 0, stderr: '' });
-    const service = await ServiceProcess.start({
-      settings: { ...site.settings, ...other.settings },
-    });
-    const { body } = await site.admin(service).request('GET', '/api/audit/verify');
-    expect(body.data).toMatchObject({ valid: true, taken_over: expect.any(Number) });
   });
 });
 

@@ -8,8 +8,6 @@ import { ServiceProcess } from '../support/service-process.js';
 import { Site } from '../support/site.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-jest.setTimeout(300_000);
-
 /** Answers of the service while it creates incidents without a pause, until it is stopped. */
 class Load {
   readonly statuses: number[] = [];
@@ -38,9 +36,6 @@ class Load {
     }
   }
 }
-
-/** Long enough for a backup and a restore meanwhile, and less than a call may take. */
-const VENDOR_MS = 7_000;
 
 /** Machines may be busy. */
 const becomes = <T>(expected: T, look: () => T | Promise<T>): Promise<T> =>
@@ -90,7 +85,7 @@ describe.each(['external', 'embedded'])(
       return ready.status === 200 && detailed.components?.audit.status === 'healthy';
     };
 
-    beforeEach(async () => {
+    beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'its-restore-'));
       file = join(folder, 'site.backup');
       site = await Site.open();
@@ -101,6 +96,10 @@ describe.each(['external', 'embedded'])(
     });
 
     afterEach(async () => {
+      site.vendor.forget();
+      await turnSwitch('deactivate', 'over');
+    });
+    afterAll(async () => {
       await ServiceProcess.endAll();
       await site.close();
       await database?.drop();
@@ -116,7 +115,7 @@ describe.each(['external', 'embedded'])(
       const cookie = String(headers['set-cookie']).split(';')[0]!;
       expect(await statusWith({ cookie })).toBe(200);
       const atBackup = await get('/api/incidents?source=site&per_page=100');
-      expect(await run('backup', file)).toMatchObject({ code: 0, stderr: '' });
+      expect(await run('backup', file, '--force')).toMatchObject({ code: 0, stderr: '' });
 
       await admin.request('DELETE', `/api/api-keys/${revoked.id}`);
       const later = await makeKey('made later');
@@ -151,36 +150,46 @@ describe.each(['external', 'embedded'])(
       expect(await get('/api/audit/verify')).toMatchObject({ data: { valid: true } });
     });
 
-    it('repeats no action that a vendor was asked to do, and reports those that the backup does not know', async () => {
+    // The rest is the same code for both databases.
+    if (kind === 'embedded') return;
+
+    /** Keeps the answers of the vendor until the test wants them. */
+    const holdVendor = (): (() => void) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
       site.vendor.forget();
-      site.vendor.plan = () => ({ behaviour: 'apply', afterMs: VENDOR_MS });
+      site.vendor.held = promise;
+      return resolve;
+    };
+
+    it('repeats no action that a vendor was asked to do, and reports those that the backup does not know', async () => {
+      const answer = holdVendor();
       const before = await lookUp();
       await becomes(1, () => sentTo(before));
       await turnSwitch('activate', 'held');
-      expect(await run('backup', file)).toMatchObject({ code: 0, stderr: '' });
+      expect(await run('backup', file, '--force')).toMatchObject({ code: 0, stderr: '' });
 
-      // A busy machine may restore when the vendor has answered already: then that action is tried again.
-      await eventually(async () => {
-        await turnSwitch('deactivate', 'go on');
-        const after = await lookUp();
-        await becomes(1, () => sentTo(after));
-        const restored = await run('restore', file, '--force');
-        expect(restored).toMatchObject({ code: 0, stderr: '' });
-        expect(restored.stdout).toMatch(/The kill switch is on, as in the backup: [^\n]*\(held\)/);
-        expect(sentTo(after)).toBe(1);
-        return restored.stdout.includes(`but the backup does not contain: ${after}.`);
-      }, Boolean);
+      await turnSwitch('deactivate', 'go on');
+      const after = await lookUp();
+      await becomes(1, () => sentTo(after));
+      const restored = await run('restore', file, '--force');
+      expect(restored).toMatchObject({ code: 0, stderr: '' });
+      expect(restored.stdout).toMatch(/The kill switch is on, as in the backup: [^\n]*\(held\)/);
+      expect(restored.stdout).toContain(`but the backup does not contain: ${after}.`);
       expect((await get('/api/kill-switch')).data).toMatchObject({ active: true, reason: 'held' });
+      answer();
       await becomes('completed', () => statusOf(before));
-      expect(sentTo(before)).toBe(1);
+      expect([sentTo(before), sentTo(after)]).toEqual([1, 1]);
       expect(await get('/api/audit/verify')).toMatchObject({ data: { valid: true } });
     });
 
     it('leaves the kill switch on, and keeps ended what has ended since the backup', async () => {
-      site.vendor.forget();
-      site.vendor.plan = () => ({ behaviour: 'apply', afterMs: VENDOR_MS });
+      const answer = holdVendor();
+      const completed = async () =>
+        (await get('/api/actions?status=completed')).meta.total as number;
+      const before = await completed();
       const action = await lookUp();
-      expect(await run('backup', file)).toMatchObject({ code: 0 });
+      expect(await run('backup', file, '--force')).toMatchObject({ code: 0 });
+      answer();
       await becomes('completed', () => statusOf(action));
       await turnSwitch('activate', 'contained');
       const restored = await run('restore', file, '--force');
@@ -193,14 +202,10 @@ describe.each(['external', 'embedded'])(
         active: true,
         reason: 'contained',
       });
-      const completed = await get('/api/actions?status=completed');
-      expect(completed.meta.total).toBe(2);
+      expect(await completed()).toBe(before + 1);
       expect((await get(`/api/actions/${action}`)).data.status).toBe('completed');
       expect(sentTo(action)).toBe(1);
     });
-
-    // The rest is the same code for both databases, and takes a minute and a half.
-    if (kind === 'external') return;
 
     it('sends what had still to be sent, and disables the channels when it is to be quiet', async () => {
       const channel = {
@@ -212,7 +217,7 @@ describe.each(['external', 'embedded'])(
       const { body } = await admin.request('POST', '/api/notification-channels', { body: channel });
       const incident = { incident_type: 'malware', source: 'edr' };
       await admin.request('POST', '/api/incidents', { body: incident });
-      expect(await run('backup', file)).toMatchObject({ code: 0 });
+      expect(await run('backup', file, '--force')).toMatchObject({ code: 0 });
       const restored = await run('restore', file, '--force');
       expect(restored).toMatchObject({ code: 0, stderr: '' });
       expect(restored.stdout).toMatch(/pending in the backup and are sent: 1\. /);
@@ -221,169 +226,131 @@ describe.each(['external', 'embedded'])(
       expect(quiet.stdout).not.toContain('and are sent');
       const shown = await get(`/api/notification-channels/${body.data.id}`);
       expect(shown.data).toMatchObject({ enabled: false, status: 'disabled' });
+      await admin.request('DELETE', `/api/notification-channels/${body.data.id}`);
     });
 
-    it('keeps revoked keys, disabled users and the kill switch as they are, unless told --as-it-was', async () => {
-      const key = await makeKey('revoked since');
-      const user = { username: 'ben', password: 'long enough for ben 7', role: 'analyst' };
-      const { body } = await admin.request('POST', '/api/users', { body: user });
-      const login = async () => {
-        const { username, password } = user;
-        return (await service.client.request('POST', '/login', { body: { username, password } }))
+    it('gives back nothing that was taken away since the backup, unless it is told --as-it-was', async () => {
+      const made = async (path: string, body: object): Promise<string> =>
+        (await admin.request('POST', path, { body })).body.data.id;
+      const password = 'long enough for all 7';
+      const user = (username: string, role: string) =>
+        made('/api/users', { username, password, role });
+      const connector = async (name: string) => {
+        const body = { name, type: 'virustotal', config: { api_key: 'x'.repeat(64) } };
+        return `/api/connectors/${await made('/api/connectors', body)}`;
+      };
+      const channel = async (name: string) => {
+        const config = { url: 'https://nobody.invalid/' };
+        const body = { name, type: 'webhook', config, events: ['kill_switch.activated'] };
+        return `/api/notification-channels/${await made('/api/notification-channels', body)}`;
+      };
+      const [key, ben, eve] = [
+        await makeKey('revoked since'),
+        await user('ben', 'analyst'),
+        await user('eve', 'senior'),
+      ];
+      for (const source of ['gone', 'leaked']) {
+        await made('/api/webhooks', { source, secret: 'secret-of-a-source', signature: 'token' });
+      }
+      const automatic = { name: 'contain', auto_run: true, trust_verdict: true, steps: [] };
+      await made('/api/playbooks', automatic);
+      const off = [await connector('vt-off'), await channel('off')];
+      const gone = [await connector('vt-gone'), await channel('gone')];
+      const kept = await channel('kept');
+      expect(await run('backup', file, '--force')).toMatchObject({ code: 0 });
+
+      const renewed = 'another long one for eve 9';
+      const put = (path: string, body: object) => admin.request('PUT', path, { body });
+      const taken = [
+        await admin.request('DELETE', `/api/api-keys/${key.id}`),
+        await put(`/api/users/${ben}`, { enabled: false }),
+        await put(`/api/users/${eve}`, { role: 'viewer', password: renewed }),
+        await admin.request('DELETE', '/api/webhooks/gone'),
+        await put('/api/webhooks/leaked', { secret: 'secret-since-then', revoke_old_secret: true }),
+        await put('/api/playbooks/contain', { auto_run: false, trust_verdict: false }),
+        ...(await Promise.all(off.map((path) => put(path, { enabled: false })))),
+        ...(await Promise.all(gone.map((path) => admin.request('DELETE', path)))),
+        await turnSwitch('activate', 'contained'),
+      ];
+      expect(taken.filter(({ status }) => status !== 200)).toEqual([]);
+
+      const login = async (username: string, given: string) =>
+        (await service.client.request('POST', '/login', { body: { username, password: given } }))
+          .status;
+      const receipt = async (source: string) => {
+        const headers = { 'x-webhook-token': 'secret-of-a-source' };
+        const body = { data: { alert_id: '1' } };
+        return (await service.client.request('POST', `/api/webhooks/${source}`, { body, headers }))
           .status;
       };
-      expect(await run('backup', file)).toMatchObject({ code: 0 });
-      await admin.request('DELETE', `/api/api-keys/${key.id}`);
-      await admin.request('PUT', `/api/users/${body.data.id}`, { body: { enabled: false } });
-      await turnSwitch('activate', 'contained');
-
-      const kept = await run('restore', file, '--force');
-      expect(kept.stdout).toContain('1 API keys stay revoked, 1 users stay disabled.');
-      expect([await statusWith(bearer(key)), await login()]).toEqual([401, 401]);
-      expect((await get('/api/kill-switch')).data.active).toBe(true);
-
-      const asItWas = await run('restore', file, '--force', '--as-it-was');
-      expect(asItWas.stdout).toContain('playbooks and the kill switch are as in the backup');
-      await becomes(200, () => statusWith(bearer(key)));
-      expect(await login()).toBe(200);
-      expect((await get('/api/kill-switch')).data.active).toBe(false);
-    });
-
-    it('gives back no role, password, webhook source, webhook secret or automatic run that was taken away since', async () => {
-      const [old, renewed] = ['long enough for eve 7', 'another long one for eve 9'];
-      const senior = { username: 'eve', password: old, role: 'senior' };
-      const eve = (await admin.request('POST', '/api/users', { body: senior })).body.data.id;
-      const gone = { source: 'gone', secret: 'the-secret-of-the-gone', signature: 'token' };
-      const leaked = { source: 'leaked', secret: 'the-secret-that-leaked', signature: 'token' };
-      for (const body of [gone, leaked]) await admin.request('POST', '/api/webhooks', { body });
-      const automatic = { name: 'contain', auto_run: true, trust_verdict: true, steps: [] };
-      await admin.request('POST', '/api/playbooks', { body: automatic });
-      expect(await run('backup', file)).toMatchObject({ code: 0 });
-
-      const taken = [
-        await admin.request('PUT', `/api/users/${eve}`, {
-          body: { role: 'viewer', password: renewed },
-        }),
-        await admin.request('DELETE', '/api/webhooks/gone'),
-        await admin.request('PUT', '/api/webhooks/leaked', {
-          body: { secret: 'the-secret-since-then', revoke_old_secret: true },
-        }),
-        await admin.request('PUT', '/api/playbooks/contain', {
-          body: { auto_run: false, trust_verdict: false },
-        }),
-      ];
-      expect(taken.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
       const seen = async () => {
-        const receipt = async (source: string, secret: string) =>
-          (
-            await service.client.request('POST', `/api/webhooks/${source}`, {
-              body: { data: { alert_id: '1' } },
-              headers: { 'x-webhook-token': secret },
-            })
-          ).status;
-        const login = async (password: string) =>
-          (
-            await service.client.request('POST', '/login', {
-              body: { username: 'eve', password },
-            })
-          ).status;
         const { auto_run, trust_verdict } = (await get('/api/playbooks/contain')).data;
+        const outbound = [...off, ...gone, kept].map(
+          async (path) => (await get(path)).data?.enabled as unknown,
+        );
         return {
-          role: (await get(`/api/users/${eve}`)).data.role,
-          logins: [await login(old), await login(renewed)],
-          gone: await receipt('gone', gone.secret),
-          leaked: await receipt('leaked', leaked.secret),
-          playbook: { auto_run, trust_verdict },
+          key: await statusWith(bearer(key)),
+          ben: await login('ben', password),
+          eve: [(await get(`/api/users/${eve}`)).data.role, await login('eve', renewed)],
+          playbook: [auto_run, trust_verdict],
+          outbound: await Promise.all(outbound),
+          isStopped: (await get('/api/kill-switch')).data.active,
         };
       };
       const without = {
-        role: 'viewer',
-        logins: [401, 200],
-        gone: 404,
-        leaked: 401,
-        playbook: { auto_run: false, trust_verdict: false },
+        key: 401,
+        ben: 401,
+        eve: ['viewer', 200],
+        playbook: [false, false],
+        outbound: [false, false, undefined, undefined, true],
+        isStopped: true,
       };
       expect(await seen()).toEqual(without);
-      const kept = await run('restore', file, '--force');
-      expect(kept).toMatchObject({ code: 0, stderr: '' });
+      const restored = await run('restore', file, '--force');
+      expect(restored).toMatchObject({ code: 0, stderr: '' });
       await becomes(true, isWell);
       expect(await seen()).toEqual(without);
-      expect(kept.stdout).toContain(
-        'Access that ended since the backup: 1 roles stay lowered, 1 passwords stay changed, ' +
-          '1 webhook sources stay deleted, 1 webhook secrets stay changed, 1 playbooks stay restricted.',
-      );
-      const records = (await get('/api/audit?action=database.restored')).data;
-      expect(records[0].details).toMatchObject({
+      expect([await receipt('gone'), await receipt('leaked')]).toEqual([404, 401]);
+      for (const what of [
+        'API keys stay revoked',
+        'users stay disabled',
+        'roles stay lowered',
+        'passwords stay changed',
+        'webhook sources stay deleted',
+        'webhook secrets stay changed',
+        'playbooks stay restricted',
+        'connectors stay deleted',
+        'connectors stay disabled',
+        'notification channels stay deleted',
+        'notification channels stay disabled',
+      ]) {
+        expect(restored.stdout).toContain(`1 ${what}`);
+      }
+      const [record] = (await get('/api/audit?action=database.restored')).data;
+      expect(record.details).toMatchObject({
         roles_kept_lowered: 1,
         passwords_kept_changed: 1,
         webhook_sources_kept_deleted: 1,
         webhook_secrets_kept_changed: 1,
         playbooks_kept_restricted: 1,
-      });
-
-      expect(await run('restore', file, '--force', '--as-it-was')).toMatchObject({ code: 0 });
-      await becomes('senior', async () => (await seen()).role as string);
-      expect(await seen()).toMatchObject({
-        role: 'senior',
-        logins: [200, 401],
-        playbook: { auto_run: true, trust_verdict: true },
-      });
-    });
-
-    it('gives back no connector or notification channel that was deleted or disabled since', async () => {
-      const made = async (path: string, body: object): Promise<string> =>
-        (await admin.request('POST', path, { body })).body.data.id;
-      const connector = (name: string) =>
-        made('/api/connectors', { name, type: 'virustotal', config: { api_key: 'x'.repeat(64) } });
-      const channel = (name: string) =>
-        made('/api/notification-channels', {
-          name,
-          type: 'webhook',
-          config: { url: 'https://nobody.invalid/' },
-          events: ['kill_switch.activated'],
-        });
-      const [connectors, channels] = ['/api/connectors', '/api/notification-channels'];
-      const off = [
-        `${connectors}/${await connector('vt-off')}`,
-        `${channels}/${await channel('off')}`,
-      ];
-      const gone = [
-        `${connectors}/${await connector('vt-gone')}`,
-        `${channels}/${await channel('gone')}`,
-      ];
-      const kept = `${channels}/${await channel('kept')}`;
-      expect(await run('backup', file)).toMatchObject({ code: 0 });
-      for (const path of off) await admin.request('PUT', path, { body: { enabled: false } });
-      for (const path of gone) await admin.request('DELETE', path);
-
-      const seen = async () => {
-        const stateOf = async (path: string): Promise<unknown> => {
-          const { status, body } = await admin.request('GET', path);
-          return status === 404 ? 'gone' : body.data.enabled;
-        };
-        return await Promise.all([...off, ...gone, kept].map(stateOf));
-      };
-      const without = [false, false, 'gone', 'gone', true];
-      expect(await seen()).toEqual(without);
-      const restored = await run('restore', file, '--force');
-      expect(restored).toMatchObject({ code: 0, stderr: '' });
-      expect(restored.stdout).toContain(
-        '1 connectors stay deleted, 1 connectors stay disabled, ' +
-          '1 notification channels stay deleted, 1 notification channels stay disabled.',
-      );
-      await becomes(true, isWell);
-      expect(await seen()).toEqual(without);
-      const records = (await get('/api/audit?action=database.restored')).data;
-      expect(records[0].details).toMatchObject({
         connectors_kept_deleted: 1,
         connectors_kept_disabled: 1,
         notification_channels_kept_deleted: 1,
         notification_channels_kept_disabled: 1,
       });
-      expect(await run('restore', file, '--force', '--as-it-was')).toMatchObject({ code: 0 });
-      await becomes(true, isWell);
-      expect(await seen()).toEqual([true, true, true, true, true]);
-      for (const path of [...off, ...gone, kept]) await admin.request('DELETE', path);
+
+      const asItWas = await run('restore', file, '--force', '--as-it-was');
+      expect(asItWas.stdout).toContain('playbooks and the kill switch are as in the backup');
+      await becomes('senior', async () => (await get(`/api/users/${eve}`)).data.role as string);
+      await becomes(200, () => statusWith(bearer(key)));
+      expect(await seen()).toEqual({
+        key: 200,
+        ben: 200,
+        eve: ['senior', 401],
+        playbook: [true, true],
+        outbound: [true, true, true, true, true],
+        isStopped: false,
+      });
     });
   },
 );

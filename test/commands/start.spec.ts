@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceProcess } from '../support/service-process.js';
+import { createTestDatabase } from '../support/test-database.js';
 
 type Line = Readonly<Record<string, unknown>>;
 
@@ -58,16 +59,14 @@ describe('a start', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('has threads enough that names which do not resolve leave some to others', async () => {
-    const { pid } = await ServiceProcess.start();
-    const threads = readdirSync(`/proc/${pid}/task`).map((id) =>
-      readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim(),
+  it('has threads for slow name look-ups, and changes its log level on SIGUSR2', async () => {
+    const database = await createTestDatabase();
+    const service = await ServiceProcess.start({ settings: { DATABASE_URL: database.url } });
+    const threads = readdirSync(`/proc/${service.pid}/task`).map((id) =>
+      readFileSync(`/proc/${service.pid}/task/${id}/comm`, 'utf8').trim(),
     );
     expect(threads.filter((name) => name === 'libuv-worker')).toHaveLength(16);
-  });
 
-  it('logs more, and less again, when it is told to by SIGUSR2', async () => {
-    const service = await ServiceProcess.start();
     await service.client.request('GET', '/live');
     service.signal('SIGUSR2');
     await service.logged(/the log level is now debug/);
@@ -77,5 +76,7 @@ describe('a start', () => {
     expect(service.lines.filter((one) => one.includes('"route":"/live"'))).toHaveLength(1);
     service.signal('SIGUSR2');
     await service.logged(/the log level is now info/);
+    await service.stop();
+    await database.drop();
   });
 });

@@ -1,33 +1,33 @@
-import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
-import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
 import { insertAction } from '../support/actions/action-table.js';
-import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
+import { ActionWorld } from '../support/actions/action-world.js';
+import { SCRIPTED, ScriptedVendor } from '../support/actions/scripted-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
 
-const LEASE_MS = 600;
-
-describe('the kill switch', () => {
+describe('actions and the kill switch', () => {
   let world: ActionWorld;
+  let vendor: ScriptedVendor;
 
   beforeAll(async () => {
-    const settings = { ACTION_LEASE_MS: String(LEASE_MS), ACTION_WAIT_MS: '200' };
-    world = await ActionWorld.start(settings, 2);
-    world.app.nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
-    await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
+    world = await ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2);
+    world.lookOften();
   });
-  afterEach(async () => {
-    revive(world.app);
-    await world.turnOff();
-    world.vendor.forget();
+  beforeEach(() => {
+    vendor = new ScriptedVendor();
+    for (const app of world.replicas) vendor.serve(app);
   });
+  afterEach(() => world.turnOff());
   afterAll(() => world?.close());
 
-  /** As a run leaves one whose call the switch refused. */
-  const held = async () => {
-    await world.turnOn();
-    return `act-${await insertAction(world.database, { phase: null, fence: 1, leaseMs: 0 })}`;
-  };
+  /** An action as a run leaves it whose call the kill switch refused. */
+  const heldAction = (more: object = {}) =>
+    insertAction(world.database, {
+      phase: null,
+      fence: 1,
+      leaseMs: 0,
+      connectorId: SCRIPTED,
+      ...more,
+    });
   const switchState = async () =>
     (await world.clients.viewer.request('GET', '/api/kill-switch')).body.data;
   const completed = (id: string) =>
@@ -35,85 +35,91 @@ describe('the kill switch', () => {
       () => world.get(id),
       ({ status }) => status === 'completed',
     );
-  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+  /** Each replica has looked for actions, from the beginning of a look to its end. */
+  const everyReplicaLooked = async () => {
+    for (const { nest } of world.replicas) {
+      const recovery = nest.get(ActionRecovery);
+      await recovery.beforeApplicationShutdown();
+      recovery.onApplicationBootstrap();
+      await recovery.beforeApplicationShutdown();
+      recovery.onApplicationBootstrap();
+    }
+  };
 
-  it('holds an action that was to begin, and lets it go on afterwards', async () => {
-    const id = await held();
-    await pause(LEASE_MS * 2);
+  it.each([
+    ['that was to begin', {}],
+    ['that may be repeated', { sent: true }],
+  ])('holds an action %s, and lets it continue afterwards', async (_, more) => {
+    vendor.repeatable = true;
+    await world.turnOn();
+    const id = `act-${await heldAction(more)}`;
+    await everyReplicaLooked();
+    expect(vendor.left).toEqual([]);
     expect((await world.get(id)).status).toBe('pending');
-    expect(world.calls).toHaveLength(0);
     expect((await switchState()).held.actions).toBe(1);
     await world.turnOff();
     await completed(id);
-    expect(world.vendor.effectsOf(id)).toBe(1);
+    expect(vendor.left).toHaveLength(1);
     expect((await switchState()).held.actions).toBe(0);
   });
 
-  it('discards what is held when that is asked for', async () => {
-    const id = await held();
-    const waiting = (await world.get(id)).status;
-    expect(waiting).toBe('pending');
-    await world.turnOff('discard');
-    expect(await world.get(id)).toMatchObject({ status: 'rejected', rejected_by: 'system' });
-    await pause(LEASE_MS * 2);
-    expect(world.calls).toHaveLength(0);
-  });
-
-  it('repeats nothing that may be repeated while the switch is on', async () => {
-    const { crashed } = crashAt(world.app, FAILPOINT.sending);
-    const { body } = await world.execute('quarantine_email');
-    await crashed;
-    const { action_id: id } = body.data;
+  it('rejects held actions on request, and fails those that may have been sent', async () => {
+    vendor.repeatable = true;
     await world.turnOn();
-    await pause(LEASE_MS * 2);
-    expect(await world.get(id)).toMatchObject({ status: 'pending' });
-    expect((await switchState()).held.actions).toBe(1);
-    expect(world.calls).toHaveLength(0);
+    const [id, sent] = [await heldAction(), await heldAction({ sent: true })];
     await world.turnOff('discard');
-    expect(await world.get(id)).toMatchObject({
+    expect(await world.get(`act-${id}`)).toMatchObject({
+      status: 'rejected',
+      rejected_by: 'system',
+    });
+    expect(await world.get(`act-${sent}`)).toMatchObject({
       status: 'failed',
       result: { success: false, code: 'outcome_unknown' },
     });
+    await everyReplicaLooked();
+    expect(vendor.left).toEqual([]);
   });
 
-  it('counts the calls under way when it goes on, and lets them end', async () => {
-    world.vendor.answerAfter(2_500);
+  it('reports the calls under way when it is turned on, and lets them end', async () => {
+    const [begun, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    vendor.script = (call, gate) =>
+      vendor.send(call, gate, {
+        after: async () => {
+          begun.resolve();
+          await answer.promise;
+        },
+      });
     const { body } = await world.execute('block_sender');
-    const turned = await world.turnOn();
-    expect(turned.body.data.in_flight).toBe(1);
-    const { action_id: id } = body.data;
-    await completed(id);
-    expect(world.vendor.effectsOf(id)).toBe(1);
+    await begun.promise;
+    expect((await world.turnOn()).body.data.in_flight).toBe(1);
+    answer.resolve();
+    await completed(body.data.action_id);
   });
 
-  it('starts nothing between the answer to an activation and the deactivation', async () => {
+  it('lets no call leave between the answer to an activation and the deactivation', async () => {
     let over = false;
     const executing = Promise.all(
       Array.from({ length: 6 }, async () => {
         while (!over) await world.execute('block_sender');
       }),
     );
-    const quiet: { from: number; to: number }[] = [];
     try {
       for (let round = 0; round < 3; round += 1) {
-        const before = world.calls.length;
+        const before = vendor.left.length;
         await eventually(
-          () => world.calls.length - before,
+          () => vendor.left.length - before,
           (calls) => calls >= 5,
         );
         await world.turnOn();
-        const from = performance.now();
-        await pause(400);
-        quiet.push({ from, to: performance.now() });
+        const atActivation = vendor.left.length;
+        // Requests that are answered now were begun while it is on.
+        for (let n = 0; n < 20; n += 1) await world.execute('block_sender');
+        expect(vendor.left).toHaveLength(atActivation);
         await world.turnOff();
       }
     } finally {
       over = true;
       await executing;
-    }
-    for (const { from, to } of quiet) {
-      const slipped = world.calls.filter(({ at }) => at > from && at < to);
-      expect(slipped).toHaveLength(0);
     }
   });
 });

@@ -41,13 +41,11 @@ describe('the first start', () => {
   const withKey = async (app: TestApp, key: string) =>
     (await app.request('GET', '/api/me', { headers: { authorization: `Bearer ${key}` } })).body;
 
-  it('creates no user and no key with an external database and no settings', async () => {
+  it('creates the admin and the key of the settings, nothing without settings, and writes no secret', async () => {
     await start();
-    expect(await query('select 1 from users')).toEqual([]);
-    expect(await query('select 1 from api_keys')).toEqual([]);
-  });
-
-  it('creates the admin and the key of the settings, and writes no secret anywhere', async () => {
+    expect(await query('select username from users union all select name from api_keys')).toEqual(
+      [],
+    );
     const { key } = createKey();
     const dataDir = join(tmpdir(), `its-bootstrap-${randomBytes(6).toString('hex')}`);
     const app = await start({
@@ -66,6 +64,9 @@ describe('the first start', () => {
     const written = existsSync(dataDir) ? readdirSync(dataDir) : [];
     // While the anchor is written anew, it has a file of another name beside it.
     expect(written.filter((name) => !name.startsWith('audit-anchor.json'))).toEqual([]);
+    expect(await query('select password_made_up from users')).toEqual([
+      { password_made_up: false },
+    ]);
     const kept = JSON.stringify([
       await query('select * from audit_log'),
       await query('select * from users'),
@@ -73,7 +74,9 @@ describe('the first start', () => {
     ]);
     expect(kept).not.toContain(key.slice(13));
     expect(kept).not.toContain(PASSWORD);
-    const audited = await query(`select actor, action from audit_log order by id limit 2`);
+    const audited = await query(
+      `select actor, action from audit_log where action <> 'playbook.created' order by id limit 2`,
+    );
     expect(audited).toEqual([
       { actor: 'system', action: 'user.created' },
       { actor: 'system', action: 'api_key.created' },
@@ -83,7 +86,7 @@ describe('the first start', () => {
   it('creates one admin and one key when replicas start together', async () => {
     const { key } = createKey();
     const settings = { BOOTSTRAP_ADMIN_API_KEY: key, BOOTSTRAP_ADMIN_PASSWORD: PASSWORD };
-    await Promise.all([start(settings), start(settings), start(settings)]);
+    await Promise.all([start(settings), start(settings)]);
     expect(await query('select username from users')).toEqual([{ username: 'admin' }]);
     expect(await query('select name from api_keys')).toEqual([{ name: 'bootstrap-admin' }]);
     for (const app of apps) {
@@ -96,12 +99,13 @@ describe('the first start', () => {
     const { key } = createKey();
     const first = await start({ BOOTSTRAP_ADMIN_API_KEY: key, BOOTSTRAP_ADMIN_PASSWORD: PASSWORD });
     const other = createKey().key;
+    // A common password, which is not checked where it has no effect.
     const later = await start({
       BOOTSTRAP_ADMIN_API_KEY: other,
-      BOOTSTRAP_ADMIN_PASSWORD: 'quite another password',
+      BOOTSTRAP_ADMIN_PASSWORD: 'Password123!',
     });
     expect(await login(later, PASSWORD)).toBe(200);
-    expect(await login(later, 'quite another password')).toBe(401);
+    expect(await login(later, 'Password123!')).toBe(401);
     expect((await withKey(later, key)).data.role).toBe('admin');
     expect((await withKey(later, other)).error.code).toBe('unauthorized');
     // Nor does it bring back what was removed.
@@ -134,27 +138,19 @@ describe('the first start', () => {
     }
   });
 
-  it('refuses a common BOOTSTRAP_ADMIN_PASSWORD in one line, and creates nothing', async () => {
-    const weak = start({ BOOTSTRAP_ADMIN_PASSWORD: 'Password123!' });
-    await expect(weak).rejects.toThrow(/^BOOTSTRAP_ADMIN_PASSWORD is too easy to guess: [^\n]+$/);
-    const own = start({ BOOTSTRAP_ADMIN_PASSWORD: 'admin-admin-2026' });
-    await expect(own).rejects.toThrow(/^BOOTSTRAP_ADMIN_PASSWORD consists of the user name[^\n]+$/);
+  it('refuses a common or malformed setting in one line, and creates nothing', async () => {
+    for (const [settings, line] of [
+      [{ PASSWORD: 'Password123!' }, /^BOOTSTRAP_ADMIN_PASSWORD is too easy to guess: [^\n]+$/],
+      [
+        { PASSWORD: 'admin-admin-2026' },
+        /^BOOTSTRAP_ADMIN_PASSWORD consists of the user name[^\n]+$/,
+      ],
+      [{ PASSWORD: 'too short' }, /^BOOTSTRAP_ADMIN_PASSWORD must be [^\n]+$/],
+      [{ API_KEY: 'its_short' }, /^BOOTSTRAP_ADMIN_API_KEY must be [^\n]+$/],
+    ] as const) {
+      const [[name, value]] = Object.entries(settings) as [[string, string]];
+      await expect(start({ [`BOOTSTRAP_ADMIN_${name}`]: value })).rejects.toThrow(line);
+    }
     expect(await query('select 1 from users')).toEqual([]);
-  });
-
-  it('accepts a common BOOTSTRAP_ADMIN_PASSWORD if the admin exists and the setting has no effect', async () => {
-    await start({ BOOTSTRAP_ADMIN_PASSWORD: PASSWORD });
-    const later = await start({ BOOTSTRAP_ADMIN_PASSWORD: 'Password123!' });
-    expect(await login(later, PASSWORD)).toBe(200);
-    expect(await login(later, 'Password123!')).toBe(401);
-  });
-
-  it.each([
-    ['BOOTSTRAP_ADMIN_API_KEY', 'its_short'],
-    ['BOOTSTRAP_ADMIN_PASSWORD', 'too short'],
-  ])('refuses a malformed %s in one line', async (variable, value) => {
-    await expect(start({ [variable]: value })).rejects.toThrow(
-      new RegExp(`^${variable} must be [^\\n]+$`),
-    );
   });
 });

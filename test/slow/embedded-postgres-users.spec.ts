@@ -48,12 +48,13 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
     return directory;
   };
 
-  itAsRoot('is never root', async () => {
-    const dataDir = await newDir('root-data', 0o755);
+  itAsRoot('is never root, and may pass through a closed DATA_DIR, and no more', async () => {
+    const dataDir = await newDir('root-data', 0o700);
     const { event, pid } = await started(app, dataDir);
 
     expect(event).toBe('started');
     expect(uidOf(pid)).not.toBe(0);
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o710);
     expect((await stat(join(dataDir, 'postgres'))).uid).toBe(uidOf(pid));
     expect((await stat(join(dataDir, 'postgres'))).mode & 0o077).toBe(0);
     expect((await stat(join(dataDir, 'postgres.password'))).uid).toBe(0);
@@ -75,26 +76,6 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
     expect(event).toBe('started');
     expect(uidOf(pid)).toBe(plainUser.uid);
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
-  });
-
-  itAsRoot("refuses another user's cluster in one line", async () => {
-    const dataDir = await newDir('foreign-data', 0o755, nobody);
-    await mkdir(join(dataDir, 'postgres'));
-
-    const { event, message } = await started(app, dataDir, nobody);
-
-    expect(event).toBe('failed');
-    expect(message).toMatch(/^[^\n]*postgres belongs to the user with id 0[^\n]*$/);
-  });
-
-  itAsRoot('may pass through a DATA_DIR that is closed itself, and no more', async () => {
-    const dataDir = await newDir('closed-data', 0o700);
-    const { event, pid } = await started(app, dataDir);
-
-    expect(event).toBe('started');
-    expect(uidOf(pid)).not.toBe(0);
-    expect((await stat(dataDir)).mode & 0o777).toBe(0o710);
-    expect((await stat(join(dataDir, 'postgres'))).isDirectory()).toBe(true);
   });
 
   itAsRoot(
@@ -175,21 +156,26 @@ describe(`the OS user of the embedded PostgreSQL${isRoot ? '' : ' (run as root f
     );
   });
 
-  itAsRoot('is told in one line that it may not write to DATA_DIR', async () => {
-    const dataDir = await newDir('read-only-data', 0o755);
-
-    const { event, message } = await started(app, dataDir, nobody);
-
-    expect(event).toBe('failed');
-    expect(message).toMatch(/^[^\n]*must be able to write to DATA_DIR[^\n]*$/);
+  itAsRoot('is told in one line that it does not own the cluster or may not write', async () => {
+    const foreign = await newDir('foreign-data', 0o755, nobody);
+    await mkdir(join(foreign, 'postgres'));
+    const readOnly = await newDir('read-only-data', 0o755);
+    for (const [dataDir, words] of [
+      [foreign, /^[^\n]*postgres belongs to the user with id 0[^\n]*$/],
+      [readOnly, /^[^\n]*must be able to write to DATA_DIR[^\n]*$/],
+    ] as const) {
+      const { event, message } = await started(app, dataDir, nobody);
+      expect({ event, message }).toEqual({
+        event: 'failed',
+        message: expect.stringMatching(words),
+      });
+    }
   });
 
   it('gets one line for a DATA_DIR that cannot be made', async () => {
     const file = join(root, 'file');
     await writeFile(file, '');
-
     const { name, message } = await started(app, join(file, 'data'));
-
     expect(name).toBe('EmbeddedPostgresError');
     expect(message).toMatch(/^[^\n]+$/);
   });

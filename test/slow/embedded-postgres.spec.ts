@@ -35,23 +35,18 @@ describe('the embedded PostgreSQL', () => {
   const inDataDir = (name: string) => join(dataDir, name);
 
   beforeAll(start);
-  afterEach(async () => {
-    await server.stop();
-    await start();
-  });
   afterAll(async () => {
     await server.stop();
     rmSync(dataDir, { recursive: true });
   });
 
-  it('makes the database incidents for a role that owns it and is no superuser', async () => {
+  it('has a role that owns its database and is no superuser, and safe settings', async () => {
     const [row] = await query(
       server.url,
       `select current_database() as database, current_user as role, rolsuper,
               (select pg_get_userbyid(datdba) from pg_database where datname = current_database()) as owner
          from pg_roles where rolname = current_user`,
     );
-
     expect(row).toEqual({
       database: 'incidents',
       role: 'incidents',
@@ -60,24 +55,15 @@ describe('the embedded PostgreSQL', () => {
     });
     await query(server.url, 'create extension pg_trgm');
     expect(await query(server.url, `select lower('Ä') as lower`)).toEqual([{ lower: 'ä' }]);
-  });
-
-  it('lets in only who knows the password', async () => {
     const wrong = server.url.replace(/:[0-9a-f]{48}@/, ':guess@');
-    expect(wrong).not.toBe(server.url);
-
     await expect(query(wrong, 'select 1')).rejects.toMatchObject({ code: '28P01' });
     const superuser = server.url.replace('incidents:', 'postgres:');
     await expect(query(superuser, 'select 1')).rejects.toMatchObject({ code: '28000' });
-  });
-
-  it('keeps the safe settings and a small footprint', async () => {
     const rows = await query<{ name: string; setting: string }>(
       server.url,
       `select name, setting from pg_settings where name in
        ('data_checksums', 'fsync', 'full_page_writes', 'listen_addresses', 'max_connections', 'password_encryption')`,
     );
-
     expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
       data_checksums: 'on',
       fsync: 'on',
@@ -122,6 +108,7 @@ describe('the embedded PostgreSQL', () => {
     expect(isAlive(pid)).toBe(false);
     expect(existsSync(socketDir)).toBe(false);
     expect(existsSync(inDataDir('postgres/postmaster.pid'))).toBe(false);
+    await start();
   });
 
   it('comes back at the same place with its rows when the server is killed', async () => {
@@ -183,23 +170,16 @@ describe('the embedded PostgreSQL', () => {
     },
   );
 
-  it('sets a new password when the file with the former one is lost', async () => {
+  it('sets a new password when the file with the former one is lost, and bounds its log', async () => {
     const former = server.url;
     await server.stop();
     rmSync(inDataDir('postgres.password'));
+    appendFileSync(inDataDir('postgres.log'), 'x'.repeat(1024 * 1024 + 1));
 
     await start();
 
     expect(await query(server.url, 'select 1 as one')).toEqual([{ one: 1 }]);
     expect(new URL(server.url).password).not.toBe(new URL(former).password);
-  });
-
-  it('bounds its log', async () => {
-    await server.stop();
-    appendFileSync(inDataDir('postgres.log'), 'x'.repeat(1024 * 1024 + 1));
-
-    await start();
-
     expect(statSync(inDataDir('postgres.log')).size).toBeLessThan(10_000);
     expect(statSync(inDataDir('postgres.log.1')).size).toBeGreaterThan(1024 * 1024);
   });

@@ -135,27 +135,21 @@ describe('docs/examples/notifications', () => {
       expect(lines.filter((line) => line.endsWith(` ${file}`))).toHaveLength(1);
     });
 
-    it.each([
-      ['nothing', () => ({})],
-      ['no signature', () => ({ ...signed(), 'webhook-signature': '' })],
-      [
-        'a signature of another version',
-        () => {
-          const headers = signed();
-          const signature = headers['webhook-signature']!.replace('v1,', 'v2,');
-          return { ...headers, 'webhook-signature': signature };
-        },
-      ],
-      ['another id', () => ({ ...signed(), 'webhook-id': 'another' })],
-      ['a time that is no number', () => ({ ...signed(), 'webhook-timestamp': 'now' })],
-      ['a time long ago', () => signed(new Date(Date.now() - 400_000))],
-      ['a time to come', () => signed(new Date(Date.now() + 400_000))],
-    ])('refuses an event with %s', async (_, headersOf) => {
-      expect(await post(headersOf() as Record<string, string>)).toBe(401);
-    });
-
-    it('refuses another body', async () => {
-      expect(await post(signed(), event.replace('"x"', '"y"'))).toBe(401);
+    it('refuses an event whose signature, id, time or body is not what was signed', async () => {
+      const headers = signed();
+      const signature = headers['webhook-signature']!.replace('v1,', 'v2,');
+      for (const forged of [
+        {},
+        { ...headers, 'webhook-signature': '' },
+        { ...headers, 'webhook-signature': signature },
+        { ...headers, 'webhook-id': 'another' },
+        { ...headers, 'webhook-timestamp': 'now' },
+        signed(new Date(Date.now() - 400_000)),
+        signed(new Date(Date.now() + 400_000)),
+      ]) {
+        expect([forged, await post(forged)]).toEqual([forged, 401]);
+      }
+      expect(await post(headers, `${event} `)).toBe(401);
     });
   });
 });

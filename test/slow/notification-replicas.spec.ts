@@ -50,15 +50,21 @@ describe('notifications of several replicas', () => {
     return rows.length;
   };
 
-  beforeEach(async () => {
-    receiver = await WebhookReceiver.start();
+  beforeAll(async () => {
     app = await replica();
     admin = await as(app, 'admin');
   });
-  afterEach(async () => {
-    await app.close();
-    await receiver.stop();
+  beforeEach(async () => {
+    receiver = await WebhookReceiver.start();
   });
+  afterEach(async () => {
+    const { body } = await admin.request('GET', PATH);
+    for (const { id } of body.data) await admin.request('DELETE', `${PATH}/${id}`);
+    // Ends the calls that hang.
+    await receiver.stop();
+    await eventually(leased, (n) => n === 0);
+  });
+  afterAll(() => app.close());
 
   it('go out once, whichever replica has them', async () => {
     const second = await replica(OLD_KEY, { database: app.database });
@@ -100,14 +106,16 @@ describe('notifications of several replicas', () => {
         app.nest
           .get(DataSource)
           .query<object[]>(
-            'select holders, partial_attempts from notification_deliveries where lease_until is null',
+            'select holders, partial_attempts from notification_deliveries where lease_until is null and channel_id = $1',
+            [id],
           );
       await eventually(
         () => progress(),
         (rows) => JSON.stringify(rows).includes(ada),
       );
       expect(await progress()).toEqual([{ holders: [ada, eve], partial_attempts: 1 }]);
-      await app.nest.get(DeliveryWorker).beforeApplicationShutdown();
+      const worker = app.nest.get(DeliveryWorker);
+      await worker.beforeApplicationShutdown();
       mailServer.rejections.clear();
       const second = await replica(OLD_KEY, { database: app.database });
       try {
@@ -117,29 +125,12 @@ describe('notifications of several replicas', () => {
         );
       } finally {
         await second.close();
+        worker.onApplicationBootstrap();
       }
       expect(mailServer.mails.map(({ to }) => to)).toEqual([[ada, eve], [bob]]);
       expect(await progress()).toEqual([{ holders: [], partial_attempts: 0 }]);
     } finally {
       await mailServer.stop();
-    }
-  });
-
-  it('are signed with the same secret when it is sealed with another key', async () => {
-    const { id, secret } = await channel();
-    await admin.request('PUT', `${PATH}/${id}`, { body: { rotate_secret: true } });
-    const both = loadSecretKeys(loadSettings({ SECRETS_KEY: `${NEW_KEY},${OLD_KEY}` }));
-    const values = new SealedValues(app.nest.get(DataSource), sealedColumns);
-    // The present secret and the former one.
-    expect(await values.reseal(new SecretBox(both), both.ids[0]!)).toBe(2);
-    const after = await replica(NEW_KEY, { database: app.database });
-    try {
-      const other = await as(after, 'admin');
-      const { body } = await other.request('POST', `${PATH}/${id}/test`);
-      expect(body.data).toMatchObject({ success: true });
-      expect(isSignedBy(secret, receiver.requests[0]!)).toBe(true);
-    } finally {
-      await after.close();
     }
   });
 
@@ -170,5 +161,23 @@ describe('notifications of several replicas', () => {
     });
     expect(off.body.data.active).toBe(false);
     expect(await ofStatus(id, 'pending')).toBe(42);
+  });
+
+  it('are signed with the same secret when it is sealed with another key', async () => {
+    const { id, secret } = await channel();
+    await admin.request('PUT', `${PATH}/${id}`, { body: { rotate_secret: true } });
+    const both = loadSecretKeys(loadSettings({ SECRETS_KEY: `${NEW_KEY},${OLD_KEY}` }));
+    const values = new SealedValues(app.nest.get(DataSource), sealedColumns);
+    // The present secret and the former one.
+    expect(await values.reseal(new SecretBox(both), both.ids[0]!)).toBe(2);
+    const after = await replica(NEW_KEY, { database: app.database });
+    try {
+      const other = await as(after, 'admin');
+      const { body } = await other.request('POST', `${PATH}/${id}/test`);
+      expect(body.data).toMatchObject({ success: true });
+      expect(isSignedBy(secret, receiver.requests[0]!)).toBe(true);
+    } finally {
+      await after.close();
+    }
   });
 });

@@ -12,14 +12,12 @@ import {
   step,
 } from '../support/playbooks/playbook-world.js';
 
-const LEASE_MS = 700;
-
 describe('the recovery of playbook runs', () => {
   let world: PlaybookWorld;
 
   beforeAll(async () => {
-    const settings = { ACTION_LEASE_MS: String(LEASE_MS), ACTION_WAIT_MS: '300' };
-    world = await PlaybookWorld.start(settings, 2);
+    world = await PlaybookWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '300' }, 2);
+    world.actions.lookOften();
     const { nest } = world.actions.app;
     // A test that hangs a run would otherwise hang the end of the suite, too.
     nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
@@ -42,6 +40,14 @@ describe('the recovery of playbook runs', () => {
     return run!;
   };
 
+  /** The claims of the dead replica lapse. */
+  const expireLeases = async () => {
+    await world.actions.expireLeases();
+    await world.actions.database.query(
+      `update playbook_runs set lease_until = now() - interval '1 ms' where lease_until is not null`,
+    );
+  };
+
   it.each(Object.entries(RUN_FAILPOINT))(
     'carries a run to its end when its replica dies at: %s',
     async (_, point) => {
@@ -53,6 +59,7 @@ describe('the recovery of playbook runs', () => {
       ]);
       const { crashed } = crashAt(world.actions.app, point);
       await Promise.all([crashed, world.run(playbook)]);
+      await expireLeases();
       const { run_id } = await begun(playbook);
       const waiting = await world.until(playbook, run_id, 'waiting_approval');
       expect(statuses(waiting)).toEqual(['completed', 'skipped', 'waiting_approval', 'pending']);
@@ -90,6 +97,7 @@ describe('the recovery of playbook runs', () => {
         // No vendor of these tests takes its time.
         await world.approve(steps[0]!.action_id!);
       }
+      await expireLeases();
       const ended = await world.until(playbook, run_id, 'completed');
       const action = await world.actions.get(steps[0]!.action_id!);
       expect(ended.steps[0]!.status).toBe(action.status);
@@ -122,6 +130,7 @@ describe('the recovery of playbook runs', () => {
     carryOn.mockRestore();
     const attempts = `update playbook_runs set attempts = 10 where id = $1`;
     await world.actions.database.query(attempts, [run_id]);
+    await expireLeases();
     const ended = await world.until(playbook, run_id, 'failed');
     expect(ended.error).toBe('The service could not go on with it; see its log.');
     expect(world.actions.calls).toEqual([]);

@@ -3,10 +3,7 @@ import { MOST_PER_CONNECTOR } from '../../src/actions/execution/connector-places
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
 
-const SLOW_MS = 1_500;
-const SLOW_RUNS = 5 * MOST_PER_CONNECTOR;
-
-/** As many more of a run that is due, with ids of their own. */
+/** Copies a run with new ids and makes the copies due. */
 const DUE = `
   insert into playbook_runs (id, playbook_id, playbook_version, playbook_name, status, requested_by, variables, steps_total,
                              due_at, started_at)
@@ -14,7 +11,7 @@ const DUE = `
          now(), now()
     from playbook_runs, generate_series(1, $2) where id = $1`;
 
-describe('a vendor that takes its time', () => {
+describe('a vendor that does not answer', () => {
   let world: PlaybookWorld;
 
   beforeAll(async () => {
@@ -28,7 +25,7 @@ describe('a vendor that takes its time', () => {
   });
   afterAll(() => world?.close());
 
-  it('holds up no run whose steps go to another one, and is asked no more at once than it has places', async () => {
+  it('delays no run of another connector, and gets no more calls at once than it has places', async () => {
     const { database, vendor, app } = world.actions;
     const slow = await world.playbook([step('look', 'lookup_ip')]);
     const parameters = { sender: 'a@example.net' };
@@ -40,35 +37,22 @@ describe('a vendor that takes its time', () => {
     const [slowRun, quickRun] = [await first(slow), await first(quick)];
     vendor.forget();
     vendor.plan = ({ path }) => ({
-      behaviour: 'apply',
-      afterMs: path === '/lookup_ip' ? SLOW_MS : 0,
+      behaviour: path === '/lookup_ip' ? 'hang' : 'apply',
+      afterMs: 0,
     });
+    const lookUps = () => vendor.requests.filter(({ path }) => path === '/lookup_ip').length;
 
-    await database.query(DUE, [slowRun.run_id, SLOW_RUNS]);
+    await database.query(DUE, [slowRun.run_id, 5 * MOST_PER_CONNECTOR]);
     app.nest.get(RunQueue).wake();
-    await eventually(
-      async () => vendor.requests.filter(({ path }) => path === '/lookup_ip').length,
-      (calls) => calls > 0,
-    );
+    await eventually(lookUps, (calls) => calls === MOST_PER_CONNECTOR);
     await database.query(DUE, [quickRun.run_id, 1]);
     app.nest.get(RunQueue).wake();
-    const completed = async (playbook: string): Promise<number> =>
-      (await world.list(playbook, '?status=completed')).body.meta.total;
     await eventually(
-      () => completed(quick),
+      async () => (await world.list(quick, '?status=completed')).body.meta.total,
       (n) => n === 2,
     );
-    expect(await completed(slow)).toBeLessThan(1 + SLOW_RUNS / 2);
-
-    await eventually(
-      () => completed(slow),
-      (n) => n === 1 + SLOW_RUNS,
-    );
-    const begun = vendor.requests.filter(({ path }) => path === '/lookup_ip').map(({ at }) => at);
-    expect(begun).toHaveLength(SLOW_RUNS);
-    const atOnce = begun.map(
-      (at) => begun.filter((other) => other <= at && other > at - SLOW_MS * 0.9).length,
-    );
-    expect(Math.max(...atOnce)).toBeLessThanOrEqual(MOST_PER_CONNECTOR);
+    expect(lookUps()).toBe(MOST_PER_CONNECTOR);
+    // Ends the calls under way, for which the end of the service would wait.
+    await vendor.stop();
   });
 });

@@ -39,7 +39,7 @@ describe('a service whose role owns nothing', () => {
   afterAll(() => database.drop());
   afterEach(() => ServiceProcess.endAll());
 
-  it.each([
+  const REFUSED = [
     'alter table audit_log disable trigger user',
     'alter table audit_seals disable trigger all',
     'drop trigger audit_log_is_append_only on audit_log',
@@ -62,9 +62,14 @@ describe('a service whose role owns nothing', () => {
     'alter table users disable trigger all',
     'drop table pgboss.job',
     'set role incidents',
-  ])('cannot: %s', async (statement) => {
+  ];
+
+  it('cannot change what is recorded, the schema or its own rights', async () => {
     await withClient(url, async (client) => {
-      await expect(client.query(statement)).rejects.toMatchObject({ code: NOT_ALLOWED });
+      for (const statement of REFUSED) {
+        const refusal: unknown = await client.query(statement).catch((error: unknown) => error);
+        expect([statement, refusal]).toMatchObject([statement, { code: NOT_ALLOWED }]);
+      }
     });
   });
 
@@ -127,13 +132,6 @@ describe('a service whose role owns nothing', () => {
   function expectNothingRefused({ lines }: ServiceProcess): void {
     expect(lines.filter((line) => /permission denied|must be owner/.test(line))).toEqual([]);
   }
-
-  it('works whole when the owner has migrated before', async () => {
-    const service = await ServiceProcess.start(settings({}));
-    await useService(service);
-    expect((await service.stop()).code).toBe(0);
-    expectNothingRefused(service);
-  });
 
   it('works whole when it migrates as the owner itself, on an empty database', async () => {
     const fresh = await createTestDatabase({ empty: true });

@@ -3,7 +3,7 @@ import { FakeVendor } from '../support/fake-vendor.js';
 import { Adversary } from '../support/triage/adversary.js';
 import { script, TriageWorld } from '../support/triage/triage-world.js';
 
-const ANSWERS = process.env['CHAOS'] === 'full' ? 10_000 : 400;
+const ANSWERS = process.env['CHAOS'] === 'full' ? 10_000 : 200;
 const AT_ONCE = 6;
 /** What people decided is only left alone without force, and then there is one run of each. */
 const DECIDED = 2;
@@ -54,7 +54,6 @@ describe('a model that answers anything at all', () => {
       ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
       AI_TOKENS_PER_HOUR: '0',
       PROTECTED_TARGETS: '{"hosts": ["dc-*"]}',
-      ACTION_LEASE_MS: '30000',
     });
   });
   afterAll(async () => {

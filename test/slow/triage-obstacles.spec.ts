@@ -1,5 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
+import { RunObstacles } from '../../src/triage/runs/run-obstacles.js';
+import { RunQueue } from '../../src/triage/runs/run-queue.js';
 import { RunClaimsRepository } from '../../src/triage/records/run-claims.repository.js';
 import { FakeMessagesApi } from '../support/fake-messages-api.js';
 import { failure, refusal, text, verdict } from '../support/fake-messages-answers.js';
@@ -7,7 +9,6 @@ import { eventually } from '../support/jobs/eventually.js';
 import { TriageWorld } from '../support/triage/triage-world.js';
 import { registerSource } from '../support/webhook-sender.js';
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const PROMPT_HASH = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
 
 /** The lines of a level, as the log gets them. */
@@ -22,25 +23,47 @@ function linesOf(level: 'debug' | 'log' | 'warn'): string[] {
 describe('a provider that an operator has to mend', () => {
   let api: FakeMessagesApi;
   let world: TriageWorld;
+  let starting: string[];
   let warnings: string[];
   let news: string[];
+  /** What the log says of the provider in all tests: the second outage within a minute is not logged. */
+  const outages: string[] = [];
   const settings = () => ({
     TRIAGE_PROVIDER: 'anthropic',
     ANTHROPIC_API_KEY: api.key,
     ANTHROPIC_BASE_URL: api.url,
-    TRIAGE_TIMEOUT_MS: '10000',
+    TRIAGE_TIMEOUT_MS: '60000',
+    ANTHROPIC_MODEL: 'the-model',
   });
 
-  beforeEach(async () => {
-    warnings = linesOf('warn');
-    news = linesOf('log');
+  beforeAll(async () => {
+    starting = linesOf('debug');
     api = await FakeMessagesApi.start();
     world = await TriageWorld.start(settings());
+    jest.restoreAllMocks();
+  });
+  beforeEach(() => {
+    warnings = linesOf('warn');
+    news = linesOf('log');
   });
   afterEach(async () => {
+    // The provider answers again, and all runs that wait go on.
+    api.script(verdict());
+    const { nest } = world.app;
+    nest.get(RunQueue).onApplicationBootstrap();
+    nest.get(RunObstacles).answered();
+    const open = `update triage_runs set lease_until = now() where completed_at is null returning id`;
+    await eventually(
+      async () => (await world.database.query<[object[], number]>(open))[1],
+      (runs) => runs === 0,
+    );
+    api.requests.length = 0;
+    outages.push(...[...warnings, ...news].filter((line) => /gives no|answers again/.test(line)));
+    jest.restoreAllMocks();
+  });
+  afterAll(async () => {
     await world?.close();
     await api?.stop();
-    jest.restoreAllMocks();
   });
 
   const llm = async (expected: object) =>
@@ -58,6 +81,12 @@ describe('a provider that an operator has to mend', () => {
         ([run]) => run?.status === 'queued' && run.error?.reason === reason,
       )
     )[0];
+
+  it('is named in the log at the start, with its model and without the key', () => {
+    const lines = starting.filter((line) => line.includes('triages'));
+    expect(lines).toEqual([expect.stringContaining('"model":"the-model"')]);
+    expect(starting.join('\n')).not.toContain(api.key);
+  });
 
   it.each([
     [401, 'authentication_error', 'authentication'],
@@ -82,7 +111,6 @@ describe('a provider that an operator has to mend', () => {
     expect(minutes).toBeGreaterThan(3);
     expect(minutes).toBeLessThan(7);
     await llm({ status: 'degraded', runs_waiting: 3 });
-    expect(warnings.filter((line) => line.includes('gives no verdicts'))).toHaveLength(1);
   });
 
   it('tells who waits for an answer at once, and counts it as a failure', async () => {
@@ -100,15 +128,19 @@ describe('a provider that an operator has to mend', () => {
     });
   });
 
-  it('is asked again as soon as it has answered anybody, and all that wait go on', async () => {
+  it('is asked again as soon as it has answered anybody, and all that wait go on, as the metrics show', async () => {
     api.script(failure(401, 'authentication_error'));
     const ids = [await world.incident(), await world.incident()];
     for (const id of ids) await world.wantTriage(id);
     for (const id of ids) await waitingFor(id, 'authentication');
+    const metrics = await eventually(
+      async () => (await world.clients.viewer.request('GET', '/metrics')).text,
+      (all) => all.includes('triage_runs{status="queued"} 2'),
+    );
+    expect(metrics).toContain('triage_runs{status="running"} 0');
     api.script(verdict());
     expect((await world.triage(await world.incident())).status).toBe(200);
     for (const id of ids) await world.until(id, 'completed');
-    expect(news.filter((line) => line.includes('answers again'))).toHaveLength(1);
     await llm({ status: 'healthy', runs_waiting: 0 });
   });
 
@@ -129,23 +161,6 @@ describe('a provider that an operator has to mend', () => {
       expect(api.requests.at(-1)!.body.model).toBe('another');
     } finally {
       await mended.close();
-    }
-  });
-
-  it('is no matter any more after a restart with another provider, whatever pause it asked for', async () => {
-    api.script(failure(429, 'rate_limit_error', { 'retry-after': '3600' }));
-    const id = await world.incident();
-    await world.wantTriage(id);
-    await waitingFor(id, 'rate_limited');
-    await world.stopQueueOf(world.app);
-    const next = await TriageWorld.start({
-      TRIAGE_PROVIDER: 'rules',
-      DATABASE_URL: world.app.database.url,
-    });
-    try {
-      expect(await world.until(id, 'completed')).toMatchObject({ provider: 'rules' });
-    } finally {
-      await next.close();
     }
   });
 
@@ -206,32 +221,39 @@ describe('a provider that an operator has to mend', () => {
     });
   });
 
-  it('shows in the metrics how many runs wait and are under way', async () => {
-    api.script(failure(401, 'authentication_error'));
-    const ids = [await world.incident(), await world.incident()];
-    for (const id of ids) await world.wantTriage(id);
-    for (const id of ids) await waitingFor(id, 'authentication');
-    const shown = async () => (await world.clients.viewer.request('GET', '/metrics')).text;
-    const metrics = await eventually(shown, (all) =>
-      all.includes('triage_runs{status="queued"} 2'),
-    );
-    expect(metrics).toContain('triage_runs{status="running"} 0');
+  it('is in the log when it begins to give no verdicts, and when it answers again', () => {
+    expect(outages.slice(0, 2)).toEqual([
+      expect.stringContaining('gives no verdicts'),
+      expect.stringContaining('answers again'),
+    ]);
+  });
+
+  it('is no matter any more after a restart with another provider, whatever pause it asked for', async () => {
+    api.script(failure(429, 'rate_limit_error', { 'retry-after': '3600' }));
+    const id = await world.incident();
+    await world.wantTriage(id);
+    await waitingFor(id, 'rate_limited');
+    await world.stopQueueOf(world.app);
+    const next = await TriageWorld.start({
+      TRIAGE_PROVIDER: 'rules',
+      DATABASE_URL: world.app.database.url,
+    });
+    try {
+      expect(await world.until(id, 'completed')).toMatchObject({ provider: 'rules' });
+    } finally {
+      await next.close();
+    }
   });
 });
 
 describe('without a provider', () => {
   let world: TriageWorld;
-  let warnings: string[];
 
-  beforeEach(async () => {
-    warnings = linesOf('warn');
-    linesOf('log');
+  beforeAll(async () => {
     world = await TriageWorld.start({ TRIAGE_PROVIDER: 'none' });
   });
-  afterEach(async () => {
-    await world?.close();
-    jest.restoreAllMocks();
-  });
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(() => world?.close());
 
   const waiting = async (id: string) =>
     (
@@ -240,42 +262,6 @@ describe('without a provider', () => {
         ([run]) => run?.error?.reason === 'not_configured',
       )
     )[0];
-
-  it('answers 503 at once to whoever would wait for nothing, and queues nothing', async () => {
-    const id = await world.incident();
-    const answer = await world.later(id);
-    expect(answer.status).toBe(503);
-    expect(answer.body.error.details).toEqual({ reason: 'not_configured' });
-    expect(await world.runs(id)).toEqual([]);
-  });
-
-  it('lets the runs of sources wait without touching them, until there is one', async () => {
-    const ids = [await world.incident(), await world.incident()];
-    for (const id of ids) await world.wantTriage(id);
-    for (const id of ids) {
-      const run = await waiting(id);
-      expect(run).toMatchObject({ status: 'queued', failures: 0 });
-      expect(run).not.toHaveProperty('next_attempt_at');
-    }
-    // Each change of a row gives it another xmin.
-    const rows = () => world.database.query('select id, xmin::text from triage_runs order by id');
-    const before = await rows();
-    await pause(1_000);
-    expect(await rows()).toEqual(before);
-    const { body } = await world.clients.viewer.request('GET', '/health/detailed');
-    expect(body.components.llm).toMatchObject({ status: 'disabled', runs_waiting: 2 });
-    const equipped = await TriageWorld.start({
-      TRIAGE_PROVIDER: 'rules',
-      DATABASE_URL: world.app.database.url,
-    });
-    try {
-      for (const id of ids) {
-        expect(await world.until(id, 'completed')).toMatchObject({ provider: 'rules' });
-      }
-    } finally {
-      await equipped.close();
-    }
-  });
 
   it('gives runs up that have waited for a day, and counts them', async () => {
     const failures = async () => {
@@ -294,14 +280,46 @@ describe('without a provider', () => {
     await eventually(failures, (count) => count === '1');
   });
 
-  it('leaves runs to a replica that has a provider, whichever of the two has seen them first', async () => {
+  it('answers 503 to each request, also while the kill switch is on, and queues nothing', async () => {
+    const id = await world.incident();
+    const answer = await world.later(id);
+    expect(answer.status).toBe(503);
+    expect(answer.body.error.details).toEqual({ reason: 'not_configured' });
+    await world.turnOn();
+    expect((await world.triage(id)).body.error.details).toEqual({ reason: 'not_configured' });
+    await world.turnOff();
+    expect(await world.runs(id)).toEqual([]);
+    expect(await world.timeline(id)).toHaveLength(1);
+  });
+
+  it('lets the runs of sources wait without touching them, until a replica has one', async () => {
+    const ids = [await world.incident(), await world.incident()];
+    for (const id of ids) await world.wantTriage(id);
+    for (const id of ids) {
+      const run = await waiting(id);
+      expect(run).toMatchObject({ status: 'queued', failures: 0 });
+      expect(run).not.toHaveProperty('next_attempt_at');
+    }
+    // Each change of a row gives it another xmin.
+    const rows = () => world.database.query('select id, xmin::text from triage_runs order by id');
+    const before = await rows();
+    const shown = jest.spyOn(world.app.nest.get(RunClaimsRepository), 'showWaiting');
+    await eventually(
+      () => shown.mock.calls.length,
+      (looks) => looks >= 3,
+    );
+    expect(await rows()).toEqual(before);
+    const { body } = await world.clients.viewer.request('GET', '/health/detailed');
+    expect(body.components.llm).toMatchObject({ status: 'disabled', runs_waiting: 2 });
     const equipped = await TriageWorld.start({
       TRIAGE_PROVIDER: 'rules',
       DATABASE_URL: world.app.database.url,
     });
     try {
-      // It is past its first look, and slow at the next ones.
-      await equipped.triage(await equipped.incident());
+      for (const id of ids) {
+        expect(await world.until(id, 'completed')).toMatchObject({ provider: 'rules' });
+      }
+      // That replica has it done also when the other one has seen the run first.
       const due = jest.spyOn(equipped.app.nest.get(RunClaimsRepository), 'due');
       due.mockResolvedValue([]);
       const id = await world.incident();
@@ -315,7 +333,7 @@ describe('without a provider', () => {
   });
 
   it('says at the start which sources want what nobody does', async () => {
-    expect(warnings.filter((line) => line.includes('auto_triage'))).toEqual([]);
+    const warnings = linesOf('warn');
     await registerSource(world.clients.admin, { source: 'edr', auto_triage: true });
     await registerSource(world.clients.admin, { source: 'siem' });
     const news = linesOf('debug');
@@ -328,21 +346,5 @@ describe('without a provider', () => {
       expect.stringContaining('Nobody triages what edr want'),
     ]);
     expect(news.filter((line) => line.includes('Only people triage'))).toHaveLength(1);
-  });
-});
-
-describe('at the start', () => {
-  it('the log says who triages', async () => {
-    const news = linesOf('debug');
-    const world = await TriageWorld.start({
-      TRIAGE_PROVIDER: 'anthropic',
-      ANTHROPIC_API_KEY: 'key-that-nobody-may-see',
-      ANTHROPIC_MODEL: 'the-model',
-    });
-    await world.close();
-    jest.restoreAllMocks();
-    const lines = news.filter((line) => line.includes('triages'));
-    expect(lines).toEqual([expect.stringContaining('"model":"the-model"')]);
-    expect(news.join('\n')).not.toContain('key-that-nobody-may-see');
   });
 });

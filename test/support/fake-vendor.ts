@@ -67,6 +67,8 @@ export class FakeVendor {
   retryAfter = '1';
   /** Says this instead of behaving in one of the ways. */
   reply: ((request: SeenRequest) => Reply) | undefined;
+  /** Requests are answered when this has been resolved. */
+  held: Promise<unknown> | undefined;
   /** Decides request by request, instead of in turn. */
   plan?: (request: { readonly path: string; readonly key: string }) => Plan;
 
@@ -122,6 +124,7 @@ export class FakeVendor {
     this.turns = ['apply'];
     this.latencyMs = 0;
     this.reply = undefined;
+    this.held = undefined;
   }
 
   async stop(): Promise<void> {
@@ -138,6 +141,7 @@ export class FakeVendor {
     const body = await read(request);
     const seen = { method, path, headers, body, at };
     this.requests.push(seen);
+    if (method === 'POST') await this.held;
     if (this.reply) return answerWith(response, this.reply(seen));
     await until;
     if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));

@@ -4,6 +4,7 @@ import { Failpoints } from '../../../src/actions/execution/failpoints.js';
 import { ROLES } from '../../../src/platform/access/roles.js';
 import type { Answer, ApiClient } from '../api-client.js';
 import { FakeVendor } from '../fake-vendor.js';
+import { lookOften } from '../jobs/look-often.js';
 import { makeKey } from '../principals.js';
 import { startTestApp, type TestApp } from '../test-app.js';
 
@@ -135,6 +136,17 @@ export class ActionWorld {
 
   async get(id: string): Promise<ShownAction> {
     return (await this.clients.viewer.request('GET', `/api/actions/${id}`)).body.data;
+  }
+
+  lookOften(): void {
+    this.replicas.forEach(lookOften);
+  }
+
+  /** The claims of runs lapse that died, and what a vendor is doing is due to be asked about. */
+  async expireLeases(): Promise<void> {
+    await this.database.query(
+      `update actions set lease_until = now() - interval '1 ms' where status = 'pending'`,
+    );
   }
 
   async turnOn(): Promise<Answer> {

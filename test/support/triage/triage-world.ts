@@ -14,6 +14,7 @@ import { ROLES } from '../../../src/platform/access/roles.js';
 import type { Clients } from '../actions/action-world.js';
 import type { Answer, ApiClient } from '../api-client.js';
 import { eventually } from '../jobs/eventually.js';
+import { lookOften } from '../jobs/look-often.js';
 import { makeKey } from '../principals.js';
 import { startTestApp, type TestApp } from '../test-app.js';
 
@@ -91,12 +92,13 @@ export class TriageWorld {
     settings: Readonly<Record<string, string>> = {},
     replicas = 1,
   ): Promise<TriageWorld> {
-    const all = { TRIAGE_PROVIDER: 'rules', ACTION_LEASE_MS: '600', ...settings };
+    const all = { TRIAGE_PROVIDER: 'rules', ACTION_LEASE_MS: '60000', ...settings };
     const first = await startTestApp({ settings: all });
     const apps = [first];
     while (apps.length < replicas) {
       apps.push(await startTestApp({ settings: all, database: first.database }));
     }
+    apps.forEach(lookOften);
     const keys = await Promise.all(ROLES.map((role) => makeKey(first, role)));
     const by = <T>(pick: (at: number) => T) =>
       Object.fromEntries(ROLES.map((role, at) => [role, pick(at)])) as Record<keyof Clients, T>;
@@ -199,6 +201,14 @@ export class TriageWorld {
   async held(): Promise<number> {
     const { body } = await this.clients.viewer.request('GET', '/api/kill-switch');
     return body.data.held.triage_runs as number;
+  }
+
+  /** The time of the run of an incident has come: its lease, or its wait, is over. */
+  async makeDue(id: string): Promise<void> {
+    await this.database.query(
+      `update triage_runs set lease_until = now() - interval '1 ms' where incident_id = $1`,
+      [id],
+    );
   }
 
   /** From now on nobody but the others works on what waits. */

@@ -110,30 +110,40 @@ describe('headers of every answer', () => {
 });
 
 describe('behind a proxy', () => {
+  const apps = new Map<string, TestApp>();
+  afterAll(() => Promise.all([...apps.values()].map((app) => app.close())));
+
   const forwarded = {
     'x-forwarded-for': '203.0.113.7',
     'x-forwarded-proto': 'https',
     'x-forwarded-host': 'soc.example.com',
   };
-  const seenBy = async (
-    settings: Record<string, string>,
-    headers: Record<string, string> = forwarded,
-  ) => {
-    const app = await startTestApp({ ...modules, settings });
-    try {
-      const { headers: received, body } = await app.request('GET', '/test-only/client', {
-        headers,
-      });
-      return { ...body.data, hsts: received['strict-transport-security'] };
-    } finally {
-      await app.close();
-    }
+  const seenBy = async (trusted: string, headers: Record<string, string> = forwarded) => {
+    const app =
+      apps.get(trusted) ?? (await startTestApp({ ...modules, settings: { TRUST_PROXY: trusted } }));
+    apps.set(trusted, app);
+    const answer = await app.request('GET', '/test-only/client', { headers });
+    return { ...answer.body.data, hsts: answer.headers['strict-transport-security'] };
   };
+  const OURS_AND_THIS = '10.0.0.0/8,127.0.0.1';
 
-  it('believes nobody by default', async () => {
-    const seen = await seenBy({});
+  it.each(['', '10.0.0.0/8'])('believes nobody else with TRUST_PROXY=%s', async (trusted) => {
+    const seen = await seenBy(trusted);
     expect(seen).toMatchObject({ ip: '127.0.0.1', protocol: 'http', hsts: undefined });
     expect(seen.host).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it('believes the proxies of TRUST_PROXY, and promises https where there is https', async () => {
+    expect(await seenBy(OURS_AND_THIS)).toEqual({
+      ip: '203.0.113.7',
+      protocol: 'https',
+      host: 'soc.example.com',
+      hsts: 'max-age=31536000; includeSubDomains',
+    });
+    expect(await seenBy(OURS_AND_THIS, { 'x-forwarded-proto': 'http' })).toMatchObject({
+      protocol: 'http',
+      hsts: undefined,
+    });
   });
 
   it.each([
@@ -141,39 +151,11 @@ describe('behind a proxy', () => {
     ['[::ffff:203.0.113.7]:51234'],
     ['192.0.2.1, 203.0.113.7:51234'],
     ['192.0.2.1, 203.0.113.7:51234, 10.1.2.3:8080, [::ffff:10.1.2.4]:80'],
-  ])('reads the address of %s however the proxies write it', async (address) => {
-    const settings = { TRUST_PROXY: '10.0.0.0/8,127.0.0.1' };
-    const seen = await seenBy(settings, { ...forwarded, 'x-forwarded-for': address });
-    expect(seen.ip).toBe('203.0.113.7');
-  });
-
-  it('believes the proxies of TRUST_PROXY, and promises https where there is https', async () => {
-    expect(await seenBy({ TRUST_PROXY: '10.0.0.0/8,127.0.0.1' })).toEqual({
-      ip: '203.0.113.7',
-      protocol: 'https',
-      host: 'soc.example.com',
-      hsts: 'max-age=31536000; includeSubDomains',
-    });
-    expect(
-      await seenBy({ TRUST_PROXY: '127.0.0.0/8' }, { 'x-forwarded-proto': 'http' }),
-    ).toMatchObject({
-      protocol: 'http',
-      hsts: undefined,
-    });
-  });
-
-  it('believes nobody else', async () => {
-    expect(await seenBy({ TRUST_PROXY: '10.0.0.0/8' })).toMatchObject({
-      ip: '127.0.0.1',
-      protocol: 'http',
-      hsts: undefined,
-    });
-  });
-
-  it('goes back to the first address that is no proxy of ours', async () => {
-    const spoofed = { 'x-forwarded-for': '1.2.3.4, 198.51.100.9, 10.1.2.3' };
-    expect(await seenBy({ TRUST_PROXY: '127.0.0.1,10.0.0.0/8' }, spoofed)).toMatchObject({
-      ip: '198.51.100.9',
-    });
-  });
+  ])(
+    'reads the last address of %s that is no proxy, however the proxies write it',
+    async (address) => {
+      const seen = await seenBy(OURS_AND_THIS, { ...forwarded, 'x-forwarded-for': address });
+      expect(seen.ip).toBe('203.0.113.7');
+    },
+  );
 });

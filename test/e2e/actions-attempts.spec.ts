@@ -5,7 +5,7 @@ import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { ClaimLostError } from '../../src/actions/execution/execution.errors.js';
 import { UnreachableError } from '../../src/platform/net/net.errors.js';
-import { PermitLapsed, PERMIT_MS } from '../../src/kill-switch/kill-switch.js';
+import { PermitLapsed } from '../../src/kill-switch/kill-switch.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { SCRIPTED, ScriptedVendor } from '../support/actions/scripted-vendor.js';
@@ -179,12 +179,6 @@ describe('an action and what its attempts left behind', () => {
       const { body } = await world.clients.admin.request('GET', path);
       expect(body.data).toMatchObject([{ action: recorded, actor: 'system' }]);
     });
-
-    it('runs when the incident is still there', async () => {
-      const action = await nobodys({ incidentId: await world.incident() });
-      expect((await run(action)).status).toBe('completed');
-      expect(vendor.left).toHaveLength(1);
-    });
   });
 
   describe('whose run was taken for dead', () => {
@@ -208,17 +202,6 @@ describe('an action and what its attempts left behind', () => {
       };
       expect(await run(action)).toMatchObject({ status: 'pending', fence: 2 });
       expect(vendor.left).toHaveLength(1);
-    });
-
-    it('is not sent by it when its permit has lapsed meanwhile, too', async () => {
-      const action = await nobodys();
-      const late = async () => {
-        await new Promise((resolve) => setTimeout(resolve, PERMIT_MS));
-        await takeOver(action);
-      };
-      vendor.script = (call, gate) => vendor.send(call, gate, { before: late });
-      expect(await run(action)).toMatchObject({ status: 'pending', sent: false });
-      expect(vendor.left).toEqual([]);
     });
 
     it('is not ended by what it says', async () => {
@@ -273,11 +256,6 @@ describe('a run that loses its claim while its call is under way', () => {
       throw reason;
     });
     expect(reason).toBeInstanceOf(ClaimLostError);
-    expect(present).toMatchObject({ status: 'pending', phase: 'claimed', fence: 2 });
-  });
-
-  it('does not wait for a connector that ignores the abort', async () => {
-    const present = await takenOverDuring(() => new Promise(() => undefined));
     expect(present).toMatchObject({ status: 'pending', phase: 'claimed', fence: 2 });
   });
 });

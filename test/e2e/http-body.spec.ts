@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { ECHO_PATHS, EchoModule } from '../support/echo.module.js';
 import type { ApiClient } from '../support/api-client.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { as, makeKey } from '../support/principals.js';
 import { expectErrorOutsideRouting, RawConnection } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -389,7 +390,7 @@ describe('request bodies', () => {
       return status;
     };
     const until = async (status: number, ask: () => Promise<number>) => {
-      while ((await ask()) !== status) await new Promise((resolve) => setTimeout(resolve, 10));
+      await eventually(ask, (seen) => seen === status);
     };
     try {
       const keys = await Promise.all([1, 2, 3, 4].map(() => makeKey(bounded, 'admin')));

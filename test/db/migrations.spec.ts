@@ -1,8 +1,7 @@
-import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
 import { migrate } from '../../src/platform/database/open-database.js';
-import { ServiceProcess } from '../support/service-process.js';
+import { query } from '../support/embedded/query.js';
 import { createTestDatabase } from '../support/test-database.js';
 
 async function withEmptyDatabase(work: (url: string) => Promise<void>): Promise<void> {
@@ -10,18 +9,7 @@ async function withEmptyDatabase(work: (url: string) => Promise<void>): Promise<
   try {
     await work(database.url);
   } finally {
-    await ServiceProcess.endAll();
     await database.drop();
-  }
-}
-
-async function query<Row extends object>(url: string, text: string): Promise<Row[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<Row>(text)).rows;
-  } finally {
-    await client.end();
   }
 }
 
@@ -37,16 +25,6 @@ describe('migrations', () => {
       await Promise.all(Array.from({ length: 6 }, () => migrate(url, schema)));
       expect(await applied(url)).toEqual(expected);
       await migrate(url, schema);
-      expect(await applied(url)).toEqual(expected);
-    }));
-
-  it('are applied once by replicas that start together', () =>
-    withEmptyDatabase(async (url) => {
-      const replicas = await Promise.all(
-        Array.from({ length: 3 }, () => ServiceProcess.start({ settings: { DATABASE_URL: url } })),
-      );
-      for (const { client } of replicas)
-        expect((await client.request('GET', '/ready')).status).toBe(200);
       expect(await applied(url)).toEqual(expected);
     }));
 

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
 import { KillSwitch } from '../../src/kill-switch/kill-switch.js';
 import { Settings } from '../../src/platform/config/settings.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { ApiClient } from '../support/api-client.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -20,6 +20,12 @@ describe('/api/kill-switch', () => {
     analyst.request('POST', '/api/kill-switch/activate', { body, headers });
   const deactivate = (body: object = REASON) =>
     manager.request('POST', '/api/kill-switch/deactivate', { body });
+
+  const health = async () =>
+    (await viewer.request('GET', '/health/detailed')).body.components.kill_switch as {
+      active?: boolean;
+    };
+  const metrics = async () => (await app.request('GET', '/metrics')).text;
 
   beforeAll(async () => {
     app = await startTestApp();
@@ -112,16 +118,13 @@ describe('/api/kill-switch', () => {
 
   it('is shown as degraded in health and metrics, while the service stays ready', async () => {
     await activate();
-    // The look of a moment ago is shared for half a second.
-    await sleep(600);
-    const { body } = await viewer.request('GET', '/health/detailed');
-    expect(body.components.kill_switch).toMatchObject({ status: 'degraded', active: true });
+    // Looks of a moment ago are shared.
+    await eventually(health, ({ active }) => active === true);
+    expect(await health()).toMatchObject({ status: 'degraded', active: true });
     expect((await app.request('GET', '/ready')).status).toBe(200);
-    expect((await app.request('GET', '/metrics')).text).toContain('kill_switch_active 1');
+    await eventually(metrics, (text) => text.includes('kill_switch_active 1'));
     await deactivate();
-    // Scrapes within a second share one look.
-    await sleep(1_100);
-    expect((await app.request('GET', '/metrics')).text).toContain('kill_switch_active 0');
+    await eventually(metrics, (text) => text.includes('kill_switch_active 0'));
   });
 
   it('refuses permits with a reason while it is on', async () => {
@@ -143,11 +146,9 @@ describe('/api/kill-switch', () => {
     try {
       expect(await killSwitch.isActive()).toBe(true);
       await expect(killSwitch.renewPermit()).rejects.toThrow();
-      await sleep(1_100);
-      const { body } = await viewer.request('GET', '/health/detailed');
-      expect(body.components.kill_switch).toMatchObject({ status: 'degraded' });
-      expect(body.components.kill_switch).not.toHaveProperty('active');
-      expect((await app.request('GET', '/metrics')).text).not.toMatch(/^kill_switch_active /m);
+      const shown = await eventually(health, (seen) => !('active' in seen));
+      expect(shown).toMatchObject({ status: 'degraded' });
+      await eventually(metrics, (text) => !/^kill_switch_active /m.test(text));
     } finally {
       await dataSource.query('alter table mislaid rename to kill_switch');
     }
@@ -170,7 +171,10 @@ describe('/api/kill-switch', () => {
       }),
     );
     try {
-      while (holding < claims.length) await sleep(10);
+      await eventually(
+        () => holding,
+        (claimed) => claimed === claims.length,
+      );
       const { status } = await activate();
       expect(status).toBe(200);
       expect(holding).toBe(claims.length);

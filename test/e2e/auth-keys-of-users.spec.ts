@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, inSession, makeUser, type TestUser } from '../support/principals.js';
+import { skipTime } from '../support/skip-time.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-/** What is promised for an end to hold everywhere. */
+/** Promised maximum until an end takes effect on every replica. */
 const PROMISED_MS = 1_000;
 
 describe('the API keys of a user', () => {
@@ -67,7 +67,7 @@ describe('the API keys of a user', () => {
       // At once where it was asked for.
       for (const key of keys)
         expect((await withKey(key).request('GET', '/api/users')).status).toBe(401);
-      await sleep(PROMISED_MS);
+      skipTime(PROMISED_MS);
       expect(await statuses(keys)).toEqual([401, 401, 401, 401]);
       expect(await statuses(others.keys)).toEqual([200, 200, 200, 200]);
       for (const id of ids) {
@@ -85,7 +85,7 @@ describe('the API keys of a user', () => {
   it('stay valid, with the keys that they create, if the deletion keeps them', async () => {
     const { user, keys } = await userWithKeys();
     expect((await remove(user, '?keys=keep')).status).toBe(200);
-    await sleep(PROMISED_MS);
+    skipTime(PROMISED_MS);
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
     const later = await keyMadeBy(withKey(keys[1]!));
     expect(await statuses([later.key])).toEqual([200, 200]);
@@ -98,7 +98,7 @@ describe('the API keys of a user', () => {
     const { user, keys } = await userWithKeys();
     for (const query of ['?keys=', '?keys=delete', '?keys=keep&keys=revoke', '?key=keep'])
       expect((await remove(user, query)).status).toBe(422);
-    await sleep(PROMISED_MS);
+    skipTime(PROMISED_MS);
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
   });
 
@@ -110,15 +110,15 @@ describe('the API keys of a user', () => {
     };
     await enable(false);
     expect((await withKey(keys[0]!).request('GET', '/api/users')).status).toBe(401);
-    await sleep(PROMISED_MS);
+    skipTime(PROMISED_MS);
     expect(await statuses(keys)).toEqual([401, 401, 401, 401]);
     await enable(true);
-    await sleep(PROMISED_MS);
+    skipTime(PROMISED_MS);
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
     // Who is deleted while disabled keeps what is to be kept.
     await enable(false);
     expect((await remove(user, '?keys=keep')).status).toBe(200);
-    await sleep(PROMISED_MS);
+    skipTime(PROMISED_MS);
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
   });
 
@@ -127,7 +127,7 @@ describe('the API keys of a user', () => {
     const become = async (role: string) => {
       const answer = await admin.request('PUT', `/api/users/${user.id}`, { body: { role } });
       expect(answer.status).toBe(200);
-      await sleep(PROMISED_MS);
+      skipTime(PROMISED_MS);
     };
     await become('analyst');
     expect(await statuses(keys)).toEqual([403, 403, 403, 403]);
@@ -142,7 +142,7 @@ describe('the API keys of a user', () => {
     // What is kept after the user is gone does not get it back.
     await become('viewer');
     expect((await remove(user, '?keys=keep')).status).toBe(200);
-    await sleep(PROMISED_MS);
+    skipTime(PROMISED_MS);
     expect(await statuses(keys)).toEqual([403, 403, 403, 403]);
   });
 

@@ -16,22 +16,16 @@ import {
   unavailable,
 } from '../support/triage/triage-world.js';
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
 describe('a triage run that nobody waits for', () => {
   let world: TriageWorld;
 
   beforeAll(async () => {
-    world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '5000' });
+    world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000' });
   });
   beforeEach(() => {
     script(world.app, async () => judgement());
   });
   afterAll(() => world?.close());
-
-  /** Its time has come again. */
-  const due = (id: string) =>
-    world.database.query(`update triage_runs set lease_until = now() where incident_id = $1`, [id]);
 
   it('is answered with 202 and carried out afterwards', async () => {
     const id = await world.incident();
@@ -81,7 +75,17 @@ describe('a triage run that nobody waits for', () => {
     const run = await world.until(id, 'completed');
     expect(run).toMatchObject({ requested_by: 'system', force: false, applied: true });
     await world.wantTriage(id);
-    await pause(700);
+    // An event of the same queue, recorded after it.
+    const later = await world.incident();
+    await world.wantTriage(later);
+    await world.until(later, 'completed');
+    await eventually(
+      () =>
+        world.database.query<object[]>(`select 1 from unhandled_events where subject_id = $1`, [
+          id,
+        ]),
+      (unhandled) => unhandled.length === 0,
+    );
     expect(await world.runs(id)).toHaveLength(1);
   });
 
@@ -161,11 +165,12 @@ describe('a triage run that nobody waits for', () => {
     );
     const [waiting] = await world.runs(id);
     expect(waiting).toMatchObject({ status: 'queued', error: { reason: 'unreachable' } });
-    // Its pause is longer than the queue's.
-    await pause(500);
+    expect(Date.parse(waiting.next_attempt_at as string)).toBeGreaterThan(
+      Date.parse(waiting.created_at as string) + 1_000,
+    );
     expect(asked).toHaveBeenCalledTimes(1);
     script(world.app, async () => judgement());
-    await due(id);
+    await world.makeDue(id);
     const run = await world.until(id, 'completed');
     expect(run).toMatchObject({ failures: 1, tokens: { input: 103, output: 21 } });
     expect(run).not.toHaveProperty('error');
@@ -267,7 +272,7 @@ describe('a triage run that nobody waits for', () => {
     expect(changed.status).toBe(200);
     const asked = script(world.app, async () => judgement());
     const record = jest.spyOn(world.app.nest.get(DomainEvents), 'record');
-    await due(id);
+    await world.makeDue(id);
     const run = await world.until(id, 'failed');
     const news = record.mock.calls.flatMap(([, ...recorded]) => recorded);
     record.mockRestore();
@@ -308,7 +313,7 @@ describe('a triage run that nobody waits for', () => {
       `update triage_runs set created_at = created_at - interval '1 day' where incident_id = $1`,
       [id],
     );
-    await due(id);
+    await world.makeDue(id);
     expect((await world.until(id, 'failed')).error.reason).toBe('overloaded');
   });
 
@@ -332,13 +337,31 @@ describe('a triage run whose replica ends', () => {
   let world: TriageWorld;
   let other: TriageWorld['replicas'][number];
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000' }, 2);
     other = world.replicas[1]!;
     await world.stopQueueOf(world.app);
-    script(other, async () => judgement({ model: 'the other' }));
   });
-  afterEach(() => world?.close());
+  beforeEach(() => {
+    script(other, async () => judgement({ model: 'the other' }));
+    startOther();
+  });
+  afterEach(() => jest.restoreAllMocks());
+  afterAll(() => world?.close());
+
+  const startOther = () => other.nest.get(RunQueue).onApplicationBootstrap();
+  /** A run that has ended three replicas. */
+  const interruptedRun = async () => {
+    await world.stopQueueOf(other);
+    const id = await world.incident();
+    await world.later(id);
+    await world.database.query(
+      `update triage_runs set status = 'running', fence = 4, lapses = 3, lease_until = now() - interval '1 s'
+        where incident_id = $1`,
+      [id],
+    );
+    return id;
+  };
 
   /** As after kill -9: it shows no sign of life, and what it still does comes too late. */
   const kill = () => {
@@ -353,13 +376,13 @@ describe('a triage run whose replica ends', () => {
     const id = await world.incident();
     const answer = world.triage(id);
     await held.begun;
+    await world.makeDue(id);
     const run = await world.until(id, 'completed');
     expect(run).toMatchObject({
       model: 'the other',
       notes: [expect.stringContaining('ended in the middle')],
     });
     const lines = warn.mock.calls.filter(([, line]) => String(line).includes('begun anew'));
-    warn.mockRestore();
     expect(lines).toEqual([[{ triage: [run.triage_id] }, expect.any(String)]]);
     held.answer.resolve(judgement({ model: 'the dead' }));
     // It learns that the run is not its own any more, and answers with what the other one found.
@@ -369,25 +392,13 @@ describe('a triage run whose replica ends', () => {
   });
 
   it('again and again ends as failed, instead of ending one replica after the other', async () => {
-    const id = await world.incident();
-    await world.stopQueueOf(other);
-    await world.later(id);
-    await world.database.query(
-      `update triage_runs set status = 'running', fence = 4, lapses = 3, lease_until = now() - interval '1 s'`,
-    );
-    const fresh = await TriageWorld.start({ DATABASE_URL: world.app.database.url });
-    const run = await world.until(id, 'failed');
-    await fresh.close();
-    expect(run.error.reason).toBe('interrupted');
+    const id = await interruptedRun();
+    startOther();
+    expect((await world.until(id, 'failed')).error.reason).toBe('interrupted');
   });
 
   it('again and again is failed after its incident is locked, as it is completed', async () => {
-    const id = await world.incident();
-    await world.stopQueueOf(other);
-    await world.later(id);
-    await world.database.query(
-      `update triage_runs set status = 'running', fence = 4, lapses = 3, lease_until = now() - interval '1 s'`,
-    );
+    const id = await interruptedRun();
     const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
     let settled: Promise<void> | undefined;
     await world.app.nest.get(Transactions).run(async (tx) => {
@@ -414,15 +425,32 @@ describe('a triage run whose replica ends', () => {
     );
     const held = heldModel();
     const asked = script(other, held.judge);
-    other.nest.get(RunQueue).onApplicationBootstrap();
-    await eventually(
-      async () => asked.mock.calls.length,
-      (calls) => calls === 2,
-    );
-    await pause(300);
-    expect(asked).toHaveBeenCalledTimes(2);
+    startOther();
+    const calls = (n: number) =>
+      eventually(
+        async () => asked.mock.calls.length,
+        (seen) => seen >= n,
+      );
+    await calls(2);
+    // The queue passes the second interrupted run again when it takes another one.
+    ids.push(await world.incident());
+    await world.later(ids.at(-1)!);
+    await calls(3);
+    expect(asked).toHaveBeenCalledTimes(3);
     held.answer.resolve(judgement());
     for (const id of ids) await world.until(id, 'completed');
+  });
+
+  it('writes nothing with a claim that it has lost', async () => {
+    const claims = world.app.nest.get(RunClaims);
+    const id = await world.incident();
+    await world.stopQueueOf(other);
+    await world.later(id);
+    const [row] = await world.runs(id);
+    const run = { id: row.triage_id, fence: 7, failures: 0 } as never;
+    await expect(claims.release(run)).rejects.toThrow(ClaimLostError);
+    await expect(claims.retryLater(run, unavailable('overloaded'))).rejects.toThrow(ClaimLostError);
+    expect(await claims.claim(run)).toBeUndefined();
   });
 
   it('in order is left to the others, and who waits is told so', async () => {
@@ -440,17 +468,5 @@ describe('a triage run whose replica ends', () => {
     const viewer = world.at(other, 'viewer');
     const { body } = await viewer.request('GET', `/api/incidents/${id}/triage`);
     expect(body.data[0]).toMatchObject({ status: 'queued', failures: 0 });
-  });
-
-  it('writes nothing with a claim that it has lost', async () => {
-    const claims = world.app.nest.get(RunClaims);
-    const id = await world.incident();
-    await world.stopQueueOf(other);
-    await world.later(id);
-    const [row] = await world.runs(id);
-    const run = { id: row.triage_id, fence: 7, failures: 0 } as never;
-    await expect(claims.release(run)).rejects.toThrow(ClaimLostError);
-    await expect(claims.retryLater(run, unavailable('overloaded'))).rejects.toThrow(ClaimLostError);
-    expect(await claims.claim(run)).toBeUndefined();
   });
 });

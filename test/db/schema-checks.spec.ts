@@ -53,18 +53,20 @@ describe('a start on a database that it cannot work with', () => {
     ]);
   });
 
-  it('should refuse a role that may create tables but no schema', async () => {
-    await withoutSchemas();
-    await expectRefusal(
+  it.each([
+    [
+      'tables but no schema',
+      withoutSchemas,
       /may not create schemas in the database "test_.*npm run migrate.*MIGRATION_DATABASE_URL.*grant create on database/,
-    );
-  });
-
-  it('should refuse a role that may create schemas but no tables', async () => {
-    await withoutTables();
-    await expectRefusal(
+    ],
+    [
+      'schemas but no tables',
+      withoutTables,
       /may not create tables in the schema "public".*npm run migrate.*MIGRATION_DATABASE_URL.*owner to/,
-    );
+    ],
+  ])('should refuse a role that may create %s', async (_, revoke, words) => {
+    await revoke();
+    await expectRefusal(words);
   });
 
   it('should say to a role without grants who gives them', async () => {

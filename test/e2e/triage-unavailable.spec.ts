@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { Clock } from '../../src/platform/clock.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { RunClaimsRepository } from '../../src/triage/records/run-claims.repository.js';
-import { TriageModel } from '../../src/triage/model/triage-model.port.js';
 import type { UnavailableReason } from '../../src/triage/model/model.errors.js';
 import {
   heldModel,
@@ -13,13 +12,11 @@ import {
   unavailable,
 } from '../support/triage/triage-world.js';
 
-const TIMEOUT_MS = 1_500;
-
 describe('without a verdict', () => {
   let world: TriageWorld;
 
   beforeAll(async () => {
-    const settings = { TRIAGE_TIMEOUT_MS: String(TIMEOUT_MS), AI_TOKENS_PER_HOUR: '1000' };
+    const settings = { TRIAGE_TIMEOUT_MS: '60000', AI_TOKENS_PER_HOUR: '1000' };
     world = await TriageWorld.start(settings);
   });
   afterEach(async () => {
@@ -79,36 +76,6 @@ describe('without a verdict', () => {
     expect(answer.headers['retry-after']).toBe('13');
   });
 
-  it('gives a model up that ignores its time, and tells the caller', async () => {
-    const held = heldModel();
-    const asked = script(world.app, held.judge);
-    const id = await world.incident();
-    const answer = await world.triage(id);
-    expect(answer.status).toBe(503);
-    expect(answer.body.error.details).toEqual({ reason: 'timeout' });
-    expect(asked.mock.calls[0]![1].signal.aborted).toBe(true);
-    held.answer.resolve(judgement());
-    await untouched(id);
-    expect((await world.runs(id))[0]).toMatchObject({
-      status: 'failed',
-      error: { reason: 'timeout' },
-    });
-  });
-
-  it('counts what a run used that was ended before its verdict', async () => {
-    script(world.app, async (_given, { meter, signal }) => {
-      meter?.add({ input: 1_000, output: 500 });
-      meter?.add({ input: 1_000, output: 500 });
-      await new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason as Error));
-      });
-      return judgement();
-    });
-    const id = await world.incident();
-    expect((await world.triage(id)).body.error.details).toEqual({ reason: 'timeout' });
-    expect((await world.runs(id))[0].tokens).toMatchObject({ input: 2_000, output: 1_000 });
-  });
-
   it('answers 500 to an error of its own, without its words, and fails the run', async () => {
     script(world.app, () => Promise.reject(new TypeError('secret detail')));
     const id = await world.incident();
@@ -120,19 +87,12 @@ describe('without a verdict', () => {
     await untouched(id);
   });
 
-  it('lets people triage throughout', async () => {
-    script(world.app, () => Promise.reject(unavailable('unreachable')));
-    const id = await world.incident();
-    await world.triage(id);
-    const { status } = await world.update(id, { verdict: { classification: 'benign' } });
-    expect(status).toBe(200);
-    expect(await world.read(id)).toMatchObject({ status: 'triaged' });
-  });
-
-  it('may be tried again at once: a failed run is no answer', async () => {
+  it('may be tried again at once, and lets people triage throughout', async () => {
     script(world.app, () => Promise.reject(unavailable('overloaded')));
-    const id = await world.incident();
-    await world.triage(id);
+    const [id, other] = [await world.incident(), await world.incident()];
+    for (const one of [id, other]) await world.triage(one);
+    await world.update(other, { verdict: { classification: 'benign' } });
+    expect(await world.read(other)).toMatchObject({ status: 'triaged' });
     script(world.app, async () => judgement());
     expect((await world.triage(id)).status).toBe(200);
     expect(await world.runs(id)).toHaveLength(2);
@@ -168,23 +128,6 @@ describe('without a verdict', () => {
     const healthy = await llmIs({ status: 'healthy', runs_waiting: 0 });
     clock.mockRestore();
     expect(healthy).toMatchObject({ message: expect.stringContaining('nobody has asked since') });
-  });
-
-  it('shows in the health that there is no provider', async () => {
-    const bare = await TriageWorld.start({ TRIAGE_PROVIDER: 'none' });
-    try {
-      expect(bare.app.nest.get(TriageModel).provider).toBe('none');
-      const id = await bare.incident();
-      const answer = await bare.triage(id);
-      expect(answer.body.error.details).toEqual({ reason: 'not_configured' });
-      expect(await bare.runs(id)).toEqual([]);
-      expect(await bare.timeline(id)).toHaveLength(1);
-      const { body } = await bare.clients.viewer.request('GET', '/health/detailed');
-      expect(body.components.llm).toMatchObject({ status: 'disabled', provider: 'none' });
-      expect(body.status).not.toBe('unhealthy');
-    } finally {
-      await bare.close();
-    }
   });
 
   it('counts tokens once when the incident is deleted before the verdict is written', async () => {
@@ -290,6 +233,36 @@ describe('without a verdict', () => {
       const lines = warn.mock.calls.filter(([line]) => String(line).includes('used up'));
       warn.mockRestore();
       expect(lines).toHaveLength(1);
+    });
+  });
+});
+
+describe('a model that does not answer in time', () => {
+  let world: TriageWorld;
+
+  beforeAll(async () => {
+    world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '500' });
+  });
+  afterAll(() => world?.close());
+
+  it('is aborted, and the caller is told; its tokens are counted and its late answer is dropped', async () => {
+    const held = heldModel();
+    const asked = script(world.app, async (given, judging) => {
+      judging.meter?.add({ input: 1_000, output: 500 });
+      judging.meter?.add({ input: 1_000, output: 500 });
+      return await held.judge(given, judging);
+    });
+    const id = await world.incident();
+    const answer = await world.triage(id);
+    expect(answer.status).toBe(503);
+    expect(answer.body.error.details).toEqual({ reason: 'timeout' });
+    expect(asked.mock.calls[0]![1].signal.aborted).toBe(true);
+    held.answer.resolve(judgement());
+    expect(await world.read(id)).not.toHaveProperty('verdict');
+    expect((await world.runs(id))[0]).toMatchObject({
+      status: 'failed',
+      error: { reason: 'timeout' },
+      tokens: { input: 2_000, output: 1_000 },
     });
   });
 });

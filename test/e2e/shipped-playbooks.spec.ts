@@ -1,0 +1,86 @@
+import { DataSource } from 'typeorm';
+import {
+  ShippedPlaybooks,
+  SHIPPED_PLAYBOOKS,
+} from '../../src/playbooks/shipped/shipped-playbooks.js';
+import type { ApiClient } from '../support/api-client.js';
+import { as } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+describe('The shipped playbooks', () => {
+  let replicas: TestApp[];
+  let admin: ApiClient;
+
+  const listed = async () =>
+    (await admin.request('GET', '/api/playbooks?sort=name&per_page=100')).body.data;
+  const bootAll = () =>
+    Promise.all(replicas.map(({ nest }) => nest.get(ShippedPlaybooks).onApplicationBootstrap()));
+  /** As before the first start. */
+  const forget = async () => {
+    const database = replicas[0]!.nest.get(DataSource);
+    await database.query('alter table playbook_versions disable trigger user');
+    await database.query('delete from playbook_versions');
+    await database.query('delete from playbooks');
+    return database;
+  };
+
+  beforeAll(async () => {
+    const first = await startTestApp();
+    replicas = [first, await startTestApp({ database: first.database })];
+    admin = await as(first, 'admin');
+  });
+  afterAll(async () => {
+    for (const app of replicas.toReversed()) await app.close();
+  });
+
+  it('are created once at the first start, do not run automatically, and can be sent as they are shown', async () => {
+    const names = SHIPPED_PLAYBOOKS.map(({ name }) => name);
+    const playbooks = await listed();
+    expect(playbooks.map(({ name }: { name: string }) => name)).toEqual(names.toSorted());
+    const audit = await admin.request('GET', '/api/audit?action=playbook.created');
+    expect(audit.body.data).toHaveLength(names.length);
+    for (const playbook of playbooks) {
+      expect(playbook).toMatchObject({
+        version: 1,
+        enabled: true,
+        auto_run: false,
+        trust_verdict: false,
+        created_by: 'system',
+        description: expect.any(String),
+        instructions: expect.any(String),
+      });
+      const { id, version, created_by, created_at, updated_by, updated_at, ...body } = playbook;
+      const again = await admin.request('PUT', `/api/playbooks/${id}`, { body });
+      expect([again.status, again.body.data]).toEqual([
+        200,
+        { ...body, id, version, created_by, created_at, updated_by, updated_at },
+      ]);
+    }
+  });
+
+  it('stay changed or deleted after another start', async () => {
+    await admin.request('DELETE', '/api/playbooks/phishing-response');
+    await admin.request('PUT', '/api/playbooks/suspicious-login', { body: { steps: [] } });
+    const before = await listed();
+    expect(before).toHaveLength(SHIPPED_PLAYBOOKS.length - 1);
+    await bootAll();
+    expect(await listed()).toEqual(before);
+    for (const { name } of before) await admin.request('DELETE', `/api/playbooks/${name}`);
+    await bootAll();
+    expect(await listed()).toEqual([]);
+  });
+
+  it('are created once when replicas start for the first time together', async () => {
+    await forget();
+    await bootAll();
+    expect(await listed()).toHaveLength(SHIPPED_PLAYBOOKS.length);
+  });
+
+  it('are created all or not at all', async () => {
+    const database = await forget();
+    const last = SHIPPED_PLAYBOOKS.at(-1)!.name;
+    await database.query(`alter table playbooks add constraint none check (name <> '${last}')`);
+    await expect(bootAll()).rejects.toThrow(/none/);
+    expect(await database.query('select 1 from playbooks')).toEqual([]);
+  });
+});

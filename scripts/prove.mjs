@@ -18,7 +18,7 @@ const PROOFS = {
   },
   browser: {
     command: ['test:browser'],
-    input: ['test/browser', 'src/platform/docs', 'openapi/openapi.json'],
+    input: ['test/browser', 'src/platform/docs'],
   },
   readme: { command: ['readme'], input: ['README.md', 'scripts/readme', 'openapi/openapi.json'] },
 };

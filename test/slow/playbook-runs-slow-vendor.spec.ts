@@ -52,7 +52,11 @@ describe('a vendor that does not answer', () => {
       (n) => n === 2,
     );
     expect(lookUps()).toBe(MOST_PER_CONNECTOR);
-    // Ends the calls under way, for which the end of the service would wait.
+    // The calls under way end, and all runs that wait continue.
     await vendor.stop();
+    await eventually(
+      async () => (await world.list(slow, '?status=failed')).body.meta.total,
+      (n) => n === 5 * MOST_PER_CONNECTOR,
+    );
   });
 });

@@ -21,7 +21,7 @@ const NEEDED_BYTES = 6 * 2 ** 30;
 export async function startTestServer(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'its-tests-'));
   // PostgreSQL runs as another user if the tests run as root.
-  chmodSync(folder, 0o755);
+  chmodSync(folder, 0o1777);
   process.env['TMPDIR'] = folder;
   const dataDir = mkdtempSync(join(isMemoryLarge() ? MEMORY : folder, 'its-postgres-'));
   const server = await startOnLoopback({

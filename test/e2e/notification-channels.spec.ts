@@ -183,26 +183,23 @@ describe(PATH, () => {
     });
   });
 
+  /** Which of the secrets sign a test message now. */
+  const signing = async (id: string, ...secrets: string[]) => {
+    await test(id);
+    return secrets.map((secret) => isSignedBy(secret, receiver.requests.at(-1)!));
+  };
+
   it('signs with both secrets for a day when the secret is changed', async () => {
     const { id } = await made(webhook({}, { secret: SECRET }));
     const changed = await change(id, { config: { secret: OTHER_SECRET } });
     expect(changed.body.data).not.toHaveProperty('secret');
     const until = Date.parse(changed.body.data.old_secret_valid_until);
     expect(Math.round((until - Date.now()) / 3_600_000)).toBe(24);
-    await test(id);
-    expect([SECRET, OTHER_SECRET].map((one) => isSignedBy(one, receiver.requests[0]!))).toEqual([
-      true,
-      true,
-    ]);
-
+    expect(await signing(id, SECRET, OTHER_SECRET)).toEqual([true, true]);
     await app.nest
       .get(DataSource)
       .query(`update notification_channels set former_secret_until = now() - interval '1 second'`);
-    await test(id);
-    expect([SECRET, OTHER_SECRET].map((one) => isSignedBy(one, receiver.requests[1]!))).toEqual([
-      false,
-      true,
-    ]);
+    expect(await signing(id, SECRET, OTHER_SECRET)).toEqual([false, true]);
   });
 
   it('generates a new secret and revokes the old one on request', async () => {
@@ -212,29 +209,16 @@ describe(PATH, () => {
     expect(rotated.secret).not.toBe(secret);
     const revoked = (await change(id, { revoke_old_secret: true })).body.data;
     expect(revoked).not.toHaveProperty('old_secret_valid_until');
-    await test(id);
-    expect([secret, rotated.secret].map((one) => isSignedBy(one, receiver.requests[0]!))).toEqual([
-      false,
-      true,
-    ]);
+    expect(await signing(id, secret, rotated.secret)).toEqual([false, true]);
   });
 
   it('records the destinations of a channel in the audit trail, also of a deleted one', async () => {
-    const slack = {
-      name: 'slack',
-      type: 'slack',
-      config: { webhook_url: 'https://hooks.slack.example.com/services/T0/B0/secret-part' },
-    };
-    const email = {
-      name: 'mail',
-      type: 'email',
-      config: { host: 'mail.example.com', from: 'its@example.com', to: ['soc@example.com'] },
-    };
-    const [hook, chat, mail] = [await made(), await made(slack), await made(email)];
+    const email = { host: 'mail.example.com', from: 'its@example.com', to: ['soc@example.com'] };
+    const hook = await made();
+    const mail = await made({ name: 'mail', type: 'email', config: email });
     await change(hook.id, { config: { url: 'https://attacker.example.net/collect?token=t' } });
     await change(mail.id, { config: { to: ['mallory@example.net'] } });
-    await change(chat.id, { enabled: false });
-    for (const { id } of [hook, chat, mail]) await admin.request('DELETE', `${PATH}/${id}`);
+    for (const { id } of [hook, mail]) await admin.request('DELETE', `${PATH}/${id}`);
 
     const trail = await admin.request('GET', '/api/audit?per_page=20');
     const told = ({ id }: { readonly id: string }) =>
@@ -250,17 +234,13 @@ describe(PATH, () => {
       `updated ${here} ${there}`,
       `deleted  ${there}`,
     ]);
-    const slackOrigin = 'https://hooks.slack.example.com';
-    expect(told(chat)).toEqual(
-      ['created', 'updated', 'deleted'].map((one) => `${one}  ${slackOrigin}`),
-    );
     const server = 'tcp://mail.example.com:587';
     expect(told(mail)).toEqual([
       `created  ${server} soc@example.com`,
       `updated ${server} soc@example.com ${server} mallory@example.net`,
       `deleted  ${server} mallory@example.net`,
     ]);
-    expect(JSON.stringify(trail.body)).not.toMatch(/secret-part|token=t/);
+    expect(JSON.stringify(trail.body)).not.toContain('token=t');
   });
 
   it.each([
@@ -320,30 +300,18 @@ describe('A channel that subscribes to webhook_event.failed', () => {
     receiver = await WebhookReceiver.start();
     admin = await as(app, 'admin');
     for (const source of ['siem', 'edr']) await registerSource(admin, { source });
+    const events = ['webhook_event.failed'];
+    const body = { name: 'hook', type: 'webhook', events, config: { url: receiver.url } };
+    await admin.request('POST', PATH, { body });
   });
   afterAll(async () => {
     await receiver?.vendor.stop();
   });
 
-  beforeEach(async () => {
-    const channel = { name: 'hook', type: 'webhook', config: { url: receiver.url } };
-    const body = { ...channel, events: ['webhook_event.failed'] };
-    await admin.request('POST', '/api/notification-channels', { body });
-  });
-  afterEach(async () => {
-    receiver.vendor.forget();
-    const { body } = await admin.request('GET', '/api/notification-channels');
-    for (const { id } of body.data) {
-      await admin.request('DELETE', `/api/notification-channels/${id}`);
-    }
-  });
-
-  async function endQuietPeriod(): Promise<void> {
-    const sql = `update webhook_events set processed_at = processed_at - interval '16 minutes'`;
-    await app.nest.get(DataSource).query(sql);
-  }
-
   it('receives the first failure of each source, and the next failure after a quiet period', async () => {
+    const sql = (text: string) => app.nest.get(DataSource).query(text);
+    const endQuietPeriod = () =>
+      sql(`update webhook_events set processed_at = processed_at - interval '16 minutes'`);
     const siem = new WebhookSender(app.client, 'siem');
     const { body } = await siem.send({ n: 1 });
     await siem.send({ n: 2 });
@@ -353,8 +321,7 @@ describe('A channel that subscribes to webhook_event.failed', () => {
         () => receiver.events,
         (events) => events.length >= count,
       );
-    const events = (await told(2)).map(({ type, data }) => ({ type, data }));
-    expect(events).toEqual([
+    expect(await told(2)).toMatchObject([
       {
         type: 'webhook_event.failed',
         data: {
@@ -362,16 +329,10 @@ describe('A channel that subscribes to webhook_event.failed', () => {
           message: 'The body fits no known format.',
         },
       },
-      expect.objectContaining({
-        data: expect.objectContaining({
-          webhook_event: expect.objectContaining({ source: 'edr' }),
-        }),
-      }),
+      { data: { webhook_event: { source: 'edr' } } },
     ]);
     // Ids have the time of the receipt. After a backlog each event fails long after its receipt.
-    await app.nest
-      .get(DataSource)
-      .query(`update webhook_events set id = overlay(id::text placing '00' from 1)::uuid`);
+    await sql(`update webhook_events set id = overlay(id::text placing '00' from 1)::uuid`);
     await siem.send({ n: 4 });
     await endQuietPeriod();
     await siem.send({ n: 1 });

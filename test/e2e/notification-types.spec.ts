@@ -1,9 +1,5 @@
-import { DataSource } from 'typeorm';
-import { DeliveryWorker } from '../../src/notifications/deliveries/delivery-worker.js';
 import type { ApiClient } from '../support/api-client.js';
-import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { readMail } from '../support/read-mail.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { PagerDutyServer } from '../support/vendors/pagerduty-server.js';
 import { SlackHookServer } from '../support/vendors/slack-hook-server.js';
@@ -20,19 +16,8 @@ describe('channels for people', () => {
   let app: TestApp;
   let admin: ApiClient;
 
-  const create = (type: string, config: object, events?: readonly string[]) =>
-    admin.request('POST', PATH, { body: { name: `the ${type}`, type, config, events } });
-
-  /** What is held or waits for another attempt is due. */
-  const hurry = async () => {
-    const database = app.nest.get(DataSource);
-    await database.query('update notification_channels set paused_until = null');
-    await database.query(
-      `update notification_deliveries set due_at = now(), held_until = case when held_until > now() then now() else held_until end
-        where status = 'pending' and lease_until is null and carried_by is null`,
-    );
-    app.nest.get(DeliveryWorker).wake();
-  };
+  const create = (type: string, config: object) =>
+    admin.request('POST', PATH, { body: { name: `the ${type}`, type, config } });
 
   beforeAll(async () => {
     await Promise.all([slack.start(), teams.start(), pagerduty.start()]);
@@ -102,74 +87,6 @@ describe('channels for people', () => {
     const shown = [made.body, tested.body, failed.body, (await admin.request('GET', path)).body];
     expect(JSON.stringify(shown)).not.toContain(LOGIN.pass);
     await admin.request('DELETE', path);
-    await mail.stop();
-  });
-
-  it('of the type email tell of an incident in one conversation', async () => {
-    const mail = await SmtpServer.start();
-    const config = {
-      host: '127.0.0.1',
-      port: mail.port,
-      from: 'soc@example.com',
-      to: ['ada@example.com'],
-    };
-    const events = ['incident.created', 'incident.resolved'];
-    const { id: channel } = (await create('email', config, events)).body.data;
-    const incident = { incident_type: 'phishing', source: 'email-gateway', title: 'Odd invoice' };
-    const { id } = (await admin.request('POST', '/api/incidents', { body: incident })).body.data;
-    const body = { status: 'resolved', resolution: 'Deleted.' };
-    await admin.request('PUT', `/api/incidents/${id}`, { body });
-    await eventually(
-      async () => {
-        await hurry();
-        return mail.mails.length;
-      },
-      (count) => count === 2,
-    );
-    const mails = mail.mails.map(({ content }) => readMail(content).headers);
-    expect(mails).toMatchObject([
-      {
-        references: `<${id}@example.com>`,
-        subject: expect.stringContaining('New incident, resolved since: INC-'),
-      },
-      { references: `<${id}@example.com>`, subject: expect.stringContaining('resolved: INC-') },
-    ]);
-    await admin.request('DELETE', `${PATH}/${channel}`);
-    await mail.stop();
-  });
-
-  it('of the type email with one sender and two lists tell each list for itself', async () => {
-    const mail = await SmtpServer.start({ mostRecipients: 20 });
-    mail.rejections.set('slow@example.com', '451 4.7.1 come again');
-    mail.rejections.set('bad@example.com', '550 5.1.1 no such user');
-    const lists = [['slow@example.com', 'ok@example.com'], ['bad@example.com']];
-    const config = { host: '127.0.0.1', port: mail.port, from: 'soc@example.com' };
-    const made: string[] = [];
-    for (const [n, to] of lists.entries()) {
-      const body = { name: `list ${n}`, type: 'email', config: { ...config, to } };
-      made.push((await admin.request('POST', PATH, { body })).body.data.id);
-    }
-    const body = { incident_type: 'phishing', source: 'email-gateway', severity: 'high' };
-    await admin.request('POST', '/api/incidents', { body });
-    const told = await eventually(
-      async () => {
-        await hurry();
-        return await Promise.all(
-          made.map(async (id) => {
-            const { body: list } = await admin.request('GET', `${PATH}/${id}/deliveries`);
-            return list.data[0];
-          }),
-        );
-      },
-      // The third has begun, so the second has ended.
-      (rows) => rows.every((row) => row?.attempts >= 3 || row?.status === 'dead'),
-    );
-    expect(told).toMatchObject([
-      { status: 'pending', last_error: expect.stringContaining('The others have the message.') },
-      { status: 'pending', last_error: 'The mail server refused: 550 5.1.1 no such user' },
-    ]);
-    expect(mail.mails.map(({ to }) => to)).toEqual([['ok@example.com']]);
-    for (const id of made) await admin.request('DELETE', `${PATH}/${id}`);
     await mail.stop();
   });
 

@@ -3,6 +3,12 @@ import { Transactions } from '../../src/platform/database/transactions.js';
 import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
 import { eventually } from '../support/jobs/eventually.js';
 import {
+  chances,
+  generatedSteps,
+  RAW_DATA,
+  VARIABLES,
+} from '../support/playbooks/generated-playbook.js';
+import {
   PlaybookWorld,
   type ShownRun,
   statuses,
@@ -11,6 +17,8 @@ import {
 
 /** Not for type `other`: see quiet(). */
 const AUTO = { auto_run: true, triggers: { incident_types: ['phishing', 'malware'] } };
+/** How many generated playbooks run. */
+const GENERATED = 30;
 const SURE = { classification: 'malicious', confidence: 0.95, category: 'phishing' };
 
 describe('a playbook that runs by itself', () => {
@@ -37,8 +45,8 @@ describe('a playbook that runs by itself', () => {
       () => world.runsOf(playbook),
       (runs) => runs.length >= n,
     );
-  const triagedAndRan = async (playbook: string, fields: object = {}): Promise<ShownRun> => {
-    await triage(await world.incident(fields));
+  const triagedAndRan = async (playbook: string, verdict: object = SURE): Promise<ShownRun> => {
+    await triage(await world.incident(), verdict);
     const [run] = await runsOf(playbook);
     return await world.until(playbook, run!.run_id, ({ status }) => status !== 'running');
   };
@@ -237,6 +245,57 @@ describe('a playbook that runs by itself', () => {
         return steps[1]!.status === 'waiting_approval';
       });
       expect(statuses(ended)).toEqual(['completed', 'waiting_approval']);
+    });
+
+    const condition = 'verdict.classification == "malicious" ? false : 1 / 0 == 1';
+    const act = step('act', 'block_sender');
+
+    it.each([
+      ['malicious', ['skipped', 'waiting_approval'], 'waiting_approval'],
+      ['benign', ['failed', 'pending'], 'failed'],
+    ])('asks an analyst if an earlier step ends the run unless it is %s', async (...expected) => {
+      const [classification, steps, status] = expected;
+      const playbook = await world.playbook([step('gate', 'lookup_ip', { condition }), act], AUTO);
+      const run = await triagedAndRan(playbook, { classification });
+      expect([...statuses(run), run.status]).toEqual([...steps, status]);
+      expect(world.actions.calls).toEqual([]);
+      if (status === 'failed') return;
+      expect(run.steps[1]).toMatchObject({ approval_level: 'analyst' });
+      await world.approve(run.steps[1]!.action_id!, world.clients.analyst);
+      await world.until(playbook, run.run_id, 'completed');
+      expect(world.actions.calls.map(({ path }) => path)).toEqual(['/block_sender']);
+    });
+
+    it('asks nobody after an earlier step from which the run continues in any case', async () => {
+      const gate = step('gate', 'lookup_ip', { condition, on_error: 'continue' });
+      const playbook = await world.playbook([gate, act], AUTO);
+      const run = await triagedAndRan(playbook, { classification: 'benign' });
+      expect(statuses(run)).toEqual(['failed', 'completed']);
+    });
+
+    it(`needs the level that a dry run shows, in ${GENERATED} generated playbooks`, async () => {
+      let differing = 0;
+      for (let seed = 1; seed <= GENERATED; seed += 1) {
+        const source = `tool-${seed}`;
+        const playbook = await world.playbook(generatedSteps(chances(seed)), {
+          variables: VARIABLES,
+          auto_run: true,
+          triggers: { sources: [source] },
+        });
+        const incident_id = await world.incident({ source, raw_data: RAW_DATA });
+        await triage(incident_id, { classification: 'malicious' });
+        const [{ run_id }] = (await runsOf(playbook)) as [ShownRun];
+        const run = await world.untilEnded(playbook, run_id);
+        const { body } = await world.run(playbook, { incident_id, dry_run: true });
+        for (const [at, { name, action_id, approval_level }] of run.steps.entries()) {
+          const shown = (body.data as ShownRun).steps[at]!;
+          if (action_id === undefined) continue;
+          const level = shown.automatic_approval_level;
+          expect({ seed, name, level: approval_level }).toEqual({ seed, name, level });
+          if (shown.approval_level !== level) differing += 1;
+        }
+      }
+      expect(differing).toBeGreaterThan(0);
     });
   });
 });

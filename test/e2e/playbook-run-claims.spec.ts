@@ -51,13 +51,6 @@ describe('the claims of playbook runs', () => {
     then: { kind: 'rest', status: 'running' },
   };
 
-  it('give a run to one of many that ask at once', async () => {
-    const id = await due();
-    const claims = await Promise.all([1, 2, 3, 4].map(() => writes().claimDue(8, LEASE_MS)));
-    expect(claims.flat().map((run) => run.id)).toEqual([id]);
-    expect(await writes().claimDue(8, LEASE_MS)).toEqual([]);
-  });
-
   it('are over with their lease, and what the one before writes changes nothing', async () => {
     const before = await claimed();
     const { database } = world.actions;
@@ -72,12 +65,6 @@ describe('the claims of playbook runs', () => {
     expect((await world.get(playbook, before.id)).status).toBe('running');
     expect(await inTransaction((tx) => writes().move(tx, after!, end))).toBe(true);
     expect(await inTransaction((tx) => writes().move(tx, after!, end))).toBe(false);
-  });
-
-  it('leave a run that rests to whoever wakes it', async () => {
-    const run = await claimed();
-    await inTransaction((tx) => writes().move(tx, run, rest));
-    expect(await writes().claimDue(8, LEASE_MS)).toEqual([]);
   });
 
   it('lose no reason to wake that comes while a replica works on the run', async () => {

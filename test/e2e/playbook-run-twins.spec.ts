@@ -148,19 +148,15 @@ describe('a playbook step whose action was requested before', () => {
       ),
       subject: { type: 'action', id: rollback_action_id },
     });
-    const attention = await world.clients.viewer.request(
-      'GET',
-      '/api/attention?kind=playbook_step_undone',
-    );
-    expect(attention.body.data.items).toMatchObject([
+    const undone = async () => {
+      const path = '/api/attention?kind=playbook_step_undone';
+      return (await world.clients.viewer.request('GET', path)).body.data.items;
+    };
+    expect(await undone()).toMatchObject([
       { name: `${playbook}: isolate`, incident: { id: incident_id }, role: 'analyst' },
     ]);
     await request(host, incident_id);
-    const after = await world.clients.viewer.request(
-      'GET',
-      '/api/attention?kind=playbook_step_undone',
-    );
-    expect(after.body.data.items).toEqual([]);
+    expect(await undone()).toEqual([]);
   });
 
   it('requests its own action when the one that it waited for was rejected for another incident', async () => {
@@ -175,7 +171,7 @@ describe('a playbook step whose action was requested before', () => {
     expect((await world.until(playbook, run_id, 'completed')).steps[0]!.status).toBe('completed');
   });
 
-  it('fails when the one that it waited for was rejected for the same incident', async () => {
+  it('fails when the action was rejected for the same incident', async () => {
     const host = aHost();
     const incident_id = await world.incident();
     const first = await request(host, incident_id);
@@ -183,8 +179,7 @@ describe('a playbook step whose action was requested before', () => {
     const { run_id } = await ran(playbook, { incident_id });
     await world.reject(first);
     const [failed] = (await world.until(playbook, run_id, 'failed')).steps;
-    expect(failed).toMatchObject({ status: 'failed', action_id: first });
-    expect(failed!.error).toContain('No need.');
+    expect(failed).toMatchObject({ action_id: first, error: expect.stringContaining('No need.') });
   });
 
   it('leaves the action of another requester waiting when its run is cancelled', async () => {
@@ -213,18 +208,7 @@ describe('a playbook run whose connector only computes results', () => {
 
   const anAddress = () => ({ parameters: { ip: `203.0.113.${(targets += 1)}` } });
   const aSender = () => ({ parameters: { sender: `s-${(targets += 1)}@example.net` } });
-  const transactionsOf = async (runId: string): Promise<number> => {
-    const [row] = await world.actions.database.query<{ n: number }[]>(
-      `select count(distinct xmin::text)::integer as n from (
-         select xmin from playbook_runs where id = $1
-          union all select xmin from playbook_run_steps where run_id = $1
-          union all select xmin from actions where playbook_run_id = $1) as rows`,
-      [runId],
-    );
-    return row!.n;
-  };
-
-  it('makes its steps and its end in one transaction', async () => {
+  it('runs, skips and fails its steps as with a vendor', async () => {
     const playbook = await world.playbook([
       step('look', 'lookup_ip', anAddress()),
       step('never', 'block_ip', { condition: '!steps.look.result.success' }),
@@ -239,26 +223,6 @@ describe('a playbook run whose connector only computes results', () => {
     expect(statuses(ended)).toEqual(['completed', 'skipped', 'failed', 'completed']);
     expect(ended).toMatchObject({ steps_completed: 3, steps_failed: 1 });
     expect(ended.steps[2]!.error).toMatch(/fails as configured/);
-    const ids = ended.steps.map(({ action_id }) => action_id);
-    expect(new Set(ids).size).toBe(4);
-    expect(await transactionsOf(run_id)).toBe(1);
-  });
-
-  it('shares an equal action that waits for approval, and begins no step after it', async () => {
-    const host = { host_id: `ws-${(targets += 1)}` };
-    const first = await world.actions.execute('isolate_host', { parameters: host });
-    const { action_id } = first.body.data;
-    const playbook = await world.playbook([
-      step('look', 'lookup_ip', anAddress()),
-      step('isolate', 'isolate_host', { parameters: host }),
-      step('block', 'block_sender', aSender()),
-    ]);
-    const { run_id } = (await world.run(playbook)).body.data;
-    const waiting = await world.until(playbook, run_id, 'waiting_approval');
-    expect(waiting.steps[1]).toMatchObject({ status: 'waiting_approval', action_id });
-    expect(statuses(waiting)[2]).toBe('pending');
-    await world.approve(action_id);
-    expect(statuses(await world.until(playbook, run_id, 'completed'))[2]).toBe('completed');
   });
 
   it('repeats an action of its own, and shares what runs at the same moment do', async () => {

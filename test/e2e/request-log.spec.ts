@@ -2,6 +2,7 @@ import { Controller, Get, Module, Injectable } from '@nestjs/common';
 import { Public } from '../../src/platform/access/access.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { DeadJobs, Jobs, defineQueue } from '../../src/platform/jobs/jobs.js';
+import type { Answer } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { samplesWith, scrape } from '../support/metrics.js';
 import { as, makeKey } from '../support/principals.js';
@@ -36,9 +37,9 @@ class BrokenModule {}
 type Line = Readonly<Record<string, unknown>>;
 
 describe('the log of requests', () => {
-  async function lineOf(requestId: string): Promise<Line> {
+  async function lineOf({ headers }: Pick<Answer, 'headers'>): Promise<Line> {
     const found = await eventually(
-      () => lines.filter((line) => line['request_id'] === requestId),
+      () => lines.filter((line) => line['request_id'] === headers['x-request-id']),
       ({ length }) => length > 0,
     );
     expect(found).toHaveLength(1);
@@ -49,7 +50,7 @@ describe('the log of requests', () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traceOf = async (traceparent: string) => {
       const answer = await app.request('GET', '/api/me', { headers: { traceparent } });
-      return (await lineOf(String(answer.headers['x-request-id'])))['trace_id'];
+      return (await lineOf(answer))['trace_id'];
     };
     expect(await traceOf(`00-${traceId}-00f067aa0ba902b7-01`)).toBe(traceId);
     expect(await traceOf(`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`)).toBeUndefined();
@@ -62,7 +63,7 @@ describe('the log of requests', () => {
     const answer = await viewer.request('GET', `/api/incidents/${id}`, {
       headers: { 'user-agent': `agent/1 ${'x'.repeat(1_000)}` },
     });
-    const line = await lineOf(String(answer.headers['x-request-id']));
+    const line = await lineOf(answer);
     expect(line).toMatchObject({
       level: 'info',
       msg: 'request',
@@ -84,7 +85,7 @@ describe('the log of requests', () => {
       body: { incident_type: 'phishing', source: 'test' },
     });
     expect(answer.status).toBe(201);
-    const line = await lineOf(String(answer.headers['x-request-id']));
+    const line = await lineOf(answer);
     expect(line).toMatchObject({ id: answer.body.data.id as unknown, status: 201 });
     expect(line).not.toHaveProperty('code');
   });
@@ -98,7 +99,7 @@ describe('the log of requests', () => {
     const admin = await makeKey(app, 'admin');
     const key = other ?? admin.key;
     const answer = await admin.client.request(method, path + key, { body: {} });
-    const line = await lineOf(String(answer.headers['x-request-id']));
+    const line = await lineOf(answer);
     expect(line).toMatchObject({ route, status: answer.status });
     expect(JSON.stringify(line)).not.toContain(decodeURIComponent(key).slice(0, 17));
     if (route === 'unknown') expect(line).not.toHaveProperty('id');
@@ -112,11 +113,11 @@ describe('the log of requests', () => {
     await admin.request('POST', '/api/webhooks', { body });
     const found = await admin.request('GET', `/api/webhooks/${name}`);
     expect(found.status).toBe(200);
-    expect(await lineOf(String(found.headers['x-request-id']))).toMatchObject({ id: name });
+    expect(await lineOf(found)).toMatchObject({ id: name });
     const id = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
     const missed = await admin.request('GET', `/api/actions/${id}`);
     expect(missed.status).toBe(404);
-    expect(await lineOf(String(missed.headers['x-request-id']))).toMatchObject({ id });
+    expect(await lineOf(missed)).toMatchObject({ id });
   });
 
   it('escapes terminal control and bidirectional characters', async () => {
@@ -124,7 +125,7 @@ describe('the log of requests', () => {
     const answer = await viewer.request('GET', '/api/incidents/a%E2%80%AE%C2%9B31mb', {
       headers: { 'user-agent': 'x\u009b31mevil' },
     });
-    const line = await lineOf(String(answer.headers['x-request-id']));
+    const line = await lineOf(answer);
     expect(line).toMatchObject({
       id: 'a⟦U+202E⟧⟦U+009B⟧31mb',
       user_agent: 'x⟦U+009B⟧31mevil',
@@ -139,7 +140,7 @@ describe('the log of requests', () => {
     async (_, text, status) => {
       const answer = await rawRequest(app.port, text);
       expect(answer.status).toBe(status);
-      const line = await lineOf(String(answer.headers['x-request-id']));
+      const line = await lineOf(answer);
       expect(line).toMatchObject({
         level: 'info',
         route: 'unknown',
@@ -155,7 +156,7 @@ describe('the log of requests', () => {
   it('has the cause of a failure in the same line, with secrets redacted', async () => {
     const answer = await app.request('GET', '/test-only/broken');
     expect(answer.status).toBe(500);
-    const line = await lineOf(String(answer.headers['x-request-id']));
+    const line = await lineOf(answer);
     expect(line).toMatchObject({
       level: 'error',
       status: 500,

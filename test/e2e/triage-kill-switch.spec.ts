@@ -1,5 +1,4 @@
 import { RunClaimsRepository } from '../../src/triage/records/run-claims.repository.js';
-import { TriageModel } from '../../src/triage/model/triage-model.port.js';
 import {
   ASKING_OUTSIDE,
   heldModel,
@@ -147,23 +146,6 @@ describe('while the kill switch is on', () => {
       for (const one of [later, wanted]) await world.until(one, 'completed');
       expect(await world.held()).toBe(0);
       expect((await world.turnOn()).body.data.in_flight).toBe(0);
-    });
-
-    it('could send nothing if they tried', async () => {
-      const sent = jest.fn();
-      const [real, id] = [world.app.nest.get(TriageModel), await world.incident()];
-      const { judge } = real;
-      script(world.app, async (_given, { gate }) => {
-        await gate.send(async ({ leave }) => {
-          await leave();
-          sent();
-        });
-        return judgement();
-      });
-      const answer = await world.triage(id);
-      real.judge = judge;
-      expect(answer.body.error.code).toBe('kill_switch_active');
-      expect(sent).not.toHaveBeenCalled();
     });
   });
 });

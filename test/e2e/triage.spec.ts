@@ -6,7 +6,6 @@ import {
   RAW_DATA,
   script,
   TriageWorld,
-  unavailable,
   VERDICT,
   type Judge,
 } from '../support/triage/triage-world.js';
@@ -139,33 +138,29 @@ describe('the triage of an incident', () => {
   describe('that a person decided', () => {
     const verdict = { classification: 'benign', reasoning: 'We sent it ourselves.' };
 
-    it('keeps the verdict of the person and the run beside it', async () => {
-      const id = await world.incident();
-      await world.update(id, { verdict });
-      const { data } = (await world.triage(id)).body;
-      expect(data).toMatchObject({
-        status: 'completed',
-        applied: false,
-        not_applied: 'verdict_by_person',
-        verdict: { classification: 'malicious' },
-      });
-      expect(await world.read(id)).toMatchObject({ verdict, recommended_actions: [] });
-      const entries = await world.timeline(id);
-      const { summary } = entries.find(({ event }) => event === 'triage_completed')!;
-      expect(summary).toMatch(/Kept as a run only/);
-    });
-
-    it('keeps the verdict of a person who was faster than the model', async () => {
-      const held = heldModel();
-      script(world.app, held.judge);
-      const id = await world.incident();
-      const answer = world.triage(id);
-      await held.begun;
-      await world.update(id, { verdict });
-      held.answer.resolve(judgement());
-      expect((await answer).body.data).toMatchObject({ applied: false });
-      expect((await world.read(id)).verdict.classification).toBe('benign');
-    });
+    it.each(['before the triage', 'while the model is asked'])(
+      'keeps the verdict of a person who decided %s',
+      async (when) => {
+        const held = heldModel();
+        script(world.app, held.judge);
+        const id = await world.incident();
+        if (when === 'before the triage') await world.update(id, { verdict });
+        const answer = world.triage(id);
+        await held.begun;
+        if (when !== 'before the triage') await world.update(id, { verdict });
+        held.answer.resolve(judgement());
+        expect((await answer).body.data).toMatchObject({
+          status: 'completed',
+          applied: false,
+          not_applied: 'verdict_by_person',
+          verdict: { classification: 'malicious' },
+        });
+        expect(await world.read(id)).toMatchObject({ verdict, recommended_actions: [] });
+        const entries = await world.timeline(id);
+        const { summary } = entries.find(({ event }) => event === 'triage_completed')!;
+        expect(summary).toMatch(/Kept as a run only/);
+      },
+    );
   });
 
   it('changes a resolved incident only when that is forced, and leaves it resolved', async () => {
@@ -220,21 +215,6 @@ describe('the triage of an incident', () => {
     expect((await world.triage(id)).status).toBe(404);
     expect((await world.triage(NOBODY)).status).toBe(404);
     expect((await world.triage('x')).status).toBe(404);
-  });
-
-  it('fails when the incident is deleted while the model is asked', async () => {
-    const held = heldModel();
-    script(world.app, held.judge);
-    const id = await world.incident();
-    const answer = world.triage(id);
-    await held.begun;
-    await world.clients.admin.request('DELETE', `/api/incidents/${id}`);
-    held.answer.resolve(judgement());
-    expect((await answer).status).toBe(404);
-    const [row] = await world.database.query('select * from triage_runs where incident_id = $1', [
-      id,
-    ]);
-    expect(row).toMatchObject({ status: 'failed', error: { reason: 'incident_deleted' } });
   });
 
   it.each([
@@ -316,18 +296,6 @@ describe('the triage of an incident', () => {
     });
   });
 
-  describe('with an Idempotency-Key', () => {
-    it('may be tried again with the same key when the model failed', async () => {
-      script(world.app, () => Promise.reject(unavailable('overloaded')));
-      const id = await world.incident();
-      const request = { headers: { 'idempotency-key': `again-${id}` } };
-      expect((await world.triage(id, request)).status).toBe(503);
-      script(world.app, async () => judgement());
-      const again = await world.triage(id, request);
-      expect(again.status).toBe(200);
-      expect(again.headers).not.toHaveProperty('idempotency-replayed');
-    });
-  });
   it('gets no look-up tool where a sandbox alone would make its answers up', async () => {
     const { admin } = world.clients;
     const body = { name: 'pretends', type: 'sandbox', config: {} };
@@ -467,14 +435,6 @@ describe('the tools of a triage run', () => {
       expect(await tools.get('related_incidents')!.ask({ indicator_id: host.id }, never)).toEqual({
         incidents: [expect.objectContaining({ title: 'The older one' })],
       });
-    });
-  });
-
-  it('tell what the gateway said of a mail, and take no input for it', async () => {
-    await asking(await world.incident(), async (tools) => {
-      const tool = tools.get('mail_authentication')!;
-      expect(await tool.ask({}, never)).toEqual(expect.any(Object));
-      await expect(tool.ask({ header: 'x' }, never)).rejects.toThrow('takes no input');
     });
   });
 });

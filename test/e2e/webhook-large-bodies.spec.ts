@@ -71,25 +71,6 @@ describe('bodies of many events', () => {
     });
   });
 
-  it('goes on after a part whose transaction was lost, without twins', async () => {
-    const sender = await senderOf('lost');
-    const settlement = app.nest.get(Settlement);
-    const settle = settlement.settle.bind(settlement);
-    let calls = 0;
-    jest.spyOn(Logger.prototype, 'warn').mockImplementation();
-    jest.spyOn(Logger.prototype, 'error').mockImplementation();
-    jest.spyOn(settlement, 'settle').mockImplementation(async (tx, read) => {
-      const result = await settle(tx, read);
-      calls += 1;
-      // The second part has written everything when its connection ends.
-      if (calls === 2) throw Object.assign(new Error('terminating connection'), { code: '57P01' });
-      return result;
-    });
-    const { body } = await sender.send({ alerts: alerts(0, 2_001) });
-    expect(await settled(body.queue_id)).toMatchObject({ status: 'processed' });
-    expect(await titlesOf('lost')).toEqual(numbersTo(2_001));
-  });
-
   it('leaves out the one event that cannot be stored, names it, and stores it when it is replayed', async () => {
     const sender = await senderOf('partly');
     const settlement = app.nest.get(Settlement);
@@ -136,29 +117,22 @@ describe('bodies of many events', () => {
     expect((await sender.send({ alerts: alerts(38, 1) })).status).toBe(200);
   });
 
-  describe('that are lines of JSON', () => {
+  it('makes an incident of each line of JSON, and of a broken line too', async () => {
     const LINES = 'application/x-ndjson';
-    const linesOf = (list: readonly object[]) =>
-      list.map((one) => JSON.stringify(one)).join('\r\n');
-
-    it('makes an incident of each line, and of a broken one, too', async () => {
-      await registerSource(await as(app, 'admin'), { source: 'lines', mapping: TITLE });
-      const sender = new WebhookSender(app.client, 'lines');
-      const body = `${linesOf(alerts(0, 2))}\n{"id":"a-2","na\n`;
-      const answer = await sender.send(body, LINES);
-      expect([answer.status, answer.body.incidents.length]).toEqual([200, 3]);
-      expect((await sender.send(body, LINES)).body.duplicate).toBe(true);
-      expect((await titlesOf('lines')).slice(0, 2)).toEqual(numbersTo(2));
-      expect((await sender.send(body)).status).toBe(400);
-      expect((await sender.send('{"id":\n{"na', LINES)).status).toBe(400);
-      const preview = await (
-        await as(app, 'admin')
-      ).request('POST', '/api/webhooks/lines/preview', {
-        body,
-        headers: { 'content-type': LINES },
-      });
-      expect(preview.body.data.incidents).toHaveLength(3);
-    });
+    const admin = await as(app, 'admin');
+    await registerSource(admin, { source: 'lines', mapping: TITLE });
+    const sender = new WebhookSender(app.client, 'lines');
+    const lines = alerts(0, 2).map((one) => JSON.stringify(one));
+    const body = `${lines.join('\r\n')}\n{"id":"a-2","na\n`;
+    const answer = await sender.send(body, LINES);
+    expect([answer.status, answer.body.incidents.length]).toEqual([200, 3]);
+    expect((await sender.send(body, LINES)).body.duplicate).toBe(true);
+    expect((await titlesOf('lines')).slice(0, 2)).toEqual(numbersTo(2));
+    expect((await sender.send(body)).status).toBe(400);
+    expect((await sender.send('{"id":\n{"na', LINES)).status).toBe(400);
+    const headers = { 'content-type': LINES };
+    const preview = await admin.request('POST', '/api/webhooks/lines/preview', { body, headers });
+    expect(preview.body.data.incidents).toHaveLength(3);
   });
 });
 

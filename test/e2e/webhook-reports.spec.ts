@@ -132,36 +132,23 @@ describe('later events about an incident', () => {
     ]);
   });
 
-  it('reopens a resolved incident as system when one of them says more', async () => {
-    const first = alertOf({ host: 'ws-1' });
-    const id = await create(first);
-    await resolve(id);
-    await siem.send(alertOf({ host: 'ws-1', verdict: 'confirmed' }, 'medium', first.data.alert_id));
-    expect((await read(id)).data).toMatchObject({ status: 'open', severity: 'medium' });
-    const [said, reopened] = (await timelineOf(id)).slice(-2);
-    expect(said).toMatchObject({ event: 'event_updated', actor: 'webhook:siem' });
-    expect(reopened).toMatchObject({ event: 'reopened', actor: 'system' });
-  });
-
   it.each([
-    ['counts and times alone', { host: 'ws-1', count: 9, seen: '2026-02-01T10:00:00Z' }],
-    ['an alert that its tool has closed', { host: 'ws-1', status: 'closed' }],
-  ])('leaves a resolved incident resolved for %s', async (_, details) => {
+    ['reopens', 'says more', { host: 'ws-1', verdict: 'confirmed' }, 'medium'],
+    ['reopens', 'raises the severity of a closed alert', { status: 'closed' }, 'critical'],
+    ['keeps', 'has other counts and times only', { host: 'ws-1', count: 9 }, 'medium'],
+    ['keeps', 'says that its tool closed the alert', { status: 'closed' }, 'medium'],
+  ])('%s a resolved incident if a report %s', async (outcome, _, details, severity) => {
     const first = alertOf({ host: 'ws-1' });
     const id = await create(first);
     await resolve(id);
-    const answer = await siem.send(alertOf(details, 'medium', first.data.alert_id));
+    const answer = await siem.send(alertOf(details, severity, first.data.alert_id));
     expect(answer.body).toMatchObject({ updated: true });
-    expect((await read(id)).data.status).toBe('resolved');
+    const status = outcome === 'keeps' ? 'resolved' : 'open';
+    expect((await read(id)).data).toMatchObject({ status, severity });
     expect((await read(id, '/reports')).meta.total).toBe(1);
-  });
-
-  it('reopens for a higher severity even if the tool calls the alert closed', async () => {
-    const first = alertOf({ host: 'ws-1' });
-    const id = await create(first);
-    await resolve(id);
-    await siem.send(alertOf({ status: 'closed' }, 'critical', first.data.alert_id));
-    expect((await read(id)).data).toMatchObject({ status: 'open', severity: 'critical' });
+    const entries = (await timelineOf(id)).map(({ event, actor }) => `${event} ${actor}`);
+    expect(entries).toContain('event_updated webhook:siem');
+    expect(entries.includes('reopened system')).toBe(outcome === 'reopens');
   });
 
   describe('of a source that wants triage', () => {

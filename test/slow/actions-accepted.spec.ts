@@ -92,8 +92,9 @@ describe('an action that its vendor accepts and is still doing', () => {
   ] as const;
 
   it.each(ANSWERS)(
-    'is asked about when the replica that called has died, and the vendor says %s',
-    async (_, present, status) => {
+    'is asked about if the calling replica died, and the vendor says %s',
+    async (...row) => {
+      const [, present, status] = row;
       vendor.present = present;
       const action = await endedOnceDue(await beginAndCrash(FAILPOINT.answered));
       const code = status === 'failed' ? 'outcome_unknown' : undefined;
@@ -103,10 +104,10 @@ describe('an action that its vendor accepts and is still doing', () => {
   );
 
   it.each(ANSWERS)(
-    'is asked about when the call broke off, and the vendor says %s',
-    async (_, present, status) => {
-      vendor.breaks = true;
-      vendor.present = present;
+    'is asked about if the call broke off, and the vendor says %s',
+    async (...row) => {
+      const [, present, status] = row;
+      Object.assign(vendor, { breaks: true, present });
       const { body } = await world.execute('block_sender');
       const action = await eventually(
         () => world.get(body.data.action_id),
@@ -138,57 +139,6 @@ describe('an action that its vendor accepts and is still doing', () => {
       result: { success: false, code: 'outcome_unknown' },
     });
     expect((await rollBack(id)).status).toBe(202);
-  });
-
-  it('is asked about when its call took all the time that it had', async () => {
-    vendor.hangs = true;
-    vendor.present = { kind: 'done', message: 'It is blocked.' };
-    const tools = world.app.nest.get(ActionExecutor)['tools'];
-    const { hold } = tools;
-    Object.assign(tools, {
-      hold: ((action, ms) => hold(action, ms === DEADLINE_MS ? 300 : ms)) satisfies typeof hold,
-    });
-    try {
-      const { body } = await world.execute('block_sender');
-      const action = await eventually(
-        () => world.get(body.data.action_id),
-        ({ status }) => status !== 'pending',
-      );
-      expect(action).toMatchObject({ status: 'completed' });
-      expect(vendor.calls).toHaveLength(1);
-    } finally {
-      Object.assign(tools, { hold });
-    }
-  });
-
-  it('is continued by a replica that starts later, from its row alone', async () => {
-    const recovery = world.replicas[1]!.nest.get(ActionRecovery);
-    await recovery.beforeApplicationShutdown();
-    const id = await begin();
-    done();
-    await world.expireLeases();
-    recovery.onApplicationBootstrap();
-    expect(await endedOnceDue(id)).toMatchObject({ status: 'completed' });
-    expect(vendor.calls).toHaveLength(1);
-  });
-
-  it('is asked about by one replica at a time, though both look', async () => {
-    const recovery = world.app.nest.get(ActionRecovery);
-    recovery.onApplicationBootstrap();
-    try {
-      const ids = await Promise.all(Array.from({ length: 6 }, begin));
-      done();
-      await world.expireLeases();
-      for (const id of ids) {
-        await eventually(
-          () => world.get(id),
-          ({ status }) => status === 'completed',
-        );
-      }
-      expect([vendor.polls, vendor.mostAtOnce, vendor.calls.length]).toEqual([6, 1, 6]);
-    } finally {
-      await recovery.beforeApplicationShutdown();
-    }
   });
 
   const rollBack = (id: string) =>

@@ -1,7 +1,6 @@
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
-import { insertAction } from '../support/actions/action-table.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
 import { ScriptedVendor } from '../support/actions/scripted-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -64,19 +63,6 @@ describe('the recovery of actions, while all replicas look', () => {
     world.lookOften();
   });
   afterAll(() => world?.close());
-
-  it('runs each of many waiting actions once', async () => {
-    const waiting = { phase: null, fence: 0, leaseMs: 0 };
-    const inserted = Array.from({ length: 30 }, () => insertAction(world.database, waiting));
-    const ids = (await Promise.all(inserted)).map((id) => `act-${id}`);
-    for (const id of ids) {
-      await eventually(
-        () => world.get(id),
-        ({ status }) => status === 'completed',
-      );
-    }
-    for (const id of ids) expect(world.vendor.effectsOf(id)).toBe(1);
-  });
 
   it('discards the outcome of a run that was taken for dead, and keeps the outcome of its successor', async () => {
     const vendor = new ScriptedVendor();

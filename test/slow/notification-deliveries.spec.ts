@@ -47,6 +47,16 @@ describe('deliveries of notifications', () => {
     await sql(`update notification_deliveries set due_at = now() where status = 'pending'`);
     app.nest.get(DeliveryWorker).wake();
   };
+  const failSinceLong = (where: string) =>
+    sql(
+      `update notification_channels set failing_since = now() - interval '11 minutes' where ${where}`,
+    );
+  /** The channel, once it has the status, or once it is paused. */
+  const shownAs = (id: string, is: 'degraded' | 'unhealthy' | 'paused') =>
+    eventually(
+      () => shown(id),
+      ({ status, paused_until }) => (is === 'paused' ? paused_until !== undefined : status === is),
+    );
   const ended = (id: string, n: number) =>
     eventually(
       async () => (await deliveries(id, '?status=delivered,dead&per_page=100')).data,
@@ -124,7 +134,7 @@ describe('deliveries of notifications', () => {
     );
   });
 
-  it('tell of actions, of the kill switch, and of connectors, as the contract has it', async () => {
+  it('tell of actions and who decided them, of the kill switch, and of connectors, as the contract has it', async () => {
     await channel();
     await post('/api/connectors', {
       name: `sandbox ${names}`,
@@ -137,7 +147,8 @@ describe('deliveries of notifications', () => {
     await act('lookup_ip', { ip: '203.0.113.9' });
     const failing = await act('block_ip', { ip: '203.0.113.9' });
     await post(`/api/actions/${failing}/approve`);
-    const rejected = await act('isolate_host', { host_id: 'laptop-7' });
+    const reason = `ransomware note seen${'.'.repeat(1_000)}`;
+    const rejected = await act('isolate_host', { host_id: 'laptop-7', reason });
     await post(`/api/actions/${rejected}/reject`, { reason: 'Not needed.' });
     await post('/api/kill-switch/activate', { reason: 'An exercise.' });
     // Messages leave while it is on.
@@ -170,24 +181,19 @@ describe('deliveries of notifications', () => {
       'action.rejected',
     ]);
     expect(ofRejected[0]!.data).toMatchObject({
-      action: { action_type: 'isolate_host', target: 'laptop-7' },
+      action: {
+        action_type: 'isolate_host',
+        target: 'laptop-7',
+        reason: reason.slice(0, 500),
+        expires_at: expect.any(String),
+      },
       incident: { id, severity: 'high' },
     });
-  });
-
-  it('are of the events and severities that the channel chose', async () => {
-    const chosen = await channel({ events: ['incident.created'], min_severity: 'high' });
-    const disabled = await channel({ enabled: false });
-    for (const severity of ['low', 'medium', 'high', 'critical']) {
-      const id = await incident({ severity });
-      await put(`/api/incidents/${id}`, { status: 'resolved' });
-    }
-    await ended(chosen.id, 2);
-    // A channel of an earlier test may still deliver that the kill switch is off.
-    const ofChosen = receiver.events.filter(({ type }) => type === 'incident.created');
-    const severities = ofChosen.map(({ data }) => data.incident.severity);
-    expect(severities.toSorted()).toEqual(['critical', 'high']);
-    expect((await deliveries(disabled.id)).meta.total).toBe(0);
+    const rejected_by = ofRejected[0]!.data.action.requested_by;
+    expect(ofRejected[1]!.data).toMatchObject({ action: { rejected_by } });
+    const decided = receiver.events.find(({ data }) => data.action?.approved_by)!;
+    expect(decided.data.action).toMatchObject({ id: failing, approved_by: rejected_by });
+    expect(decided.data.action).not.toHaveProperty('expires_at');
   });
 
   it('tell of a severity that is raised, and then of all that becomes of the incident', async () => {
@@ -230,48 +236,6 @@ describe('deliveries of notifications', () => {
     const gone = receiver.events.find(({ type }) => type === 'incident.deleted')!;
     expect(gone.data).toMatchObject({ deleted_by: name });
     for (const event of receiver.events) expect(eventSchemaErrors(event)).toEqual([]);
-  });
-
-  it('tell what an action is for, until when it waits, and who decided', async () => {
-    await channel();
-    const id = await incident({ title: 'Beacon' });
-    const reason = `ransomware note seen${'.'.repeat(1_000)}`;
-    const act = async (host_id: string) =>
-      (
-        await post(`/api/incidents/${id}/actions`, {
-          action: 'isolate_host',
-          parameters: { host_id, reason },
-        })
-      ).body.data;
-    const [one, two] = [await act('WS-077'), await act('WS-078')];
-    await post(`/api/actions/${one.action_id}/approve`);
-    await post(`/api/actions/${two.action_id}/reject`, { reason: 'Not needed.' });
-    await eventually(typesOf, (types) => types.length === 5);
-    const told = (type: string) => receiver.events.find((event) => event.type === type)!.data;
-    expect(told('action.pending_approval')).toMatchObject({
-      action: { reason: reason.slice(0, 500), expires_at: expect.any(String) },
-      incident: { title: 'Beacon' },
-    });
-    const [by] = receiver.events.map(({ data }) => data.action?.requested_by).filter(Boolean);
-    expect(told('action.rejected')).toMatchObject({ action: { rejected_by: by } });
-    const done = receiver.events.find(({ data }) => data.action?.approved_by)!;
-    expect(done.data.action).toMatchObject({ id: one.action_id, approved_by: by });
-    expect(done.data.action).not.toHaveProperty('expires_at');
-    for (const event of receiver.events) expect(eventSchemaErrors(event)).toEqual([]);
-  });
-
-  it('are not there when the change was rolled back', async () => {
-    const { id } = await channel();
-    const failing = app.nest.get(Transactions).run(async (tx) => {
-      await app.nest.get(DomainEvents).record(tx, {
-        type: 'kill_switch.activated',
-        subject: { type: 'kill_switch', id: 'kill_switch' },
-        payload: { by: 'alice', reason: 'An exercise.' },
-      });
-      throw new Error('The change fails.');
-    });
-    await expect(failing).rejects.toThrow('The change fails.');
-    expect((await deliveries(id)).meta.total).toBe(0);
   });
 
   it('take whatever an event holds, so that no change fails for it', async () => {
@@ -338,10 +302,7 @@ describe('deliveries of notifications', () => {
     const pin = jest.spyOn(app.nest.get(Targets), 'pin').mockRejectedValue(refused);
     try {
       for (let n = 0; n < 5; n += 1) await incident();
-      await eventually(
-        () => shown(id),
-        ({ paused_until }) => paused_until !== undefined,
-      );
+      await shownAs(id, 'paused');
       expect(await shown(id)).toMatchObject({
         status: 'degraded',
         last_error: '127.0.0.1 is not in a public network.',
@@ -366,10 +327,7 @@ describe('deliveries of notifications', () => {
     receiver.vendor.retryAfter = '600';
     receiver.vendor.behave('apply', 'rate-limit');
     for (let n = 0; n < 6; n += 1) await incident();
-    await eventually(
-      () => shown(id),
-      ({ status }) => status === 'degraded',
-    );
+    await shownAs(id, 'degraded');
     await post('/api/kill-switch/activate', { reason: 'An exercise.' });
     await post('/api/kill-switch/deactivate', { reason: 'It is over.' });
     const [row] = await sql(
@@ -391,10 +349,7 @@ describe('deliveries of notifications', () => {
       receiver.vendor.retryAfter = '7200';
       receiver.vendor.behave('rate-limit');
       await incident();
-      await eventually(
-        () => shown(id),
-        ({ paused_until }) => paused_until !== undefined,
-      );
+      await shownAs(id, 'paused');
       const [paused] = await sql(
         `select paused_until > now() + interval '100 minutes' as long from notification_channels where id = $1`,
         [id],
@@ -425,14 +380,10 @@ describe('deliveries of notifications', () => {
     receiver.vendor.retryAfter = '7200';
     receiver.vendor.behave('rate-limit');
     await incident();
-    await eventually(
-      () => shown(waiting.id),
-      ({ status }) => status === 'degraded',
-    );
+    await shownAs(waiting.id, 'degraded');
     // One that failed and has nothing to deliver may be well by now.
     await sql(`update notification_channels set failing_since = now() where id = $1`, [quiet.id]);
-    await sql(`update notification_channels set failing_since = now() - interval '11 minutes'
-                where failing_since is not null`);
+    await failSinceLong('failing_since is not null');
     const tries = receiver.requests.length;
     await app.nest.get(DeliveryEndings).tellOfLongFailures();
     expect((await shown(quiet.id)).status).toBe('degraded');
@@ -449,45 +400,45 @@ describe('deliveries of notifications', () => {
     expect((await shown(waiting.id)).status).toBe('unhealthy');
   });
 
-  it('that are dead are counted, by whichever way they died', async () => {
+  it('that are dead are counted, by whichever way they died, except those of a deleted channel', async () => {
     const dead = async () => {
       const { text } = await admin.request('GET', '/metrics');
       return Number(/notification_deliveries_dead_total\{type="webhook"\} (\d+)/.exec(text)![1]);
     };
     const { id } = await channel({ events: ['incident.created'] });
+    const pause = async () => {
+      await sql(`update notification_channels set paused_until = now() + interval '1 day'`);
+      await incident();
+    };
+    const expire = async () => {
+      await sql(
+        `update notification_deliveries set expires_at = now() - interval '2 hours' where channel_id = $1`,
+        [id],
+      );
+      await app.nest.get(DeliveryWorker).cleanUp();
+    };
     receiver.vendor.behave('refuse', 'apply');
-    const atFirst = await dead();
+    const before = await dead();
     await incident();
     await ended(id, 1);
-    expect((await dead()) - atFirst).toBe(1);
-    await sql(`update notification_channels set paused_until = now() + interval '1 day'`);
-    await incident();
+    expect((await dead()) - before).toBe(1);
+    await pause();
     await app.nest.get(DeliveryWorker).cleanUp();
-    const before = await dead();
-    await sql(
-      `update notification_deliveries set expires_at = now() - interval '2 hours' where channel_id = $1`,
-      [id],
-    );
+    expect((await dead()) - before).toBe(1);
     await sql(`update notification_channels set paused_until = null`);
     const tries = receiver.requests.length;
-    await app.nest.get(DeliveryWorker).cleanUp();
+    await expire();
     expect((await ended(id, 2))[0]).toMatchObject({ status: 'dead', attempts: 0 });
-    expect((await dead()) - before).toBe(1);
+    expect((await dead()) - before).toBe(2);
     expect(receiver.requests).toHaveLength(tries);
     expect((await shown(id)).dead_last_day).toBe(2);
     const { body } = await admin.request('GET', PATH);
     expect(body.data[0]).toMatchObject({ id, dead_last_day: 2 });
-    const more = await dead();
-    await sql(`update notification_channels set paused_until = now() + interval '1 day'`);
-    await incident();
+    await pause();
     await admin.request('DELETE', `${PATH}/${id}`);
-    await sql(
-      `update notification_deliveries set expires_at = now() - interval '2 hours' where channel_id = $1`,
-      [id],
-    );
-    await app.nest.get(DeliveryWorker).cleanUp();
+    await expire();
     // Nobody misses what was on its way to a channel that somebody deleted.
-    expect(await dead()).toBe(more);
+    expect((await dead()) - before).toBe(2);
   });
 
   it('are removed 30 days after their event, once they ended', async () => {
@@ -502,30 +453,6 @@ describe('deliveries of notifications', () => {
     );
     await app.nest.get(DeliveryWorker).cleanUp();
     expect((await deliveries(id)).meta.total).toBe(1);
-  });
-
-  it('of one incident never overtake each other, and those of others go past', async () => {
-    const { id } = await channel({ events: ['incident.created', 'incident.resolved'] });
-    const stuck = await incident({ title: 'stuck' });
-    await eventually(typesOf, (types) => types.length === 1);
-    receiver.vendor.forget();
-    receiver.vendor.reply = ({ body }) =>
-      body.includes('"stuck"')
-        ? { status: 500, type: 'text/plain', body: '' }
-        : { status: 200, type: 'text/plain', body: '' };
-    await put(`/api/incidents/${stuck}`, { status: 'resolved' });
-    await eventually(typesOf, (types) => types.length === 1);
-    await put(`/api/incidents/${stuck}`, { status: 'open', reopen: true });
-    await put(`/api/incidents/${stuck}`, { status: 'resolved', resolution: 'Again.' });
-    const free = await incident({ title: 'free' });
-    await eventually(
-      () => receiver.events.filter(({ data }) => data.incident.id === free).length,
-      (n) => n === 1,
-    );
-    expect(receiver.events.filter(({ data }) => data.resolution === 'Again.')).toEqual([]);
-    receiver.vendor.reply = undefined;
-    await eventually(hurry, () => receiver.events.at(-1)!.data.resolution === 'Again.');
-    await ended(id, 4);
   });
 
   it('reach the other channels while one hangs', async () => {
@@ -562,6 +489,11 @@ describe('deliveries of notifications', () => {
     expect(new Set(receiver.events.map((event) => event.id)).size).toBe(1);
     const audit = await admin.request('GET', '/api/audit?action=notification_delivery.redelivered');
     expect(audit.body.data[0].subject.id).toBe(dead.id);
+    const { id: foreign } = await channel({}, other.url);
+    expect((await post(`${PATH}/${foreign}/deliveries/${dead.id}/redeliver`)).status).toBe(404);
+    await put(`${PATH}/${id}`, { enabled: false });
+    const disabled = await post(`${PATH}/${id}/deliveries/${dead.id}/redeliver`);
+    expect(disabled.body.error.code).toBe('invalid_state');
   });
 
   it('that died are delivered again all at once, in their order, since the time that somebody gives', async () => {
@@ -590,22 +522,6 @@ describe('deliveries of notifications', () => {
     expect((await again({ since })).body.error.code).toBe('invalid_state');
   });
 
-  it('are found in their own channel alone', async () => {
-    const [one, two] = [await channel(), await channel({}, other.url)];
-    await incident();
-    const [row] = await ended(one.id, 1);
-    const answers = await Promise.all([
-      post(`${PATH}/${two.id}/deliveries/${row.id}/redeliver`),
-      post(`${PATH}/${one.id}/deliveries/no-id/redeliver`),
-      post(`${PATH}/${row.id}/deliveries/${row.id}/redeliver`),
-      admin.request('GET', `${PATH}/${row.id}/deliveries`),
-    ]);
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
-    await put(`${PATH}/${one.id}`, { enabled: false });
-    const disabled = await post(`${PATH}/${one.id}/deliveries/${row.id}/redeliver`);
-    expect(disabled.body.error.code).toBe('invalid_state');
-  });
-
   it('are listed page by page, with exact totals by status', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     for (let n = 0; n < 3; n += 1) await incident();
@@ -620,108 +536,85 @@ describe('deliveries of notifications', () => {
     expect((await deliveries(id, '?status=dead')).meta.total).toBe(0);
   });
 
-  it('tell the other channels once when one has failed for long, and health says so', async () => {
-    const failing = await channel({
-      name: `failing ${(names += 1)}`,
-      events: ['incident.created'],
-    });
-    const telling = await channel({ events: ['kill_switch.activated'] }, other.url);
-    receiver.vendor.behave('error-500');
-    await incident();
-    await eventually(
-      async () => (await shown(failing.id)).status,
-      (status) => status === 'degraded',
-    );
-    await sql(
-      `update notification_channels set failing_since = now() - interval '11 minutes' where failures > 0`,
-    );
-    await eventually(hurry, () => receiver.requests.length >= 3);
-    await eventually(
-      () => typesOf(other),
-      (types) => types.length === 1,
-    );
-    expect(eventSchemaErrors(other.events[0]!)).toEqual([]);
-    expect(other.events[0]).toMatchObject({
-      type: 'notification_channel.unhealthy',
-      data: { channel: { id: failing.id }, message: 'It answered with status 500.' },
-    });
-    expect((await shown(failing.id)).status).toBe('unhealthy');
-    expect((await deliveries(failing.id)).meta.total).toBe(1);
-    const health = await admin.request('GET', '/health/detailed');
-    expect(health.body.components.notifications).toMatchObject({
-      status: 'degraded',
-      total: 2,
-      unhealthy: [expect.stringContaining('failing')],
-    });
-    expect((await admin.request('GET', '/ready')).status).toBe(200);
-    await eventually(
-      async () => (await admin.request('GET', '/metrics')).text,
-      (text) => /notification_channel_up\{channel="failing \d+"\} 0/.test(text),
-    );
+  describe('of a channel that fails for long', () => {
+    let failing: string;
+    let telling: string;
 
-    receiver.vendor.behave('apply');
-    await eventually(hurry, () => receiver.vendor.allEffects.size > 0);
-    await ended(failing.id, 1);
-    expect((await shown(failing.id)).status).toBe('healthy');
-    await eventually(
-      () => typesOf(other),
-      (types) => types.length === 2,
-    );
-    expect(eventSchemaErrors(other.events[1]!)).toEqual([]);
-    expect(other.events[1]).toMatchObject({
-      type: 'notification_channel.recovered',
-      data: { channel: { id: failing.id } },
+    beforeEach(async () => {
+      const name = `failing ${(names += 1)}`;
+      failing = (await channel({ name, events: ['incident.created'] })).id;
+      telling = (await channel({ events: ['kill_switch.activated'] }, other.url)).id;
     });
-    await incident();
-    await ended(failing.id, 2);
-    expect((await deliveries(telling.id)).meta.total).toBe(2);
-  });
 
-  it('tell once that a channel works again which somebody mended by another configuration', async () => {
-    const failing = await channel({ events: ['incident.created'] });
-    const telling = await channel({ events: ['kill_switch.activated'] }, other.url);
     const failForLong = async () => {
       receiver.vendor.behave('error-500');
-      await post(`${PATH}/${failing.id}/test`);
       await incident();
-      await eventually(
-        async () => (await shown(failing.id)).status,
-        (status) => status === 'degraded',
-      );
-      await sql(
-        `update notification_channels set failing_since = now() - interval '11 minutes' where failures > 0`,
-      );
+      await shownAs(failing, 'degraded');
+      await failSinceLong('failures > 0');
       await eventually(
         async () => {
           await hurry();
-          return (await shown(failing.id)).status;
+          return (await shown(failing)).status;
         },
         (status) => status === 'unhealthy',
       );
     };
-    const told = async () =>
-      (await deliveries(telling.id)).data.map(({ event }: { event: string }) => event);
-    await failForLong();
-    await put(`${PATH}/${failing.id}`, { config: { url: `${receiver.url}/other` } });
-    await failForLong();
-    expect(await told()).toEqual(['notification_channel.unhealthy']);
-    await put(`${PATH}/${failing.id}`, { config: { url: `${receiver.url}/third` } });
-    receiver.vendor.behave('apply');
-    // Again and again: an attempt that is under way while the configuration changes fails and waits once more.
-    await eventually(
-      async () => {
-        await hurry();
-        return (await deliveries(failing.id, '?status=delivered')).data;
-      },
-      (rows) => rows.length === 2,
-    );
-    expect((await post(`${PATH}/${failing.id}/test`)).body.data.success).toBe(true);
-    expect(await told()).toEqual([
-      'notification_channel.recovered',
-      'notification_channel.unhealthy',
-    ]);
-    expect(
-      (await deliveries(failing.id)).data.map(({ event }: { event: string }) => event),
-    ).toEqual(['incident.created', 'incident.created']);
+    const toldOf = async (...types: string[]) => {
+      await eventually(
+        () => typesOf(other),
+        (seen) => seen.length === types.length,
+      );
+      expect(typesOf(other)).toEqual(types.map((type) => `notification_channel.${type}`));
+      for (const event of other.events) {
+        expect(eventSchemaErrors(event)).toEqual([]);
+        expect(event.data).toMatchObject({ channel: { id: failing } });
+      }
+    };
+    /** Again and again: an attempt that is under way while the configuration changes fails and waits once more. */
+    const delivered = (count: number) =>
+      eventually(
+        async () => {
+          await hurry();
+          return (await deliveries(failing, '?status=delivered')).meta.total;
+        },
+        (total) => total === count,
+      );
+
+    it('tell the other channels once, as health and metrics do, and once that it works again', async () => {
+      await failForLong();
+      await toldOf('unhealthy');
+      expect(other.events[0]!.data).toMatchObject({ message: 'It answered with status 500.' });
+      const health = await admin.request('GET', '/health/detailed');
+      expect(health.body.components.notifications).toMatchObject({
+        status: 'degraded',
+        total: 2,
+        unhealthy: [expect.stringContaining('failing')],
+      });
+      expect((await admin.request('GET', '/ready')).status).toBe(200);
+      await eventually(
+        async () => (await admin.request('GET', '/metrics')).text,
+        (text) => /notification_channel_up\{channel="failing \d+"\} 0/.test(text),
+      );
+      receiver.vendor.behave('apply');
+      await delivered(1);
+      expect((await shown(failing)).status).toBe('healthy');
+      await toldOf('unhealthy', 'recovered');
+      await incident();
+      await delivered(2);
+      expect((await deliveries(telling)).meta.total).toBe(2);
+    });
+
+    it('tell once that it works again after somebody has changed its configuration', async () => {
+      await failForLong();
+      await put(`${PATH}/${failing}`, { config: { url: `${receiver.url}/other` } });
+      await failForLong();
+      await toldOf('unhealthy');
+      await put(`${PATH}/${failing}`, { config: { url: `${receiver.url}/third` } });
+      receiver.vendor.behave('apply');
+      await delivered(2);
+      expect((await post(`${PATH}/${failing}/test`)).body.data.success).toBe(true);
+      await toldOf('unhealthy', 'recovered');
+      expect((await deliveries(telling)).meta.total).toBe(2);
+    });
   });
 });

@@ -56,24 +56,6 @@ describe('a flood of new incidents', () => {
     await slack.stop();
   });
 
-  it('sends a critical message before a queue of low ones, where Slack takes one message a second', async () => {
-    slack.shortestMs = 1_000;
-    const low = Array.from({ length: 60 }, (_, n) =>
-      incident({ severity: 'low', source: `s-${n}` }),
-    );
-    await Promise.all(low);
-    await eventually(
-      () => slack.messages.length,
-      (count) => count > 1,
-    );
-    await incident({ severity: 'critical', title: 'Ransomware' });
-    await eventually(
-      () => slack.messages.map(({ text }) => text),
-      (texts) => texts.some((text) => /^.critical. New incident: .* Ransomware$/.test(text)),
-    );
-    expect(slack.messages.findIndex(({ text }) => text.includes('Ransomware'))).toBeLessThan(20);
-  });
-
   it('of alerts that are alike is two messages at most, and each of them is delivered', async () => {
     for (let n = 0; n < 40; n += 1) await incident({ title: `Brute force on WS-${n}` });
     await eventually(
@@ -92,18 +74,6 @@ describe('a flood of new incidents', () => {
     const { data } = await deliveries('?per_page=100');
     const carriers = data.filter((one: { carried_by?: string }) => one.carried_by === undefined);
     expect(carriers).toHaveLength(ofTheFlood.length);
-  });
-
-  it('of one source is one message, with the most severe one first', async () => {
-    const severities = ['medium', 'high', 'low', 'medium', 'low', 'medium'];
-    await Promise.all(
-      severities.map((severity) => incident({ severity, title: `It is ${severity}` })),
-    );
-    await delivered(6);
-    expect(slack.messages).toHaveLength(1);
-    expect(slack.messages[0]!.text).toMatch(
-      /^.high. 6 new incidents from edr: INC-\d+-\d+ - It is high$/,
-    );
   });
 
   it('asks for no approval that was decided while its message waited', async () => {

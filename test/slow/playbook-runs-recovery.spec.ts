@@ -1,6 +1,5 @@
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
-import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
 import { PlaybookRunner, RUN_FAILPOINT } from '../../src/playbooks/runs/playbook-runner.js';
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
 import { crashAt, revive } from '../support/actions/action-world.js';
@@ -76,32 +75,6 @@ describe('the recovery of playbook runs', () => {
       );
       expect(made!.n).toBe(3);
       expect(world.actions.calls.filter(({ path }) => path === '/isolate_host')).toHaveLength(1);
-    },
-  );
-
-  /** What is approved is claimed with that; the other two are not on the way of such an action. */
-  const notPassed = ['unclaimed', 'renewing', 'finishing'];
-
-  it.each(Object.entries(FAILPOINT).filter(([name]) => !notPassed.includes(name)))(
-    'takes the outcome of an action whose replica dies at: %s',
-    async (_, point) => {
-      const playbook = await world.playbook([
-        step('isolate', 'isolate_host', { on_error: 'continue' }),
-        step('look', 'lookup_ip'),
-      ]);
-      const { run_id, steps } = (await world.run(playbook)).body.data as ShownRun;
-      const { crashed } = crashAt(world.actions.app, point);
-      if (point !== FAILPOINT.vendorAccepted) {
-        await Promise.all([crashed, world.approve(steps[0]!.action_id!)]);
-      } else {
-        // No vendor of these tests takes its time.
-        await world.approve(steps[0]!.action_id!);
-      }
-      await expireLeases();
-      const ended = await world.until(playbook, run_id, 'completed');
-      const action = await world.actions.get(steps[0]!.action_id!);
-      expect(ended.steps[0]!.status).toBe(action.status);
-      expect(ended.steps[1]!.status).toBe('completed');
     },
   );
 

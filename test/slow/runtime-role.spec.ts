@@ -8,6 +8,7 @@ import { schema } from '../../src/app.schema.js';
 import { migrateFor } from '../../src/platform/database/open-database.js';
 import { runCommand } from '../support/command.js';
 import { compiledService } from '../support/compiled-service.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { asServiceRole, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { TEST_SETTINGS } from '../support/test-app.js';
@@ -110,16 +111,12 @@ describe('a service whose role owns nothing', () => {
     await ask(200, 'POST', '/api/kill-switch/activate', { reason: 'a test' });
     await ask(200, 'POST', '/api/kill-switch/deactivate', { reason: 'a test' });
     await ask(200, 'DELETE', `/api/incidents/${id}`);
-    for (const end = Date.now() + 30_000; ;) {
-      const { status, components } = await ask(200, 'GET', '/api/health/detailed');
-      const { database: db, jobs, audit } = components;
-      if (jobs.status === 'healthy' && audit.unsealed === 0) {
-        expect([status, db.status, audit.status]).toEqual(['healthy', 'healthy', 'healthy']);
-        break;
-      }
-      if (Date.now() > end) throw new Error(JSON.stringify(components));
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
+    const { status, components } = await eventually(
+      () => ask(200, 'GET', '/api/health/detailed'),
+      ({ components: { jobs, audit } }) => jobs.status === 'healthy' && audit.unsealed === 0,
+    );
+    const { database: db, audit } = components;
+    expect([status, db.status, audit.status]).toEqual(['healthy', 'healthy', 'healthy']);
     expect((await ask(200, 'GET', '/api/audit/verify')).data).toMatchObject({ valid: true });
   }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import {
   createServer,
   type IncomingMessage,
@@ -10,15 +10,21 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { buffer, text } from 'node:stream/consumers';
+import { signatureHeaders } from '../../src/notifications/channels/webhook/webhook.channel.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { registerSource, SENDER_SECRET } from '../support/webhook-sender.js';
 
-const EXAMPLES = 'docs/examples/webhooks';
+const SENDERS_IN = 'docs/examples/webhooks';
+const RECEIVERS_IN = 'docs/examples/notifications';
+const CHANNELS = '/api/notification-channels';
+const SECRET = `whsec_${Buffer.alloc(32, 'a secret for tests').toString('base64')}`;
+const OTHER_SECRET = `whsec_${Buffer.alloc(32, 'another secret').toString('base64')}`;
 const work = mkdtempSync(join(tmpdir(), 'its-examples-'));
 
 interface Example {
@@ -27,22 +33,37 @@ interface Example {
   readonly command: () => readonly string[];
 }
 
-const SENDERS: readonly Example[] = [
-  { file: 'send.py', needs: ['python3'], command: () => ['python3', `${EXAMPLES}/send.py`] },
-  { file: 'send.mjs', needs: [], command: () => [process.execPath, `${EXAMPLES}/send.mjs`] },
-  { file: 'send.go', needs: ['go'], command: () => [built(`${EXAMPLES}/send.go`)] },
-  { file: 'send.sh', needs: ['curl', 'openssl'], command: () => ['sh', `${EXAMPLES}/send.sh`] },
+const inPython = (folder: string, file: string): Example => ({
+  file,
+  needs: ['python3'],
+  command: () => ['python3', `${folder}/${file}`],
+});
+const inNode = (folder: string, file: string): Example => ({
+  file,
+  needs: [],
+  command: () => [process.execPath, `${folder}/${file}`],
+});
+const inGo = (folder: string, file: string): Example => ({
+  file,
+  needs: ['go'],
+  command: () => {
+    const program = join(work, basename(file, '.go'));
+    if (!existsSync(program)) execFileSync('go', ['build', '-o', program, `${folder}/${file}`]);
+    return [program];
+  },
+});
+
+const RECEIVERS = [
+  inPython(RECEIVERS_IN, 'receive.py'),
+  inNode(RECEIVERS_IN, 'receive.mjs'),
+  inGo(RECEIVERS_IN, 'receive.go'),
 ];
-
-let program: string | undefined;
-
-function built(source: string): string {
-  if (program === undefined) {
-    program = join(work, 'send');
-    execFileSync('go', ['build', '-o', program, source]);
-  }
-  return program;
-}
+const SENDERS = [
+  inPython(SENDERS_IN, 'send.py'),
+  inNode(SENDERS_IN, 'send.mjs'),
+  inGo(SENDERS_IN, 'send.go'),
+  { file: 'send.sh', needs: ['curl', 'openssl'], command: () => ['sh', `${SENDERS_IN}/send.sh`] },
+];
 
 function isThere(tool: string): boolean {
   try {
@@ -53,14 +74,119 @@ function isThere(tool: string): boolean {
   }
 }
 
-const missing = ({ needs }: Example) => needs.filter((tool) => !isThere(tool));
-const runnable = SENDERS.filter((example) => missing(example).length === 0);
-for (const example of SENDERS) {
-  if (runnable.includes(example)) continue;
-  process.stderr.write(
-    `Skipped: the example ${example.file}, for want of ${missing(example).join(', ')}.\n`,
-  );
+/** The examples whose tools are installed. */
+function runnable(examples: readonly Example[]): Example[] {
+  return examples.filter(({ file, needs }) => {
+    const missing = needs.filter((tool) => !isThere(tool));
+    if (missing.length > 0) {
+      process.stderr.write(`Skipped: the example ${file}, for want of ${missing.join(', ')}.\n`);
+    }
+    return missing.length === 0;
+  });
 }
+
+let app: TestApp;
+let admin: ApiClient;
+
+beforeAll(async () => {
+  app = await startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } });
+  admin = await as(app, 'admin');
+});
+afterAll(async () => {
+  await app?.close();
+  rmSync(work, { recursive: true, force: true });
+});
+
+describe('docs/notifications.md', () => {
+  it('shows code that stands in the examples as it is', () => {
+    const page = readFileSync('docs/notifications.md', 'utf8');
+    const blocks = [...page.matchAll(/```(?:python|js|go)\n([^]*?)```/g)].map(([, code]) => code!);
+    const files = RECEIVERS.map(({ file }) => readFileSync(join(RECEIVERS_IN, file), 'utf8'));
+    expect(blocks.map((block) => files.findIndex((text) => text.includes(block)))).toEqual([
+      0, 1, 2,
+    ]);
+  });
+});
+
+describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file, command }) => {
+    let receiver: ChildProcess;
+    let url: string;
+    let id: string;
+    const lines: string[] = [];
+    const change = (body: object) => admin.request('PUT', `${CHANNELS}/${id}`, { body });
+    const test = async () =>
+      (await admin.request('POST', `${CHANNELS}/${id}/test`)).body.data as { success: boolean };
+
+    beforeAll(async () => {
+      const [program, ...args] = command();
+      receiver = spawn(program!, args, {
+        env: { ...process.env, WEBHOOK_SECRET: SECRET, PORT: '0' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      createInterface({ input: receiver.stdout! }).on('line', (line) => lines.push(line));
+      await eventually(
+        () => lines.length,
+        (n) => n > 0,
+      );
+      url = /http:\/\/[\d.:]+\//.exec(lines[0]!)![0];
+      const body = { name: file, type: 'webhook', config: { url, secret: SECRET } };
+      id = (await admin.request('POST', CHANNELS, { body })).body.data.id;
+    });
+    afterAll(async () => {
+      await admin.request('DELETE', `${CHANNELS}/${id}`);
+      receiver.kill('SIGKILL');
+      await once(receiver, 'exit');
+    });
+
+    it('takes what the service signs', async () => {
+      const body = { incident_type: 'malware', source: 'edr', title: 'Zürich \u{1f525}' };
+      await admin.request('POST', '/api/incidents', { body });
+      await eventually(
+        () => lines,
+        (all) => all.some((line) => line.startsWith('incident.created ')),
+      );
+      expect(await test()).toMatchObject({ success: true });
+    });
+
+    it('takes it while the secret is being changed, and not when the old one has ended', async () => {
+      await change({ config: { secret: OTHER_SECRET } });
+      expect(await test()).toMatchObject({ success: true });
+      await change({ revoke_old_secret: true });
+      expect(await test()).toMatchObject({
+        success: false,
+        message: 'It answered with status 401.',
+      });
+      await change({ config: { secret: SECRET }, revoke_old_secret: true });
+    });
+
+    const event = JSON.stringify({ id: file, type: 'x', timestamp: '', data: {} });
+    const post = async (headers: Record<string, string>, body = event) =>
+      (await fetch(url, { method: 'POST', headers, body })).status;
+    const signed = (at = new Date()) =>
+      signatureHeaders(event, { id: file, at, secrets: [SECRET] });
+
+    it('does its work once for an event that comes twice', async () => {
+      expect([await post(signed()), await post(signed())]).toEqual([204, 204]);
+      expect(lines.filter((line) => line.endsWith(` ${file}`))).toHaveLength(1);
+    });
+
+    it('refuses an event whose signature, id, time or body is not what was signed', async () => {
+      const headers = signed();
+      const signature = headers['webhook-signature']!.replace('v1,', 'v2,');
+      for (const forged of [
+        {},
+        { ...headers, 'webhook-signature': '' },
+        { ...headers, 'webhook-signature': signature },
+        { ...headers, 'webhook-id': 'another' },
+        { ...headers, 'webhook-timestamp': 'now' },
+        signed(new Date(Date.now() - 400_000)),
+        signed(new Date(Date.now() + 400_000)),
+      ]) {
+        expect([forged, await post(forged)]).toEqual([forged, 401]);
+      }
+      expect(await post(headers, `${event} `)).toBe(401);
+    });
+});
 
 interface Outcome {
   readonly code: number;
@@ -89,22 +215,14 @@ const event = (id: string, host = 'Zürich-1 \u{1f525}') =>
   );
 
 describe('docs/examples/webhooks', () => {
-  let app: TestApp;
-  let admin: ApiClient;
   let url: string;
 
   beforeAll(async () => {
-    app = await startTestApp();
-    admin = await as(app, 'admin');
     await registerSource(admin);
     url = `${app.url}/api/webhooks/siem`;
   });
-  afterAll(async () => {
-    await app?.close();
-    rmSync(work, { recursive: true, force: true });
-  });
 
-  describe.each(runnable)('$file', (example) => {
+  describe.each(runnable(SENDERS))('$file', (example) => {
     beforeAll(() => void example.command());
 
     it('signs what the service accepts, byte for byte, and is told of a repetition', async () => {
@@ -141,7 +259,7 @@ describe('docs/examples/webhooks', () => {
 
     /** The address at which it takes events. */
     async function relayTo(target: string, folder: string, mostWaiting = '100') {
-      const relay = spawn('python3', [`${EXAMPLES}/relay.py`], {
+      const relay = spawn('python3', [`${SENDERS_IN}/relay.py`], {
         env: {
           ...process.env,
           WEBHOOK_URL: target,

@@ -70,6 +70,20 @@ describe('the job queue', () => {
     expect(ran.toSorted()).toEqual([1, 6, 7]);
   });
 
+  it('starts a job after its commit, without waiting for a poll', async () => {
+    let polls = 0;
+    const poll = setInterval(() => (polls += 1), 1_000);
+    for (let n = 100; n < 110; n += 1) {
+      await inTransaction((tx) => replica.jobs.enqueue(tx, plain, { n }));
+      await eventually(
+        () => ran,
+        (numbers) => numbers.includes(n),
+      );
+    }
+    clearInterval(poll);
+    expect(polls).toBeLessThan(9);
+  });
+
   it('does not run a job before its time', async () => {
     const runAt = new Date(Date.now() + 3_600_000);
     await inTransaction((tx) => replica.jobs.enqueue(tx, plain, { n: 200 }, { runAt }));

@@ -84,30 +84,14 @@ describe('actions', () => {
     const execute = (client: 'viewer' | 'analyst', path: string, body: unknown) =>
       world.clients[client].request('POST', path, { body });
 
-    it.each([
-      ['an unknown type', { action: 'launch', parameters: {} }, 'action'],
-      ['a missing one', { action: 'block_sender', parameters: {} }, 'parameters.sender'],
-      [
-        'an unknown one',
-        { action: 'block_sender', parameters: { sender: 'a', evil: 1 } },
-        'parameters.evil',
-      ],
-      ['a list', { action: 'block_sender', parameters: [] }, 'parameters'],
-    ])('refuses %s with 422, before the incident is looked for', async (_, body, field) => {
-      for (const path of ['/api/actions/execute', `/api/incidents/${newId()}/actions`]) {
-        const answer = await execute('analyst', path, body);
-        expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
-        expect(answer.body.error.details.errors[0].field).toBe(field);
-      }
-    });
-
     it('refuses a viewer first, then what is malformed, then a missing incident, then by the kill switch', async () => {
       const path = `/api/incidents/${newId()}/actions`;
       const body = { action: 'block_sender', parameters: PARAMETERS.block_sender };
       await world.turnOn();
       try {
         expect((await execute('viewer', path, {})).status).toBe(403);
-        expect((await execute('analyst', path, {})).status).toBe(422);
+        for (const wrong of [{}, { action: 'launch', parameters: {} }, { ...body, parameters: [] }])
+          expect((await execute('analyst', path, wrong)).status).toBe(422);
         expect((await execute('analyst', path, body)).status).toBe(404);
         expect((await execute('analyst', '/api/incidents/x/actions', body)).status).toBe(404);
         const stopped = await execute('analyst', '/api/actions/execute', body);

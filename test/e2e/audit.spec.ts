@@ -255,13 +255,8 @@ describe('the audit trail over HTTP', () => {
     return answer.body;
   };
 
-  it('is shown to managers and exported for admins', async () => {
-    const [senior, manager] = [await as(app, 'senior'), await as(app, 'manager')];
-    for (const path of ['/api/audit', '/api/audit/verify']) {
-      expect((await app.request('GET', path)).status).toBe(401);
-      expect((await senior.request('GET', path)).status).toBe(403);
-      expect((await manager.request('GET', path)).status).toBe(200);
-    }
+  it('shows managers which roles were refused', async () => {
+    const manager = await as(app, 'manager');
     expect((await manager.request('GET', '/api/audit/export')).status).toBe(403);
     const refused = await manager.request('GET', '/api/audit?action=auth.role_refused');
     expect(refused.body.data.length).toBeGreaterThan(0);

@@ -119,19 +119,19 @@ describe('the password that the first start generated', () => {
         { current_password, new_password, next: '/docs?a=b' },
         { cookie, 'sec-fetch-site': 'same-origin' },
       );
-    const wrong = await change(STRONG, 'not the right one');
-    expect([wrong.status, wrong.headers['content-type']]).toEqual([
-      401,
-      'text/html; charset=utf-8',
-    ]);
-    expect(wrong.text).toContain('role="alert">The current password is wrong.');
-    const weak = await change('Password123!');
-    expect(weak.status).toBe(422);
-    expect(weak.text).toContain('too easy to guess');
-    expect(weak.text).not.toContain('Password123!');
-    const short = await change('short');
-    expect(short.status).toBe(422);
-    expect(short.text).toContain('The new password must be 12 to 256 characters');
+    for (const [status, text, new_password, current_password] of [
+      [401, 'role="alert">The current password is wrong.', STRONG, 'not the right one'],
+      [422, 'too easy to guess', 'Password123!'],
+      [422, 'The new password must be 12 to 256 characters', 'short'],
+    ] as const) {
+      const page = await change(new_password, current_password);
+      expect([page.status, page.headers['content-type']]).toEqual([
+        status,
+        'text/html; charset=utf-8',
+      ]);
+      expect(page.text).toContain(text);
+      expect(page.text).not.toContain('Password123!');
+    }
     expect(await access(again)).toMatchObject(inUse);
     const changed = await change(STRONG);
     expect([changed.status, changed.headers.location]).toEqual([303, '/docs?a=b']);
@@ -204,16 +204,5 @@ describe('the page that changes the own password', () => {
       statuses.push((await session.request('POST', '/login/password', { body })).status);
     }
     expect(statuses).toEqual([...Array.from({ length: WRITES }, () => 422), 429]);
-  });
-
-  it('refuses requests of another site', async () => {
-    const user = await makeUser(app, 'viewer');
-    const session = await inSession(app, user);
-    const fields = { current_password: user.password, new_password: STRONG };
-    const answer = await session.request('POST', '/login/password', {
-      body: new URLSearchParams(fields).toString(),
-      headers: { ...FORM, 'sec-fetch-site': 'cross-site' },
-    });
-    expect(answer.status).toBe(403);
   });
 });

@@ -42,9 +42,6 @@ describe('actions', () => {
     it.each([
       ['refuse', 'block_sender', 'refused', 0],
       ['apply-then-drop', 'block_sender', 'outcome_unknown', 1],
-      ['apply-then-500', 'block_sender', 'outcome_unknown', 1],
-      ['error-500', 'block_sender', 'outcome_unknown', 0],
-      ['truncated', 'block_sender', 'outcome_unknown', 1],
     ] as const)(
       'gives an action whose vendor does %s (%s) the failure code %s',
       async (behaviour, type, code, effects) => {
@@ -138,14 +135,11 @@ describe('the event of a change of an action', () => {
 
   beforeAll(async () => {
     // An event is gone as soon as it is delivered.
-    for (const statement of [
-      'create table told (like domain_events)',
-      `create function tell() returns trigger language plpgsql as $$
-       begin insert into told select new.*; return null; end $$`,
-      'create trigger tell after insert on domain_events for each row execute function tell()',
-    ]) {
-      await world.database.query(statement);
-    }
+    await world.database.query(`
+      create table told (like domain_events);
+      create function tell() returns trigger language plpgsql as $$
+        begin insert into told select new.*; return null; end $$;
+      create trigger tell after insert on domain_events for each row execute function tell()`);
   });
   beforeEach(() => forget());
 
@@ -173,29 +167,24 @@ describe('the event of a change of an action', () => {
     };
     const waiting = { ...about, expires_at: expect.any(String) };
     const first = await world.execute('isolate_host', { incidentId });
-    expect(await recorded()).toEqual([
-      expect.objectContaining({ type: 'action.pending_approval', payload: waiting }),
-    ]);
+    expect(await recorded()).toEqual([{ type: 'action.pending_approval', payload: waiting }]);
     await forget();
     await decide(first.body.data.action_id, 'approve', {});
+    const message = 'The service answered with status 200.';
     expect(await recorded()).toEqual([
-      expect.objectContaining({
+      {
         type: 'action.completed',
-        payload: {
-          ...about,
-          approved_by: world.names.manager,
-          message: 'The service answered with status 200.',
-        },
-      }),
+        payload: { ...about, approved_by: world.names.manager, message },
+      },
     ]);
     const second = await world.execute('isolate_host', { incidentId });
     await forget();
     await decide(second.body.data.action_id, 'reject', { reason: 'no' });
     expect(await recorded()).toEqual([
-      expect.objectContaining({
+      {
         type: 'action.rejected',
         payload: { ...about, rejected_by: world.names.manager, message: 'no' },
-      }),
+      },
     ]);
   });
 

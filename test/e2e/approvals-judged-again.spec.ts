@@ -15,6 +15,7 @@ afterEach(() => world.vendor.forget());
 afterAll(() => world?.close());
 
 const HOUR = 3_600_000;
+const RAISE = `update incidents set severity = 'critical' where id = $1`;
 const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
 
 describe('an approval', () => {
@@ -30,13 +31,10 @@ describe('an approval', () => {
     client.request('POST', `/api/actions/${id}/approve`, { body });
   const put = (client: ApiClient, incidentId: string, body: object): Promise<Answer> =>
     client.request('PUT', `/api/incidents/${incidentId}`, { body });
-  const auditOf = async (action: string, subject: string) =>
-    (
-      await world.clients.admin.request(
-        'GET',
-        `/api/audit?action=${action}&subject=${encodeURIComponent(subject)}`,
-      )
-    ).body.data;
+  const auditOf = async (action: string, subject: string) => {
+    const path = `/api/audit?action=${action}&subject=${encodeURIComponent(subject)}`;
+    return (await world.clients.admin.request('GET', path)).body.data;
+  };
   const timelineOf = async (incidentId: string) =>
     (await world.clients.viewer.request('GET', `/api/incidents/${incidentId}/timeline`)).body.data;
 
@@ -54,13 +52,9 @@ describe('an approval', () => {
       expect((await approve(senior, id)).body.data.status).toBe('completed');
       expect(await world.get(id)).toMatchObject({ approval_level: 'senior' });
       const list = `/api/incidents/${incidentId}/actions?approval_level=`;
-      for (const [level, total] of [
-        ['senior', 1],
-        ['analyst', 0],
-      ] as const) {
-        const { body } = await viewer.request('GET', `${list}${level}`);
-        expect(body.meta.total).toBe(total);
-      }
+      const totalOf = async (level: string) =>
+        (await viewer.request('GET', `${list}${level}`)).body.meta.total;
+      expect([await totalOf('senior'), await totalOf('analyst')]).toEqual([1, 0]);
       const [approved] = await auditOf('action.approved', `action:${id}`);
       expect(approved.details).toMatchObject({ approval_level: 'senior' });
     });
@@ -68,11 +62,8 @@ describe('an approval', () => {
     it('is checked after a concurrent change of the severity', async () => {
       const incidentId = await world.incident({ severity: 'high' });
       const id = await wait('revoke_sessions', incidentId);
-      const answer = await whileHeld(
-        world.database,
-        `update incidents set severity = 'critical' where id = $1`,
-        [incidentId],
-        () => approve(world.clients.analyst, id),
+      const answer = await whileHeld(world.database, RAISE, [incidentId], () =>
+        approve(world.clients.analyst, id),
       );
       expect(codeOf(answer)).toEqual([403, 'insufficient_approval_level']);
       expect((await world.get(id)).status).toBe('pending_approval');
@@ -94,12 +85,7 @@ describe('an approval', () => {
       const id = (await world.execute('block_sender', { incidentId })).body.data.action_id;
       const rollBack = (client: ApiClient) =>
         client.request('POST', `/api/actions/${id}/rollback`, { body: { reason: 'x' } });
-      const raced = await whileHeld(
-        world.database,
-        `update incidents set severity = 'critical' where id = $1`,
-        [incidentId],
-        () => rollBack(analyst),
-      );
+      const raced = await whileHeld(world.database, RAISE, [incidentId], () => rollBack(analyst));
       expect(codeOf(raced)).toEqual([403, 'insufficient_approval_level']);
       expect(codeOf(await rollBack(analyst))).toEqual([403, 'insufficient_approval_level']);
       expect((await rollBack(senior)).body.data.status).toBe('completed');
@@ -396,8 +382,7 @@ describe('actions that are asked for at the same moment', () => {
     const [changed, other] = await incidents(2);
     const runner = world.database.createQueryRunner();
     await runner.startTransaction();
-    const update = `update incidents set severity = 'critical' where id = $1`;
-    await runner.query(update, [changed]);
+    await runner.query(RAISE, [changed]);
     let waiting = 0;
     const held: Promise<Answer>[] = [];
     const others = await times((index) => {

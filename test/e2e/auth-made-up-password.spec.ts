@@ -75,14 +75,16 @@ describe('the password that the first start generated', () => {
       ]);
       expect(page.headers['content-security-policy']).toContain("form-action 'self'");
       expect(page.text).not.toMatch(/<script|onclick|javascript:/i);
-      expect(page.text).toContain('the password that was generated at the first start');
-      expect(page.text).toContain('<a href="/docs?a=b">Not now</a>');
-      for (const name of ['current_password', 'new_password']) {
-        expect(page.text).toContain(`<label for="${name}">`);
-        expect(page.text).toMatch(new RegExp(`<input id="${name}" name="${name}" type="password"`));
-      }
-      expect(page.text).toContain('autocomplete="new-password"');
-      expect(page.text).toContain('aria-describedby="rules"');
+      for (const text of [
+        'the password that was generated at the first start',
+        '<a href="/docs?a=b">Not now</a>',
+        '<label for="current_password">',
+        '<label for="new_password">',
+        '<input id="new_password" name="new_password" type="password"',
+        'autocomplete="new-password"',
+        'aria-describedby="rules"',
+      ])
+        expect(page.text).toContain(text);
       // Put off: everything works as it is.
       expect((await app.request('GET', '/docs', { headers })).status).toBe(200);
     }

@@ -1,11 +1,8 @@
 import type { Action } from '../../src/actions/action.js';
-import { ActionRecordsRepository } from '../../src/actions/records/action-records.repository.js';
 import { ActionsRepository } from '../../src/actions/records/actions.repository.js';
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
-import { ClaimLostError } from '../../src/actions/execution/execution.errors.js';
 import { UnreachableError } from '../../src/platform/net/net.errors.js';
-import { PermitLapsed } from '../../src/kill-switch/kill-switch.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { SCRIPTED, ScriptedVendor } from '../support/actions/scripted-vendor.js';
@@ -70,47 +67,24 @@ describe('an action and what its attempts left behind', () => {
       expect(vendor.left).toEqual([]);
     });
 
-    it.each([
-      ['sent', true],
-      ['not sent', false],
-    ])('stays %s after an attempt whose permit lapsed', async (_, sent) => {
-      const action = await nobodys({ ...before, sent });
-      vendor.script = () => Promise.reject(new PermitLapsed());
-      expect(await run(action)).toMatchObject({ status: 'pending', sent });
-      expect(await row(action)).toMatchObject({ phase: null, sent });
-    });
-
-    it('is recorded in the trail, the timeline and an event when it is discarded', async () => {
+    it('is recorded in the audit trail and the timeline when it is discarded', async () => {
       const incidentId = await world.incident();
       const action = await nobodys({ ...before, incidentId });
       await world.turnOn();
-      // An event is gone as soon as it is delivered.
-      const told = jest.spyOn(world.app.nest.get(ActionRecordsRepository), 'insert');
       const turned = await world.turnOff('discard');
       expect(turned.body.data.discarded.actions).toBeGreaterThan(0);
       expect(await row(action)).toMatchObject({
         status: 'failed',
         result: { code: 'outcome_unknown' },
       });
-      const audit = await world.clients.admin.request(
-        'GET',
-        `/api/audit?action=action.failed&subject=act-${action.id}`,
-      );
+      const auditPath = `/api/audit?action=action.failed&subject=act-${action.id}`;
+      const audit = await world.clients.admin.request('GET', auditPath);
       expect(audit.body.data).toMatchObject([
         { actor: 'system', details: { result: { code: 'outcome_unknown' } } },
       ]);
-      const { body } = await world.clients.viewer.request(
-        'GET',
-        `/api/incidents/${incidentId}/timeline`,
-      );
+      const timeline = `/api/incidents/${incidentId}/timeline`;
+      const { body } = await world.clients.viewer.request('GET', timeline);
       expect(body.data).toContainEqual(expect.objectContaining({ event: 'action_failed' }));
-      expect(told.mock.calls.flatMap(([, { events }]) => events)).toContainEqual(
-        expect.objectContaining({
-          type: 'action.failed',
-          subject: { type: 'action', id: `act-${action.id}` },
-        }),
-      );
-      told.mockRestore();
     });
   });
 
@@ -133,25 +107,6 @@ describe('an action and what its attempts left behind', () => {
       expect(vendor.left).toHaveLength(1);
     },
   );
-
-  it('rests in its row while the vendor is doing it, also when the vendor cannot be asked for a while', async () => {
-    vendor.script = async (call, gate) => {
-      await vendor.send(call, gate);
-      return { kind: 'accepted', message: 'Begun.', handle: { ticket: 1 } };
-    };
-    const action = await run(await nobodys());
-    const resting = { status: 'pending', phase: 'accepted', fence: 1, handle: { ticket: 1 } };
-    expect(action).toMatchObject(resting);
-    const { acceptedAt } = action;
-    const ask = () => world.app.nest.get(ActionExecutor).resume(action, vendor);
-    vendor.look = () => Promise.reject(new Error('No answer.'));
-    expect(await ask()).toMatchObject({ ...resting, acceptedAt });
-    vendor.look = async () => ({ kind: 'accepted', message: 'More.', handle: { ticket: 2 } });
-    expect(await ask()).toMatchObject({ ...resting, acceptedAt, handle: { ticket: 2 } });
-    vendor.look = async () => ({ kind: 'done', message: 'Ended.' });
-    expect(await ask()).toMatchObject({ status: 'completed', result: { message: 'Ended.' } });
-    expect(vendor.left).toHaveLength(1);
-  });
 
   describe('whose incident was deleted while a run had it', () => {
     /** Left by a run that died, after the incident was gone. */
@@ -185,77 +140,12 @@ describe('an action and what its attempts left behind', () => {
     it.each([
       ['taken over', takeOver],
       ['put back', putBack],
-    ])('is not sent by it after it was %s', async (_, change) => {
+    ])('is not sent by the earlier run if it was %s meanwhile', async (_, change) => {
       const action = await nobodys();
       vendor.script = (call, gate) => vendor.send(call, gate, { before: () => change(action) });
       const after = await run(action);
       expect(after).toMatchObject({ id: action.id, status: 'pending', sent: false });
       expect(vendor.left).toEqual([]);
     });
-
-    it('is not sent again by it, though it has sent a request before', async () => {
-      const action = await nobodys();
-      vendor.script = async (call, gate) => {
-        await vendor.send(call, gate);
-        await takeOver(action);
-        return await vendor.send(call, gate);
-      };
-      expect(await run(action)).toMatchObject({ status: 'pending', fence: 2 });
-      expect(vendor.left).toHaveLength(1);
-    });
-
-    it('is not ended by what it says', async () => {
-      const action = await nobodys();
-      vendor.script = (call, gate) => vendor.send(call, gate, { after: () => takeOver(action) });
-      expect(await run(action)).toMatchObject({ status: 'pending', phase: 'claimed', fence: 2 });
-      expect(await row(action)).toMatchObject({ status: 'pending', result: null });
-    });
-  });
-});
-
-describe('a run that loses its claim while its call is under way', () => {
-  let world: ActionWorld;
-  let vendor: ScriptedVendor;
-
-  beforeAll(async () => {
-    world = await ActionWorld.start({ ACTION_LEASE_MS: '600' });
-    await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
-    vendor = new ScriptedVendor();
-    vendor.serve(world.app);
-  });
-  afterAll(() => world?.close());
-
-  const takenOverDuring = async (
-    answer: (signal: AbortSignal) => Promise<unknown>,
-  ): Promise<Action> => {
-    const id = await insertAction(world.database, {
-      phase: null,
-      fence: 0,
-      connectorId: SCRIPTED,
-    });
-    const action = (await world.app.nest.get(ActionsRepository).findById(id))!;
-    const after = async ({ signal }: { readonly signal: AbortSignal }) => {
-      await world.database.query(
-        `update actions set fence = fence + 1, lease_until = now() + interval '1 minute' where id = $1`,
-        [id],
-      );
-      await answer(signal);
-    };
-    vendor.script = (call, gate) => vendor.send(call, gate, { after });
-    return await world.app.nest.get(ActionExecutor).run(action);
-  };
-  const aborted = (signal: AbortSignal) =>
-    new Promise((_, reject) =>
-      signal.addEventListener('abort', () => reject(signal.reason as Error)),
-    );
-
-  it('has its call aborted', async () => {
-    let reason: unknown;
-    const present = await takenOverDuring(async (signal) => {
-      await aborted(signal).catch((error: unknown) => (reason = error));
-      throw reason;
-    });
-    expect(reason).toBeInstanceOf(ClaimLostError);
-    expect(present).toMatchObject({ status: 'pending', phase: 'claimed', fence: 2 });
   });
 });

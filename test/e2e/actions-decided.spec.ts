@@ -96,15 +96,6 @@ describe('an action that was decided on', () => {
       expect(world.vendor.effectsOf(id)).toBe(0);
     });
 
-    it('never is where others could begin it', async () => {
-      const decide = await toDecide();
-      let others = 0;
-      void crashAt(world.app, FAILPOINT.unclaimed).crashed.then(() => (others += 1));
-      const id = await decide();
-      expect(await ended(id)).toMatchObject({ status: 'completed' });
-      expect(others).toBe(0);
-    });
-
     it('is not called for twice when its replica dies with the call on its way', async () => {
       const decide = await toDecide();
       const { crashed } = crashAt(world.app, FAILPOINT.answered);

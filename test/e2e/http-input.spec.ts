@@ -60,9 +60,6 @@ describe('query parameters', () => {
 });
 
 describe('methods and addresses', () => {
-  function smuggled(header: string): string {
-    return `POST /live HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n${header}\r\n\r\n0\r\n\r\n`;
-  }
   /** Under /api only those who are known are told what there is: test/e2e/routes-access.spec.ts. */
   let admin: ApiClient;
   beforeAll(async () => {
@@ -120,29 +117,27 @@ describe('methods and addresses', () => {
     },
   );
 
-  describe.each([
-    ['/api/incidents', '%'],
-    ['/api/incidents', 'a%00b'],
-    ['/api/incidents', 'x'.repeat(15_000)],
-  ])('under %s, to the malformed id %s', (base, id) => {
-    it('answers like to an unknown one: in the order of the checks, and by its name', async () => {
-      const path = `${base}/${id}`;
+  it.each(['%', 'a%00b', 'x'.repeat(15_000)])(
+    'answers like to an unknown id to the malformed id %s',
+    async (id) => {
+      const path = `/api/incidents/${id}`;
       expect((await app.request('PUT', path)).status).toBe(401);
       expect((await admin.request('PUT', path, { body: {} })).status).toBe(422);
       const answer = await admin.request('PUT', path, { body: { severity: 'low' } });
       expect([answer.status, answer.body.error.message]).toEqual([404, 'Incident not found.']);
-    });
-  });
+    },
+  );
 
   describe('of requests that Node itself refuses', () => {
+    const post = 'POST /live HTTP/1.1\r\nHost: x\r\n';
     it.each<[string, number, string]>([
       ['garbage', 400, 'garbage\r\n\r\n'],
-      ['both Content-Length and Transfer-Encoding', 400, smuggled('Content-Length: 4')],
       [
-        'two lengths',
+        'both Content-Length and Transfer-Encoding',
         400,
-        'POST /live HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+        `${post}Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n`,
       ],
+      ['two lengths', 400, `${post}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`],
       ['a bare line feed in a header', 400, 'GET /live HTTP/1.1\r\nHost: x\r\nA: b\nc\r\n\r\n'],
       ['headers that are too large', 431, `GET /live HTTP/1.1\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`],
     ])('answers to %s with %d in the envelope', async (_, status, text) => {

@@ -1,6 +1,4 @@
 import { Client } from 'pg';
-import { IdempotencyRepository } from '../../src/platform/idempotency/idempotency.repository.js';
-import { lockOf } from '../../src/platform/idempotency/request-identity.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import type { BareApp } from '../support/bare-app.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -49,11 +47,9 @@ describe('Idempotency-Key', () => {
     expect(first.headers['idempotency-replayed']).toBeUndefined();
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(await count('twice')).toBe(1);
-    const own = ['date', 'x-request-id', 'x-ratelimit-remaining', 'idempotency-replayed'];
+    const own = /^(date|x-request-id|x-ratelimit-remaining|x-ratelimit-reset|idempotency-replayed)$/;
     const shared = ({ headers }: Answer) =>
-      Object.entries(headers).filter(
-        ([name]) => !own.includes(name) && name !== 'x-ratelimit-reset',
-      );
+      Object.entries(headers).filter(([name]) => !own.test(name));
     expect(shared(again)).toEqual(shared(first));
     expect(again.headers['x-ratelimit-limit']).toBeDefined();
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
@@ -111,40 +107,13 @@ describe('Idempotency-Key', () => {
     expect(await count('two')).toBe(0);
   });
 
-  it('lets two principals use one key at once', async () => {
+  it('belongs to one principal', async () => {
     const key = newKey();
-    const identity = { principal: 'ana', key, fingerprint: Buffer.alloc(0) };
-    // As long as somebody works under ana's key: only her own twins are refused.
-    await db.query('select pg_advisory_lock($1::bigint)', [lockOf(identity)]);
-    try {
-      expect((await post('/notes', key, { text: 'at once' })).status).toBe(409);
-      const other = await post('/notes', key, { text: 'at once' }, replicas[1].as('ben'));
-      expect(other.status).toBe(201);
-    } finally {
-      await db.query('select pg_advisory_unlock($1::bigint)', [lockOf(identity)]);
+    for (const name of ['ana', 'ben']) {
+      const answer = await post('/notes', key, { text: 'one key' }, replicas[1].as(name));
+      expect([answer.status, answer.headers['idempotency-replayed']]).toEqual([201, undefined]);
     }
-  });
-
-  it('replays to a twin that comes late: nothing was kept when it was let in, and then there was', async () => {
-    const key = newKey();
-    const first = await post('/notes', key, { text: 'late' });
-    const answers = replicas[1].nest.get(IdempotencyRepository);
-    const read = answers.find.bind(answers);
-    // Only the read in the transaction finds the answer.
-    const find = jest
-      .spyOn(answers, 'find')
-      .mockImplementation(async (identity, tx) => tx && (await read(identity, tx)));
-    try {
-      const late = await post('/notes', key, { text: 'late' }, replicas[1].as('ana'));
-      expect(find).toHaveBeenCalled();
-      expect([late.status, late.text]).toEqual([201, first.text]);
-      expect(late.headers['idempotency-replayed']).toBe('true');
-      const other = await post('/notes', key, { text: 'not a twin' }, replicas[1].as('ana'));
-      expect(other.body.error.code).toBe('idempotency_key_reused');
-    } finally {
-      find.mockRestore();
-    }
-    expect([await count('late'), await count('not a twin')]).toEqual([1, 0]);
+    expect(await count('one key')).toBe(2);
   });
 
   it.each([

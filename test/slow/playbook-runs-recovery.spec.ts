@@ -80,7 +80,8 @@ describe('the recovery of playbook runs', () => {
 
   it('finds a run that nobody was told to wake', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
-    const { run_id, steps } = (await world.run(playbook)).body.data as ShownRun;
+    const { run_id } = (await world.run(playbook)).body.data as ShownRun;
+    const { steps } = await world.until(playbook, run_id, 'waiting_approval');
     const database = world.actions.database;
     const id = steps[0]!.action_id!.replace('act-', '');
     // As a restore leaves it: the action has ended, and no event tells of that.

@@ -65,14 +65,4 @@ describe('notifications across a restore', () => {
     ]);
     expect(row).toEqual({ attempts: 3, fence: 0 });
   });
-
-  it('are sent to nobody when the restore is to be quiet', async () => {
-    await delivery(channel);
-    const across = await new Transactions(dataSource).run((tx) =>
-      carryDeliveriesOverRestore(tx, true),
-    );
-    expect(across).toEqual({ sent: 0, channelsDisabled: 1 });
-    const [row] = await query('select enabled, version from notification_channels');
-    expect(row).toEqual({ enabled: false, version: 2 });
-  });
 });

@@ -75,14 +75,6 @@ describe('A restore with a schema other than that of the backup', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('applies later migrations to the rows of the backup', async () => {
-    await writeBackup({ url: source.url, file, plan: PLAN });
-    await restore(LATER);
-    expect(await query(target, 'select * from hosts')).toEqual([
-      { name: 'web-1', owner: 'of web-1' },
-    ]);
-  });
-
   it('takes back the migrations of the database before it loads the rows', async () => {
     await writeBackup({ url: source.url, file, plan: PLAN });
     await migrate(target.url, LATER);

@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { failure, type FakeAnswer } from './fake-messages-answers.js';
 import { type MessagesRequest, refusalOf } from './fake-messages-check.js';
+import { flood, LoopbackServer } from './loopback-server.js';
 
 export interface SeenMessagesRequest {
   readonly headers: IncomingMessage['headers'];
@@ -17,7 +18,7 @@ const MEGABYTE = 'x'.repeat(1_048_576);
  * A provider that really listens and speaks the Messages protocol as the installed version of the library does. It
  * answers what it is told, in turn, and refuses what the real one would refuse.
  */
-export class FakeMessagesApi {
+export class FakeMessagesApi extends LoopbackServer {
   readonly key = 'key-that-nobody-may-see';
   readonly requests: SeenMessagesRequest[] = [];
   /** Why requests were refused: empty when each was as the protocol has it. */
@@ -27,32 +28,9 @@ export class FakeMessagesApi {
   /** Called when it was answered, or whoever asked has gone. */
   whenOver: ((request: SeenMessagesRequest) => void) | undefined;
   private turns: FakeAnswer[] = [];
-  private readonly sockets = new Set<Socket>();
-  private readonly server: Server;
-
-  private constructor() {
-    this.server = createServer((request, response) => {
-      this.take(request, response).catch(() => request.socket.destroy());
-    });
-    this.server.on('connection', (socket) => {
-      this.sockets.add(socket);
-      socket.on('close', () => this.sockets.delete(socket));
-    });
-  }
 
   static async start(): Promise<FakeMessagesApi> {
-    const api = new FakeMessagesApi();
-    await new Promise<void>((resolve) => api.server.listen(0, '127.0.0.1', resolve));
-    return api;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  /** How many connections were made and are not closed yet. */
-  get connections(): number {
-    return this.sockets.size;
+    return await new FakeMessagesApi().start();
   }
 
   /** Answers the next requests so, and all that come after the last one like the last one. */
@@ -68,13 +46,8 @@ export class FakeMessagesApi {
     this.turns = [];
   }
 
-  async stop(): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
-
-  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const text = await read(request);
+  protected async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await textOf(request);
     const body = parsed(text);
     const refusal = refusalOf(this.key, request, body);
     const { headers, url: path = '' } = request;
@@ -99,14 +72,9 @@ function send(response: ServerResponse, answer: FakeAnswer): void {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"id":', () => response.socket?.destroy());
       return;
-    case 'huge': {
+    case 'huge':
       response.writeHead(200, { 'content-type': 'application/json' });
-      const more = (): void => {
-        while (!response.destroyed && response.write(MEGABYTE));
-        if (!response.destroyed) response.once('drain', more);
-      };
-      return more();
-    }
+      return flood(response, MEGABYTE);
     case 'answer': {
       const { status, body, headers, afterMs = 0 } = answer;
       const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -127,10 +95,4 @@ function parsed(text: string): MessagesRequest | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function read(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -30,7 +30,7 @@ describe('notifications while replicas are killed with SIGKILL', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     db = new Pool({ connectionString: database.url, max: 2 });
-    receiver = await StormReceiver.start();
+    receiver = await new StormReceiver().start();
   });
   afterAll(async () => {
     await ChaosReplica.killAll();
@@ -62,7 +62,7 @@ describe('notifications while replicas are killed with SIGKILL', () => {
       const channel = {
         name: 'storm',
         type: 'webhook',
-        config: { url: receiver.url },
+        config: { url: receiver.hook },
         events: ['incident.created', 'incident.resolved'],
       };
       const made = await ask(replicas[0]!.url, 'POST', '/api/notification-channels', {

@@ -1,6 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { LoopbackServer } from '../loopback-server.js';
 import type { ReceivedEvent } from './webhook-receiver.js';
 
 export interface Arrival extends ReceivedEvent {
@@ -9,38 +9,22 @@ export interface Arrival extends ReceivedEvent {
 }
 
 /** Takes most events, and fails on the others in all ways: an error, an answer that never arrives, a slow one. */
-export class StormReceiver {
+export class StormReceiver extends LoopbackServer {
   readonly arrivals: Arrival[] = [];
 
-  private constructor(private readonly server: Server) {}
-
-  static async start(): Promise<StormReceiver> {
-    const server = createServer((request, response) => {
-      const chance = Math.random();
-      void text(request)
-        .then(async (body) => {
-          const taken = chance > 0.05;
-          await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
-          receiver.arrivals.push({ ...(JSON.parse(body) as ReceivedEvent), taken });
-          if (!taken) response.writeHead(500).end();
-          else if (chance < 0.1) request.socket.destroy();
-          else response.writeHead(204).end();
-        })
-        // Who is killed in the middle of a request has sent none.
-        .catch(() => request.socket.destroy());
-    });
-    const receiver = new StormReceiver(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return receiver;
+  get hook(): string {
+    return `${this.url}/hook`;
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/hook`;
-  }
-
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  protected async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chance = Math.random();
+    const body = await text(request);
+    const taken = chance > 0.05;
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
+    this.arrivals.push({ ...(JSON.parse(body) as ReceivedEvent), taken });
+    if (!taken) response.writeHead(500).end();
+    else if (chance < 0.1) request.socket.destroy();
+    else response.writeHead(204).end();
   }
 }
 

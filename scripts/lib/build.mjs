@@ -1,9 +1,27 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { clearInterval, setInterval } from 'node:timers';
-import { isFresh, STAMP, stampOf } from './stamp.mjs';
+
+const INPUTS = [
+  'src',
+  'package.json',
+  'package-lock.json',
+  'nest-cli.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
+const STAMP = '.built-from';
 
 /** Says in one line why there is nothing to start. */
 export class BuildError extends Error {}
@@ -39,7 +57,6 @@ async function compile(root, nest, outDir) {
     join(root, config),
     JSON.stringify({ extends: './tsconfig.build.json', compilerOptions: { outDir } }),
   );
-  const signs = showThatItGoesOn();
   try {
     const compiler = spawn(process.execPath, [nest, 'build', '--path', config], {
       cwd: root,
@@ -52,21 +69,8 @@ async function compile(root, nest, outDir) {
     const [status] = await once(compiler, 'close');
     if (status !== 0) throw new BuildError(`The build failed.\n${said}`.trimEnd());
   } finally {
-    signs.end();
     rmSync(join(root, config), { force: true });
   }
-}
-
-/** A dot each second, for somebody who watches. */
-function showThatItGoesOn() {
-  if (!process.stderr.isTTY) return { end: () => {} };
-  const timer = setInterval(() => process.stderr.write('.'), 1_000);
-  return {
-    end: () => {
-      clearInterval(timer);
-      process.stderr.write('\n');
-    },
-  };
 }
 
 function moveIntoPlace(root, fresh) {
@@ -85,4 +89,26 @@ function moveIntoPlace(root, fresh) {
     }
   }
   rmSync(old, { recursive: true, force: true });
+}
+
+/** Hash of the names, sizes and times of all inputs of a build, so that a comparison reads no file. */
+function stampOf(root) {
+  const hash = createHash('sha256').update(process.version);
+  for (const input of INPUTS) describe(root, input, hash);
+  return hash.digest('hex');
+}
+
+function describe(root, path, hash) {
+  const absolute = join(root, path);
+  const stat = statSync(absolute, { throwIfNoEntry: false });
+  if (stat?.isDirectory()) {
+    for (const name of readdirSync(absolute).sort()) describe(root, join(path, name), hash);
+  } else if (stat && !path.endsWith('.spec.ts')) {
+    hash.update(`${path}\0${stat.size}\0${stat.mtimeMs}\n`);
+  }
+}
+
+function isFresh(root) {
+  const file = join(root, 'dist', STAMP);
+  return existsSync(file) && readFileSync(file, 'utf8') === stampOf(root);
 }

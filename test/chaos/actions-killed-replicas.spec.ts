@@ -1,12 +1,330 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { shownActionId } from '../../src/actions/action.js';
+import { MOST_PER_CONNECTOR } from '../../src/actions/execution/connector-places.js';
 import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
-import type { ChaosSite } from '../support/chaos/chaos-site.js';
-import {
-  executorStorm,
-  KINDS,
-  openExecutorSite,
-  type Storm,
-} from '../support/chaos/executor-storm.js';
+import { newId } from '../../src/platform/ids.js';
+import type { ChaosReplica } from '../support/chaos/chaos-replica.js';
+import { ask, ChaosSite, type Kind } from '../support/chaos/chaos-site.js';
 import { FULL, say, spread } from '../support/chaos/figures.js';
+
+const LOOK_MS = 50;
+
+interface Overdue {
+  readonly id: string;
+  readonly fence: string;
+  readonly claimed: boolean;
+  readonly overdue: number;
+}
+
+/**
+ * Measures how long actions lie about that nobody looks after, while at least one replica is there to do it: from the end
+ * of the lease, or from when the first replica was back. A claim is settled by whoever looks first; what has no claim waits
+ * for its turn at its vendor.
+ */
+class StuckWatch {
+  private readonly lapsed = new Map<string, number>();
+  private readonly waiting = new Map<string, number>();
+  private over = false;
+  private looking: Promise<void> | undefined;
+  private servedSince: number | undefined;
+
+  constructor(private readonly site: ChaosSite) {}
+
+  start(): void {
+    this.looking = this.look();
+  }
+
+  async stop(): Promise<void> {
+    this.over = true;
+    await this.looking;
+  }
+
+  /** In milliseconds: one for each claim that lapsed, until it was taken over, put back or ended. */
+  get claims(): readonly number[] {
+    return [...this.lapsed.values()];
+  }
+
+  /** In milliseconds: one for each turn of an action that nobody had claimed, until it was claimed or ended. */
+  get turns(): readonly number[] {
+    return [...this.waiting.values()];
+  }
+
+  private async look(): Promise<void> {
+    for (; !this.over; await sleep(LOOK_MS)) {
+      const served = this.site.places.some(({ gone, stopped }) => !gone && !stopped);
+      if (!served) this.servedSince = undefined;
+      else this.servedSince ??= performance.now();
+      if (this.servedSince === undefined) continue;
+      const { rows } = await this.site.db.query<Overdue>(
+        `select id, fence, phase is not null as claimed,
+                (extract(epoch from clock_timestamp() - lease_until) * 1000)::float8 as overdue
+           from actions where status = 'pending' and lease_until < clock_timestamp()`,
+      );
+      const servedFor = performance.now() - this.servedSince;
+      for (const { id, fence, claimed, overdue } of rows) {
+        const longest = claimed ? this.lapsed : this.waiting;
+        const run = `${id}/${fence}`;
+        const waited = Math.min(overdue, servedFor);
+        longest.set(run, Math.max(waited, longest.get(run) ?? 0));
+      }
+    }
+  }
+}
+
+const LEASE_MS = 1_000;
+const DEADLINE_MS = 2_500;
+const LATE_MS = LEASE_MS * 1.6;
+const PATIENCE_MS = 8_000;
+/** A vendor that failed before, because its replica was stopped, may have shut its breaker for half a minute. */
+const MOST_MISSED = 6;
+const QUIET_MS = 60_000;
+/** Beyond the lease: what it has locked nobody can take, and the other place may be just being started. */
+const LONGEST_STOP_MS = LEASE_MS * 2;
+
+const of = (type: Kind['type'], parameter: string, value = 'chaos.example') => ({
+  type,
+  parameters: { [parameter]: value },
+});
+
+/** Everything that a vendor does, to calls that may be repeated and to those that may not. */
+const KINDS: readonly Kind[] = [
+  { ...of('block_sender', 'sender', 'a@chaos.example'), behaviours: ['apply'] },
+  { ...of('block_ip', 'ip', '203.0.113.9'), behaviours: ['apply-then-drop'] },
+  { ...of('block_domain', 'domain'), behaviours: ['apply-then-500'] },
+  { ...of('create_ticket', 'title'), behaviours: ['answer-twice'] },
+  { ...of('isolate_host', 'host_id'), behaviours: ['refuse'] },
+  { ...of('disable_user', 'user'), behaviours: ['hang'] },
+  { ...of('scan_host', 'host_id'), behaviours: ['apply'] },
+  { ...of('reset_password', 'user'), behaviours: ['apply'], afterMs: LATE_MS },
+  { ...of('quarantine_email', 'message_id'), behaviours: ['apply'], idempotent: true },
+  {
+    ...of('unblock_ip', 'ip', '203.0.113.9'),
+    behaviours: ['apply-then-drop', 'apply'],
+    idempotent: true,
+  },
+  {
+    ...of('unblock_domain', 'domain'),
+    behaviours: ['apply-then-500', 'apply'],
+    idempotent: true,
+  },
+  {
+    ...of('revoke_sessions', 'user'),
+    behaviours: ['apply'],
+    afterMs: LATE_MS,
+    idempotent: true,
+  },
+  { ...of('unisolate_host', 'host_id'), behaviours: ['apply'], approved: true },
+];
+
+const kindOf = (type: Kind['type']): Kind => KINDS.find((kind) => kind.type === type)!;
+
+/** More of one kind than one replica begins at a time, so that the other one comes to it, too. */
+const LEFT = kindOf('revoke_sessions');
+const MANY_LEFT = MOST_PER_CONNECTOR + 4;
+
+/** What has to be among the actions for a replica to come to the point. */
+const NEEDED: Readonly<Record<number, Kind>> = {
+  [FAILPOINT.vendorAccepted]: kindOf('scan_host'),
+  [FAILPOINT.renewing]: kindOf('reset_password'),
+};
+
+interface Submitted {
+  readonly kind: Kind;
+  readonly id: string;
+}
+
+interface Storm {
+  /** Kills by place and failpoint. */
+  readonly kills: readonly Readonly<Record<number, number>>[];
+  /** Replicas that were stopped there and woken later, in the same way. */
+  readonly stops: readonly Readonly<Record<number, number>>[];
+  /** Runs that woke up and were not the present ones any more. */
+  readonly late: number;
+  readonly submitted: readonly Submitted[];
+  /** How many actions were asked for once, without a key, by whom the audit trail names like this. */
+  readonly unkeyed: { readonly by: RegExp; readonly most: number };
+  readonly stuck: StuckWatch;
+  readonly missed: number;
+}
+
+const POINTS: readonly number[] = Object.values(FAILPOINT);
+
+/**
+ * Strikes the replicas of both places at each failpoint so many times, with actions under way: kills them, or stops them
+ * and wakes them while others do what was theirs.
+ */
+async function executorStorm(site: ChaosSite, each: number, batch: number): Promise<Storm> {
+  const key = await site.makeKey('analyst');
+  const hasty = await site.makeKey('senior');
+  const stuck = new StuckWatch(site);
+  stuck.start();
+  const counts = () =>
+    site.places.map((): Record<number, number> => {
+      return Object.fromEntries(POINTS.map((point) => [point, 0]));
+    });
+  const struck = { kill: counts(), stop: counts() };
+  const submissions: Promise<Submitted>[] = [];
+  const unkeyed: Promise<unknown>[] = [];
+  let missed = 0;
+  let late = 0;
+  const submitFor = (place: number, point: number): void => {
+    const kinds = Array.from({ length: batch }, () => pick());
+    if (NEEDED[point]) kinds.push(NEEDED[point]);
+    if (point === FAILPOINT.unclaimed) submissions.push(...leave(site));
+    submissions.push(...kinds.map((kind) => submit(site, place, key, kind)));
+    // What has no key shares its transactions with others.
+    const atOnce = kinds.map(() => pick()).filter(({ approved }) => !approved);
+    unkeyed.push(...atOnce.map((kind) => askOnce(site, place, hasty, kind)));
+  };
+  const strike = async (place: number, act: 'kill' | 'stop', point: number) => {
+    const replica = site.places[place]!;
+    let isStruck = false;
+    let misses = 0;
+    const blow = (act === 'kill' ? replica.dieAt(point) : replica.stopAt(point)).then(() => {
+      isStruck = true;
+    });
+    for (;;) {
+      submitFor(place, point);
+      await Promise.race([blow, sleep(PATIENCE_MS, undefined, { ref: false })]);
+      if (isStruck) break;
+      missed += 1;
+      if (++misses > MOST_MISSED)
+        throw new Error(`The replica does not come to failpoint ${point}.`);
+    }
+    struck[act][place]![point]! += 1;
+    if (act === 'kill') await site.restart(place);
+    else late += await wakeLate(site, replica);
+  };
+  // One place at a time is stopped: the other one is there to take over.
+  let stops: Promise<void> = Promise.resolve();
+  const storm = async (place: number): Promise<void> => {
+    for (let round = 0; round < each; round += 1) {
+      for (const point of POINTS) await strike(place, 'kill', point);
+      for (const point of POINTS) {
+        stops = stops.then(() => strike(place, 'stop', point));
+        await stops;
+      }
+    }
+  };
+  await Promise.all(site.places.map((_, place) => storm(place)));
+  const submitted = await Promise.all(submissions);
+  await Promise.all(unkeyed);
+  await quiet(site);
+  await stuck.stop();
+  return {
+    kills: struck.kill,
+    stops: struck.stop,
+    late,
+    submitted,
+    unkeyed: { by: /^key:senior-/, most: unkeyed.length },
+    stuck,
+    missed,
+  };
+}
+
+/**
+ * Lets a stopped replica lie until its leases have lapsed and others have taken what it had, and wakes it in the middle of
+ * their work. Answers how many runs were not the present ones any more by then.
+ */
+async function wakeLate(site: ChaosSite, replica: ChaosReplica): Promise<number> {
+  const { rows: had } = await site.db.query<{ id: string; fence: number }>(
+    `select id, fence from actions where status = 'pending' and phase is not null`,
+  );
+  const runs = [had.map(({ id }) => id), had.map(({ fence }) => fence)];
+  const count = async (which: string): Promise<number> => {
+    const { rows } = await site.db.query<{ n: number }>(
+      `select count(*)::integer as n
+         from unnest($1::uuid[], $2::integer[]) as had (id, fence) join actions on actions.id = had.id
+        where ${which}`,
+      runs,
+    );
+    return rows[0]!.n;
+  };
+  await sleep(LEASE_MS);
+  for (const end = Date.now() + LONGEST_STOP_MS; Date.now() < end; await sleep(20)) {
+    const left = await count(
+      `actions.fence = had.fence and actions.phase is not null and actions.lease_until < clock_timestamp()`,
+    );
+    if (left === 0) break;
+  }
+  const lost = await count(
+    `actions.fence > had.fence or (actions.status = 'pending' and actions.phase is null)`,
+  );
+  replica.signal('SIGCONT');
+  return lost;
+}
+
+const pick = (): Kind => KINDS[Math.floor(Math.random() * KINDS.length)]!;
+
+async function submit(site: ChaosSite, place: number, key: string, kind: Kind): Promise<Submitted> {
+  const body = { action: kind.type, parameters: kind.parameters };
+  const id = await insist(site, place, key, '/api/actions/execute', body);
+  if (kind.approved) await insist(site, place, key, `/api/actions/${id}/approve`, {});
+  return { kind, id };
+}
+
+/** As runs leave actions whose calls the kill switch refused: they wait for whoever begins them. */
+function leave(site: ChaosSite): Promise<Submitted>[] {
+  return Array.from({ length: MANY_LEFT }, async () => {
+    const id = newId();
+    await site.db.query(
+      `insert into actions (id, action_type, parameters, status, requested_by, requested_at, fence, lease_until)
+       values ($1, $2, $3, 'pending', 'test', now(), 0, now())`,
+      [id, LEFT.type, LEFT.parameters],
+    );
+    return { kind: LEFT, id: shownActionId(id) };
+  });
+}
+
+/** As a client does that asks again for nothing: whether there is an action then, the table says. */
+async function askOnce(site: ChaosSite, place: number, key: string, kind: Kind): Promise<unknown> {
+  const body = { action: kind.type, parameters: kind.parameters };
+  const { url } = site.places[place]!;
+  return await ask(url, 'POST', '/api/actions/execute', { key, body }).catch(() => undefined);
+}
+
+/** As a client does that wants its action once: with a key, again and again until it is answered. */
+async function insist(
+  site: ChaosSite,
+  place: number,
+  key: string,
+  path: string,
+  body: object,
+): Promise<string> {
+  const headers = { 'idempotency-key': randomUUID() };
+  for (let turn = 0; ; turn += 1) {
+    const { url } = site.places[(place + turn) % site.places.length]!;
+    const answer = await ask(url, 'POST', path, { key, body, headers }).catch(() => undefined);
+    const data = answer?.body?.data;
+    const id: unknown = data?.action_id ?? data?.id;
+    if (typeof id === 'string') return id;
+    if (answer && answer.status < 500 && answer.status !== 409) {
+      throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+    }
+    await sleep(100 + Math.random() * 200);
+  }
+}
+
+async function quiet(site: ChaosSite): Promise<void> {
+  for (const end = Date.now() + QUIET_MS; ; await sleep(100)) {
+    const { rows } = await site.db.query(
+      `select id, phase, fence, sent, lease_until from actions where status = 'pending'`,
+    );
+    if (rows.length === 0) return;
+    if (Date.now() > end) throw new Error(`These never ended: ${JSON.stringify(rows)}`);
+  }
+}
+
+async function openExecutorSite(): Promise<ChaosSite> {
+  return await ChaosSite.open(KINDS, {
+    settings: {
+      ACTION_LEASE_MS: String(LEASE_MS),
+      ACTION_DEADLINE_MS: String(DEADLINE_MS),
+      ACTION_WAIT_MS: '300',
+    },
+  });
+}
 
 const EACH = FULL ? 13 : 1;
 const BATCH = FULL ? 4 : 6;

@@ -1,15 +1,66 @@
+import { Controller, Get, Module, Param, Post } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource } from 'typeorm';
 import { schema } from '../../src/app.schema.js';
 import { createKey } from '../../src/auth/keys/key-format.js';
 import { CHECK_CACHE_MS } from '../../src/health/health.service.js';
+import { Public } from '../../src/platform/access/access.js';
 import { poolOf } from '../../src/platform/database/data-source.js';
 import { migrate } from '../../src/platform/database/open-database.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import type { Answer } from '../support/api-client.js';
-import { DatabaseProbeModule, PROBE_PATHS, PROBE_TABLE } from '../support/database-probe.module.js';
 import { PrivateServer } from '../support/private-server.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const READ = { name: 'probe_read', text: 'select count(*)::int as rows from probe' };
+
+/** Uses the database in each of the ways in which the service does, and in none other. */
+@Controller('test-only/db')
+@Public()
+class DatabaseProbeController {
+  constructor(
+    private readonly statements: Statements,
+    private readonly transactions: Transactions,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  @Get('statement')
+  async statement(): Promise<unknown> {
+    return (await this.statements.rows(READ))[0];
+  }
+
+  @Get('query')
+  async query(): Promise<unknown> {
+    return (await this.dataSource.query<unknown[]>(READ.text))[0];
+  }
+
+  @Post('write')
+  write(): Promise<unknown> {
+    return this.transactions.run(async (tx) => {
+      await tx.query('insert into probe default values');
+      return { written: 1 };
+    });
+  }
+
+  /** Two writes with a pause between them, in which a test can do harm. */
+  @Post('slow-write/:ms')
+  slowWrite(@Param('ms') ms: string): Promise<unknown> {
+    return this.transactions.run(async (tx) => {
+      await tx.query('insert into probe default values');
+      await sleep(Number(ms));
+      await tx.query('insert into probe default values');
+      return { written: 2 };
+    });
+  }
+}
+
+@Module({ controllers: [DatabaseProbeController] })
+class DatabaseProbeModule {}
+
+const PROBE_TABLE = 'create table probe (id bigint generated always as identity primary key)';
+const PROBE_PATHS = /^\/test-only\/db\//;
 
 const POOL = 4;
 const METRICS_TOKEN = 'a-token-of-the-operators';

@@ -1,9 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { BareApp } from '../support/bare-app.js';
 import { CREATE_NOTES, startNotesApp } from '../support/notes-app.js';
-import { NotesReplica, postNote } from '../support/notes-replica.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+/** The notes service in a process of its own (notes-process.ts), to be killed. */
+class NotesReplica {
+  private constructor(
+    readonly url: string,
+    private readonly child: ChildProcess,
+  ) {}
+
+  static async start(databaseUrl: string): Promise<NotesReplica> {
+    const child = spawn(
+      process.execPath,
+      [
+        '--require',
+        join(__dirname, '../support/jobs/run-typescript.cjs'),
+        join(__dirname, '../support/notes-process.ts'),
+        databaseUrl,
+      ],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+    return new NotesReplica(url, child);
+  }
+
+  async kill(): Promise<void> {
+    if (this.child.signalCode !== null) return;
+    const gone = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await gone;
+  }
+}
+
+function postNote(url: string, path: string, key: string, body: object): Promise<Response> {
+  return fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-caller': 'ana', 'idempotency-key': key },
+    body: JSON.stringify(body),
+  });
+}
 
 describe('Idempotency-Key when something is cut off', () => {
   let database: TestDatabase;

@@ -1,6 +1,235 @@
-import { ChaosReplica } from '../support/chaos/chaos-replica.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ChaosReplica, monotonic, type Report } from '../support/chaos/chaos-replica.js';
+import { ask, ChaosSite, type Kind } from '../support/chaos/chaos-site.js';
 import { FULL, say, spread } from '../support/chaos/figures.js';
-import { type Round, type SwitchHistory, switchHistory } from '../support/chaos/switch-storm.js';
+
+/** What happened to a kill switch and to those who asked it, as one process saw it on its monotonic clock. */
+interface ClaimRecord {
+  readonly kind: 'claim';
+  readonly replica: number;
+  /** When the commit of the claim was asked for. */
+  readonly committing: number;
+  /** When its first request left; absent when it gave itself up. */
+  readonly sent?: number;
+}
+
+interface ActivationRecord {
+  readonly kind: 'activation';
+  readonly asked: number;
+  readonly committed: number;
+  readonly answered: number;
+}
+
+interface DeactivationRecord {
+  readonly kind: 'deactivation';
+  readonly asked: number;
+}
+
+type HistoryRecord = ClaimRecord | ActivationRecord | DeactivationRecord;
+
+interface Violation {
+  readonly rule: 'sent while on' | 'claimed while on';
+  readonly at: number;
+  readonly activation: ActivationRecord;
+}
+
+/**
+ * The rules, in real time: nothing is sent after an activation was answered and before the next deactivation is asked
+ * for; and no claim begins its commit after an activation has committed.
+ */
+function violationsIn(history: readonly HistoryRecord[]): Violation[] {
+  const deactivations = history.filter((one) => one.kind === 'deactivation');
+  const claims = history.filter((one) => one.kind === 'claim');
+  return history.flatMap((activation) => {
+    if (activation.kind !== 'activation') return [];
+    const until = Math.min(
+      ...deactivations.map(({ asked }) => asked).filter((asked) => asked > activation.asked),
+    );
+    return claims.flatMap(({ committing, sent }): Violation[] => [
+      ...(sent !== undefined && sent > activation.answered && sent < until
+        ? [{ rule: 'sent while on', at: sent, activation } as const]
+        : []),
+      ...(committing > activation.committed && committing < until
+        ? [{ rule: 'claimed while on', at: committing, activation } as const]
+        : []),
+    ]);
+  });
+}
+
+/** What happens to a replica around an activation. */
+type Round = 'plain' | 'kill other' | 'kill asked' | 'stop other';
+
+const CLAIMERS = 12;
+/** Beyond what a permit allows, so that some have to be renewed. */
+const LATE_SENDING_MS = 1_300;
+const SLOW_CLAIM_MS = 100;
+
+const KINDS: readonly Kind[] = [
+  { type: 'block_sender', parameters: { sender: 'a@chaos.example' }, behaviours: ['apply'] },
+  { type: 'lookup_domain', parameters: { domain: 'chaos.example' }, behaviours: ['apply'] },
+  {
+    type: 'quarantine_email',
+    parameters: { message_id: '<m@chaos.example>' },
+    // Repeated on permits of their own, each a little later.
+    behaviours: ['unavailable', 'unavailable', 'apply'],
+    idempotent: true,
+  },
+];
+
+interface SwitchHistory {
+  readonly attempts: number;
+  /** Requests that the vendor got. */
+  readonly received: number;
+  readonly activations: readonly number[];
+  /** Activations that went on without the lock, because a claim hung. */
+  readonly unlocked: number;
+  readonly violations: readonly Violation[];
+  /** Violations while a replica had been stopped and continued. */
+  readonly afterStop: readonly Violation[];
+  /** The longest that was still sent after an activation was asked for. */
+  readonly lastSendAfterAskedMs: number;
+}
+
+/** Two replicas run actions while the switch is turned on and off; the vendor notes when each request came. */
+async function switchHistory(rounds: readonly Round[]): Promise<SwitchHistory> {
+  const reports: Report[] = [];
+  const site = await ChaosSite.open(KINDS, {
+    heard: (report) => reports.push(report),
+    delays: { claim: SLOW_CLAIM_MS, 2: LATE_SENDING_MS },
+    settings: { ACTION_LEASE_MS: '3000', ACTION_WAIT_MS: '300' },
+  });
+  try {
+    return await new SwitchStorm(site, reports).run(rounds);
+  } finally {
+    await site.close();
+  }
+}
+
+interface Turn {
+  readonly round: Round;
+  readonly asked: number;
+  readonly answered: number;
+  readonly until: number;
+}
+
+class SwitchStorm {
+  private readonly turns: Turn[] = [];
+  private attempts = 0;
+  private over = false;
+  private key = '';
+
+  constructor(
+    private readonly site: ChaosSite,
+    private readonly reports: readonly Report[],
+  ) {}
+
+  async run(rounds: readonly Round[]): Promise<SwitchHistory> {
+    this.key = await this.site.makeKey('manager');
+    // The vendor's clock counts from the start of this process.
+    const offset = monotonic() - performance.now();
+    const claimers = Array.from({ length: CLAIMERS }, (_, at) => this.claimer(at));
+    for (const [at, round] of rounds.entries()) {
+      await sleep(400 + Math.random() * 400);
+      await this.turn(round, at % 2);
+    }
+    this.over = true;
+    await Promise.all(claimers);
+    // Regular checks of connectors and questions how far an action is are GETs, which the switch lets through.
+    const effects = this.site.vendor.requests.filter(({ method }) => method === 'POST');
+    return this.judged(effects.map(({ at }) => at + offset));
+  }
+
+  private async turn(round: Round, place: number): Promise<void> {
+    const other = this.site.places[1 - place]!;
+    const asked = this.site.places[place]!;
+    let back: Promise<unknown> = Promise.resolve();
+    if (round === 'stop other') other.signal('SIGSTOP');
+    if (round === 'kill asked') {
+      void this.ask(place, 'activate').catch(() => undefined);
+      await sleep(Math.random() * 900);
+      await asked.kill();
+      back = this.site.restart(place);
+    }
+    if (round === 'kill other') {
+      back = sleep(Math.random() * 900)
+        .then(() => other.kill())
+        .then(() => this.site.restart(1 - place));
+    }
+    const from = monotonic();
+    await this.ask(round === 'kill asked' ? 1 - place : place, 'activate');
+    const answered = monotonic();
+    if (round === 'stop other') {
+      await sleep(Math.random() * 600);
+      other.signal('SIGCONT');
+    }
+    // A while in which what slipped through would come.
+    await Promise.all([sleep(700), back]);
+    const until = monotonic();
+    this.turns.push({ round, asked: from, answered, until });
+    await this.ask(place, 'deactivate');
+  }
+
+  private async ask(place: number, what: 'activate' | 'deactivate'): Promise<void> {
+    const { url } = this.site.places[place]!;
+    const body = { reason: 'chaos' };
+    const { status } = await ask(url, 'POST', `/api/kill-switch/${what}`, { key: this.key, body });
+    if (status !== 200) throw new Error(`${what} answered ${status}`);
+  }
+
+  private async claimer(seed: number): Promise<void> {
+    for (let turn = seed; !this.over; turn += 1) {
+      const { type, parameters } = KINDS[turn % KINDS.length]!;
+      const { url } = this.site.places[turn % 2]!;
+      const body = { action: type, parameters };
+      this.attempts += 1;
+      const answer = await ask(url, 'POST', '/api/actions/execute', {
+        key: this.key,
+        body,
+        timeoutMs: 2_000,
+      }).catch(() => undefined);
+      if (!answer || answer.status >= 400) await sleep(60);
+    }
+  }
+
+  private judged(sent: readonly number[]): SwitchHistory {
+    const commits = this.reports.filter((report) => report.kind === 'activated');
+    const unlocked = commits.filter(({ locked }) => !locked).length;
+    const history: HistoryRecord[] = this.turns.flatMap(({ asked, answered, until }) => {
+      // One that had to be made twice was committed by the first, who was killed.
+      const commit = commits.findLast(({ at }) => at < answered && at > asked);
+      // Without the lock nothing is promised of claims, only of what is sent.
+      const committed = commit?.locked ? commit.at : Infinity;
+      return [
+        { kind: 'activation', asked, committed, answered },
+        { kind: 'deactivation', asked: until },
+      ] as const;
+    });
+    for (const { kind, at } of this.reports) {
+      if (kind === 'claim') history.push({ kind, replica: 0, committing: at });
+    }
+    for (const at of sent) {
+      history.push({ kind: 'claim', replica: 0, committing: -Infinity, sent: at });
+    }
+    const stops = new Set(
+      this.turns.filter(({ round }) => round === 'stop other').map(({ asked }) => asked),
+    );
+    const all = violationsIn(history);
+    return {
+      attempts: this.attempts,
+      received: sent.length,
+      activations: this.turns.map(({ asked, answered }) => answered - asked),
+      unlocked,
+      violations: all.filter(({ activation }) => !stops.has(activation.asked)),
+      afterStop: all.filter(({ activation }) => stops.has(activation.asked)),
+      lastSendAfterAskedMs: Math.max(
+        0,
+        ...this.turns.flatMap(({ asked, until }) =>
+          sent.filter((at) => at > asked && at < until).map((at) => at - asked),
+        ),
+      ),
+    };
+  }
+}
 
 const PATTERN: readonly Round[] = [
   'plain',

@@ -1,17 +1,130 @@
-import { Pool } from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'pg';
 import { createKey } from '../../src/auth/keys/key-format.js';
 import { ask } from '../support/chaos/chaos-site.js';
 import { FULL, say, spread } from '../support/chaos/figures.js';
-import {
-  deliver,
-  type Delivered,
-  judgeInbox,
-  registerStorm,
-} from '../support/chaos/webhook-storm.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { PrivateServer } from '../support/private-server.js';
 import { ServiceProcess } from '../support/service-process.js';
+import { SENDER_SECRET, signed } from '../support/webhook-sender.js';
+
+const SOURCE = 'storm';
+
+/** How many rows there are that must not be, whatever was killed; each by what is wrong with them. */
+const WRONG = `
+  with incident as (select id from incidents where source = '${SOURCE}'),
+       pair as (
+         select event.id as event_id, incident_id
+           from webhook_events as event, unnest(incident_ids) as incident_id where status = 'processed'),
+       audit as (
+         select subject_id::uuid as id, count(*) as n from audit_log
+          where action = 'incident.created' and subject_type = 'incident' group by subject_id)
+  select (select count(*)::int from incident where id not in (select incident_id from pair)) as incidents_without_event,
+         (select count(*)::int from (select from pair group by incident_id having count(*) > 1) as twins) as incidents_of_two_events,
+         (select count(*)::int from pair where incident_id not in (select id from incident)) as events_without_incident,
+         (select count(*)::int from webhook_events where status in ('queued', 'failed')) as events_not_settled,
+         (select count(*)::int from webhook_events where incident_ids = '{}') as events_with_nothing,
+         (select count(*)::int from webhook_seen_events where (event_id, incident_id) not in (select event_id, incident_id from pair)) as ids_of_nothing,
+         (select count(*)::int from incident left join audit using (id) where n is distinct from 1) as incidents_not_recorded_once`;
+
+interface InboxJudgement {
+  readonly incidents: number;
+  /** Until nothing waited in the inbox any more. */
+  readonly settledMs: number;
+  readonly wrong: Readonly<Record<string, number>>;
+  /** What was answered, and is not so. */
+  readonly broken: readonly string[];
+}
+
+/** Waits until nothing is queued any more, and holds what is there against what was answered. */
+async function judgeInbox(
+  db: Pool,
+  delivered: readonly Delivered[],
+  patienceMs: number,
+): Promise<InboxJudgement> {
+  const start = performance.now();
+  await eventually(
+    async () => {
+      const { rows } = await db.query<{ n: number }>(
+        `select count(*)::int as n from webhook_events where status = 'queued'`,
+      );
+      return rows[0]!.n;
+    },
+    (queued) => queued === 0,
+    patienceMs,
+  );
+  const settledMs = performance.now() - start;
+  const { rows } = await db.query<Record<string, number>>(WRONG);
+  const incidentsOf = await incidentsByAlert(db);
+  const incidentOfEvent = await incidentByEvent(db);
+  const broken = delivered.flatMap(({ alertId, answer }) => {
+    const incidents = incidentsOf.get(alertId) ?? [];
+    const told = answer.incident_id ?? incidentOfEvent.get(answer.queue_id ?? '');
+    if (incidents.length === 1 && incidents[0] === told) return [];
+    return [`${alertId}: ${JSON.stringify(answer)}, and there is ${JSON.stringify(incidents)}`];
+  });
+  const incidents = [...incidentsOf.values()].flat().length;
+  return { incidents, settledMs, wrong: rows[0]!, broken };
+}
+
+async function incidentsByAlert(db: Pool): Promise<Map<string, string[]>> {
+  const { rows } = await db.query<{ alert: string; ids: string[] }>(
+    `select raw_data -> 'data' ->> 'alert_id' as alert, array_agg(id) as ids
+       from incidents where source = $1 group by 1`,
+    [SOURCE],
+  );
+  return new Map(rows.map(({ alert, ids }) => [alert, ids]));
+}
+
+async function incidentByEvent(db: Pool): Promise<Map<string, string | undefined>> {
+  const { rows } = await db.query<{ id: string; incident_ids: string[] }>(
+    'select id, incident_ids from webhook_events',
+  );
+  return new Map(rows.map(({ id, incident_ids }) => [id, incident_ids[0]]));
+}
+
+/** The last answer to one event. */
+interface Delivered {
+  readonly alertId: string;
+  /** Attempts that were not answered, or with an error of the server. */
+  readonly inVain: number;
+  readonly answer: {
+    readonly status: 'accepted' | 'queued';
+    readonly incident_id?: string;
+    readonly duplicate?: boolean;
+    readonly queue_id?: string;
+  };
+}
+
+const ANSWER_MS = 20_000;
+const REST_MS = 50;
+
+async function registerStorm(url: string, key: string): Promise<void> {
+  const body = { source: SOURCE, secret: SENDER_SECRET };
+  const answer = await ask(url, 'POST', '/api/webhooks', { key, body });
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+}
+
+/** As a tool does that wants its event known: the same again, until it is answered. `url` tells where to, each time. */
+async function deliver(alertId: string, url: () => string): Promise<Delivered> {
+  const data = { alert_id: alertId, severity: 'high', details: { host: 'ws-1.example.net' } };
+  const body = JSON.stringify({ event_type: 'malware', data });
+  for (let inVain = 0; ; inVain += 1) {
+    const answer = await fetch(`${url()}/api/webhooks/${SOURCE}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...signed({ body, source: SOURCE }) },
+      body,
+      signal: AbortSignal.timeout(ANSWER_MS),
+    })
+      .then(async (got) => ({ status: got.status, text: await got.text() }))
+      .catch(() => undefined);
+    if (answer?.status === 200 || answer?.status === 202) {
+      return { alertId, inVain, answer: JSON.parse(answer.text) as Delivered['answer'] };
+    }
+    if (answer && answer.status < 500) throw new Error(`${answer.status} ${answer.text}`);
+    await sleep(REST_MS);
+  }
+}
 
 const KILLS = FULL ? 20 : 2;
 const SENDERS = 32;

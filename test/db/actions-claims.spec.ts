@@ -148,15 +148,6 @@ describe('the statements of a run', () => {
     for (const id of [one, two]) expect(await leaseLeft(id)).toBeGreaterThan(LEASE_MS / 2);
   });
 
-  it('takes nothing over, and puts nothing back, that renewed its lease after it was seen', async () => {
-    const seen: Fenced = { id: await insert(lapsed), fence: FENCE };
-    expect(await claims.renew(seen, LEASE_MS)).toBe(true);
-    const before = await row(seen.id);
-    expect(await claims.takeOver([seen], LEASE_MS)).toEqual([]);
-    expect(await claims.requeue([seen])).toBe(0);
-    expect(await row(seen.id)).toEqual(before);
-  });
-
   it('lets nobody take over, or put back, what another take-over is just changing', async () => {
     const seen: Fenced = { id: await insert(lapsed), fence: FENCE };
     await inTx(async (tx) => {
@@ -211,23 +202,6 @@ describe('the statements of a run', () => {
       sent: true,
       lease_until,
     });
-  });
-
-  it('refuses the word of a run that was put back, though its fence is the present one', async () => {
-    const run: Fenced = { id: await insert(lapsed), fence: FENCE };
-    await claims.requeue([run]);
-    const before = await row(run.id);
-    for (const name of ['noteSending', 'renew', 'renewIn', 'accept', 'release'] as const) {
-      expect([name, await STATEMENTS[name]!(run)]).toEqual([name, false]);
-    }
-    expect(await row(run.id)).toEqual(before);
-  });
-
-  it('notes that something may have been sent, and leaves the lease alone', async () => {
-    const id = await insert(claimed);
-    const before = await row(id);
-    await claims.noteSending({ id, fence: FENCE });
-    expect(await row(id)).toEqual({ ...before, sent: true });
   });
 
   it('renews for as long as it is told, from now on', async () => {

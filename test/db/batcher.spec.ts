@@ -1,9 +1,6 @@
-import { DataSource } from 'typeorm';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { poolOf } from '../../src/platform/database/data-source.js';
 import { ConnectionLostError } from '../../src/platform/database/sqlstate.js';
 import { Batcher } from '../../src/platform/concurrency/batcher.js';
-import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
 
 describe('the batcher', () => {
   it('gives each write its own result, in order', async () => {
@@ -77,8 +74,9 @@ describe('the batcher', () => {
   });
 
   it('fails one bad row alone', async () => {
+    const duplicate = Object.assign(new Error('duplicate key'), { code: '23505' });
     const batcher = new Batcher((rows: readonly number[]) =>
-      rows.includes(13) ? Promise.reject(new Error('unlucky')) : Promise.resolve(rows),
+      rows.includes(13) ? Promise.reject(duplicate) : Promise.resolve(rows),
     );
     const outcome = await Promise.allSettled(
       Array.from({ length: 30 }, (_, i) => batcher.submit(i)),
@@ -134,39 +132,5 @@ describe('the batcher', () => {
     });
     await expect(Promise.all([1, 2, 3].map((n) => batcher.submit(n)))).rejects.toThrow('at once');
     await expect(batcher.submit(4)).rejects.toThrow('at once');
-  });
-
-  describe('on PostgreSQL', () => {
-    let database: OpenTestDatabase;
-    beforeAll(async () => {
-      database = await openTestDatabase();
-      await database.dataSource.query(
-        'create table batched (id bigint generated always as identity, text text unique)',
-      );
-    });
-    afterAll(() => database.close());
-
-    const insert = (dataSource: DataSource) => async (texts: readonly string[]) => {
-      const { rows } = await poolOf(dataSource).query<{ id: string; text: string }>({
-        name: 'insert_batched',
-        text: 'insert into batched (text) select * from unnest($1::text[]) returning id, text',
-        values: [texts],
-      });
-      const ids = new Map(rows.map(({ id, text }) => [text, id]));
-      return texts.map((text) => ids.get(text)!);
-    };
-
-    it('refuses a duplicate alone when it is one of a batch', async () => {
-      const batcher = new Batcher(insert(database.dataSource));
-      const outcome = await Promise.allSettled(
-        ['a', 'b', 'a', 'c'].map((text) => batcher.submit(text)),
-      );
-      expect(outcome.map(({ status }) => status)).toEqual([
-        'fulfilled',
-        'fulfilled',
-        'rejected',
-        'fulfilled',
-      ]);
-    });
   });
 });

@@ -83,68 +83,45 @@ describe('TLS to the database', () => {
     }
   }
 
-  const ca = () => ({ sslrootcert: certificates.path('ca.pem') });
-  const otherCa = () => ({ sslrootcert: certificates.path('other-ca.pem') });
-
-  it.each<[string, string, () => Record<string, string>, boolean]>([
-    ['nothing asked', 'localhost', () => ({}), false],
-    ['disable', 'localhost', () => ({ sslmode: 'disable' }), false],
-    ['require', 'localhost', () => ({ sslmode: 'require' }), true],
-    ['require, whatever the name', '127.0.0.1', () => ({ sslmode: 'require' }), true],
-    ['require with the CA', '127.0.0.1', () => ({ sslmode: 'require', ...ca() }), true],
-    ['verify-ca', 'localhost', () => ({ sslmode: 'verify-ca', ...ca() }), true],
-    ['verify-ca, whatever the name', '127.0.0.1', () => ({ sslmode: 'verify-ca', ...ca() }), true],
-    ['verify-full', 'localhost', () => ({ sslmode: 'verify-full', ...ca() }), true],
-  ])('connects with %s to %s', async (_, host, parameters, encrypted) => {
-    expect(await isEncrypted(host, parameters())).toBe(encrypted);
+  const url = (sslmode: string | undefined, authority: string | undefined) => ({
+    ...(sslmode && { sslmode }),
+    ...(authority && { sslrootcert: certificates.path(`${authority}.pem`) }),
   });
 
-  it.each<[string, string, () => Record<string, string>, RegExp]>([
-    [
-      'require with another CA',
-      'localhost',
-      () => ({ sslmode: 'require', ...otherCa() }),
-      /certificate/,
-    ],
-    [
-      'verify-ca with another CA',
-      'localhost',
-      () => ({ sslmode: 'verify-ca', ...otherCa() }),
-      /certificate/,
-    ],
-    ['verify-ca without a CA', 'localhost', () => ({ sslmode: 'verify-ca' }), /./],
-    [
-      'verify-full with another CA',
-      'localhost',
-      () => ({ sslmode: 'verify-full', ...otherCa() }),
-      /certificate/,
-    ],
-    [
-      'verify-full without a CA that the system knows',
-      'localhost',
-      () => ({ sslmode: 'verify-full' }),
-      /certificate/,
-    ],
-    [
-      'verify-full by another name',
-      '127.0.0.1',
-      () => ({ sslmode: 'verify-full', ...ca() }),
-      /altnames|certificate/,
-    ],
-    [
-      'an unreadable CA',
-      'localhost',
-      () => ({ sslmode: 'verify-full', sslrootcert: '/none.pem' }),
-      /none\.pem/,
-    ],
-  ])('does not connect with %s to %s', async (_, host, parameters, words) => {
-    await expect((async () => isEncrypted(host, parameters()))()).rejects.toThrow(words);
+  it.each<[sslmode: string | undefined, authority: string | undefined, host: string, boolean]>([
+    [undefined, undefined, 'localhost', false],
+    ['disable', undefined, 'localhost', false],
+    ['require', undefined, 'localhost', true],
+    ['require', undefined, '127.0.0.1', true],
+    ['require', 'ca', '127.0.0.1', true],
+    ['verify-ca', 'ca', 'localhost', true],
+    ['verify-ca', 'ca', '127.0.0.1', true],
+    ['verify-full', 'ca', 'localhost', true],
+  ])('with sslmode %s and CA %s connects to %s', async (sslmode, authority, host, encrypted) => {
+    expect(await isEncrypted(host, url(sslmode, authority))).toBe(encrypted);
   });
+
+  it.each<[sslmode: string, authority: string | undefined, host: string, RegExp]>([
+    ['require', 'other-ca', 'localhost', /certificate/],
+    ['verify-ca', 'other-ca', 'localhost', /certificate/],
+    ['verify-ca', undefined, 'localhost', /./],
+    ['verify-full', 'other-ca', 'localhost', /certificate/],
+    ['verify-full', undefined, 'localhost', /certificate/],
+    ['verify-full', 'ca', '127.0.0.1', /altnames|certificate/],
+    ['verify-full', 'missing', 'localhost', /missing\.pem/],
+  ])(
+    'with sslmode %s and CA %s does not connect to %s',
+    async (sslmode, authority, host, words) => {
+      await expect((async () => isEncrypted(host, url(sslmode, authority)))()).rejects.toThrow(
+        words,
+      );
+    },
+  );
 
   it.each(['require', 'verify-full'])(
     'does not fall back to plain text with %s',
     async (sslmode) => {
-      await expect(isEncrypted('localhost', { sslmode, ...ca() }, plain)).rejects.toThrow(/SSL/);
+      await expect(isEncrypted('localhost', url(sslmode, 'ca'), plain)).rejects.toThrow(/SSL/);
     },
   );
 });

@@ -24,8 +24,6 @@ import {
 import { eventually } from '../support/embedded/app-process.js';
 import { openTempDir } from '../support/embedded/launcher-build.js';
 
-const itAsRoot = process.getuid?.() === 0 ? it : it.skip;
-
 describe('the private copy of the programs', () => {
   const root = openTempDir('copy');
   const native = join(root, 'package/native');
@@ -77,25 +75,20 @@ describe('the private copy of the programs', () => {
     expect(await readdir(place)).toHaveLength(1);
   });
 
-  it('is not trusted when others may write to it', async () => {
-    const copy = await privateCopy(native, place);
-    await chmod(copy, 0o777);
-
-    await expect(privateCopy(native, place)).rejects.toThrow(/other users can change it/);
-  });
-
-  it('is not trusted when its name is a link', async () => {
-    const copy = await privateCopy(native, place);
-    await rm(copy, { recursive: true });
-    await symlink(native, copy);
-
-    await expect(privateCopy(native, place)).rejects.toThrow(/other users can change it/);
-  });
-
-  itAsRoot('is not trusted when another user made it (needs root)', async () => {
-    const copy = await privateCopy(native, place);
-    await chown(copy, 65534, 65534);
-
+  it.each<[string, (copy: string) => Promise<void>]>([
+    ['other users may write to it', (copy) => chmod(copy, 0o777)],
+    [
+      'its name is a link',
+      async (copy) => {
+        await rm(copy, { recursive: true });
+        await symlink(native, copy);
+      },
+    ],
+    // Only root can give a file to another user.
+    ['another user made it', (copy) => chown(copy, 65534, 65534)],
+  ])('is not trusted if %s', async (name, change) => {
+    if (name === 'another user made it' && process.getuid?.() !== 0) return;
+    await change(await privateCopy(native, place));
     await expect(privateCopy(native, place)).rejects.toThrow(/other users can change it/);
   });
 });
@@ -130,11 +123,7 @@ describe('the process that a pid file names', () => {
     const arguments_ = [
       '-c',
       'read -r line; :',
-      'sh',
-      '/x/bin/postgres',
-      '-D',
-      '/data/postgres',
-      '-p',
+      ...'sh /x/bin/postgres -D /data/postgres -p'.split(' '),
     ];
     const guard = spawn('/bin/sh', arguments_, { stdio: ['pipe', 'ignore', 'ignore'] });
     const pretender = spawn('/bin/sh', ['-c', 'read -r line; :'], {

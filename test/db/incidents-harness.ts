@@ -70,8 +70,14 @@ export async function changeAtRandom(
   if (kind < 4) await insertIncidents(dataSource, 1 + randomInt(5), Date.now());
   else if (kind < 9) {
     await dataSource.query(
-      `update incidents set status = $2, severity = $3, version = version + 1 where id = $1 and deleted_at is null`,
-      [pick(ids), pick(STATUSES), pick(RANKS)],
+      `update incidents set status = $2, severity = $3, version = version + 1, verdict = $4
+        where id = $1 and deleted_at is null`,
+      [
+        pick(ids),
+        pick(STATUSES),
+        pick(RANKS),
+        pick([null, ...CLASSIFICATIONS.map((classification) => ({ classification }))]),
+      ],
     );
   } else {
     await dataSource.query(`update incidents set deleted_at = now() where id = $1`, [pick(ids)]);

@@ -135,26 +135,6 @@ describe('folds of notifications', () => {
     expect((await claim()).every(({ carried }) => carried.length === 0)).toBe(true);
   });
 
-  it('make one message of all that wait of a source, held ones too', async () => {
-    await channel();
-    await tell(20);
-    await tell(10, { group: 'b', severity: 'medium' });
-    expect(await claim()).toEqual([]);
-    await release();
-    const [one, ...more] = await claim();
-    expect(more).toEqual([]);
-    expect(one).toMatchObject({ alike: 20 });
-    expect(one!.carried).toHaveLength(29);
-    expect(await claim()).toEqual([]);
-    await end(one!);
-    expect(await statuses()).toEqual({ delivered: 30 });
-    const [{ n }] = await query(
-      'select count(*)::integer as n from notification_deliveries where carried_by = $1',
-      [one!.delivery.id],
-    );
-    expect(n).toBe(29);
-  });
-
   it('never hide a critical one among others, nor one source in another', async () => {
     await channel();
     await tell(5, { severity: 'low' });

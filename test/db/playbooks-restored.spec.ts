@@ -75,15 +75,6 @@ describe('playbooks across a restore', () => {
     expect(await autoRuns()).toEqual([]);
   });
 
-  it('get back their content without a flag that only the replaced database had on', async () => {
-    const id = await add('contain', DEFAULT_DEFINITION);
-    const across = await restoreAfter(() =>
-      change(id, 'contain', { ...AUTOMATIC, description: 'later' }),
-    );
-    expect(across).toEqual({ deleted: 0, restricted: 0 });
-    expect(await playbooks.find(id)).toMatchObject({ version: 3, definition: DEFAULT_DEFINITION });
-  });
-
   it('stay deleted or disabled, and unchanged ones keep their version', async () => {
     const [deleted, disabled, same] = [
       await add('deleted', AUTOMATIC),

@@ -51,24 +51,6 @@ describe('rows that are replaced while others use them', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('are seen as they were by a snapshot of before, and by prepared statements as they are', async () => {
-    const file = join(folder, 'a.backup');
-    const [before, prepared] = [await connect(), await connect()];
-    const COUNT = { name: 'count', text: 'select count(*)::int as n from processed_events' };
-    await record(prepared, 'kept');
-    await writeBackup({ url: database.url, file, plan: PLAN });
-    await record(prepared, 'made later');
-    expect((await prepared.query<{ n: number }>(COUNT)).rows).toEqual([{ n: 2 }]);
-
-    await before.query('begin isolation level repeatable read');
-    await before.query('select 1');
-    const backup = await verifyBackup(file);
-    await restoreBackup({ url: database.url, file, backup, schema, plan: PLAN, force: true });
-    expect((await before.query<{ n: number }>(COUNT)).rows).toEqual([{ n: 2 }]);
-    await before.query('commit');
-    expect((await prepared.query<{ n: number }>(COUNT)).rows).toEqual([{ n: 1 }]);
-  });
-
   it('are as they were when the file becomes another one after it was checked', async () => {
     const file = join(folder, 'a.backup');
     const one = await connect();

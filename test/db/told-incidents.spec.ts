@@ -1,4 +1,3 @@
-import type { DataSource } from 'typeorm';
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
@@ -6,15 +5,10 @@ import { insertChannel } from './notifications-harness.js';
 
 describe('who is told of an incident', () => {
   const database = useTestDatabase();
-  let dataSource: DataSource;
-  const query = (text: string, values: unknown[] = []) => dataSource.query(text, values);
-
-  beforeAll(async () => {
-    ({ dataSource } = database);
-  });
+  const query = (text: string, values: unknown[] = []) => database.dataSource.query(text, values);
 
   const channel = (events: readonly string[], minSeverity = 'low') =>
-    insertChannel(dataSource, events, { minSeverity });
+    insertChannel(database.dataSource, events, { minSeverity });
   /** Answers how many deliveries it made. */
   const tell = async (
     type: string,
@@ -82,7 +76,7 @@ describe('who is told of an incident', () => {
       const id = await channel(NOTIFIED_EVENTS, minSeverity);
       await query('update notification_channels set type = $1', [type]);
       const payload = { severity: 'low', group: 'a group' };
-      const connection = dataSource.createQueryRunner();
+      const connection = database.dataSource.createQueryRunner();
       const rowsRead = async (): Promise<number> => {
         const [row] = await connection.query(
           `select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as n

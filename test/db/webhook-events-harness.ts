@@ -43,3 +43,21 @@ export async function insertEvents(
   );
   return made;
 }
+
+export interface PlanNode {
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** The number of rows of the table, or entries of its indexes, that the scans of a plan read. */
+export function rowsRead(table: string, node: PlanNode): number {
+  const below = (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(table, plan), 0);
+  if (node['Relation Name'] !== table) return below;
+  const { 'Rows Removed by Filter': filtered = 0, 'Rows Removed by Index Recheck': lost = 0 } =
+    node;
+  return below + (node['Actual Rows'] + filtered + lost) * node['Actual Loops'];
+}

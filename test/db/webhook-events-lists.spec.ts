@@ -6,7 +6,14 @@ import {
 } from '../../src/webhooks/events/webhook-event.js';
 import { listQuery } from '../../src/webhooks/events/webhook-events.repository.js';
 import { useTestDatabase } from '../support/open-test-database.js';
-import { foldOf, insertEvents, pick, repositoryOf } from './webhook-events-harness.js';
+import {
+  foldOf,
+  insertEvents,
+  pick,
+  type PlanNode,
+  repositoryOf,
+  rowsRead,
+} from './webhook-events-harness.js';
 
 const SOURCES = ['edr', 'gateway', 'siem'];
 const anyEvent = () => ({ source: pick(SOURCES), status: pick(STATUSES) });
@@ -146,41 +153,23 @@ describe('the list of webhook events', () => {
       await dataSource.query(upkeep);
       for (const [filter, ranges] of filters) {
         for (const page of [1, 3]) {
-          const read = await rowsRead(filter, page);
+          const read = await rowsOf(filter, page);
           const most = page * 20 * ranges + 20;
           if (read > most) tooMany.push({ filter, upkeep, page, read, most });
         }
-        expect(await rowsRead(filter, 2_147_483_647)).toBe(0);
+        expect(await rowsOf(filter, 2_147_483_647)).toBe(0);
       }
     }
     expect(tooMany).toEqual([]);
   });
 
-  async function rowsRead(filter: WebhookEventListRequest['filter'], page: number) {
+  async function rowsOf(filter: WebhookEventListRequest['filter'], page: number) {
     const request = { filter, page, descending: true, per_page: 20 };
     const { text, values } = listQuery(request, 'id, source, status');
     const [row] = await dataSource.query<[{ 'QUERY PLAN': [{ Plan: PlanNode }] }]>(
       `explain (analyze, format json) ${text}`,
       [...values],
     );
-    return readFrom('webhook_events', row['QUERY PLAN'][0].Plan);
+    return rowsRead('webhook_events', row['QUERY PLAN'][0].Plan);
   }
 });
-
-interface PlanNode {
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly 'Rows Removed by Index Recheck'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-/** The number of rows of the table, or entries of its indexes, that the scans of a plan read. */
-function readFrom(table: string, node: PlanNode): number {
-  const below = (node.Plans ?? []).reduce((sum, plan) => sum + readFrom(table, plan), 0);
-  if (node['Relation Name'] !== table) return below;
-  const { 'Rows Removed by Filter': filtered = 0, 'Rows Removed by Index Recheck': lost = 0 } =
-    node;
-  return below + (node['Actual Rows'] + filtered + lost) * node['Actual Loops'];
-}

@@ -1,7 +1,86 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { failure, type FakeAnswer } from './fake-messages-answers.js';
-import { type MessagesRequest, refusalOf } from './fake-messages-check.js';
+import { flood, LoopbackServer } from './loopback-server.js';
+
+/** Such as the library at its version sends it; a newer version of the protocol has another date. */
+const VERSION = '2026-10-21';
+
+const FIELDS = [
+  'max_tokens',
+  'messages',
+  'model',
+  'output_config',
+  'system',
+  'tool_choice',
+  'tools',
+];
+
+interface MessagesRequest {
+  readonly max_tokens: number;
+  readonly model: string;
+  readonly messages: readonly {
+    readonly role: string;
+    readonly content: string | readonly Record<string, unknown>[];
+  }[];
+  readonly output_config?: {
+    readonly format?: { readonly type?: unknown; readonly schema?: unknown };
+  };
+  readonly system: readonly { readonly text: string; readonly cache_control?: unknown }[];
+  readonly tool_choice?: { readonly type: string };
+  readonly tools?: readonly { readonly name: string; readonly input_schema: { type?: unknown } }[];
+}
+
+/** What the protocol would refuse the request for, with status and type of the error. */
+function refusalOf(
+  key: string,
+  { method, url, headers }: Pick<IncomingMessage, 'method' | 'url' | 'headers'>,
+  body: MessagesRequest | undefined,
+): { readonly status: number; readonly type: string; readonly message: string } | undefined {
+  const refuse = (message: string) => ({ status: 400, type: 'invalid_request_error', message });
+  if (method !== 'POST' || !url?.endsWith('/v1/messages')) {
+    return { status: 404, type: 'not_found_error', message: 'There is no such address.' };
+  }
+  if (headers.authorization !== `Bearer ${key}`) {
+    return { status: 401, type: 'authentication_error', message: 'The key is wrong.' };
+  }
+  if (headers['anthropic-version'] !== VERSION) return refuse('anthropic-version');
+  if (headers['content-type'] !== 'application/json') return refuse('content-type');
+  if (!body) return refuse('no JSON');
+  const problem = bodyProblem(body);
+  return problem === undefined ? undefined : refuse(problem);
+}
+
+function bodyProblem(body: MessagesRequest): string | undefined {
+  const unknown = Object.keys(body).filter((field) => !FIELDS.includes(field));
+  if (unknown.length > 0) return `unknown fields: ${unknown.join(', ')}`;
+  if (!Number.isInteger(body.max_tokens) || body.max_tokens < 1) return 'max_tokens';
+  if (!body.model) return 'model';
+  const { format } = body.output_config ?? {};
+  if (format?.type !== 'json_schema' || typeof format.schema !== 'object') return 'output_config';
+  if (!body.system.every(({ cache_control: mark }) => isEphemeral(mark))) return 'cache_control';
+  if (body.tools?.some((tool) => tool.input_schema.type !== 'object')) return 'input_schema';
+  return turnProblem(body);
+}
+
+function isEphemeral(mark: unknown): boolean {
+  return JSON.stringify(mark) === '{"type":"ephemeral"}';
+}
+
+/** Each question of the model is answered in the next turn, and no message is empty. */
+function turnProblem({ messages }: MessagesRequest): string | undefined {
+  if (messages[0]?.role !== 'user') return 'the first turn is not of the user';
+  let open: unknown[] = [];
+  for (const { role, content } of messages) {
+    if (content.length === 0) return 'an empty message';
+    const blocks = typeof content === 'string' ? [] : content;
+    const answered = blocks.filter(({ type }) => type === 'tool_result');
+    const ids = answered.map(({ tool_use_id: id }) => id);
+    if (role === 'user' && ids.join() !== open.join()) return 'questions without an answer';
+    open = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => id);
+  }
+  return undefined;
+}
 
 export interface SeenMessagesRequest {
   readonly headers: IncomingMessage['headers'];
@@ -17,7 +96,7 @@ const MEGABYTE = 'x'.repeat(1_048_576);
  * A provider that really listens and speaks the Messages protocol as the installed version of the library does. It
  * answers what it is told, in turn, and refuses what the real one would refuse.
  */
-export class FakeMessagesApi {
+export class FakeMessagesApi extends LoopbackServer {
   readonly key = 'key-that-nobody-may-see';
   readonly requests: SeenMessagesRequest[] = [];
   /** Why requests were refused: empty when each was as the protocol has it. */
@@ -27,32 +106,9 @@ export class FakeMessagesApi {
   /** Called when it was answered, or whoever asked has gone. */
   whenOver: ((request: SeenMessagesRequest) => void) | undefined;
   private turns: FakeAnswer[] = [];
-  private readonly sockets = new Set<Socket>();
-  private readonly server: Server;
-
-  private constructor() {
-    this.server = createServer((request, response) => {
-      this.take(request, response).catch(() => request.socket.destroy());
-    });
-    this.server.on('connection', (socket) => {
-      this.sockets.add(socket);
-      socket.on('close', () => this.sockets.delete(socket));
-    });
-  }
 
   static async start(): Promise<FakeMessagesApi> {
-    const api = new FakeMessagesApi();
-    await new Promise<void>((resolve) => api.server.listen(0, '127.0.0.1', resolve));
-    return api;
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  /** How many connections were made and are not closed yet. */
-  get connections(): number {
-    return this.sockets.size;
+    return await new FakeMessagesApi().start();
   }
 
   /** Answers the next requests so, and all that come after the last one like the last one. */
@@ -68,13 +124,8 @@ export class FakeMessagesApi {
     this.turns = [];
   }
 
-  async stop(): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
-
-  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const text = await read(request);
+  protected async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await textOf(request);
     const body = parsed(text);
     const refusal = refusalOf(this.key, request, body);
     const { headers, url: path = '' } = request;
@@ -99,14 +150,9 @@ function send(response: ServerResponse, answer: FakeAnswer): void {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"id":', () => response.socket?.destroy());
       return;
-    case 'huge': {
+    case 'huge':
       response.writeHead(200, { 'content-type': 'application/json' });
-      const more = (): void => {
-        while (!response.destroyed && response.write(MEGABYTE));
-        if (!response.destroyed) response.once('drain', more);
-      };
-      return more();
-    }
+      return flood(response, MEGABYTE);
     case 'answer': {
       const { status, body, headers, afterMs = 0 } = answer;
       const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -127,10 +173,4 @@ function parsed(text: string): MessagesRequest | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function read(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,9 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import type { QueryResultRow } from 'pg';
 import type { EmbeddedPostgres } from '../../src/platform/database/embedded/embedded-postgres.js';
 import { startOnLoopback } from './embedded/on-loopback.js';
+import { query } from './embedded/query.js';
 
 /** A PostgreSQL for one suite alone, which may stop it, hang it and kill its processes. */
 export class PrivateServer {
@@ -55,15 +56,8 @@ export class PrivateServer {
     process.kill(this.running.pid, 'SIGKILL');
   }
 
-  async query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
-    const client = new Client({ connectionString: this.url });
-    client.on('error', () => undefined);
-    await client.connect();
-    try {
-      return (await client.query<Row>(text, values)).rows;
-    } finally {
-      await client.end();
-    }
+  query<Row extends QueryResultRow>(text: string): Promise<Row[]> {
+    return query<Row>(this.url, text);
   }
 
   /** Ends every session of the service. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { Client } from 'pg';
 import { createKey } from '../../src/auth/keys/key-format.js';
 import type { ApiClient } from './api-client.js';
+import { query } from './embedded/query.js';
 import { FakeVendor } from './fake-vendor.js';
 import type { ServiceProcess } from './service-process.js';
 
@@ -123,23 +123,19 @@ export interface TableContent {
 
 /** Every table of the service with the number of its rows and a digest of what they hold. */
 export async function contentsOf(url: string): Promise<Record<string, TableContent>> {
-  const client = new Client(url);
-  await client.connect();
-  try {
-    const { rows: tables } = await client.query<{ name: string }>(
-      `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
+  const tables = await query<{ name: string }>(
+    url,
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
+  );
+  const contents: Record<string, TableContent> = {};
+  for (const { name } of tables) {
+    const rows = await query<{ row: string }>(
+      url,
+      `select t::text as row from ${name} t order by 1`,
     );
-    const contents: Record<string, TableContent> = {};
-    for (const { name } of tables) {
-      const { rows } = await client.query<{ row: string }>(
-        `select t::text as row from ${name} t order by 1`,
-      );
-      const digest = createHash('sha256');
-      for (const { row } of rows) digest.update(row).update('\n');
-      contents[name] = { rows: rows.length, digest: digest.digest('hex') };
-    }
-    return contents;
-  } finally {
-    await client.end();
+    const digest = createHash('sha256');
+    for (const { row } of rows) digest.update(row).update('\n');
+    contents[name] = { rows: rows.length, digest: digest.digest('hex') };
   }
+  return contents;
 }

@@ -1,4 +1,5 @@
 import { CLASSIFICATIONS, type Classification } from '../../../src/incidents/incident.js';
+import { chances } from '../../support/playbooks/random.js';
 
 /** What a model made of one case, and of the same event with each text that tries to turn it. */
 export interface Outcome {
@@ -112,7 +113,8 @@ export function bootstrap(
   figure: (sample: readonly Outcome[]) => number,
   samples = 1000,
 ): readonly [low: number, high: number] {
-  const random = seeded(1);
+  // The same samples in each run, so that recorded figures can be compared.
+  const random = chances(1);
   const figures = Array.from({ length: samples }, () =>
     figure(outcomes.map(() => outcomes[Math.floor(random() * outcomes.length)]!)),
   ).sort((one, other) => one - other);
@@ -122,15 +124,4 @@ export function bootstrap(
 /** Of values in ascending order. */
 export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
-}
-
-/** The same samples in each run (mulberry32), so that recorded figures can be compared. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

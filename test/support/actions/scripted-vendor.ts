@@ -11,19 +11,12 @@ import type { TestApp } from '../test-app.js';
 /** The name under which it stands in a row of an action. */
 export const SCRIPTED = 'scripted';
 
-/** A connector that does in each call what the test says, and notes what left. */
-export class ScriptedVendor extends Connector {
-  /** The attempts that a request left for. */
-  readonly left: ActionCall[] = [];
+/** A connector of a test that offers every action type. */
+export abstract class TestConnector extends Connector {
   repeatable = false;
-  script: (call: ActionCall, gate: Gate) => Promise<Outcome> = (call, gate) =>
-    this.send(call, gate);
 
-  /** What it answers when it is asked how far it is. */
-  look: () => Promise<Outcome> = async () => ({ kind: 'done', message: 'Ended.' });
-
-  constructor() {
-    super({ id: SCRIPTED, name: SCRIPTED, type: 'test' });
+  constructor(name: string) {
+    super({ id: name, name, type: 'test' });
   }
 
   provides(): boolean {
@@ -32,6 +25,33 @@ export class ScriptedVendor extends Connector {
 
   idempotent(): boolean {
     return this.repeatable;
+  }
+
+  async test(): Promise<TestResult> {
+    return { success: true, message: 'Fine.', latencyMs: 0 };
+  }
+
+  /** From now on the replica knows no other connector. */
+  serve(app: TestApp): void {
+    const registry = app.nest.get(ConnectorRegistry);
+    registry.providerOf = () => Promise.resolve(this);
+    registry.provider = () => Promise.resolve(this);
+    registry.find = () => Promise.resolve(this);
+  }
+}
+
+/** A connector that does in each call what the test says, and notes what left. */
+export class ScriptedVendor extends TestConnector {
+  /** The attempts that a request left for. */
+  readonly left: ActionCall[] = [];
+  script: (call: ActionCall, gate: Gate) => Promise<Outcome> = (call, gate) =>
+    this.send(call, gate);
+
+  /** What it answers when it is asked how far it is. */
+  look: () => Promise<Outcome> = async () => ({ kind: 'done', message: 'Ended.' });
+
+  constructor() {
+    super(SCRIPTED);
   }
 
   execute(call: ActionCall, gate: Gate): Promise<Outcome> {
@@ -58,17 +78,5 @@ export class ScriptedVendor extends Connector {
 
   override poll(): Promise<Outcome> {
     return this.look();
-  }
-
-  async test(): Promise<TestResult> {
-    return { success: true, message: 'Fine.', latencyMs: 0 };
-  }
-
-  /** From now on the replica knows no other connector. */
-  serve(app: TestApp): void {
-    const registry = app.nest.get(ConnectorRegistry);
-    registry.providerOf = () => Promise.resolve(this);
-    registry.provider = () => Promise.resolve(this);
-    registry.find = () => Promise.resolve(this);
   }
 }

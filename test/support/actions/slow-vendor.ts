@@ -1,19 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  ConnectorRegistry,
-  type ActionCall,
-  Connector,
-  type Outcome,
-  type TestResult,
-} from '../../../src/connectors/connector.port.js';
+import type { ActionCall, Outcome } from '../../../src/connectors/connector.port.js';
 import type { Gate } from '../../../src/platform/net/outbound-request.js';
-import type { TestApp } from '../test-app.js';
+import { TestConnector } from './scripted-vendor.js';
 
 /** Long enough for two replicas to meet. */
 const ANSWER_MS = 50;
 
 /** A connector whose vendor accepts what it is asked for, and is done when the test says so. */
-export class SlowVendor extends Connector {
+export class SlowVendor extends TestConnector {
   readonly calls: ActionCall[] = [];
   polls = 0;
   answer: Outcome | 'unreachable' = { kind: 'accepted', message: 'Working on it.', handle: {} };
@@ -22,21 +16,12 @@ export class SlowVendor extends Connector {
   breaks = false;
   /** Instead of accepting, does not answer after the call has left. */
   hangs = false;
-  repeatable = false;
   /** The most questions about one and the same call that were under way at a time. */
   mostAtOnce = 0;
   private readonly asked = new Map<unknown, number>();
 
   constructor() {
-    super({ id: 'slow', name: 'slow', type: 'test' });
-  }
-
-  provides(): boolean {
-    return true;
-  }
-
-  idempotent(): boolean {
-    return this.repeatable;
+    super('slow');
   }
 
   execute(call: ActionCall, gate: Gate): Promise<Outcome> {
@@ -66,17 +51,5 @@ export class SlowVendor extends Connector {
     this.mostAtOnce = Math.max(this.mostAtOnce, atOnce);
     await sleep(ANSWER_MS);
     this.asked.set(ticket, this.asked.get(ticket)! - 1);
-  }
-
-  async test(): Promise<TestResult> {
-    return { success: true, message: 'Fine.', latencyMs: 0 };
-  }
-
-  /** From now on the replica knows no other connector. */
-  serve(app: TestApp): void {
-    const registry = app.nest.get(ConnectorRegistry);
-    registry.providerOf = () => Promise.resolve(this);
-    registry.provider = () => Promise.resolve(this);
-    registry.find = () => Promise.resolve(this);
   }
 }

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { eventually } from '../jobs/eventually.js';
+import { LoopbackServer } from '../loopback-server.js';
 import { type Fields, hexIn, messagesIn, numberIn, readMessage, textIn } from './protobuf.js';
 
 export interface SeenSpan {
@@ -30,7 +30,7 @@ const ERROR = 2;
  * A collector that takes traces as OTLP in protobuf over HTTP, by the published definitions:
  * https://github.com/open-telemetry/opentelemetry-proto (collector/trace/v1, trace/v1).
  */
-export class OtlpCollector {
+export class OtlpCollector extends LoopbackServer {
   readonly spans: SeenSpan[] = [];
   readonly resources: Readonly<Record<string, string | number>>[] = [];
   readonly headers: IncomingHttpHeaders[] = [];
@@ -38,34 +38,18 @@ export class OtlpCollector {
   raw = '';
   /** `hang` takes requests and never answers. */
   behaviour: 'take' | 'hang' | 'refuse' = 'take';
-  private readonly server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      if (request.url !== '/v1/traces' || request.method !== 'POST') {
-        return void response.writeHead(404).end();
-      }
-      this.headers.push(request.headers);
-      this.answer(Buffer.concat(chunks), response);
-    });
-  });
 
   static async start(): Promise<OtlpCollector> {
-    const collector = new OtlpCollector();
-    collector.server.listen(0, '127.0.0.1');
-    await once(collector.server, 'listening');
-    return collector;
+    return await new OtlpCollector().start();
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  async stop(): Promise<void> {
-    const closed = once(this.server, 'close');
-    this.server.close();
-    this.server.closeAllConnections();
-    await closed;
+  protected async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await buffer(request);
+    if (request.url !== '/v1/traces' || request.method !== 'POST') {
+      return void response.writeHead(404).end();
+    }
+    this.headers.push(request.headers);
+    this.answer(body, response);
   }
 
   /** Waits until it has such a span, which arrives when its batch is sent. */

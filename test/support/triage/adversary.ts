@@ -2,16 +2,8 @@ import { ACTION_TYPES } from '../../../src/action-catalogue/action-types.js';
 import type { Classification } from '../../../src/incidents/incident.js';
 import { ModelUnavailableError } from '../../../src/triage/model/model.errors.js';
 import type { Judgement, ToolCall } from '../../../src/triage/model/triage-model.port.js';
+import { Random } from '../playbooks/random.js';
 import { type Judge, judgement, RAW_DATA } from './triage-world.js';
-
-/** Numbers from 0 to 1 that are the same for the same seed. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296;
-    return state / 4_294_967_296;
-  };
-}
 
 const NASTY: readonly string[] = [
   '',
@@ -31,62 +23,57 @@ const NASTY: readonly string[] = [
 ];
 
 /** A model that answers anything at all: what its type allows, and what it does not. */
-export class Adversary {
+export class Adversary extends Random {
   /** Everything that it wanted looked up. */
   readonly wanted: unknown[] = [];
   answers = 0;
-  private readonly next: () => number;
-
-  constructor(seed: number) {
-    this.next = random(seed);
-  }
 
   readonly judge: Judge = async (given, { tools, signal }) => {
     this.answers += 1;
     for (let calls = this.below(4); calls > 0; calls -= 1) {
       const input = this.input(given.indicators.map(({ id }) => id));
       this.wanted.push(input);
-      await this.one(tools)
+      await this.of(tools)
         .ask(input, signal)
         .catch(() => undefined);
     }
     if (this.next() < 0.04) throw this.error();
     if (this.next() < 0.03) {
-      return this.one<unknown>([null, undefined, 'malicious', 7, [], {}]) as Judgement;
+      return this.of<unknown>([null, undefined, 'malicious', 7, [], {}]) as Judgement;
     }
     return judgement({
       verdict: {
-        classification: this.one([
+        classification: this.of([
           'malicious',
           'benign',
           'suspicious',
           'inconclusive',
           this.text(),
         ]) as Classification,
-        confidence: this.one([0.5, 1, -4, 1e308, Number.NaN, Infinity]),
-        category: this.one(['bec', this.text()]),
+        confidence: this.of([0.5, 1, -4, 1e308, Number.NaN, Infinity]),
+        category: this.of(['bec', this.text()]),
         reasoning: this.text(),
         indicators: this.list(() => ({
           type: this.text(),
           value: this.text(),
           found_in: this.text(),
         })),
-        mitreTechniques: this.list(() => this.one(['T1566', this.text()])),
+        mitreTechniques: this.list(() => this.of(['T1566', this.text()])),
         evidence: this.list(() => ({
-          source: this.one(['raw_data', 't1', this.text()]),
-          pointer: this.one(['/sender', '', '/__proto__/admin', this.text()]),
-          value: this.one<string | number | boolean>([RAW_DATA.sender, this.text(), 1, true]),
+          source: this.of(['raw_data', 't1', this.text()]),
+          pointer: this.of(['/sender', '', '/__proto__/admin', this.text()]),
+          value: this.of<string | number | boolean>([RAW_DATA.sender, this.text(), 1, true]),
         })),
-        recommendedActions: this.list(() => this.one([...ACTION_TYPES, this.text()])),
+        recommendedActions: this.list(() => this.of([...ACTION_TYPES, this.text()])),
       },
       model: this.text(),
       promptHash: this.text(),
       tokens: { input: this.number(), output: this.number(), cachedInput: this.number() },
       toolCalls: this.list((): ToolCall => ({
-        id: this.one(['t1', 'raw_data', this.text()]),
-        tool: this.one(['execute_action', 'look_up', this.text()]),
+        id: this.of(['t1', 'raw_data', this.text()]),
+        tool: this.of(['execute_action', 'look_up', this.text()]),
         input: { [this.text()]: this.text(), indicator_id: 'i1' },
-        output: this.one<unknown>([{ admin: true }, this.text(), [[[[]]]], null, 1]),
+        output: this.of<unknown>([{ admin: true }, this.text(), [[[[]]]], null, 1]),
         durationMs: 1,
       })),
       points: this.list(() => ({ rule: this.text(), points: 1, explanation: this.text() })),
@@ -94,10 +81,10 @@ export class Adversary {
   };
 
   private input(ids: readonly string[]): Record<string, unknown> {
-    return this.one<Record<string, unknown>>([
-      { indicator_id: this.one(ids) },
+    return this.of<Record<string, unknown>>([
+      { indicator_id: this.of(ids) },
       { indicator_id: this.text() },
-      { indicator_id: this.one(ids), ip: '192.0.2.66' },
+      { indicator_id: this.of(ids), ip: '192.0.2.66' },
       { ip: '192.0.2.66' },
       { action: 'isolate_host', parameters: { host_id: 'dc-1' } },
       {},
@@ -105,7 +92,7 @@ export class Adversary {
   }
 
   private error(): Error {
-    return this.one([
+    return this.of([
       new Error(this.text()),
       new ModelUnavailableError('refused', this.text(), { mayHelpLater: false }),
       new ModelUnavailableError('overloaded', 'x', {
@@ -116,22 +103,14 @@ export class Adversary {
   }
 
   private list<T>(make: () => T): T[] {
-    return Array.from({ length: this.one([0, 1, 2, 3, this.next() < 0.05 ? 300 : 4]) }, make);
+    return Array.from({ length: this.of([0, 1, 2, 3, this.next() < 0.05 ? 300 : 4]) }, make);
   }
 
   private text(): string {
-    return this.one(NASTY);
+    return this.of(NASTY);
   }
 
   private number(): number {
-    return this.one([0, 10, -5, Number.NaN, 1e300, 0.5]);
-  }
-
-  private below(limit: number): number {
-    return Math.floor(this.next() * limit);
-  }
-
-  private one<T>(choices: readonly T[]): T {
-    return choices[this.below(choices.length)]!;
+    return this.of([0, 10, -5, Number.NaN, 1e300, 0.5]);
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Reply, Route } from './vendor-server.js';
+import { objectOf, type Reply, type Route } from './vendor-server.js';
 
 const EXPIRES_IN_S = 3_600;
 
@@ -33,16 +33,10 @@ export class ClientCredentials {
       Object.entries(others).map(([name, value]) => [name, { const: value }]),
     );
     return {
-      method: 'POST',
-      path,
+      on: `POST ${path}`,
       form: true,
       open: true,
-      body: {
-        type: 'object',
-        properties: { ...properties, client_secret: { type: 'string' } },
-        required: Object.keys(this.fields),
-        additionalProperties: false,
-      },
+      body: objectOf({ ...properties, client_secret: { type: 'string' } }),
       answer: ({ body }) =>
         (body as { client_secret: string }).client_secret === client_secret
           ? this.issue()

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ClientCredentials } from './client-credentials.js';
-import { type Reply, type Route, VendorServer } from './vendor-server.js';
+import { objectOf, type Reply, type Route, VendorServer } from './vendor-server.js';
 
 const TENANT = '00000000-0000-0000-0000-0000000007e4';
 const CLIENT = {
@@ -22,12 +22,8 @@ export interface StoredAction {
   readonly creationDateTimeUtc: string;
 }
 
-const commented = (properties: object) => ({
-  type: 'object',
-  properties: { Comment: { type: 'string', minLength: 1 }, ...properties },
-  required: ['Comment', ...Object.keys(properties)],
-  additionalProperties: false,
-});
+const commented = (properties: object) =>
+  objectOf({ Comment: { type: 'string', minLength: 1 }, ...properties });
 
 /**
  * Microsoft Defender for Endpoint, written from its reference (https://learn.microsoft.com/en-us/defender-endpoint/api/):
@@ -47,43 +43,36 @@ export class DefenderServer extends VendorServer {
   protected readonly routes: readonly Route[] = [
     this.tokens.route(`/${TENANT}/oauth2/v2.0/token`),
     {
-      method: 'GET',
-      path: '/api/machines',
+      on: 'GET /api/machines',
       query: { $top: '1' },
       answer: () => ({ status: 200, body: { value: [] } }),
     },
     {
-      method: 'GET',
-      path: '/api/machines/{id}',
+      on: 'GET /api/machines/{id}',
       answer: ({ path }) => this.machine(path.id!),
     },
     {
-      method: 'POST',
-      path: '/api/machines/{id}/isolate',
+      on: 'POST /api/machines/{id}/isolate',
       body: commented({ IsolationType: { enum: ['Full', 'Selective', 'UnManagedDevice'] } }),
       answer: ({ path, body }) => this.begin('Isolate', path.id!, body),
     },
     {
-      method: 'POST',
-      path: '/api/machines/{id}/unisolate',
+      on: 'POST /api/machines/{id}/unisolate',
       body: commented({}),
       answer: ({ path, body }) => this.begin('Unisolate', path.id!, body),
     },
     {
-      method: 'POST',
-      path: '/api/machines/{id}/runAntiVirusScan',
+      on: 'POST /api/machines/{id}/runAntiVirusScan',
       body: commented({ ScanType: { enum: ['Quick', 'Full'] } }),
       answer: ({ path, body }) => this.begin('RunAntiVirusScan', path.id!, body),
     },
     {
-      method: 'GET',
-      path: '/api/machineactions',
+      on: 'GET /api/machineactions',
       query: { $filter: MACHINE, $top: /^[1-9]\d{0,3}$/ },
       answer: ({ query }) => this.actionsOn(MACHINE.exec(query.$filter!)![1]!),
     },
     {
-      method: 'GET',
-      path: '/api/machineactions/{id}',
+      on: 'GET /api/machineactions/{id}',
       answer: ({ path }) => this.action(path.id!),
     },
   ];
@@ -103,7 +92,7 @@ export class DefenderServer extends VendorServer {
     for (const action of this.actions) if (isOpen(action)) action.status = status;
   }
 
-  protected isLetIn(headers: IncomingMessage['headers']): boolean {
+  protected override isLetIn(headers: IncomingMessage['headers']): boolean {
     return this.tokens.isGood(headers);
   }
 

@@ -1,20 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import { ClientCredentials } from './client-credentials.js';
-import { type Reply, type Route, type VendorCall, VendorServer } from './vendor-server.js';
+import {
+  objectOf,
+  type Reply,
+  type Route,
+  type VendorCall,
+  VendorServer,
+} from './vendor-server.js';
 
 const TEXT = { type: 'string' } as const;
 const NUMBER = { type: 'integer' } as const;
 const TEXTS = { type: 'array', items: TEXT } as const;
 const DEVICE_ID = '^[0-9a-f]{32}$';
 
-const IDS = {
-  type: 'object',
-  properties: {
-    ids: { type: 'array', items: { type: 'string', pattern: DEVICE_ID }, minItems: 1, maxItems: 1 },
-  },
-  required: ['ids'],
-  additionalProperties: false,
-};
+const IDS = objectOf({
+  ids: { type: 'array', items: { type: 'string', pattern: DEVICE_ID }, minItems: 1, maxItems: 1 },
+});
 
 /** entities.ODSScanRequest: every field of it is required. */
 const SCAN_FIELDS = {
@@ -35,12 +36,7 @@ const SCAN_FIELDS = {
   cloud_ml_level_detection: { type: 'integer', minimum: 0, maximum: 4 },
   cloud_ml_level_prevention: { type: 'integer', minimum: 0, maximum: 4 },
 } as const;
-const SCAN_REQUEST = {
-  type: 'object',
-  properties: SCAN_FIELDS,
-  required: Object.keys(SCAN_FIELDS),
-  additionalProperties: false,
-};
+const SCAN_REQUEST = objectOf(SCAN_FIELDS);
 
 interface Host {
   readonly hostname: string;
@@ -74,45 +70,38 @@ export class FalconServer extends VendorServer {
   protected readonly routes: readonly Route[] = [
     this.tokens.route('/oauth2/token'),
     {
-      method: 'GET',
-      path: '/devices/queries/devices/v1',
+      on: 'GET /devices/queries/devices/v1',
       query: { limit: /^[1-9]\d{0,3}$/ },
       answer: () => found([...this.hosts.keys()].slice(0, 1)),
     },
     {
-      method: 'GET',
-      path: '/devices/queries/devices/v1',
+      on: 'GET /devices/queries/devices/v1',
       query: { filter: /^hostname:'[A-Za-z0-9._-]+'$/, limit: /^[1-9]\d{0,3}$/ },
       answer: ({ query }) => this.named(query.filter!.slice("hostname:'".length, -1)),
     },
     {
-      method: 'POST',
-      path: '/devices/entities/devices/v2',
+      on: 'POST /devices/entities/devices/v2',
       body: IDS,
       answer: (call) => found(idsOf(call).flatMap((id) => this.detailsOf(id))),
     },
     {
-      method: 'POST',
-      path: '/devices/entities/devices-actions/v2',
+      on: 'POST /devices/entities/devices-actions/v2',
       query: { action_name: /^(contain|lift_containment)$/ },
       body: IDS,
       answer: (call) => this.perform(call.query.action_name!, idsOf(call)[0]!),
     },
     {
-      method: 'POST',
-      path: '/ods/entities/scans/v1',
+      on: 'POST /ods/entities/scans/v1',
       body: SCAN_REQUEST,
       answer: ({ body }) => this.createScan(body as Record<string, unknown>),
     },
     {
-      method: 'GET',
-      path: '/ods/entities/scans/v2',
+      on: 'GET /ods/entities/scans/v2',
       query: { ids: /^[0-9a-f]{32}$/ },
       answer: ({ query }) => found(this.scanOf(query.ids!)),
     },
     {
-      method: 'GET',
-      path: '/ods/queries/scans/v1',
+      on: 'GET /ods/queries/scans/v1',
       query: { filter: /^description\.keyword:'Incident triage act-[0-9a-f-]{36}'$/, limit: '1' },
       answer: ({ query }) => found(this.described(query.filter!)),
     },
@@ -130,7 +119,7 @@ export class FalconServer extends VendorServer {
       if (host.status.endsWith('pending')) host.status = status;
   }
 
-  protected isLetIn(headers: IncomingMessage['headers']): boolean {
+  protected override isLetIn(headers: IncomingMessage['headers']): boolean {
     return this.tokens.isGood(headers);
   }
 

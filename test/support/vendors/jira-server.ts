@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type Reply, type Route, VendorServer } from './vendor-server.js';
+import { objectOf, type Reply, type Route, VendorServer } from './vendor-server.js';
 
 export interface JiraFields {
   readonly summary: string;
@@ -14,43 +14,26 @@ export interface JiraIssue {
   readonly fields: JiraFields;
 }
 
-const NAMED = (key: string) => ({
-  type: 'object',
-  properties: { [key]: { type: 'string', minLength: 1 } },
-  required: [key],
-  additionalProperties: false,
-});
+const NAMED = (key: string) => objectOf({ [key]: { type: 'string', minLength: 1 } });
 
 /** The nodes of https://unpkg.com/@atlaskit/adf-schema/dist/json-schema/v1/full.json that the connector writes. */
-const DOCUMENT = {
-  type: 'object',
-  properties: {
-    type: { const: 'doc' },
-    version: { const: 1 },
-    content: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          type: { const: 'paragraph' },
-          content: {
-            type: 'array',
-            items: {
-              type: 'object',
-              properties: { type: { const: 'text' }, text: { type: 'string', minLength: 1 } },
-              required: ['type', 'text'],
-              additionalProperties: false,
-            },
-          },
+const DOCUMENT = objectOf({
+  type: { const: 'doc' },
+  version: { const: 1 },
+  content: {
+    type: 'array',
+    items: objectOf(
+      {
+        type: { const: 'paragraph' },
+        content: {
+          type: 'array',
+          items: objectOf({ type: { const: 'text' }, text: { type: 'string', minLength: 1 } }),
         },
-        required: ['type'],
-        additionalProperties: false,
       },
-    },
+      ['content'],
+    ),
   },
-  required: ['type', 'version', 'content'],
-  additionalProperties: false,
-};
+});
 
 /**
  * Jira Cloud's REST API v3, as far as the connector uses it.
@@ -66,48 +49,36 @@ export class JiraServer extends VendorServer {
 
   protected readonly routes: readonly Route[] = [
     {
-      method: 'POST',
-      path: '/rest/api/3/issue',
-      body: {
-        type: 'object',
-        properties: {
-          fields: {
-            type: 'object',
-            properties: {
-              project: NAMED('key'),
-              issuetype: NAMED('name'),
-              summary: { type: 'string', pattern: '^[^\\r\\n]{1,255}$' },
-              labels: { type: 'array', items: { type: 'string', pattern: '^\\S{1,255}$' } },
-              description: DOCUMENT,
-              priority: NAMED('name'),
-            },
-            required: ['project', 'issuetype', 'summary'],
-            additionalProperties: false,
+      on: 'POST /rest/api/3/issue',
+      body: objectOf({
+        fields: objectOf(
+          {
+            project: NAMED('key'),
+            issuetype: NAMED('name'),
+            summary: { type: 'string', pattern: '^[^\\r\\n]{1,255}$' },
+            labels: { type: 'array', items: { type: 'string', pattern: '^\\S{1,255}$' } },
+            description: DOCUMENT,
+            priority: NAMED('name'),
           },
-        },
-        required: ['fields'],
-        additionalProperties: false,
-      },
+          ['labels', 'description', 'priority'],
+        ),
+      }),
       answer: ({ body }) => this.open((body as { fields: JiraFields }).fields),
     },
     {
-      method: 'POST',
-      path: '/rest/api/3/search/jql',
-      body: {
-        type: 'object',
-        properties: {
+      on: 'POST /rest/api/3/search/jql',
+      body: objectOf(
+        {
           jql: { type: 'string', pattern: '^project = "SEC" AND labels = "[A-Za-z0-9-]+"$' },
           maxResults: { type: 'integer' },
           fields: { type: 'array', items: { type: 'string' } },
         },
-        required: ['jql'],
-        additionalProperties: false,
-      },
+        ['maxResults', 'fields'],
+      ),
       answer: ({ body }) => this.search((body as { jql: string }).jql),
     },
     {
-      method: 'GET',
-      path: '/rest/api/3/project/{key}',
+      on: 'GET /rest/api/3/project/{key}',
       answer: ({ path }) =>
         path.key === 'SEC'
           ? { status: 200, body: { id: '10000', key: 'SEC', name: 'Security' } }
@@ -121,7 +92,7 @@ export class JiraServer extends VendorServer {
     this.isIndexed = true;
   }
 
-  protected isLetIn({ authorization }: IncomingMessage['headers']): boolean {
+  protected override isLetIn({ authorization }: IncomingMessage['headers']): boolean {
     const login = Buffer.from(`${this.email}:${this.token}`).toString('base64');
     return authorization === `Basic ${login}`;
   }

@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { ClientCredentials } from './client-credentials.js';
-import { type Reply, type Route, type VendorCall, VendorServer } from './vendor-server.js';
+import {
+  objectOf,
+  type Reply,
+  type Route,
+  type VendorCall,
+  VendorServer,
+} from './vendor-server.js';
 
 export interface StoredMail {
   id: string;
@@ -89,7 +95,7 @@ export class MicrosoftGraphServer extends VendorServer {
     this.users.length = 0;
   }
 
-  protected isLetIn(headers: IncomingMessage['headers']): boolean {
+  protected override isLetIn(headers: IncomingMessage['headers']): boolean {
     return this.tokens.isGood(headers);
   }
 
@@ -103,31 +109,26 @@ export class MicrosoftGraphServer extends VendorServer {
     return [
       this.tokens.route(`/${TENANT}/oauth2/v2.0/token`),
       {
-        method: 'GET',
-        path: '/v1.0/users',
+        on: 'GET /v1.0/users',
         query: { $select: 'id', $top: '1' },
         answer: () => ({ status: 200, body: { value: [{ id: 'user-0' }] } }),
       },
       {
-        method: 'GET',
-        path: '/v1.0/users/{user}',
+        on: 'GET /v1.0/users/{user}',
         query: select,
         answer: (call) => this.onUser(call, shown),
       },
       {
-        method: 'PATCH',
-        path: '/v1.0/users/{user}',
+        on: 'PATCH /v1.0/users/{user}',
         body: objectOf({ accountEnabled: { type: 'boolean' } }),
         answer: (call) => this.onUser(call, (user) => enable(user, call)),
       },
       {
-        method: 'POST',
-        path: '/v1.0/users/{user}/revokeSignInSessions',
+        on: 'POST /v1.0/users/{user}/revokeSignInSessions',
         answer: (call) => this.onUser(call, revoke),
       },
       {
-        method: 'GET',
-        path: '/v1.0/users/{mailbox}/mailFolders/{name}',
+        on: 'GET /v1.0/users/{mailbox}/mailFolders/{name}',
         query: { $select: 'id' },
         answer: ({ path }) =>
           Object.hasOwn(FOLDERS, path['name']!)
@@ -135,8 +136,7 @@ export class MicrosoftGraphServer extends VendorServer {
             : this.error(404, 'The specified folder could not be found in the store.'),
       },
       {
-        method: 'GET',
-        path: '/v1.0/users/{mailbox}/messages',
+        on: 'GET /v1.0/users/{mailbox}/messages',
         query: {
           $filter: /^internetMessageId eq '<([^']|'')*>'$/,
           $select: 'id,internetMessageId,parentFolderId,from,sender',
@@ -145,14 +145,12 @@ export class MicrosoftGraphServer extends VendorServer {
         answer: (call) => this.list(call),
       },
       {
-        method: 'POST',
-        path: '/v1.0/users/{mailbox}/messages/{id}/move',
+        on: 'POST /v1.0/users/{mailbox}/messages/{id}/move',
         body: objectOf({ destinationId: { type: 'string', minLength: 1 } }),
         answer: (call) => this.onMail(call, (mail) => this.move(mail, call)),
       },
       {
-        method: 'POST',
-        path: '/v1.0/users/{mailbox}/messages/{id}/permanentDelete',
+        on: 'POST /v1.0/users/{mailbox}/messages/{id}/permanentDelete',
         answer: (call) => this.onMail(call, (mail) => this.remove(mail)),
       },
     ];
@@ -206,11 +204,6 @@ export class MicrosoftGraphServer extends VendorServer {
     );
     return user ? work(user) : this.error(404, `Resource '${path['user']}' does not exist.`);
   }
-}
-
-function objectOf(properties: Readonly<Record<string, object>>): object {
-  const required = Object.keys(properties);
-  return { type: 'object', properties, required, additionalProperties: false };
 }
 
 function shown({ id, userPrincipalName, accountEnabled }: StoredUser): Reply {

@@ -38,7 +38,7 @@ export class OktaServer extends VendorServer {
     this.users.length = 0;
   }
 
-  protected isLetIn({ authorization }: IncomingMessage['headers']): boolean {
+  protected override isLetIn({ authorization }: IncomingMessage['headers']): boolean {
     return authorization === `SSWS ${TOKEN}`;
   }
 
@@ -60,26 +60,22 @@ export class OktaServer extends VendorServer {
   protected get routes(): readonly Route[] {
     const user = '/api/v1/users/{user}';
     return [
-      { method: 'GET', path: user, answer: (call) => this.onUser(call, shown) },
+      { on: `GET ${user}`, answer: (call) => this.onUser(call, shown) },
       {
-        method: 'POST',
-        path: `${user}/lifecycle/suspend`,
+        on: `POST ${user}/lifecycle/suspend`,
         answer: (call) => this.onUser(call, (one) => this.from(one, 'ACTIVE', 'SUSPENDED')),
       },
       {
-        method: 'POST',
-        path: `${user}/lifecycle/unsuspend`,
+        on: `POST ${user}/lifecycle/unsuspend`,
         answer: (call) => this.onUser(call, (one) => this.from(one, 'SUSPENDED', 'ACTIVE')),
       },
       {
-        method: 'POST',
-        path: `${user}/lifecycle/reset_password`,
+        on: `POST ${user}/lifecycle/reset_password`,
         query: { sendEmail: 'true' },
         answer: (call) => this.onUser(call, reset),
       },
       {
-        method: 'DELETE',
-        path: `${user}/sessions`,
+        on: `DELETE ${user}/sessions`,
         query: { oauthTokens: 'true' },
         answer: (call) => this.onUser(call, clearSessions),
       },

@@ -1,4 +1,4 @@
-import { type Reply, type Route, VendorServer } from './vendor-server.js';
+import { objectOf, type Reply, type Route, VendorServer } from './vendor-server.js';
 
 export interface PagerDutyEvent {
   readonly routing_key: string;
@@ -29,24 +29,16 @@ export class PagerDutyServer extends VendorServer {
 
   protected readonly routes: readonly Route[] = [
     {
-      method: 'POST',
-      path: '/v2/enqueue',
+      on: 'POST /v2/enqueue',
       body: {
         oneOf: [
-          {
-            type: 'object',
-            properties: { ...KEYS, event_action: { enum: ['acknowledge', 'resolve'] } },
-            required: ['routing_key', 'event_action', 'dedup_key'],
-            additionalProperties: false,
-          },
-          {
-            type: 'object',
-            properties: {
+          objectOf({ ...KEYS, event_action: { enum: ['acknowledge', 'resolve'] } }),
+          objectOf(
+            {
               ...KEYS,
               event_action: { const: 'trigger' },
-              payload: {
-                type: 'object',
-                properties: {
+              payload: objectOf(
+                {
                   summary: text(1_024),
                   source: text(255),
                   severity: { enum: ['critical', 'error', 'warning', 'info'] },
@@ -54,24 +46,20 @@ export class PagerDutyServer extends VendorServer {
                   class: text(255),
                   custom_details: { type: 'object', additionalProperties: { type: 'string' } },
                 },
-                required: ['summary', 'source', 'severity'],
-                additionalProperties: false,
-              },
+                ['timestamp', 'class', 'custom_details'],
+              ),
               client: text(255),
               client_url: { type: 'string', pattern: '^https?://' },
               links: {
                 type: 'array',
-                items: {
-                  type: 'object',
-                  properties: { href: { type: 'string', pattern: '^https?://' }, text: text(255) },
-                  required: ['href'],
-                  additionalProperties: false,
-                },
+                items: objectOf(
+                  { href: { type: 'string', pattern: '^https?://' }, text: text(255) },
+                  ['text'],
+                ),
               },
             },
-            required: ['routing_key', 'event_action', 'payload'],
-            additionalProperties: false,
-          },
+            ['client', 'client_url', 'links', 'dedup_key'],
+          ),
         ],
       },
       answer: ({ body }) => this.enqueue(body as PagerDutyEvent),
@@ -82,11 +70,6 @@ export class PagerDutyServer extends VendorServer {
     super.forget();
     this.events.length = 0;
     this.alerts.clear();
-  }
-
-  /** The key in the body is what lets in. */
-  protected isLetIn(): boolean {
-    return true;
   }
 
   protected errorOf(_status: number, message: string): unknown {

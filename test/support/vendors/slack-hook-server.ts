@@ -1,4 +1,4 @@
-import { type Reply, type Route, VendorServer } from './vendor-server.js';
+import { objectOf, type Reply, type Route, VendorServer } from './vendor-server.js';
 
 export interface HookMessage {
   readonly text: string;
@@ -11,32 +11,19 @@ export interface HookMessage {
 
 /** Everything that is control: Slack's own markup begins with `<`, and an entity with `&`. */
 const ESCAPED = '^([^<>&]|&amp;|&lt;|&gt;)*$';
-const plain = (maxLength: number) => ({
-  type: 'object',
-  properties: {
+const plain = (maxLength: number) =>
+  objectOf({
     type: { const: 'plain_text' },
     text: { type: 'string', minLength: 1, maxLength, pattern: ESCAPED },
     emoji: { const: false },
-  },
-  required: ['type', 'text', 'emoji'],
-  additionalProperties: false,
+  });
+const LINK = objectOf({
+  type: { const: 'mrkdwn' },
+  text: { type: 'string', pattern: '^<https?://[^<>|\\s]+\\|[^<>|]+>$' },
+  verbatim: { const: true },
 });
-const LINK = {
-  type: 'object',
-  properties: {
-    type: { const: 'mrkdwn' },
-    text: { type: 'string', pattern: '^<https?://[^<>|\\s]+\\|[^<>|]+>$' },
-    verbatim: { const: true },
-  },
-  required: ['type', 'text', 'verbatim'],
-  additionalProperties: false,
-};
-const block = (type: string, properties: object) => ({
-  type: 'object',
-  properties: { type: { const: type }, ...properties },
-  required: ['type', ...Object.keys(properties)],
-  additionalProperties: false,
-});
+const block = (type: string, properties: object) =>
+  objectOf({ type: { const: type }, ...properties });
 
 /**
  * Slack's incoming webhooks. They answer in plain text: `ok`, or one word that says what is wrong.
@@ -52,33 +39,27 @@ export class SlackHookServer extends VendorServer {
 
   protected readonly routes: readonly Route[] = [
     {
-      method: 'POST',
-      path: '/services/T00000000/B00000000/{token}',
-      body: {
-        type: 'object',
-        properties: {
-          text: { type: 'string', minLength: 1, maxLength: 40_000, pattern: ESCAPED },
-          mrkdwn: { const: false },
-          blocks: {
-            type: 'array',
-            minItems: 1,
-            maxItems: 50,
-            items: {
-              anyOf: [
-                block('header', { text: plain(150) }),
-                block('section', { text: { anyOf: [plain(3_000), LINK] } }),
-                block('section', {
-                  fields: { type: 'array', minItems: 1, maxItems: 10, items: plain(2_000) },
-                }),
-              ],
-            },
+      on: 'POST /services/T00000000/B00000000/{token}',
+      body: objectOf({
+        text: { type: 'string', minLength: 1, maxLength: 40_000, pattern: ESCAPED },
+        mrkdwn: { const: false },
+        blocks: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 50,
+          items: {
+            anyOf: [
+              block('header', { text: plain(150) }),
+              block('section', { text: { anyOf: [plain(3_000), LINK] } }),
+              block('section', {
+                fields: { type: 'array', minItems: 1, maxItems: 10, items: plain(2_000) },
+              }),
+            ],
           },
-          unfurl_links: { const: false },
-          unfurl_media: { const: false },
         },
-        required: ['text', 'mrkdwn', 'blocks', 'unfurl_links', 'unfurl_media'],
-        additionalProperties: false,
-      },
+        unfurl_links: { const: false },
+        unfurl_media: { const: false },
+      }),
       answer: ({ path, body }) => this.post(path.token!, body as HookMessage),
     },
   ];
@@ -91,11 +72,6 @@ export class SlackHookServer extends VendorServer {
     super.forget();
     this.shortestMs = 0;
     this.messages.length = 0;
-  }
-
-  /** The address is what lets in. */
-  protected isLetIn(): boolean {
-    return true;
   }
 
   protected override error(status: number): Reply {

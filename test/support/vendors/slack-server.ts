@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type Reply, type Route, VendorServer } from './vendor-server.js';
+import { objectOf, type Reply, type Route, VendorServer } from './vendor-server.js';
 
 export interface SlackMessage {
   readonly channel: string;
@@ -20,11 +20,9 @@ export class SlackServer extends VendorServer {
 
   protected readonly routes: readonly Route[] = [
     {
-      method: 'POST',
-      path: '/api/chat.postMessage',
-      body: {
-        type: 'object',
-        properties: {
+      on: 'POST /api/chat.postMessage',
+      body: objectOf(
+        {
           channel: { type: 'string' },
           text: { type: 'string', maxLength: 40_000 },
           mrkdwn: { const: false },
@@ -33,14 +31,12 @@ export class SlackServer extends VendorServer {
           unfurl_links: { const: false },
           unfurl_media: { const: false },
         },
-        required: ['channel', 'text', 'mrkdwn', 'parse', 'unfurl_links', 'unfurl_media'],
-        additionalProperties: false,
-      },
+        ['link_names'],
+      ),
       answer: ({ body }) => this.post(body as SlackMessage),
     },
     {
-      method: 'POST',
-      path: '/api/auth.test',
+      on: 'POST /api/auth.test',
       answer: () => ok({ url: 'https://example.slack.com/', team_id: 'T1', user_id: 'U1' }),
     },
   ];
@@ -50,7 +46,7 @@ export class SlackServer extends VendorServer {
     this.messages.length = 0;
   }
 
-  protected isLetIn({ authorization }: IncomingMessage['headers']): boolean {
+  protected override isLetIn({ authorization }: IncomingMessage['headers']): boolean {
     return authorization === `Bearer ${this.token}`;
   }
 

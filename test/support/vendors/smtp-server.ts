@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
+import { flood } from '../loopback-server.js';
 import type { Certificate } from './certificate.js';
 
 /** What the server can be told to do at a step: say something else, end the connection, or say nothing. */
@@ -219,20 +220,11 @@ class Conversation {
       // A server that ends here may have kept the message.
       if (step === '.') effect?.();
       this.socket.destroy();
-    } else if (trick === 'flood') this.flood();
+    } else if (trick === 'flood') flood(this.socket, `250-${'x'.repeat(10_000)}\r\n`);
     else if (trick) this.socket.write(`${trick.say}\r\n`);
     else {
       this.socket.write(`${text}\r\n`);
       effect?.();
     }
-  }
-
-  /** A reply that never ends. */
-  private flood(): void {
-    const more = (): void => {
-      while (!this.socket.destroyed && this.socket.write(`250-${'x'.repeat(10_000)}\r\n`));
-      if (!this.socket.destroyed) this.socket.once('drain', more);
-    };
-    more();
   }
 }

@@ -1,4 +1,4 @@
-import { type Reply, type Route, VendorServer } from './vendor-server.js';
+import { objectOf, type Reply, type Route, VendorServer } from './vendor-server.js';
 
 interface TextRun {
   readonly text: string;
@@ -16,54 +16,40 @@ export interface TeamsMessage {
 
 const MOST_BYTES = 28 * 1_024;
 /** Plain text: neither a function (`{{DATE(…)}}`) nor a template (`${…}`) is in it. */
-const RUN = {
-  type: 'object',
-  properties: {
+const RUN = objectOf(
+  {
     type: { const: 'TextRun' },
     text: { type: 'string', minLength: 1, not: { pattern: '\\{\\{|\\$\\{' } },
     size: { enum: ['Default', 'Large'] },
     weight: { enum: ['Default', 'Bolder'] },
   },
-  required: ['type', 'text'],
-  additionalProperties: false,
-};
-const CARD = {
-  type: 'object',
-  properties: {
+  ['size', 'weight'],
+);
+const CARD = objectOf(
+  {
     $schema: { const: 'http://adaptivecards.io/schemas/adaptive-card.json' },
     type: { const: 'AdaptiveCard' },
     version: { enum: ['1.2', '1.3', '1.4', '1.5'] },
     body: {
       type: 'array',
       minItems: 1,
-      items: {
-        type: 'object',
-        properties: {
-          type: { const: 'RichTextBlock' },
-          inlines: { type: 'array', minItems: 1, items: RUN },
-        },
-        required: ['type', 'inlines'],
-        additionalProperties: false,
-      },
+      items: objectOf({
+        type: { const: 'RichTextBlock' },
+        inlines: { type: 'array', minItems: 1, items: RUN },
+      }),
     },
     actions: {
       type: 'array',
       maxItems: 6,
-      items: {
-        type: 'object',
-        properties: {
-          type: { const: 'Action.OpenUrl' },
-          title: { type: 'string' },
-          url: { type: 'string', pattern: '^https?://' },
-        },
-        required: ['type', 'title', 'url'],
-        additionalProperties: false,
-      },
+      items: objectOf({
+        type: { const: 'Action.OpenUrl' },
+        title: { type: 'string' },
+        url: { type: 'string', pattern: '^https?://' },
+      }),
     },
   },
-  required: ['type', 'version', 'body'],
-  additionalProperties: false,
-};
+  ['$schema', 'actions'],
+);
 
 /**
  * A workflow of Teams that starts when a webhook request is received: its address carries a signature, its message is an
@@ -78,37 +64,29 @@ export class TeamsServer extends VendorServer {
 
   protected readonly routes: readonly Route[] = [
     {
-      method: 'POST',
-      path: '/workflows/0123456789abcdef/triggers/manual/paths/invoke',
+      on: 'POST /workflows/0123456789abcdef/triggers/manual/paths/invoke',
       query: {
         'api-version': '2016-06-01',
         sp: '/triggers/manual/run',
         sv: '1.0',
         sig: /^.+$/,
       },
-      body: {
-        type: 'object',
-        properties: {
-          type: { const: 'message' },
-          attachments: {
-            type: 'array',
-            minItems: 1,
-            maxItems: 1,
-            items: {
-              type: 'object',
-              properties: {
-                contentType: { const: 'application/vnd.microsoft.card.adaptive' },
-                contentUrl: { const: null },
-                content: CARD,
-              },
-              required: ['contentType', 'content'],
-              additionalProperties: false,
+      body: objectOf({
+        type: { const: 'message' },
+        attachments: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 1,
+          items: objectOf(
+            {
+              contentType: { const: 'application/vnd.microsoft.card.adaptive' },
+              contentUrl: { const: null },
+              content: CARD,
             },
-          },
+            ['contentUrl'],
+          ),
         },
-        required: ['type', 'attachments'],
-        additionalProperties: false,
-      },
+      }),
       answer: ({ query, body }) => this.post(query.sig!, body as TeamsMessage),
     },
   ];
@@ -127,11 +105,6 @@ export class TeamsServer extends VendorServer {
   override forget(): void {
     super.forget();
     this.messages.length = 0;
-  }
-
-  /** The signature in the address is what lets in. */
-  protected isLetIn(): boolean {
-    return true;
   }
 
   protected errorOf(status: number, message: string): unknown {

@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
+import { LoopbackServer } from '../loopback-server.js';
 
 /** A request as the vendor read it. */
 export interface VendorCall {
@@ -26,9 +27,8 @@ export interface Reply {
 
 /** One request that the vendor documents. Whatever differs from it is refused and kept as a problem. */
 export interface Route {
-  readonly method: string;
-  /** `/users/{user}/messages`: each name stands for one segment. */
-  readonly path: string;
+  /** Method and path, such as `GET /users/{user}/messages`: each name stands for one segment. */
+  readonly on: string;
   /** What the query holds: all of it, each value a text or a pattern. */
   readonly query?: Readonly<Record<string, string | RegExp>>;
   /** JSON schema of the body; without it there is none. */
@@ -48,8 +48,14 @@ export type Trouble = number | 'fine' | 'html' | 'hang' | 'drop' | 'drop-after' 
 
 const ajv = new Ajv({ allowUnionTypes: true });
 
-/** What the servers of all vendors have in common. A vendor is its routes, who is let in, and how its errors look. */
-export abstract class VendorServer {
+/** Schema of an object with these fields and no others. All of them are required, except the `optional` ones. */
+export function objectOf(properties: object, optional: readonly string[] = []): object {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+/** The common part of all simulated vendors. A vendor adds its routes, its check of credentials and its errors. */
+export abstract class VendorServer extends LoopbackServer {
   readonly calls: VendorCall[] = [];
   /** What was not as documented. A test expects none. */
   readonly problems: string[] = [];
@@ -57,36 +63,19 @@ export abstract class VendorServer {
   private readonly troubles: Trouble[] = [];
   private readonly loginTroubles: Trouble[] = [];
   private readonly troublesAt: { readonly line: RegExp; readonly left: Trouble[] }[] = [];
-  private readonly sockets = new Set<Socket>();
-  private readonly server: Server;
   private readonly validators = new Map<object, ValidateFunction>();
 
-  constructor() {
-    this.server = createServer((request, response) => {
-      this.take(request, response).catch((error: unknown) => {
-        this.problems.push(String(error));
-        request.socket.destroy();
-      });
-    });
-    this.server.on('connection', (socket) => {
-      this.sockets.add(socket);
-      socket.on('close', () => this.sockets.delete(socket));
-    });
-  }
-
   protected abstract readonly routes: readonly Route[];
-  /** Whether the request shows credentials that are good now. */
-  protected abstract isLetIn(headers: IncomingMessage['headers']): boolean;
   /** The vendor's documented shape of an error. */
   protected abstract errorOf(status: number, message: string): unknown;
 
-  async start(): Promise<this> {
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-    return this;
+  /** Whether the credentials are valid now. The default is a vendor whose address or body contains the secret. */
+  protected isLetIn(_headers: IncomingMessage['headers']): boolean {
+    return true;
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  protected override failed(error: unknown): void {
+    this.problems.push(String(error));
   }
 
   /** For the next requests one after the other, those to the login not counted; all that come later are fine. */
@@ -125,11 +114,6 @@ export abstract class VendorServer {
     this.troublesAt.length = 0;
   }
 
-  async stop(): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
-
   /** The vendor's own error. */
   protected error(status: number, message = `says ${status}`): Reply {
     return { status, body: this.errorOf(status, message) };
@@ -137,12 +121,12 @@ export abstract class VendorServer {
 
   private isLogin(url: string): boolean {
     const [path] = url.split('?');
-    return this.routes.some((route) => route.open && matchOf(route.path, path!) !== undefined);
+    return this.routes.some(({ open, on }) => open && matchOf(on.split(' ')[1]!, path!));
   }
 
-  private async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url = '', headers } = request;
-    const text = await read(request);
+    const text = await textOf(request);
     const found = this.find(method, url);
     if ('problem' in found) return this.refuse(response, 404, found.problem);
     const { route, path, query } = found;
@@ -196,7 +180,8 @@ export abstract class VendorServer {
     /** Of a path that may be asked in several ways, the first one's. */
     let wrong: string | undefined;
     for (const route of this.routes) {
-      const path = route.method === method ? matchOf(route.path, rawPath) : undefined;
+      const [itsMethod, itsPath] = route.on.split(' ');
+      const path = itsMethod === method ? matchOf(itsPath!, rawPath) : undefined;
       if (!path) continue;
       const problem = queryProblem(route, query);
       if (!problem) return { route, path, query };
@@ -210,7 +195,7 @@ export abstract class VendorServer {
     headers: IncomingMessage['headers'],
     text: string,
   ): { body?: unknown; problem?: string } {
-    const name = `${route.method} ${route.path}`;
+    const name = route.on;
     if (!route.body) return text === '' ? {} : { problem: `${name} takes no body.` };
     const type = route.form ? 'application/x-www-form-urlencoded' : 'application/json';
     if (headers['content-type']?.split(';')[0] !== type) {
@@ -255,21 +240,14 @@ function queryProblem({ query = {} }: Route, given: Record<string, string>): str
 }
 
 function write(response: ServerResponse, { status, headers, body, text }: Reply): void {
-  if (text !== undefined) {
-    response.writeHead(status, { 'content-type': 'text/plain', ...headers });
-    return void response.end(text);
+  if (text === undefined && body === undefined) {
+    return void response.writeHead(status, headers).end();
   }
-  if (body === undefined) return void response.writeHead(status, headers).end();
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(JSON.stringify(body));
+  const type = text === undefined ? 'application/json' : 'text/plain';
+  response.writeHead(status, { 'content-type': type, ...headers });
+  response.end(text ?? JSON.stringify(body));
 }
 
 function writeHtml(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Please log in</html>');
-}
-
-async function read(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -14,14 +14,12 @@ export class VirusTotalServer extends VendorServer {
 
   protected readonly routes: readonly Route[] = [
     ...['urls', 'domains', 'ip_addresses', 'files'].map((collection) => ({
-      method: 'GET',
-      path: `/api/v3/${collection}/{id}`,
+      on: `GET /api/v3/${collection}/{id}`,
       answer: ({ path }: { path: Readonly<Record<string, string>> }) =>
         this.report(`${collection}/${path.id}`),
     })),
     {
-      method: 'GET',
-      path: '/api/v3/users/{id}',
+      on: 'GET /api/v3/users/{id}',
       answer: ({ path }) =>
         path.id === this.key
           ? { status: 200, body: { data: { type: 'user', id: 'ada', attributes: {} } } }
@@ -34,7 +32,7 @@ export class VirusTotalServer extends VendorServer {
     this.objects.set(place, { last_analysis_stats, ...more });
   }
 
-  protected isLetIn(headers: IncomingMessage['headers']): boolean {
+  protected override isLetIn(headers: IncomingMessage['headers']): boolean {
     return headers['x-apikey'] === this.key;
   }
 

@@ -1,15 +1,19 @@
 import { by, type Scene } from '../scene.js';
 
+/** An event in the generic format. */
+export const malwareAlert = (alert_id: string) => ({
+  event_type: 'malware',
+  timestamp: '2026-01-31T09:30:00Z',
+  source: 'siem',
+  data: { alert_id, severity: 'high', details: { host: 'web-1.example.com' } },
+});
+const ALARM = { alarm: { rule: 'Impossible travel', level: 'warn', key: 'a-17' } };
+
 export const EVENTS: readonly Scene[] = [
   by.nobody('receiveWebhook', 200, {
     shows: ['generic', 'The generic format'],
     path: { source: 'siem' },
-    body: {
-      event_type: 'malware',
-      timestamp: '2026-01-31T09:30:00Z',
-      source: 'siem',
-      data: { alert_id: 'alert-4711', severity: 'high', details: { host: 'web-1.example.com' } },
-    },
+    body: malwareAlert('alert-4711'),
   }),
   by.nobody('receiveWebhook', 200, {
     shows: ['email_alert', 'An alert about a mail'],
@@ -70,39 +74,29 @@ export const EVENTS: readonly Scene[] = [
   by.nobody('receiveWebhook', 200, {
     shows: ['duplicate', 'The same event again'],
     path: { source: 'siem' },
-    body: {
-      event_type: 'malware',
-      timestamp: '2026-01-31T09:30:00Z',
-      source: 'siem',
-      data: { alert_id: 'alert-4711', severity: 'high', details: { host: 'web-1.example.com' } },
-    },
+    body: malwareAlert('alert-4711'),
   }),
   by.nobody('receiveWebhook', 202, {
     shows: ['queued', 'Many arrive at once: a worker makes the incident'],
     path: { source: 'siem' },
-    body: {
-      event_type: 'malware',
-      timestamp: '2026-01-31T09:30:00Z',
-      source: 'siem',
-      data: { alert_id: 'alert-4712', severity: 'high', details: { host: 'web-1.example.com' } },
-    },
+    body: malwareAlert('alert-4712'),
     hurried: true,
   }),
   by.nobody('receiveWebhook', 422, {
     path: { source: 'siem' },
-    body: { alarm: { rule: 'Impossible travel', level: 'warn', key: 'a-17' } },
+    body: ALARM,
     code: 'validation_error',
     keeps: { failedEvent: '/error/details/event_id' },
   }),
   by.nobody('receiveWebhook', 401, {
     path: { source: 'siem' },
     headers: { 'x-webhook-signature': 'sha256=00' },
-    body: { alarm: { rule: 'Impossible travel', level: 'warn', key: 'a-17' } },
+    body: ALARM,
     code: 'invalid_signature',
   }),
   by.nobody('receiveWebhook', 404, {
     path: { source: 'nobody' },
-    body: { alarm: { rule: 'Impossible travel', level: 'warn', key: 'a-17' } },
+    body: ALARM,
     code: 'unknown_source',
   }),
   by.alice('listWebhookEvents', 200, {

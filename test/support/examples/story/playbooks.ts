@@ -1,161 +1,66 @@
 import { by, type Scene } from '../scene.js';
 
+const REPORTED_MAIL = {
+  name: 'reported-mail',
+  description: 'Takes a mail that somebody reported out of the mailbox.',
+  enabled: true,
+  triggers: { incident_types: ['phishing'], severities: ['high', 'critical'], sources: [] },
+  auto_run: false,
+  trust_verdict: false,
+  variables: { channel: '#soc' },
+  steps: [
+    {
+      name: 'quarantine',
+      action: 'quarantine_email',
+      parameters: { message_id: '{{ incident.raw_data.message_id }}' },
+      condition: 'has(incident.raw_data.message_id)',
+      on_error: 'stop',
+    },
+    {
+      name: 'delete',
+      action: 'delete_email',
+      parameters: { message_id: '{{ incident.raw_data.message_id }}' },
+      condition: 'has(steps.quarantine.result)',
+      approval_level: 'senior',
+      on_error: 'continue',
+    },
+    {
+      name: 'tell_team',
+      action: 'notify_channel',
+      parameters: {
+        channel: '{{ variables.channel }}',
+        message: 'The mail of {{ incident.incident_number }} is dealt with.',
+      },
+      on_error: 'continue',
+    },
+  ],
+};
+const [QUARANTINE] = REPORTED_MAIL.steps;
+const BROKEN = {
+  ...REPORTED_MAIL,
+  steps: [{ ...QUARANTINE, condition: 'has(incident.raw_data.message_id' }],
+};
+
 export const PLAYBOOKS: readonly Scene[] = [
   by.bob('createPlaybook', 201, {
     shows: ['reported_mail', 'What to do about a reported mail'],
-    body: {
-      name: 'reported-mail',
-      description: 'Takes a mail that somebody reported out of the mailbox.',
-      enabled: true,
-      triggers: { incident_types: ['phishing'], severities: ['high', 'critical'], sources: [] },
-      auto_run: false,
-      trust_verdict: false,
-      variables: { channel: '#soc' },
-      steps: [
-        {
-          name: 'quarantine',
-          action: 'quarantine_email',
-          parameters: { message_id: '{{ incident.raw_data.message_id }}' },
-          condition: 'has(incident.raw_data.message_id)',
-          on_error: 'stop',
-        },
-        {
-          name: 'delete',
-          action: 'delete_email',
-          parameters: { message_id: '{{ incident.raw_data.message_id }}' },
-          condition: 'has(steps.quarantine.result)',
-          approval_level: 'senior',
-          on_error: 'continue',
-        },
-        {
-          name: 'tell_team',
-          action: 'notify_channel',
-          parameters: {
-            channel: '{{ variables.channel }}',
-            message: 'The mail of {{ incident.incident_number }} is dealt with.',
-          },
-          on_error: 'continue',
-        },
-      ],
-    },
+    body: REPORTED_MAIL,
     keeps: { playbook: '/data/id' },
   }),
   by.bob('createPlaybook', 409, {
-    body: {
-      name: 'reported-mail',
-      description: 'Takes a mail that somebody reported out of the mailbox.',
-      enabled: true,
-      triggers: { incident_types: ['phishing'], severities: ['high', 'critical'], sources: [] },
-      auto_run: false,
-      trust_verdict: false,
-      variables: { channel: '#soc' },
-      steps: [
-        {
-          name: 'quarantine',
-          action: 'quarantine_email',
-          parameters: { message_id: '{{ incident.raw_data.message_id }}' },
-          condition: 'has(incident.raw_data.message_id)',
-          on_error: 'stop',
-        },
-        {
-          name: 'delete',
-          action: 'delete_email',
-          parameters: { message_id: '{{ incident.raw_data.message_id }}' },
-          condition: 'has(steps.quarantine.result)',
-          approval_level: 'senior',
-          on_error: 'continue',
-        },
-        {
-          name: 'tell_team',
-          action: 'notify_channel',
-          parameters: {
-            channel: '{{ variables.channel }}',
-            message: 'The mail of {{ incident.incident_number }} is dealt with.',
-          },
-          on_error: 'continue',
-        },
-      ],
-    },
+    body: REPORTED_MAIL,
     code: 'conflict',
   }),
   by.bob('createPlaybook', 422, {
-    body: {
-      name: 'other',
-      description: 'Takes a mail that somebody reported out of the mailbox.',
-      enabled: true,
-      triggers: { incident_types: ['phishing'], severities: ['high', 'critical'], sources: [] },
-      auto_run: false,
-      trust_verdict: false,
-      variables: { channel: '#soc' },
-      steps: [
-        {
-          name: 'quarantine',
-          action: 'quarantine_email',
-          parameters: { message_id: '{{ incident.raw_data.message_id }}' },
-          condition: 'has(incident.raw_data.message_id',
-          on_error: 'stop',
-        },
-      ],
-    },
+    body: { ...BROKEN, name: 'other' },
     code: 'validation_error',
   }),
   by.alice('validatePlaybook', 200, {
     shows: ['valid', 'It can be saved'],
-    body: {
-      name: 'reported-mail',
-      description: 'Takes a mail that somebody reported out of the mailbox.',
-      enabled: true,
-      triggers: { incident_types: ['phishing'], severities: ['high', 'critical'], sources: [] },
-      auto_run: false,
-      trust_verdict: false,
-      variables: { channel: '#soc' },
-      steps: [
-        {
-          name: 'quarantine',
-          action: 'quarantine_email',
-          parameters: { message_id: '{{ incident.raw_data.message_id }}' },
-          condition: 'has(incident.raw_data.message_id)',
-          on_error: 'stop',
-        },
-        {
-          name: 'delete',
-          action: 'delete_email',
-          parameters: { message_id: '{{ incident.raw_data.message_id }}' },
-          condition: 'has(steps.quarantine.result)',
-          approval_level: 'senior',
-          on_error: 'continue',
-        },
-        {
-          name: 'tell_team',
-          action: 'notify_channel',
-          parameters: {
-            channel: '{{ variables.channel }}',
-            message: 'The mail of {{ incident.incident_number }} is dealt with.',
-          },
-          on_error: 'continue',
-        },
-      ],
-    },
+    body: REPORTED_MAIL,
   }),
   by.alice('validatePlaybook', 422, {
-    body: {
-      name: 'reported-mail',
-      description: 'Takes a mail that somebody reported out of the mailbox.',
-      enabled: true,
-      triggers: { incident_types: ['phishing'], severities: ['high', 'critical'], sources: [] },
-      auto_run: false,
-      trust_verdict: false,
-      variables: { channel: '#soc' },
-      steps: [
-        {
-          name: 'quarantine',
-          action: 'quarantine_email',
-          parameters: { message_id: '{{ incident.raw_data.message_id }}' },
-          condition: 'has(incident.raw_data.message_id',
-          on_error: 'stop',
-        },
-      ],
-    },
+    body: BROKEN,
     code: 'validation_error',
   }),
   by.alice('getPlaybook', 200, {

@@ -1,4 +1,5 @@
 import { by, type Scene } from '../scene.js';
+import { malwareAlert } from './events-and-triage.js';
 
 export const TOOLS: readonly Scene[] = [
   by.admin('createConnector', 201, {
@@ -166,11 +167,6 @@ export const TOOLS: readonly Scene[] = [
   by.admin('previewWebhookEvent', 200, {
     shows: ['one_incident', 'It would make one incident'],
     path: { source: 'siem' },
-    body: {
-      event_type: 'malware',
-      timestamp: '2026-01-31T09:30:00Z',
-      source: 'siem',
-      data: { alert_id: 'alert-4711', severity: 'high', details: { host: 'web-1.example.com' } },
-    },
+    body: malwareAlert('alert-4711'),
   }),
 ];

@@ -47,7 +47,8 @@ describe('Idempotency-Key', () => {
     expect(first.headers['idempotency-replayed']).toBeUndefined();
     expect(again.headers['idempotency-replayed']).toBe('true');
     expect(await count('twice')).toBe(1);
-    const own = /^(date|x-request-id|x-ratelimit-remaining|x-ratelimit-reset|idempotency-replayed)$/;
+    const own =
+      /^(date|x-request-id|x-ratelimit-remaining|x-ratelimit-reset|idempotency-replayed)$/;
     const shared = ({ headers }: Answer) =>
       Object.entries(headers).filter(([name]) => !own.test(name));
     expect(shared(again)).toEqual(shared(first));

@@ -128,7 +128,10 @@ describe('incidents', () => {
     it('counts it in incidents_total, as `other` if its type is not documented', async () => {
       const counted = async (type: string) => {
         const { text } = await app.request('GET', '/metrics');
-        const line = new RegExp(`^incidents_total\\{type="${type}",severity="critical"\\} (.*)$`, 'm');
+        const line = new RegExp(
+          `^incidents_total\\{type="${type}",severity="critical"\\} (.*)$`,
+          'm',
+        );
         return Number(line.exec(text)?.[1] ?? 0);
       };
       const [bec, other] = [await counted('bec'), await counted('other')];

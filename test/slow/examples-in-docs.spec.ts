@@ -109,83 +109,82 @@ describe('docs/notifications.md', () => {
 });
 
 describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file, command }) => {
-    let receiver: ChildProcess;
-    let url: string;
-    let id: string;
-    const lines: string[] = [];
-    const change = (body: object) => admin.request('PUT', `${CHANNELS}/${id}`, { body });
-    const test = async () =>
-      (await admin.request('POST', `${CHANNELS}/${id}/test`)).body.data as { success: boolean };
+  let receiver: ChildProcess;
+  let url: string;
+  let id: string;
+  const lines: string[] = [];
+  const change = (body: object) => admin.request('PUT', `${CHANNELS}/${id}`, { body });
+  const test = async () =>
+    (await admin.request('POST', `${CHANNELS}/${id}/test`)).body.data as { success: boolean };
 
-    beforeAll(async () => {
-      const [program, ...args] = command();
-      receiver = spawn(program!, args, {
-        env: { ...process.env, WEBHOOK_SECRET: SECRET, PORT: '0' },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      createInterface({ input: receiver.stdout! }).on('line', (line) => lines.push(line));
-      await eventually(
-        () => lines.length,
-        (n) => n > 0,
-      );
-      url = /http:\/\/[\d.:]+\//.exec(lines[0]!)![0];
-      const body = { name: file, type: 'webhook', config: { url, secret: SECRET } };
-      id = (await admin.request('POST', CHANNELS, { body })).body.data.id;
+  beforeAll(async () => {
+    const [program, ...args] = command();
+    receiver = spawn(program!, args, {
+      env: { ...process.env, WEBHOOK_SECRET: SECRET, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
-    afterAll(async () => {
-      await admin.request('DELETE', `${CHANNELS}/${id}`);
-      receiver.kill('SIGKILL');
-      await once(receiver, 'exit');
-    });
+    createInterface({ input: receiver.stdout! }).on('line', (line) => lines.push(line));
+    await eventually(
+      () => lines.length,
+      (n) => n > 0,
+    );
+    url = /http:\/\/[\d.:]+\//.exec(lines[0]!)![0];
+    const body = { name: file, type: 'webhook', config: { url, secret: SECRET } };
+    id = (await admin.request('POST', CHANNELS, { body })).body.data.id;
+  });
+  afterAll(async () => {
+    await admin.request('DELETE', `${CHANNELS}/${id}`);
+    receiver.kill('SIGKILL');
+    await once(receiver, 'exit');
+  });
 
-    it('takes what the service signs', async () => {
-      const body = { incident_type: 'malware', source: 'edr', title: 'Zürich \u{1f525}' };
-      await admin.request('POST', '/api/incidents', { body });
-      await eventually(
-        () => lines,
-        (all) => all.some((line) => line.startsWith('incident.created ')),
-      );
-      expect(await test()).toMatchObject({ success: true });
-    });
+  it('takes what the service signs', async () => {
+    const body = { incident_type: 'malware', source: 'edr', title: 'Zürich \u{1f525}' };
+    await admin.request('POST', '/api/incidents', { body });
+    await eventually(
+      () => lines,
+      (all) => all.some((line) => line.startsWith('incident.created ')),
+    );
+    expect(await test()).toMatchObject({ success: true });
+  });
 
-    it('takes it while the secret is being changed, and not when the old one has ended', async () => {
-      await change({ config: { secret: OTHER_SECRET } });
-      expect(await test()).toMatchObject({ success: true });
-      await change({ revoke_old_secret: true });
-      expect(await test()).toMatchObject({
-        success: false,
-        message: 'It answered with status 401.',
-      });
-      await change({ config: { secret: SECRET }, revoke_old_secret: true });
+  it('takes it while the secret is being changed, and not when the old one has ended', async () => {
+    await change({ config: { secret: OTHER_SECRET } });
+    expect(await test()).toMatchObject({ success: true });
+    await change({ revoke_old_secret: true });
+    expect(await test()).toMatchObject({
+      success: false,
+      message: 'It answered with status 401.',
     });
+    await change({ config: { secret: SECRET }, revoke_old_secret: true });
+  });
 
-    const event = JSON.stringify({ id: file, type: 'x', timestamp: '', data: {} });
-    const post = async (headers: Record<string, string>, body = event) =>
-      (await fetch(url, { method: 'POST', headers, body })).status;
-    const signed = (at = new Date()) =>
-      signatureHeaders(event, { id: file, at, secrets: [SECRET] });
+  const event = JSON.stringify({ id: file, type: 'x', timestamp: '', data: {} });
+  const post = async (headers: Record<string, string>, body = event) =>
+    (await fetch(url, { method: 'POST', headers, body })).status;
+  const signed = (at = new Date()) => signatureHeaders(event, { id: file, at, secrets: [SECRET] });
 
-    it('does its work once for an event that comes twice', async () => {
-      expect([await post(signed()), await post(signed())]).toEqual([204, 204]);
-      expect(lines.filter((line) => line.endsWith(` ${file}`))).toHaveLength(1);
-    });
+  it('does its work once for an event that comes twice', async () => {
+    expect([await post(signed()), await post(signed())]).toEqual([204, 204]);
+    expect(lines.filter((line) => line.endsWith(` ${file}`))).toHaveLength(1);
+  });
 
-    it('refuses an event whose signature, id, time or body is not what was signed', async () => {
-      const headers = signed();
-      const signature = headers['webhook-signature']!.replace('v1,', 'v2,');
-      for (const forged of [
-        {},
-        { ...headers, 'webhook-signature': '' },
-        { ...headers, 'webhook-signature': signature },
-        { ...headers, 'webhook-id': 'another' },
-        { ...headers, 'webhook-timestamp': 'now' },
-        signed(new Date(Date.now() - 400_000)),
-        signed(new Date(Date.now() + 400_000)),
-      ]) {
-        expect([forged, await post(forged)]).toEqual([forged, 401]);
-      }
-      expect(await post(headers, `${event} `)).toBe(401);
-    });
+  it('refuses an event whose signature, id, time or body is not what was signed', async () => {
+    const headers = signed();
+    const signature = headers['webhook-signature']!.replace('v1,', 'v2,');
+    for (const forged of [
+      {},
+      { ...headers, 'webhook-signature': '' },
+      { ...headers, 'webhook-signature': signature },
+      { ...headers, 'webhook-id': 'another' },
+      { ...headers, 'webhook-timestamp': 'now' },
+      signed(new Date(Date.now() - 400_000)),
+      signed(new Date(Date.now() + 400_000)),
+    ]) {
+      expect([forged, await post(forged)]).toEqual([forged, 401]);
+    }
+    expect(await post(headers, `${event} `)).toBe(401);
+  });
 });
 
 interface Outcome {

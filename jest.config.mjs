@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import swcOptions from './test/support/swc-options.json' with { type: 'json' };
 
 /** Types are checked by `npm run typecheck`; here each file is only transpiled, which keeps a run short. */
@@ -25,8 +26,8 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.cjs',
   // Nothing is judged by this time: it ends what hangs. On a busy machine a test of seconds takes a minute.
   testTimeout: 180_000,
-  // A third on two processors is quicker, and makes tests late that judge races and time-outs.
-  maxWorkers: '100%',
+  // Workers also wait for the database. Jest takes no percentage above 100.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // A worker grows by every module that it loads for every suite: it is replaced before that matters.
   workerIdleMemoryLimit: '1GB',
 };

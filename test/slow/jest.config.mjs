@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import config from '../../jest.config.mjs';
 
 /** Suites that take several seconds: processes, clusters, several replicas. `npm test` does not run them. */
@@ -7,6 +6,4 @@ export default {
   rootDir: '../..',
   testMatch: ['<rootDir>/test/slow/*.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  // They wait for processes. Jest takes no percentage above 100.
-  maxWorkers: Math.ceil(availableParallelism() * 1.5),
 };

@@ -1,0 +1,71 @@
+import 'reflect-metadata';
+
+type Class<T extends object> = new () => T;
+
+/** A row that has the fields of a DTO. Optional fields may be null, as in a table. */
+export type RowOf<Dto> = {
+  readonly [Name in keyof Dto]: undefined extends Dto[Name]
+    ? ValueOf<Dto[Name]> | null
+    : ValueOf<Dto[Name]>;
+};
+type ValueOf<T> = T extends Date | string | number | boolean | undefined
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly ValueOf<Item>[]
+    : T extends object
+      ? RowOf<T>
+      : T;
+
+interface Property {
+  readonly name: string;
+  readonly nested?: (value: object) => object;
+}
+
+interface Described {
+  readonly type?: unknown;
+}
+
+/**
+ * Returns a function that copies the fields that a DTO declares from a row, in the order of their declaration. Other
+ * fields of the row are left out, and so are fields that are null. JSON.stringify writes a Date in ISO 8601.
+ */
+export function present<Dto extends object>(type: Class<Dto>): (row: RowOf<Dto>) => Dto {
+  let properties: readonly Property[] | undefined;
+  return (row) => {
+    properties ??= propertiesOf(type);
+    const shown: Record<string, unknown> = {};
+    for (const { name, nested } of properties) {
+      const value = (row as Record<string, unknown>)[name];
+      if (value === null || value === undefined) continue;
+      shown[name] = nested ? presentNested(value, nested) : value;
+    }
+    return shown as Dto;
+  };
+}
+
+function presentNested(value: object, nested: (value: object) => object): object {
+  return Array.isArray(value) ? value.map((item) => nested(item as object)) : nested(value);
+}
+
+/** Reads the metadata that the decorators of fields.ts leave for the OpenAPI document. */
+function propertiesOf(type: Class<object>): Property[] {
+  const prototype = type.prototype as object;
+  const names = (Reflect.getMetadata('swagger/apiModelPropertiesArray', prototype) ??
+    []) as string[];
+  if (names.length === 0) throw new Error(`${type.name} declares no fields.`);
+  return names.map((entry) => {
+    const name = entry.slice(1);
+    const described = Reflect.getMetadata(
+      'swagger/apiModelProperties',
+      prototype,
+      name,
+    ) as Described;
+    return { name, nested: nestedIn(described.type) };
+  });
+}
+
+/** Nested and NestedList give a function that returns a class; other fields give the name of a type, or a class. */
+function nestedIn(type: unknown): ((value: object) => object) | undefined {
+  if (typeof type !== 'function' || type.name !== 'type') return undefined;
+  return present<object>((type as () => Class<object>)());
+}

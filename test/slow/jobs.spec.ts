@@ -110,7 +110,7 @@ describe('the job queue', () => {
       error: 'Number 1 does not work: \ufffd',
       data: { n: 1 },
     });
-    expect(dead!.diedAt.getTime()).toBeGreaterThan(dead!.enqueuedAt.getTime());
+    expect(dead!.created_at.getTime()).toBeGreaterThan(dead!.enqueued_at.getTime());
     expect(await stateOf('failing')).toEqual({ queue: 'failing', waiting: 0, active: 0, dead: 1 });
 
     broken = false;

@@ -141,17 +141,9 @@ export class AuditVerificationDto {
   })
   readonly head_rewound?: true;
 
-  @WholeNumber({
-    optional: true,
-    min: 1,
-    description:
-      'Number of entries that were removed before they were sealed; absent if there are none.',
-  })
-  readonly missing?: number;
-
   static from(this: void, found: Verification): AuditVerificationDto {
-    const { valid, checked, unsealed, taken_over, first_invalid_id, head_rewound, missing } = found;
-    return { valid, checked, unsealed, taken_over, first_invalid_id, head_rewound, missing };
+    const { valid, checked, unsealed, taken_over, first_invalid_id, head_rewound } = found;
+    return { valid, checked, unsealed, taken_over, first_invalid_id, head_rewound };
   }
 }
 
@@ -200,7 +192,7 @@ const LINES: readonly SchemaObject[] = [
       key_id: text,
       mac: hash,
     },
-    { writer: text, written: number, seal, attestation },
+    { seal, attestation },
   ),
   lineOf('removed', { id: { type: 'string', format: 'uuid' }, seal }),
   lineOf('end', { sealed: count, unsealed: count, key_id: text, mac: hash }),

@@ -16,6 +16,7 @@ import { createDataSource } from '../../src/platform/database/data-source.js';
 import { waitUntilUnused } from '../../src/platform/secrets/known-keys.js';
 import { SecretKeysRepository } from '../../src/platform/secrets/secret-keys.repository.js';
 import { query } from '../support/embedded/query.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { Site } from '../support/site.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -77,9 +78,16 @@ describe('the keys that the database knows', () => {
   const longAfter = () =>
     query(database.url, `update secret_keys set last_used_at = last_used_at - interval '1 minute'`);
 
-  /** The trail has a witness again, which the last of its parts to be well shows. */
+  /** Waits until the anchor file holds the present end of the trail. */
   const expectAuditHealthy = async (service: ServiceProcess): Promise<void> => {
-    await service.logged(/The audit chain ends at/);
+    await eventually(
+      async () => {
+        const [counted] = await query<{ records: number }>(database.url, RECORDS);
+        const { seq } = JSON.parse(readFileSync(join(home, 'anchor.json'), 'utf8'));
+        return Number(seq) === counted!.records;
+      },
+      (isCurrent) => isCurrent,
+    );
     const { body } = await site.admin(service).request('GET', '/health/detailed');
     expect(body.components.audit).toMatchObject({ status: 'healthy' });
   };
@@ -163,20 +171,15 @@ describe('the keys that the database knows', () => {
     expect(again.stdout).toMatch(/No older key is needed\./);
   });
 
-  it('can be rotated while nothing runs, and earlier lines of the log are still recognised', async () => {
+  it('can be rotated while nothing runs', async () => {
     const next = newKey();
     const { code } = await runCommand('reseal', [], withKeys(next, old));
     expect(code).toBe(0);
     const after = await start(next);
     await expectAuditHealthy(after);
-    const line = after.lines.find((one) => one.includes('The audit chain ends at'))!;
-    const known = await runCommand('audit', ['check-head', line], withKeys(next));
-    expect(known).toMatchObject({ code: 0, stderr: '' });
-    const forged = line.replace(/ends at \d+/, 'ends at 999');
-    const refusal = await runCommand('audit', ['check-head', forged], withKeys(next));
-    expect(refusal).toMatchObject({ code: 1, stdout: '' });
-    expect(refusal.stderr).toMatch(/^The service did not write the line/);
-    const usage = await runCommand('audit', ['check-head'], withKeys(next));
+    const accepted = await runCommand('audit', ['accept-head', 'a drill'], withKeys(next));
+    expect(accepted).toMatchObject({ code: 0, stderr: '' });
+    const usage = await runCommand('audit', ['accept-head'], withKeys(next));
     expect(usage.stderr).toMatch(/^Usage: /);
   });
 

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { acceptHead } from '../../src/audit/anchor/audit-witness.js';
 import { AuditResealing } from '../../src/audit/verification/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
@@ -11,6 +12,7 @@ describe('resealing the audit trail', () => {
   let next: string;
 
   beforeAll(async () => {
+    Logger.overrideLogger(false);
     harness = await AuditHarness.open();
   });
   afterAll(() => harness.database.close());
@@ -39,22 +41,20 @@ describe('resealing the audit trail', () => {
     return row!.audit_id;
   };
 
-  it('keeps a trail accepted that was accepted with an older key', async () => {
+  it('keeps an accepted trail accepted after the key of the acceptance is gone', async () => {
     const writer = harness.replica([old]);
-    for (let row = 0; row < 3; row += 1) await harness.record(writer);
-    const [gone] = await harness.rows<{ id: string }>(
-      'select id from audit_log where written = 1 order by id desc limit 1',
-    );
-    await harness.tamper(`delete from audit_log where id = '${gone!.id}'`);
+    const putBack = await harness.keepState();
+    await record(writer, 1);
     await writer.sealAll();
-    expect(await writer.verify()).toMatchObject({ valid: false, missing: 1 });
-    const rotated = harness.replica([next, old]);
-    await acceptHead(harness.database.dataSource, writer.keys, 'removed by mistake');
-    expect(await rotated.verify()).toMatchObject({ valid: true });
-
-    await reseal(rotated);
-    await rotated.sealAll();
-    expect(await harness.replica([next]).verify()).toMatchObject({ valid: true });
+    await putBack();
+    await writer.sealAll();
+    await acceptHead(harness.database.dataSource, writer.keys, 'a backup');
+    await writer.sealAll();
+    await reseal(harness.replica([next, old]));
+    const alone = harness.replica([next]);
+    await alone.sealAll();
+    expect(alone.witness.acceptedAt).toBeGreaterThan(0);
+    expect(await alone.verify()).toMatchObject({ valid: true });
   });
 
   it('verifies everything with the newest key alone, after each rotation', async () => {

@@ -10,7 +10,6 @@ import { type AuditKeys, type ChainEnd, faultOfEnd, signHead } from '../chain/au
 import { AuditSealer } from '../chain/audit-sealing.js';
 import { AuditVerifier, type JudgedSeal, SealWalk } from './audit-verifier.js';
 import { AuditVerifyRepository } from './audit-verify.repository.js';
-import { AuditWriter } from '../audit-log.js';
 
 const RETRY_MS = 50;
 
@@ -48,7 +47,7 @@ export class AuditResealing {
   ) {
     this.transactions = new Transactions(dataSource);
     const clock = new Clock();
-    const witness = new AuditWitness(this.chain, keys, new AuditWriter(), clock);
+    const witness = new AuditWitness(this.chain, keys, clock);
     this.sealer = new AuditSealer(this.transactions, this.chain, keys, witness);
     this.walk = new SealWalk(this.records, keys);
     this.verifier = new AuditVerifier(

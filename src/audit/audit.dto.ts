@@ -120,14 +120,6 @@ export class AuditVerificationDto {
   @WholeNumber({ min: 0, description: 'Number of entries that wait to be sealed.' })
   readonly unsealed: number;
 
-  @WholeNumber({
-    optional: true,
-    min: 1,
-    description:
-      'Number of sealed entries whose key was lost. They are unchanged since the key was given up; earlier changes cannot be detected. Absent if there are none.',
-  })
-  readonly taken_over?: number;
-
   @Id('AuditRecordId', {
     optional: true,
     description: 'First entry that was changed; absent if only the end of the trail is missing.',
@@ -142,8 +134,8 @@ export class AuditVerificationDto {
   readonly head_rewound?: true;
 
   static from(this: void, found: Verification): AuditVerificationDto {
-    const { valid, checked, unsealed, taken_over, first_invalid_id, head_rewound } = found;
-    return { valid, checked, unsealed, taken_over, first_invalid_id, head_rewound };
+    const { valid, checked, unsealed, first_invalid_id, head_rewound } = found;
+    return { valid, checked, unsealed, first_invalid_id, head_rewound };
   }
 }
 

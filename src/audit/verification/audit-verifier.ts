@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { Injectable, Logger } from '@nestjs/common';
-import { attestationOf, attestedAs } from './audit-attestation.js';
+import { attestationOf, isAttested } from './audit-attestation.js';
 import {
   GENESIS,
   isGenuine,
@@ -19,8 +19,8 @@ import { Transactions } from '../../platform/database/transactions.js';
 import { AuditChainRepository } from '../chain/audit-chain.repository.js';
 import { lastAcceptedAt, AuditWitness, type SeenHead } from '../anchor/audit-witness.js';
 
-/** `unknown`: the key of the seal is missing. `taken_over`: the key was lost, see AuditResealing. */
-export type Verdict = 'genuine' | 'taken_over' | 'unknown' | 'altered';
+/** `unknown`: the key of the seal or its row is missing. */
+export type Verdict = 'genuine' | 'unknown' | 'altered';
 
 export interface JudgedSeal {
   readonly seal: SealedRow;
@@ -61,8 +61,10 @@ export class SealWalk {
     if (!row || seq !== previous.seq + 1n) return { seal, previous, verdict: 'altered' };
     const attestation = attestationOf(attestations, seq, this.keys.attestations);
     if (attestation) {
-      const how = attestedAs(attestation, this.keys.attestations, previous, seal, row);
-      return { seal, previous, verdict: how ?? 'altered', attestedBy: attestation.keyId };
+      const verdict = isAttested(attestation, this.keys.attestations, previous, seal, row)
+        ? 'genuine'
+        : 'altered';
+      return { seal, previous, verdict, attestedBy: attestation.keyId };
     }
     return { seal, previous, verdict: this.judgeByKeys(previous, seal, row) };
   }
@@ -82,8 +84,6 @@ export interface Verification {
   readonly checked: number;
   /** Rows that wait for the sealer. Many of them mean that it does not run. */
   readonly unsealed: number;
-  /** Checked rows whose key was lost. They are unchanged since the key was given up. */
-  readonly taken_over?: number;
   readonly first_invalid_id?: string;
   /** The chain does not contain a head that was seen before. */
   readonly head_rewound?: true;
@@ -92,10 +92,6 @@ export interface Verification {
 interface Walk {
   readonly count: number;
   readonly invalidId?: string;
-}
-
-interface SealedWalk extends Walk {
-  readonly takenOver: number;
 }
 
 /** Verifies the whole trail page by page, so that it needs the memory of one page. */
@@ -152,25 +148,20 @@ export class AuditVerifier {
       valid: fault === undefined && invalidId === undefined && !rewound,
       checked: seals.count,
       unsealed: rest.count,
-      taken_over: seals.takenOver || undefined,
       first_invalid_id: invalidId,
       head_rewound: rewound || undefined,
     };
   }
 
-  private async walkSeals(manager: EntityManager): Promise<SealedWalk> {
+  private async walkSeals(manager: EntityManager): Promise<Walk> {
     let count = 0;
-    let takenOver = 0;
     for await (const page of this.seals.pages(manager)) {
       for (const { seal, verdict } of page) {
-        if (verdict !== 'genuine' && verdict !== 'taken_over') {
-          return { count, takenOver, invalidId: seal.auditId };
-        }
+        if (verdict !== 'genuine') return { count, invalidId: seal.auditId };
         count += 1;
-        if (verdict === 'taken_over') takenOver += 1;
       }
     }
-    return { count, takenOver };
+    return { count };
   }
 
   private async walkUnsealed(manager: EntityManager, sealedTo: string | null): Promise<Walk> {

@@ -79,9 +79,9 @@ describe('the repositories of actions that nobody has claimed', () => {
   it('reject the actions of an incident, except what a run has, or may have sent', async () => {
     const ids = await oneOfEach({ incidentId: await incident() });
     const others = await oneOfEach({ incidentId: await incident() });
-    const { incidentId } = (await actions.findById(ids.nobodys))!;
+    const { incident_id } = (await actions.findById(ids.nobodys))!;
     const changed = await changedBy(ids, (tx) =>
-      actions.rejectOfIncident(tx, incidentId!, REJECTION),
+      actions.rejectOfIncident(tx, incident_id!, REJECTION),
     );
     expect(changed).toEqual(['waiting', 'nobodys', 'nobodysLapsed']);
     expect(await row(ids.nobodys)).toMatchObject({ status: 'rejected', lease_until: null });
@@ -108,13 +108,13 @@ describe('the repositories of actions that nobody has claimed', () => {
       'reject what the kill switch holds, except what may have been sent',
       ['nobodys', 'nobodysLapsed'],
       (tx) => actions.rejectHeld(tx, REJECTION),
-      { status: 'rejected', rejectedBy: 'system', rejectedAt: AT, rejectionReason: 'Over.' },
+      { status: 'rejected', rejected_by: 'system', rejected_at: AT, rejection_reason: 'Over.' },
     ],
     [
       'fail what the kill switch holds and may have been sent',
       ['nobodysSent'],
       (tx) => actions.failHeld(tx, UNKNOWN, AT),
-      { status: 'failed', executedBy: 'system', executedAt: AT, result: UNKNOWN },
+      { status: 'failed', executed_by: 'system', executed_at: AT, result: UNKNOWN },
     ],
     [
       'reject a single action unless it may have been sent',

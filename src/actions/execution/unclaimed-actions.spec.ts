@@ -9,7 +9,7 @@ import { ConnectorPlaces, MOST_PER_CONNECTOR } from './connector-places.js';
 import { UnclaimedActions } from './unclaimed-actions.js';
 
 const waiting = (id: string, type: ActionTypeName): Action =>
-  ({ id, type, status: 'pending', sent: false, fence: 0 }) as Action;
+  ({ id, action_type: type, status: 'pending', sent: false, fence: 0 }) as Action;
 
 type Run = (action: Action) => Promise<Action>;
 
@@ -35,7 +35,9 @@ describe('UnclaimedActions', () => {
     report = jest.fn();
     const repository: Pick<ClaimRepository, 'unclaimed'> = {
       unclaimed: async (limit: number, { ids, types }: Except) =>
-        QUEUE.filter(({ id, type }) => !ids.includes(id) && !types.includes(type)).slice(0, limit),
+        QUEUE.filter(
+          ({ id, action_type }) => !ids.includes(id) && !types.includes(action_type),
+        ).slice(0, limit),
     };
     const registry = {
       providerOf: async (type: ActionTypeName) => ({ identity: { id: `for ${type}` } }),

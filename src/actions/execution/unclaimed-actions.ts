@@ -46,9 +46,9 @@ export class UnclaimedActions {
       const connectors = await this.connectorsOf(oldest);
       const before = withoutPlace.size;
       for (const action of oldest) {
-        const giveBack = this.places.tryTake(connectors.get(action.type) ?? NOBODY);
+        const giveBack = this.places.tryTake(connectors.get(action.action_type) ?? NOBODY);
         if (giveBack) void this.begin(action, giveBack, watcher);
-        else withoutPlace.add(action.type);
+        else withoutPlace.add(action.action_type);
       }
       if (withoutPlace.size === before) return watcher.lookAgain();
     }
@@ -75,7 +75,7 @@ export class UnclaimedActions {
 
   private async connectorsOf(waiting: readonly Action[]): Promise<Map<ActionTypeName, string>> {
     const found = new Map<ActionTypeName, string>();
-    for (const type of new Set(waiting.map((action) => action.type))) {
+    for (const type of new Set(waiting.map((action) => action.action_type))) {
       const connector = await this.registry.providerOf(type);
       if (connector) found.set(type, connector.identity.id);
     }

@@ -67,7 +67,7 @@ const ENTER: Statement = {
 type EnteredRow = { readonly valid: boolean } & (LockedRow | { readonly id: null });
 
 /** The fields of an action that never change. */
-export type ActionRoute = Pick<Action, 'id' | 'type' | 'incidentId' | 'rollbackOf'>;
+export type ActionRoute = Pick<Action, 'id' | 'action_type' | 'incident_id' | 'rollback_of'>;
 
 const FIND_ROUTE: Statement = {
   name: 'actions_find_route',
@@ -144,8 +144,13 @@ export class ActionsRepository {
     type Row = Pick<ActionEntity, 'id' | 'action_type' | 'incident_id' | 'rollback_of'>;
     const [row] = await this.statements.rows<Row>(FIND_ROUTE, [id]);
     if (!row) return undefined;
-    const { action_type: type, incident_id, rollback_of } = row;
-    return { id, type, incidentId: incident_id ?? undefined, rollbackOf: rollback_of ?? undefined };
+    const { action_type, incident_id, rollback_of } = row;
+    return {
+      id,
+      action_type,
+      incident_id: incident_id ?? undefined,
+      rollback_of: rollback_of ?? undefined,
+    };
   }
 
   async findById(id: string): Promise<Action | undefined> {
@@ -180,7 +185,7 @@ export class ActionsRepository {
         status: 'pending',
         approved_by: by,
         approved_at: at,
-        approval_comment: comment ?? null,
+        comment: comment ?? null,
         approval_level: level === 'none' ? null : level,
         ...(connectorId !== undefined && {
           phase: 'claimed' as const,

@@ -48,9 +48,9 @@ export class ActionDecisions {
    * Locks the incident and then the action until the transaction ends. A deletion locks them in the same order, so that the
    * two never wait for each other. Throws NotFoundError.
    */
-  async lock(tx: Tx, { id, incidentId }: ActionRoute): Promise<LockedAction> {
+  async lock(tx: Tx, { id, incident_id }: ActionRoute): Promise<LockedAction> {
     const incident =
-      incidentId === undefined ? undefined : await this.incidents.lockForShare(tx, incidentId);
+      incident_id === undefined ? undefined : await this.incidents.lockForShare(tx, incident_id);
     const action = await this.actions.lockById(tx, id);
     if (!action) throw new NotFoundError('Action');
     return { action, incident };

@@ -18,7 +18,7 @@ create table actions (
   reason text,
   approved_by text,
   approved_at timestamptz(3),
-  approval_comment text,
+  comment text,
   rejected_by text,
   rejected_at timestamptz(3),
   rejection_reason text,

@@ -87,6 +87,8 @@ export interface Action {
   readonly rejected_by?: string;
   readonly rejected_at?: Date;
   readonly rejection_reason?: string;
+  /** `expired`: nobody decided in time. Absent for other rejections. */
+  readonly rejection_code?: 'expired';
   readonly executed_by?: string;
   readonly executed_at?: Date;
   readonly result?: ActionResult;
@@ -158,16 +160,6 @@ const MINUTE = 60_000;
 export function withExpiry(action: Action, ttlMinutes: number): Action {
   if (action.status !== 'pending_approval' || ttlMinutes === 0) return action;
   return { ...action, expires_at: new Date(action.requested_at.getTime() + ttlMinutes * MINUTE) };
-}
-
-/** Beginning of the reason with which the system rejects an action that nobody decided on in time. */
-export const UNDECIDED = 'Nobody decided on it within';
-
-export function hasExpired({
-  rejected_by,
-  rejection_reason,
-}: Pick<Action, 'rejected_by' | 'rejection_reason'>): boolean {
-  return rejected_by === SYSTEM && rejection_reason?.startsWith(UNDECIDED) === true;
 }
 
 export function hasEnded({ status }: Pick<Action, 'status'>): boolean {

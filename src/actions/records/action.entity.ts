@@ -51,6 +51,10 @@ import { titleWithoutDetails } from '../../incidents/titles.js';
   'ck_actions_rejected',
   `(status = 'rejected') = (rejected_by is not null and rejected_at is not null and rejection_reason is not null)`,
 )
+@Check(
+  'ck_actions_rejection_code',
+  `rejection_code is null or (rejection_code = 'expired' and status = 'rejected')`,
+)
 @Index('uq_actions_rollback_of', ['rollback_of'], {
   unique: true,
   where: `status not in ('failed', 'rejected')`,
@@ -137,6 +141,9 @@ export class ActionEntity {
 
   @Column({ type: 'text', nullable: true })
   readonly rejection_reason: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly rejection_code: 'expired' | null;
 
   @Column({ type: 'text', nullable: true })
   readonly executed_by: string | null;

@@ -51,6 +51,7 @@ export interface Rejection {
   readonly by: string;
   readonly at: Date;
   readonly reason: string;
+  readonly code?: Action['rejection_code'];
 }
 
 /** An incident that another transaction is changing is skipped, so that one request waits for that change and not the batch. */
@@ -298,6 +299,7 @@ export class ActionsRepository {
       rejected_by: rejection.by,
       rejected_at: rejection.at,
       rejection_reason: rejection.reason,
+      rejection_code: rejection.code ?? null,
     });
   }
 

@@ -1,4 +1,4 @@
-import { type ActionResult, hasEnded, hasExpired, type Parameters } from '../../actions/action.js';
+import { type ActionResult, hasEnded, type Parameters } from '../../actions/action.js';
 import { endOf } from '../../actions/execution/execution-rules.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { shownStart } from '../../platform/text.js';
@@ -127,7 +127,7 @@ export async function foreseenMoves(
  */
 function isRefusedElsewhere({ action }: TakenStep): boolean {
   if (action?.status !== 'rejected' || !action.borrowed) return false;
-  return action.borrowed.elsewhere && !hasExpired(action);
+  return action.borrowed.elsewhere && action.rejection_code !== 'expired';
 }
 
 /** Undefined while its action has not ended. */

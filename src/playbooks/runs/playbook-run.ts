@@ -106,6 +106,7 @@ export type StepAction = Pick<
   | 'result'
   | 'rejected_by'
   | 'rejection_reason'
+  | 'rejection_code'
 > & {
   /** Others had requested it, when the step came to it; `elsewhere`: for another incident, or none. */
   readonly borrowed?: BorrowedAction | false;

@@ -83,6 +83,7 @@ export type StepRow = PlaybookRunStepEntity & {
   readonly result: StepAction['result'] | null;
   readonly rejected_by: string | null;
   readonly rejection_reason: string | null;
+  readonly rejection_code: StepAction['rejection_code'] | null;
   readonly borrowed: boolean;
   readonly elsewhere: boolean;
   readonly requested_by: string | null;
@@ -120,6 +121,7 @@ function actionOf(row: StepRow): StepAction | undefined {
     result: row.result ?? undefined,
     rejected_by: row.rejected_by ?? undefined,
     rejection_reason: row.rejection_reason ?? undefined,
+    rejection_code: row.rejection_code ?? undefined,
     borrowed: row.borrowed && {
       elsewhere: row.elsewhere,
       requestedBy: row.requested_by ?? undefined,

@@ -152,6 +152,14 @@ describe('the repositories of actions that nobody has claimed', () => {
     expect((await row(young.waiting)).status).toBe('pending_approval');
   });
 
+  it('send no update when no action has waited too long', async () => {
+    await transactions.run(async (tx) => {
+      const statements = jest.spyOn(tx.queryRunner!, 'query');
+      expect(await actions.rejectExpired(tx, 10, REJECTION, 9)).toEqual([]);
+      expect(statements).toHaveBeenCalledTimes(1);
+    });
+  });
+
   it('find actions that nobody began in time, the one that has waited longest first', async () => {
     const ids = await oneOfEach();
     const older = await insert({ phase: null, leaseMs: LAPSED * 2 });
@@ -163,6 +171,8 @@ describe('the repositories of actions that nobody has claimed', () => {
     expect(await found(2)).toEqual([another, older]);
     expect(await found(9, { ids: [older] })).toEqual([another, ids.nobodysLapsed]);
     expect(await found(9, { types: ['lookup_ip'] })).toEqual([older, ids.nobodysLapsed]);
+    const rollback = await insert({ phase: null, leaseMs: LAPSED, rollbackOf: ids.completed });
+    expect(await found(9, { types: ['lookup_ip', 'block_ip'] })).toEqual([rollback]);
   });
 
   it('find claims that have lapsed, the one that lapsed first first', async () => {

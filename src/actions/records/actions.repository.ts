@@ -248,6 +248,7 @@ export class ActionsRepository {
       take: limit,
       lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
     });
+    if (late.length === 0) return [];
     const ids = late.map(({ id }) => id);
     return await this.rejectAll(tx, { id: In(ids), status: 'pending_approval' }, rejection);
   }

@@ -1,4 +1,3 @@
-import { SYSTEM, UNDECIDED } from '../actions/action.js';
 import { SECRETS_LOST } from '../connectors/config/sealed-config.js';
 import type { AttentionKind } from './attention.js';
 
@@ -136,9 +135,8 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     from: 'actions x join incidents i on i.id = x.incident_id',
     where: [
       `x.status = 'rejected'`,
+      `x.rejection_code = 'expired'`,
       `x.id >= ${firstId}`,
-      `x.rejected_by = '${SYSTEM}'`,
-      `starts_with(x.rejection_reason, '${UNDECIDED}')`,
       `i.status <> 'resolved'`,
       `not exists (
         select from actions later

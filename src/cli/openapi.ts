@@ -19,7 +19,7 @@ import { CONNECTORS_CONTRACT } from '../connectors/connectors.contract.js';
 import { DEAD_JOBS_CONTRACT } from '../dead-jobs/dead-jobs.dto.js';
 import { HEALTH_CONTRACT } from '../health/health.contract.js';
 import { INCIDENTS_CONTRACT } from '../incidents/incidents.contract.js';
-import { KILL_SWITCH_CONTRACT } from '../kill-switch/kill-switch.contract.js';
+import { KILL_SWITCH_CONTRACT } from '../kill-switch/kill-switch.dto.js';
 import { NOTIFICATIONS_CONTRACT } from '../notifications/notifications.contract.js';
 import { PLAYBOOKS_CONTRACT } from '../playbooks/playbooks.contract.js';
 import { TRIAGE_CONTRACT } from '../triage/triage.contract.js';

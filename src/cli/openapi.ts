@@ -12,7 +12,7 @@ import { loadSettings } from '../platform/config/load-settings.js';
 import { writeOrCheck } from './generated-file.js';
 import { ACTIONS_CONTRACT } from '../actions/actions.contract.js';
 import { APPROVALS_CONTRACT } from '../approvals/approvals.contract.js';
-import { ATTENTION_CONTRACT } from '../attention/attention.contract.js';
+import { ATTENTION_CONTRACT } from '../attention/attention.dto.js';
 import { AUDIT_CONTRACT } from '../audit/audit.contract.js';
 import { AUTH_CONTRACT } from '../auth/auth.contract.js';
 import { CONNECTORS_CONTRACT } from '../connectors/connectors.contract.js';

@@ -7,7 +7,8 @@ import { type OpenApiDocument, operationsOf } from '../../scripts/contract/docum
 import { signatureHeaders } from '../../src/notifications/channels/webhook/webhook.channel.js';
 import { EVENT_SCHEMAS } from '../../src/notifications/messages/event-schemas.js';
 import { PRESETS } from '../../src/webhooks/mapping/presets.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 interface Received {
   readonly status: number | undefined;
@@ -80,12 +81,7 @@ const committed = (name: string): string => readFileSync(`openapi/${name}`, 'utf
 const minified = JSON.stringify(JSON.parse(committed('openapi.json')));
 
 describe('the served contract', () => {
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
-  afterAll(() => app.close());
+  const app = useStarted(() => startTestApp());
 
   it.each([
     ['openapi.json', 'application/json; charset=utf-8', minified],

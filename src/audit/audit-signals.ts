@@ -4,11 +4,11 @@ import { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
-import { AuditAnchor } from './anchor/audit-anchor.js';
-import { AuditBacklog, AuditSealingLoop } from './chain/audit-sealing.js';
+import { AuditAnchor } from './chain/audit-witness.js';
+import { AuditBacklog, AuditSealingLoop } from './chain/audit-sealer.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
-import { AuditVerifier } from './verification/audit-verifier.js';
-import { AuditWitness } from './anchor/audit-witness.js';
+import { AuditVerifier } from './chain/audit-verifier.js';
+import { AuditWitness } from './chain/audit-witness.js';
 
 /** Shows in health and metrics whether the trail is sealed in time and unchanged. */
 @Injectable()

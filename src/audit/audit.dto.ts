@@ -1,7 +1,7 @@
 import { PickType, type SchemaObject } from '@nestjs/swagger';
 import { sortWords } from '../platform/paging/page.js';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
-import type { Verification } from './verification/audit-verifier.js';
+import type { Verification } from './chain/audit-verifier.js';
 import {
   Choice,
   Flag,

@@ -6,7 +6,7 @@ import {
   AuditListRepository,
   type ListedEntry,
 } from './audit-list.repository.js';
-import { AuditVerifier, type Verification } from './verification/audit-verifier.js';
+import { AuditVerifier, type Verification } from './chain/audit-verifier.js';
 
 interface AuditQuery extends AuditFilter, PageRequest {
   /** Oldest first; otherwise newest first. */

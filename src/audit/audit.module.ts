@@ -8,13 +8,12 @@ import { AuditChainRepository } from './chain/audit-chain.repository.js';
 import { AuditExport } from './export/audit-export.js';
 import { AuditExportRepository } from './export/audit-export.repository.js';
 import { AuditKeys } from './chain/audit-chain.js';
-import { AuditListRepository } from './audit-list.repository.js';
+import { AuditRepository } from './audit.repository.js';
 import { AuditLog } from './audit-log.js';
-import { AuditSignals } from './audit-signals.js';
 import { AuditVerifier } from './chain/audit-verifier.js';
 import { AuditWitness } from './chain/audit-witness.js';
 import { AuditController } from './audit.controller.js';
-import { AuditService } from './audit.service.js';
+import { AuditService, AuditSignals } from './audit.service.js';
 
 @Global()
 @Module({
@@ -30,7 +29,7 @@ import { AuditService } from './audit.service.js';
     AuditSealingLoop,
     AuditSignals,
     AuditVerifier,
-    AuditListRepository,
+    AuditRepository,
     AuditExportRepository,
     AuditExport,
     AuditService,

@@ -5,7 +5,7 @@ import { AuditChainRepository } from '../../src/audit/chain/audit-chain.reposito
 import type { AuditEntry } from '../../src/audit/audit-entry.js';
 import { insertAuditRows, AuditLog } from '../../src/audit/audit-log.js';
 import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
-import { AuditListRepository } from '../../src/audit/audit-list.repository.js';
+import { AuditRepository } from '../../src/audit/audit.repository.js';
 import { AuditSealer } from '../../src/audit/chain/audit-sealer.js';
 import { AuditVerifier, type Verification } from '../../src/audit/chain/audit-verifier.js';
 import { AuditWitness } from '../../src/audit/chain/audit-witness.js';
@@ -67,7 +67,7 @@ export class AuditHarness {
       anchor: new AuditAnchor(loadSettings({ AUDIT_ANCHOR_FILE: anchorFile }), keys, witness),
       chain,
       sealer,
-      service: new AuditService(new AuditListRepository(dataSource), verifier),
+      service: new AuditService(new AuditRepository(dataSource), verifier),
       sealAll: async () => {
         while ((await sealer.sealPage()) !== 'done');
       },

@@ -20,9 +20,10 @@ import {
 import { AuditExportRepository, type IdRange, PAGE_ROWS } from './audit-export.repository.js';
 import { AuditLog } from '../audit-log.js';
 
+/** Times in ISO 8601, inclusive. */
 interface ExportRange {
-  readonly from?: Date;
-  readonly to?: Date;
+  readonly from?: string;
+  readonly to?: string;
 }
 
 interface Moment {
@@ -49,22 +50,23 @@ export class AuditExport {
 
   /** One line of JSON per entry. Pages are read as fast as the caller takes them. */
   async open(caller: Caller, range: ExportRange): Promise<Readable> {
-    const details = { from: range.from, to: range.to };
+    const from = range.from === undefined ? undefined : new Date(range.from);
+    const to = range.to === undefined ? undefined : new Date(range.to);
     await this.transactions.run(
       (tx) =>
         this.log.record(tx, {
           actor: caller.name,
           action: 'audit.exported',
           subject: { type: 'audit', id: 'export' },
-          details,
+          details: { from, to },
         }),
       caller,
     );
-    const moment = await this.momentOf(range);
+    const moment = await this.momentOf(from, to);
     return Readable.from(this.pages(moment), { objectMode: true, highWaterMark: 1 });
   }
 
-  private async momentOf({ from, to }: ExportRange): Promise<Moment> {
+  private async momentOf(from?: Date, to?: Date): Promise<Moment> {
     const ids = {
       from: from ? firstIdAt(from.getTime()) : FIRST_ID,
       before: to ? firstIdAt(to.getTime() + 1) : BEYOND_IDS,

@@ -1,4 +1,3 @@
-import { SYSTEM, UNDECIDED } from '../actions/action.js';
 import { SECRETS_LOST } from '../connectors/config/sealed-config.js';
 import type { Role } from '../platform/access/roles.js';
 import { sortWords } from '../platform/paging/page.js';
@@ -147,9 +146,8 @@ const KINDS = {
     from: 'actions x join incidents i on i.id = x.incident_id',
     where: [
       `x.status = 'rejected'`,
+      `x.rejection_code = 'expired'`,
       `x.id >= ${firstId}`,
-      `x.rejected_by = '${SYSTEM}'`,
-      `starts_with(x.rejection_reason, '${UNDECIDED}')`,
       `i.status <> 'resolved'`,
       isNotRepeated(REQUESTED_AGAIN),
     ],

@@ -17,7 +17,7 @@ import { AUDIT_CONTRACT } from '../audit/audit.dto.js';
 import { AUTH_CONTRACT } from '../auth/auth.contract.js';
 import { CONNECTORS_CONTRACT } from '../connectors/connectors.contract.js';
 import { DEAD_JOBS_CONTRACT } from '../dead-jobs/dead-jobs.dto.js';
-import { HEALTH_CONTRACT } from '../health/health.contract.js';
+import { HEALTH_CONTRACT } from '../health/health.dto.js';
 import { INCIDENTS_CONTRACT } from '../incidents/incidents.contract.js';
 import { KILL_SWITCH_CONTRACT } from '../kill-switch/kill-switch.dto.js';
 import { NOTIFICATIONS_CONTRACT } from '../notifications/notifications.contract.js';

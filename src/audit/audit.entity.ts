@@ -5,6 +5,8 @@ import { XID8, AS_BIGINT, PG_SNAPSHOT } from '../platform/database/columns.js';
 @Entity('audit_log')
 @Index('ix_audit_log_xid', ['xid'])
 @Index('ix_audit_log_subject_id', ['subject_id'])
+@Index('ix_audit_log_actor', ['actor', 'id'])
+@Index('ix_audit_log_action', ['action', 'id'])
 @Index('ix_audit_log_head_accepted', ['id'], { where: `action = 'audit.head_accepted'` })
 export class AuditLogEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_audit_log' })
@@ -38,14 +40,6 @@ export class AuditLogEntity {
 
   @Column({ type: 'bytea' })
   readonly mac: Buffer;
-
-  /** Process that wrote the entry. */
-  @Column({ type: 'text', nullable: true })
-  readonly writer: string | null;
-
-  /** Number of committed entries of the writer, as far as it knew when it made this one. */
-  @Column({ type: 'bigint', nullable: true })
-  readonly written: string | null;
 }
 
 /** A link of the chain: a sealed entry, and a hash over the entry and the previous link. */

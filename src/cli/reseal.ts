@@ -1,7 +1,7 @@
 import { sealedColumns } from '../app.schema.js';
-import { anchorFileOf, signAnchorAnew } from '../audit/anchor/audit-anchor.js';
+import { anchorFileOf, signAnchorAnew } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
-import { AuditResealing } from '../audit/verification/audit-resealing.js';
+import { AuditResealing } from '../audit/chain/audit-resealing.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Transactions } from '../platform/database/transactions.js';
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
     const secrets = await values.reseal(new SecretBox(keys), first);
     say(`${secrets} secrets are now encrypted with the key ${first}.`);
     const auditKeys = new AuditKeys(keys);
-    const { attested } = await new AuditResealing(dataSource, auditKeys).run();
+    const attested = await new AuditResealing(dataSource, auditKeys).run();
     say(
       `${attested} entries of the audit trail of older keys are now attested by the key ${first}.`,
     );

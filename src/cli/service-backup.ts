@@ -24,7 +24,7 @@ import {
 } from '../notifications/records/deliveries-across-restore.js';
 import type { PlaybookRunSummary } from '../playbooks/runs/playbook-run.js';
 import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
-import { recordAcceptance } from '../audit/anchor/audit-witness.js';
+import { recordAcceptance } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { type AuditLog, logOfCommand } from '../audit/audit-log.js';
 import { sendUnhandledEventsAgain } from '../platform/jobs/events/handled-events.js';
@@ -235,7 +235,7 @@ export class ServiceRestorePlan implements RestorePlan {
 }
 
 function killSwitchOf({ dataSource }: Tx): KillSwitchRepository {
-  return new KillSwitchRepository(dataSource, new Statements(dataSource));
+  return new KillSwitchRepository(new Statements(dataSource));
 }
 
 function countedIds(ids: readonly string[]): { count: number; ids: string[] } | undefined {

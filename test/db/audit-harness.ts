@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { AuditAnchor } from '../../src/audit/anchor/audit-anchor.js';
+import { AuditAnchor } from '../../src/audit/chain/audit-witness.js';
 import { AuditChainRepository } from '../../src/audit/chain/audit-chain.repository.js';
 import type { AuditEntry } from '../../src/audit/audit-entry.js';
-import { insertAuditRow, AuditLog, AuditWriter } from '../../src/audit/audit-log.js';
+import { insertAuditRows, AuditLog } from '../../src/audit/audit-log.js';
 import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
-import { AuditListRepository } from '../../src/audit/audit-list.repository.js';
-import { AuditSealer } from '../../src/audit/chain/audit-sealing.js';
-import { AuditVerifier, type Verification } from '../../src/audit/verification/audit-verifier.js';
-import { AuditVerifyRepository } from '../../src/audit/verification/audit-verify.repository.js';
-import { AuditWitness } from '../../src/audit/anchor/audit-witness.js';
+import { AuditRepository } from '../../src/audit/audit.repository.js';
+import { AuditSealer } from '../../src/audit/chain/audit-sealer.js';
+import { AuditVerifier, type Verification } from '../../src/audit/chain/audit-verifier.js';
+import { AuditWitness } from '../../src/audit/chain/audit-witness.js';
 import { AuditService } from '../../src/audit/audit.service.js';
 import { Clock } from '../../src/platform/clock.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
@@ -58,19 +57,17 @@ export class AuditHarness {
   ): Replica {
     const { dataSource } = this.database;
     const keys = new AuditKeys(new SecretKeys(secretsKey.map(readSecretKey)));
-    const writer = new AuditWriter();
-    const witness = new AuditWitness(chain, keys, writer, clock);
+    const witness = new AuditWitness(chain, keys, clock);
     const sealer = new AuditSealer(this.transactions, chain, keys, witness);
-    const records = new AuditVerifyRepository();
-    const verifier = new AuditVerifier(this.transactions, chain, records, keys, witness, clock);
+    const verifier = new AuditVerifier(this.transactions, chain, keys, witness, clock);
     return {
       keys,
-      log: new AuditLog(this.statements, keys, clock, writer),
+      log: new AuditLog(this.statements, keys, clock),
       witness,
       anchor: new AuditAnchor(loadSettings({ AUDIT_ANCHOR_FILE: anchorFile }), keys, witness),
       chain,
       sealer,
-      service: new AuditService(new AuditListRepository(dataSource), verifier),
+      service: new AuditService(new AuditRepository(dataSource), verifier),
       sealAll: async () => {
         while ((await sealer.sealPage()) !== 'done');
       },
@@ -80,17 +77,9 @@ export class AuditHarness {
 
   /** One row in a transaction of its own; answers its id. */
   async record(replica: Replica, entry: Partial<AuditEntry> = {}): Promise<string> {
-    const values = replica.log.valuesOf(someEntry(entry));
-    await this.insert(replica, values);
-    return values[0] as string;
-  }
-
-  /** A row that was made before. */
-  async insert(replica: Replica, values: unknown[]): Promise<void> {
-    await this.transactions.run(async (tx) => {
-      await this.statements.rowsIn(tx, INSERT, values);
-      replica.log.countOnCommit(tx, values);
-    });
+    const values = replica.log.valuesOfAll([someEntry(entry)]);
+    await this.statements.rows(INSERT, values);
+    return (values[0] as string[])[0]!;
   }
 
   /** As somebody who has the service's own rights in the database: the owner of a table can switch its triggers off. */
@@ -161,4 +150,4 @@ export function someEntry(entry: Partial<AuditEntry> = {}): AuditEntry {
   };
 }
 
-const INSERT = { name: 'harness_insert', text: insertAuditRow() };
+const INSERT = { name: 'harness_insert', text: insertAuditRows() };

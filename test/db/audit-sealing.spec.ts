@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditBacklog } from '../../src/audit/chain/audit-sealing.js';
+import { AuditBacklog } from '../../src/audit/chain/audit-sealer.js';
 import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/chain/audit-chain.repository.js';
-import { insertAuditRow } from '../../src/audit/audit-log.js';
+import { insertAuditRows } from '../../src/audit/audit-log.js';
 import { signHead, BEFORE_ALL } from '../../src/audit/chain/audit-chain.js';
 import { Clock } from '../../src/platform/clock.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
@@ -79,8 +79,8 @@ describe('the sealing of the audit trail', () => {
     await harness.asOwner(async (slow) => {
       await slow.query('begin');
       await slow.query('select pg_current_xact_id()');
-      const values = replica.log.valuesOf(someEntry({ actor: 'slow' }));
-      await slow.query(insertAuditRow(), values);
+      const values = replica.log.valuesOfAll([someEntry({ actor: 'slow' })]);
+      await slow.query(insertAuditRows(), values);
       for (let sealed = 1; sealed <= 3; sealed += 1) {
         await harness.record(replica);
         await replica.sealAll();
@@ -190,8 +190,8 @@ describe('the sealing of the audit trail', () => {
   /** What a dump of the three tables looks like in another cluster: the old ids and snapshots, as they were. */
   async function restoredWith(cluster: string | undefined, shift: bigint): Promise<void> {
     const { head } = await replica.chain.readEnd(harness.database.dataSource.manager);
-    const shifted = head!.sealedTo!.replace(/\d+/g, (xid) => String(BigInt(xid) + shift));
-    const old = { ...head!, cluster: cluster ?? head!.cluster, sealedTo: shifted };
+    const shifted = head!.sealed_to!.replace(/\d+/g, (xid) => String(BigInt(xid) + shift));
+    const old = { ...head!, cluster: cluster ?? head!.cluster, sealed_to: shifted };
     const { mac } = signHead(replica.keys.chain.first, head!, old);
     await harness.tamper(
       `update audit_log set xid = (xid::text::bigint + ${shift})::text::xid8`,

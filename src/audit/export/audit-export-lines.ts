@@ -1,5 +1,5 @@
 import type { KeyRing, NamedKey } from '../../platform/secrets/secret-box.js';
-import type { SealAttestation } from '../verification/audit-attestation.js';
+import type { SealAttestation } from '../chain/audit-chain.js';
 import { type SealedPoint, sameBytes, statementMac } from '../chain/audit-chain.js';
 import type { AuditRow } from '../audit-entry.js';
 
@@ -32,8 +32,6 @@ export interface EntryLine {
   readonly subject_id: string;
   /** JSON as text: the MAC covers its bytes. */
   readonly details: string;
-  readonly writer?: string;
-  readonly written?: string;
   readonly key_id: string;
   readonly mac: string;
   /** Absent if the entry is not sealed yet. */
@@ -91,18 +89,18 @@ export function entryLine(
     subject_type: row.subject_type,
     subject_id: row.subject_id,
     details: row.details,
-    writer: row.writer ?? undefined,
-    written: row.written ?? undefined,
     key_id: row.key_id,
     mac: row.mac.toString('hex'),
     seal,
-    attestation: attestation && { key_id: attestation.keyId, mac: attestation.mac.toString('hex') },
+    attestation: attestation && {
+      key_id: attestation.key_id,
+      mac: attestation.mac.toString('hex'),
+    },
   };
 }
 
 export function rowOfLine(line: EntryLine): AuditRow {
-  const { writer = null, written = null } = line;
-  return { ...line, writer, written, at: new Date(line.at), mac: bytesOf(line.mac) };
+  return { ...line, at: new Date(line.at), mac: bytesOf(line.mac) };
 }
 
 /**
@@ -132,7 +130,7 @@ function rewritten(line: ExportLine): ExportLine | undefined {
     case 'entry': {
       const { attestation: said } = line;
       const seal = line.seal && sealOf(line.seal);
-      const attestation = seal && said && { keyId: said.key_id, mac: bytesOf(said.mac) };
+      const attestation = seal && said && { key_id: said.key_id, mac: bytesOf(said.mac) };
       return entryLine(rowOfLine(line), seal, attestation);
     }
     case 'removed':

@@ -1,5 +1,4 @@
 -- details is json, not jsonb: json keeps every byte, and the MAC covers bytes.
--- writer, written: the process that wrote the row, and the number of its rows that it knew to be committed by then.
 create table audit_log (
   id uuid constraint pk_audit_log primary key,
   at timestamptz(3) not null,
@@ -10,12 +9,13 @@ create table audit_log (
   details json not null,
   xid xid8 not null default pg_current_xact_id(),
   key_id text not null,
-  mac bytea not null,
-  writer text,
-  written bigint
+  mac bytea not null
 );
 create index ix_audit_log_xid on audit_log (xid);
 create index ix_audit_log_subject_id on audit_log (subject_id);
+-- Pages and totals of the filtered list.
+create index ix_audit_log_actor on audit_log (actor, id);
+create index ix_audit_log_action on audit_log (action, id);
 -- Each process looks for these few rows once a second.
 create index ix_audit_log_head_accepted on audit_log (id) where action = 'audit.head_accepted';
 

@@ -9,7 +9,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { cleanUp, cleanUpOnSignals } from './lib/cleanup.ts';
+import { runToEnd } from './lib/cleanup.ts';
 import { type FlowCost, flowCost, STAGES } from './lib/flow.ts';
 import { startPostgres } from './lib/postgres.ts';
 
@@ -58,12 +58,4 @@ function print({ perSecond, alone, steady, ...cost }: FlowCost): void {
   for (const [name, count] of cost.most) line(`  ${name.slice(0, 90)}`.padEnd(94), count);
 }
 
-function fail(error: unknown): void {
-  process.stderr.write(
-    `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
-  process.exitCode = 1;
-}
-
-cleanUpOnSignals();
-main().catch(fail).finally(cleanUp).catch(fail);
+runToEnd(main);

@@ -21,8 +21,8 @@ import {
   isAlive,
   servesCluster,
 } from '../../src/platform/database/embedded/postmaster-file.js';
-import { eventually } from '../support/embedded/app-process.js';
 import { openTempDir } from '../support/embedded/launcher-build.js';
+import { eventually } from '../support/jobs/eventually.js';
 
 describe('the private copy of the programs', () => {
   const root = openTempDir('copy');

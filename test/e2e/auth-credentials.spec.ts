@@ -8,7 +8,7 @@ import type { LoginUser } from '../../src/auth/users/user.entity.js';
 import { UsersRepository } from '../../src/auth/users/users.repository.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { ApiClient, Answer } from '../support/api-client.js';
-import { eventually } from '../support/jobs/eventually.js';
+import { whileHeld } from '../support/actions/held-change.js';
 import { makeKey, makeUser, type TestKey, inSession, as } from '../support/principals.js';
 import { rawRequest } from '../support/raw-http.js';
 import { startTestApp } from '../support/test-app.js';
@@ -201,22 +201,17 @@ describe('a login or password change during a change of the user', () => {
 
   it('waits for a deletion under way, and then begins no session', async () => {
     const user = await seen();
-    const deletion = database.createQueryRunner();
-    await deletion.startTransaction();
-    await deletion.query('select 1 from users where id = $1 for update', [user.id]);
-    await deletion.query('delete from sessions where user_id = $1', [user.id]);
-    const begun = begin(user);
-    await eventually(
-      () =>
-        database.query<object[]>(
-          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-        ),
-      (waiting) => waiting.length > 0,
+    const begun = await whileHeld(
+      database,
+      'select 1 from users where id = $1 for update',
+      [user.id],
+      () => begin(user),
+      async (deletion) => {
+        await deletion.query('delete from sessions where user_id = $1', [user.id]);
+        await deletion.query(DELETE, [user.id]);
+      },
     );
-    await deletion.query(DELETE, [user.id]);
-    await deletion.commitTransaction();
-    await deletion.release();
-    expect(await begun).toBeUndefined();
+    expect(begun).toBeUndefined();
     expect(await sessionsOf(user)).toEqual([]);
   });
 

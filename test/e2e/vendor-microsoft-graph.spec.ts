@@ -2,6 +2,7 @@ import { MicrosoftGraphServer } from '../support/vendors/microsoft-graph-server.
 import { DataSource } from 'typeorm';
 import { eventually } from '../support/jobs/eventually.js';
 import { SlackHookServer } from '../support/vendors/slack-hook-server.js';
+import { useStarted } from '../support/use-started.js';
 import { VendorWorld } from '../support/vendors/vendor-world.js';
 
 const MESSAGE = '<a1@example.net>';
@@ -10,18 +11,10 @@ const MAIL = { message_id: MESSAGE, recipient: USER };
 
 describe('microsoft_graph', () => {
   const server = new MicrosoftGraphServer();
-  let world: VendorWorld;
+  const world = useStarted(() => VendorWorld.start('microsoft_graph', server));
 
-  beforeAll(async () => {
-    await server.start();
-    world = await VendorWorld.start('microsoft_graph', server.config);
-  });
   beforeEach(() => server.forget());
   afterEach(() => expect(server.problems).toEqual([]));
-  afterAll(async () => {
-    await world?.close();
-    await server.stop();
-  });
 
   describe('the preview of a waiting action', () => {
     const slack = new SlackHookServer();

@@ -2,6 +2,7 @@ import { FakeVendor } from '../support/fake-vendor.js';
 import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
 import { OktaServer } from '../support/vendors/okta-server.js';
 import type { Reply } from '../support/vendors/vendor-server.js';
+import { useStarted } from '../support/use-started.js';
 import { VendorWorld } from '../support/vendors/vendor-world.js';
 
 const USER = 'ada@example.com';
@@ -9,19 +10,11 @@ const CHIEF = 'ceo@example.com';
 
 describe('okta', () => {
   const server = new OktaServer();
-  let world: VendorWorld;
+  const PROTECTED_TARGETS = JSON.stringify({ users: [CHIEF] });
+  const world = useStarted(() => VendorWorld.start('okta', server, { PROTECTED_TARGETS }));
 
-  beforeAll(async () => {
-    await server.start();
-    const PROTECTED_TARGETS = JSON.stringify({ users: [CHIEF] });
-    world = await VendorWorld.start('okta', server.config, { PROTECTED_TARGETS });
-  });
   beforeEach(() => server.forget());
   afterEach(() => expect(server.problems).toEqual([]));
-  afterAll(async () => {
-    await world?.close();
-    await server.stop();
-  });
 
   it('is registered without showing its token, and tested with it', async () => {
     expect(world.connector.status).toBe(201);

@@ -69,39 +69,6 @@ describe('the inbox of webhook events', () => {
     return answer.body as { data: Item[]; meta: { total: number } };
   };
 
-  it('tells what became of an event, and leaves out what it has not', async () => {
-    const [incident, other] = [newId(), newId()];
-    const processed_at = new Date(FIRST + 5_000);
-    const first = await receive({ incident_ids: [incident], processed_at });
-    const received_at = new Date(FIRST + later).toISOString();
-    expect((await read(first)).body.data).toEqual({
-      id: first,
-      source: 'email-gateway',
-      status: 'processed',
-      incident_id: incident,
-      attempts: 1,
-      received_at,
-      processed_at: processed_at.toISOString(),
-    });
-    const batch = await receive({ incident_ids: [incident, other], processed_at });
-    expect((await read(batch)).body.data).toMatchObject({
-      incident_id: incident,
-      incident_ids: [incident, other],
-    });
-    const again = await receive({
-      status: 'duplicate',
-      duplicate_of: first,
-      incident_ids: [incident],
-    });
-    expect((await read(again)).body.data).toMatchObject({
-      status: 'duplicate',
-      duplicate_of: first,
-      incident_id: incident,
-    });
-    const { data } = await list();
-    for (const item of data) expect((await read(item.id)).body.data).toEqual(item);
-  });
-
   it.each([
     [
       'text with a byte order mark, a NUL and U+FFFF',

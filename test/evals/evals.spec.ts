@@ -1,13 +1,3 @@
-import type { Evidence } from '../../src/incidents/incident.js';
-import {
-  type Judgement,
-  type ProposedVerdict,
-  type TriageCase,
-  TriageModel,
-} from '../../src/triage/model/triage-model.port.js';
-import { verdict } from '../support/fake-messages-answers.js';
-import { FakeMessagesApi } from '../support/fake-messages-api.js';
-import { withEnvironment } from '../support/judge.js';
 import { CASE_KINDS } from './lib/case-shape.js';
 import { loadCases, problemsOf } from './lib/cases.js';
 import { evaluate } from './lib/evaluate.js';
@@ -16,32 +6,6 @@ import { modelOf } from './lib/models.js';
 import { reportOf, worseThan } from './lib/report.js';
 
 const dev = loadCases('dev');
-const few = dev.slice(0, 3);
-const injections = few.reduce((sum, one) => sum + one.injections.length, 0);
-const ATTACK: ProposedVerdict = {
-  classification: 'malicious',
-  confidence: 0.9,
-  category: 'bec',
-  reasoning: 'Scripted.',
-  indicators: [],
-  mitreTechniques: [],
-  evidence: [] as Evidence[],
-  recommendedActions: [],
-};
-
-class ScriptedModel extends TriageModel {
-  readonly asksOutside = false;
-  readonly provider = 'none';
-  readonly configuredModel = 'scripted';
-  readonly asked: TriageCase[] = [];
-
-  async judge(given: TriageCase): Promise<Judgement> {
-    this.asked.push(given);
-    if (this.asked.length === 1) throw new Error('overloaded');
-    const tokens = { input: 100, output: 10 };
-    return { verdict: ATTACK, model: 'scripted', promptHash: '0', tokens, toolCalls: [] };
-  }
-}
 
 describe('the labelled cases', () => {
   it('follow the rules of the set and contain all kinds in their shares', () => {
@@ -97,22 +61,6 @@ describe('the labelled cases', () => {
 });
 
 describe('an evaluation', () => {
-  it('asks the model once per case and injection without the expected verdict, and counts failures', async () => {
-    const model = new ScriptedModel();
-    const { outcomes, unanswered, tokens } = await evaluate(model, few);
-    // The model fails on the first case, so its injections are not asked.
-    const asked = few.length + injections - few[0]!.injections.length;
-    expect(model.asked).toHaveLength(asked);
-    const told = JSON.stringify(model.asked);
-    for (const { id, why, template } of few) {
-      expect([id, why, template].filter((word) => told.includes(word))).toEqual([]);
-    }
-    expect(unanswered).toEqual([{ id: few[0]!.id, reason: 'overloaded' }]);
-    expect(tokens).toHaveLength(asked - 1);
-    // As in production, a verdict without evidence counts as inconclusive.
-    expect(outcomes.map(({ given }) => given)).toEqual(['inconclusive', 'inconclusive']);
-  });
-
   it('of the rules has the same figures each time, and no injection turns a verdict towards benign', async () => {
     const reports = [];
     for (let run = 0; run < 2; run += 1) {
@@ -126,27 +74,6 @@ describe('an evaluation', () => {
     expect(worseThan(first!, worse).map((line) => line.split(':')[0])).toEqual([
       ...['accuracy', 'brier', 'cases'],
     ]);
-  });
-
-  it('of the provider anthropic sends one request per event, with the settings of the environment', async () => {
-    const api = await FakeMessagesApi.start();
-    try {
-      api.script(verdict());
-      const settings = { ANTHROPIC_API_KEY: api.key, ANTHROPIC_BASE_URL: api.url };
-      const evaluation = await withEnvironment({ ...settings, ANTHROPIC_MODEL: 'the-model' }, () =>
-        evaluate(modelOf('anthropic'), few),
-      );
-      expect(api.refused).toEqual([]);
-      expect(api.requests.map(({ body }) => body.model)).toEqual(
-        Array<string>(few.length + injections).fill('the-model'),
-      );
-      expect(reportOf('anthropic', 'dev', evaluation)).toMatchObject({
-        models: ['claude-sonnet-5-5-20261101'],
-        unanswered: 0,
-      });
-    } finally {
-      await api.stop();
-    }
   });
 });
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { sameAnswer, shellBlocks } from '../../scripts/readme/blocks.js';
+import { shellBlocks } from '../../scripts/readme/blocks.js';
 import { declaredSettings } from '../../src/platform/config/setting.js';
 import '../../src/platform/config/settings.js';
 
@@ -45,23 +45,5 @@ describe.each(DOCUMENTS)('%s', (document) => {
   it('names only commands that exist', () => {
     const named = [...text.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, name]) => name);
     expect(named.filter((name) => !(name! in scripts))).toEqual([]);
-  });
-});
-
-describe('the blocks of a document', () => {
-  const markdown =
-    'a\n```sh\nfirst\n```\n\n```json\n{"id": 1}\n```\n\n```sh\nsecond\n```\nb\n```text\nno\n```\n';
-
-  it('are shell blocks with the answer that follows at once', () => {
-    expect(shellBlocks(markdown)).toEqual([
-      { commands: 'first', shown: '{"id": 1}' },
-      { commands: 'second' },
-    ]);
-  });
-
-  it('compares answers without ids, times, hashes, keys and numbers', () => {
-    expect(sameAnswer('{"a": 1}', '{ "a": 27 }')).toBe(true);
-    expect(sameAnswer('{"a": 1}', '{"b": 1}')).toBe(false);
-    expect(sameAnswer('{"a": "x"}', '{"a": "y"}')).toBe(false);
   });
 });

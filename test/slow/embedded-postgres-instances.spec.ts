@@ -6,9 +6,10 @@ import {
   isAlive,
   readPostmasterFile,
 } from '../../src/platform/database/embedded/postmaster-file.js';
-import { AppProcess, eventually } from '../support/embedded/app-process.js';
+import { AppProcess } from '../support/embedded/app-process.js';
 import { buildLauncher, openTempDir } from '../support/embedded/launcher-build.js';
 import { query } from '../support/embedded/query.js';
+import { eventually } from '../support/jobs/eventually.js';
 
 describe('applications that share or leave a data directory', () => {
   const root = openTempDir('instances');

@@ -18,9 +18,9 @@ import {
   startEmbeddedPostgres,
 } from '../../src/platform/database/embedded/embedded-postgres.js';
 import { isAlive } from '../../src/platform/database/embedded/postmaster-file.js';
-import { eventually } from '../support/embedded/app-process.js';
 import { openTempDir } from '../support/embedded/launcher-build.js';
 import { query } from '../support/embedded/query.js';
+import { eventually } from '../support/jobs/eventually.js';
 
 describe('the embedded PostgreSQL', () => {
   const dataDir = openTempDir('data');

@@ -510,20 +510,6 @@ describe('deliveries of notifications', () => {
     expect((await again({ since })).body.error.code).toBe('invalid_state');
   });
 
-  it('are listed page by page, with exact totals by status', async () => {
-    const { id } = await channel({ events: ['incident.created'] });
-    for (let n = 0; n < 3; n += 1) await incident();
-    await ended(id, 3);
-    const pages = await Promise.all(
-      [1, 2, 3].map((page) => deliveries(id, `?per_page=2&page=${page}&sort=created_at`)),
-    );
-    const ids = pages.flatMap(({ data }) => data.map(({ id: one }: { id: string }) => one));
-    expect(ids).toHaveLength(3);
-    expect(ids).toEqual(ids.toSorted());
-    expect(pages.map(({ meta }) => meta.total)).toEqual([3, 3, 3]);
-    expect((await deliveries(id, '?status=dead')).meta.total).toBe(0);
-  });
-
   describe('of a channel that fails for long', () => {
     let failing: string;
     let telling: string;

@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { isDeepStrictEqual } from 'node:util';
 import { RunObstacles } from '../../src/triage/runs/run-obstacles.js';
 import { RunQueue } from '../../src/triage/runs/run-queue.js';
 import { RunClaimsRepository } from '../../src/triage/records/run-claims.repository.js';
@@ -62,14 +61,6 @@ describe('a provider that an operator has to mend', () => {
     await api?.stop();
   });
 
-  const llm = async (expected: object) =>
-    await eventually(
-      async () => {
-        const { body } = await world.clients.viewer.request('GET', '/health/detailed');
-        return body.components.llm as object;
-      },
-      (seen) => isDeepStrictEqual({ ...seen, ...expected }, seen),
-    );
   const waitingFor = async (id: string, reason: string) =>
     (
       await eventually(
@@ -106,7 +97,7 @@ describe('a provider that an operator has to mend', () => {
     const minutes = (Date.parse(first.next_attempt_at) - Date.now()) / 60_000;
     expect(minutes).toBeGreaterThan(3);
     expect(minutes).toBeLessThan(7);
-    await llm({ status: 'degraded', runs_waiting: 3 });
+    await world.llm({ status: 'degraded', runs_waiting: 3 });
   });
 
   it('tells who waits for an answer at once, and counts it as a failure', async () => {
@@ -137,7 +128,7 @@ describe('a provider that an operator has to mend', () => {
     api.script(verdict());
     expect((await world.triage(await world.incident())).status).toBe(200);
     for (const id of ids) await world.until(id, 'completed');
-    await llm({ status: 'healthy', runs_waiting: 0 });
+    await world.llm({ status: 'healthy', runs_waiting: 0 });
   });
 
   it.each([

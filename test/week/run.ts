@@ -9,7 +9,7 @@
  * Exits with 1 if a row exceeds its bound. BENCH_DATABASE_URL: PostgreSQL to use instead of an embedded one. BENCH_DIST (dist).
  */
 import { parseArgs } from 'node:util';
-import { cleanUp, cleanUpOnSignals } from '../bench/lib/cleanup.ts';
+import { runToEnd } from '../bench/lib/cleanup.ts';
 import { BOUNDS } from './bounds.ts';
 import { measure, type Row } from './lib/measure.ts';
 import { play, type Played } from './lib/play.ts';
@@ -88,12 +88,4 @@ function printLongest(what: string, texts: readonly string[]): void {
   for (const text of different) print(`--- ${text.length} characters\n${text}`);
 }
 
-function fail(error: unknown): void {
-  process.stderr.write(
-    `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-  );
-  process.exitCode = 1;
-}
-
-cleanUpOnSignals();
-main().catch(fail).finally(cleanUp).catch(fail);
+runToEnd(main);

@@ -21,7 +21,7 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
 }
 
 /** Ends what is left, the latest first. What cannot be ended keeps nothing else from its end. */
-export async function cleanUp(): Promise<void> {
+async function cleanUp(): Promise<void> {
   const errors: unknown[] = [];
   for (const end of ends.splice(0).reverse()) {
     await end().catch((error: unknown) => errors.push(error));
@@ -30,7 +30,7 @@ export async function cleanUp(): Promise<void> {
 }
 
 /** Whoever interrupts a run leaves nothing behind either. */
-export function cleanUpOnSignals(): void {
+function cleanUpOnSignals(): void {
   for (const [signal, number] of [
     ['SIGHUP', 1],
     ['SIGINT', 2],
@@ -41,4 +41,15 @@ export function cleanUpOnSignals(): void {
       void cleanUp().finally(() => process.exit(128 + number));
     });
   }
+}
+
+function fail(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+/** Runs a program, and ends what is left however it ends. */
+export function runToEnd(main: () => Promise<void>): void {
+  cleanUpOnSignals();
+  main().catch(fail).finally(cleanUp).catch(fail);
 }

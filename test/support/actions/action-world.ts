@@ -1,12 +1,10 @@
-import { DataSource } from 'typeorm';
 import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
 import { Failpoints } from '../../../src/actions/execution/claims.js';
-import { ROLES } from '../../../src/platform/access/roles.js';
 import type { Answer, ApiClient } from '../api-client.js';
 import { FakeVendor } from '../fake-vendor.js';
 import { lookOften } from '../jobs/look-often.js';
-import { makeKey } from '../principals.js';
-import { startTestApp, type TestApp } from '../test-app.js';
+import type { TestApp } from '../test-app.js';
+import { type Everybody, World } from '../world.js';
 
 export const PARAMETERS: Partial<Record<ActionTypeName, Record<string, unknown>>> = {
   quarantine_email: { message_id: '<m@example.net>' },
@@ -40,22 +38,15 @@ export interface ShownAction {
   readonly result?: { readonly success: boolean; readonly code?: string };
 }
 
-export interface Clients {
-  readonly viewer: ApiClient;
-  readonly analyst: ApiClient;
-  readonly senior: ApiClient;
-  readonly manager: ApiClient;
-  readonly admin: ApiClient;
-}
-
-/** Replicas on one database, a vendor that really listens, and somebody of each role. */
-export class ActionWorld {
+/** Replicas on one database, a vendor that really listens, and a key of each role. */
+export class ActionWorld extends World {
   private constructor(
     readonly vendor: FakeVendor,
-    readonly replicas: readonly TestApp[],
-    readonly clients: Clients,
-    readonly names: Readonly<Record<keyof Clients, string>>,
-  ) {}
+    replicas: readonly TestApp[],
+    everybody: Everybody,
+  ) {
+    super(replicas, everybody);
+  }
 
   static async start(
     settings: Readonly<Record<string, string>> = {},
@@ -63,30 +54,9 @@ export class ActionWorld {
   ): Promise<ActionWorld> {
     const vendor = await FakeVendor.start();
     const all = { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8', ...settings };
-    const first = await startTestApp({ settings: all });
-    const apps = [first];
-    while (apps.length < replicas) {
-      apps.push(await startTestApp({ settings: all, database: first.database }));
-    }
-    const keys = await Promise.all(ROLES.map((role) => makeKey(first, role)));
-    const clients = Object.fromEntries(ROLES.map((role, at) => [role, keys[at]!.client]));
-    const names = Object.fromEntries(ROLES.map((role, at) => [role, keys[at]!.name]));
-    const world = new ActionWorld(
-      vendor,
-      apps,
-      clients as unknown as Clients,
-      names as Record<keyof Clients, string>,
-    );
+    const world = new ActionWorld(vendor, ...(await World.open(all, replicas)));
     await world.connect();
     return world;
-  }
-
-  get app(): TestApp {
-    return this.replicas[0]!;
-  }
-
-  get database(): DataSource {
-    return this.app.nest.get(DataSource);
   }
 
   /** What the vendor was asked to do; the connector's health check is a GET and may come at any time. */
@@ -94,8 +64,8 @@ export class ActionWorld {
     return this.vendor.requests.filter(({ method }) => method === 'POST');
   }
 
-  async close(): Promise<void> {
-    for (const app of [...this.replicas].reverse()) await app.close();
+  override async close(): Promise<void> {
+    await super.close();
     await this.vendor.stop();
   }
 
@@ -128,12 +98,6 @@ export class ActionWorld {
     return id;
   }
 
-  async incident(fields: object = {}): Promise<string> {
-    const body = { incident_type: 'phishing', source: 'test', ...fields };
-    const answer = await this.clients.analyst.request('POST', '/api/incidents', { body });
-    return answer.body.data.id as string;
-  }
-
   async get(id: string): Promise<ShownAction> {
     return (await this.clients.viewer.request('GET', `/api/actions/${id}`)).body.data;
   }
@@ -147,18 +111,6 @@ export class ActionWorld {
     await this.database.query(
       `update actions set lease_until = now() - interval '1 ms' where status = 'pending'`,
     );
-  }
-
-  async turnOn(): Promise<Answer> {
-    return await this.clients.manager.request('POST', '/api/kill-switch/activate', {
-      body: { reason: 'a test' },
-    });
-  }
-
-  async turnOff(held?: 'discard'): Promise<Answer> {
-    return await this.clients.manager.request('POST', '/api/kill-switch/deactivate', {
-      body: { reason: 'over', ...(held && { held }) },
-    });
   }
 
   async connect(): Promise<void> {

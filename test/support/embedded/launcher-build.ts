@@ -1,22 +1,20 @@
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
   readdirSync,
   statSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import ts from 'typescript';
 import { locateNative } from '../../../src/platform/database/embedded/binaries.js';
+import { compiledService } from '../compiled-service.js';
 
 const ROOT = resolve(__dirname, '../../..');
-const LAUNCHER = join(ROOT, 'src/platform/database/embedded');
 
 /** A directory that every OS user can read, whatever the umask and wherever the checkout is. */
 export function openTempDir(name: string): string {
@@ -25,24 +23,16 @@ export function openTempDir(name: string): string {
   return directory;
 }
 
-/**
- * The launcher, and a small application on top of it, as plain JavaScript: tests run it, and kill it, as processes of
- * their own. Without a package the launcher finds no PostgreSQL.
- */
+/** Puts the compiled launcher with app.cjs into a directory. Without a package the launcher finds no PostgreSQL. */
 export function buildLauncher(target: string, postgres: 'linked' | 'installed' | 'none'): string {
-  mkdirSync(target, { recursive: true });
-  const sources = readdirSync(LAUNCHER).filter((name) => /(?<!\.spec)\.ts$/.test(name));
-  for (const path of [...sources.map((name) => join(LAUNCHER, name)), join(__dirname, 'app.ts')]) {
-    const { outputText } = ts.transpileModule(readFileSync(path, 'utf8'), {
-      compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2023 },
-    });
-    const flat = outputText.replaceAll('../../../src/platform/database/embedded/', './');
-    writeFileSync(join(target, basename(path, '.ts') + '.js'), flat);
-  }
+  cpSync(join(dirname(compiledService()), 'platform/database/embedded'), target, {
+    recursive: true,
+  });
+  copyFileSync(join(__dirname, 'app.cjs'), join(target, 'app.cjs'));
   const modules = join(target, 'node_modules');
   if (postgres === 'linked') symlinkSync(join(ROOT, 'node_modules'), modules);
   if (postgres === 'installed') installPackage(modules);
-  return join(target, 'app.js');
+  return join(target, 'app.cjs');
 }
 
 const packageIn = (modules: string): string =>

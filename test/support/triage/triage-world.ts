@@ -1,4 +1,4 @@
-import { DataSource } from 'typeorm';
+import { isDeepStrictEqual } from 'node:util';
 import { INCIDENT_EVENTS } from '../../../src/incidents/change-records.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
 import { DomainEvents } from '../../../src/platform/jobs/events/domain-events.js';
@@ -10,13 +10,11 @@ import {
   TriageModel,
 } from '../../../src/triage/model/triage-model.port.js';
 import { RunQueue } from '../../../src/triage/runs/run-queue.js';
-import { ROLES } from '../../../src/platform/access/roles.js';
-import type { Clients } from '../actions/action-world.js';
 import type { Answer, ApiClient } from '../api-client.js';
 import { eventually } from '../jobs/eventually.js';
 import { lookOften } from '../jobs/look-often.js';
-import { makeKey } from '../principals.js';
-import { startTestApp, type TestApp } from '../test-app.js';
+import type { TestApp } from '../test-app.js';
+import { World } from '../world.js';
 
 export type Judge = TriageModel['judge'];
 
@@ -80,57 +78,20 @@ export function heldModel() {
 /** Settings with which the kill switch holds triage; `script` keeps the provider from being asked. */
 export const ASKING_OUTSIDE = { TRIAGE_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: 'key-of-a-test' };
 
-/** Replicas on one database with scripted models, and somebody of each role. */
-export class TriageWorld {
-  private constructor(
-    readonly replicas: readonly TestApp[],
-    readonly clients: Clients,
-    private readonly keys: Readonly<Record<keyof Clients, string>>,
-  ) {}
-
+/** Replicas on one database with scripted models, and a key of each role. */
+export class TriageWorld extends World {
   static async start(
     settings: Readonly<Record<string, string>> = {},
     replicas = 1,
   ): Promise<TriageWorld> {
     const all = { TRIAGE_PROVIDER: 'rules', ACTION_LEASE_MS: '60000', ...settings };
-    const first = await startTestApp({ settings: all });
-    const apps = [first];
-    while (apps.length < replicas) {
-      apps.push(await startTestApp({ settings: all, database: first.database }));
-    }
-    apps.forEach(lookOften);
-    const keys = await Promise.all(ROLES.map((role) => makeKey(first, role)));
-    const by = <T>(pick: (at: number) => T) =>
-      Object.fromEntries(ROLES.map((role, at) => [role, pick(at)])) as Record<keyof Clients, T>;
-    return new TriageWorld(
-      apps,
-      by((at) => keys[at]!.client),
-      by((at) => keys[at]!.key),
-    );
+    const world = new TriageWorld(...(await World.open(all, replicas)));
+    world.replicas.forEach(lookOften);
+    return world;
   }
 
-  get app(): TestApp {
-    return this.replicas[0]!;
-  }
-
-  get database(): DataSource {
-    return this.app.nest.get(DataSource);
-  }
-
-  async close(): Promise<void> {
-    for (const app of [...this.replicas].reverse()) await app.close();
-  }
-
-  /** The same person, who asks another replica. */
-  at(app: TestApp, role: keyof Clients): ApiClient {
-    return app.client.with({ authorization: `Bearer ${this.keys[role]}` });
-  }
-
-  async incident(fields: object = {}): Promise<string> {
-    const body = { incident_type: 'phishing', source: 'test', raw_data: RAW_DATA, ...fields };
-    const answer = await this.clients.analyst.request('POST', '/api/incidents', { body });
-    if (answer.status !== 201) throw new Error(answer.text);
-    return answer.body.data.id as string;
+  override incident(fields: object = {}): Promise<string> {
+    return super.incident({ raw_data: RAW_DATA, ...fields });
   }
 
   async triage(
@@ -188,14 +149,15 @@ export class TriageWorld {
     );
   }
 
-  async turnOn(): Promise<Answer> {
-    const body = { reason: 'a test' };
-    return await this.clients.manager.request('POST', '/api/kill-switch/activate', { body });
-  }
-
-  async turnOff(held?: 'discard'): Promise<Answer> {
-    const body = { reason: 'over', ...(held && { held }) };
-    return await this.clients.manager.request('POST', '/api/kill-switch/deactivate', { body });
+  /** Waits until the detailed health shows this of the provider. */
+  async llm(expected: object): Promise<object> {
+    return await eventually(
+      async () => {
+        const { body } = await this.clients.viewer.request('GET', '/health/detailed');
+        return body.components.llm as object;
+      },
+      (seen) => isDeepStrictEqual({ ...seen, ...expected }, seen),
+    );
   }
 
   async held(): Promise<number> {

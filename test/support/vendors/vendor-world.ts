@@ -2,6 +2,9 @@ import type { ActionTypeName } from '../../../src/action-catalogue/action-types.
 import type { Answer, ApiClient } from '../api-client.js';
 import { as } from '../principals.js';
 import { startTestApp, type TestApp } from '../test-app.js';
+import type { VendorServer } from './vendor-server.js';
+
+type Vendor = VendorServer & { readonly config: object };
 
 /** The whole service with one connector, registered over the API, and an incident to act on. */
 export class VendorWorld {
@@ -11,17 +14,19 @@ export class VendorWorld {
     private readonly incidentId: string,
     /** The answer to its registration. */
     readonly connector: Answer,
+    private readonly server: Vendor,
   ) {}
 
-  static async start(type: string, config: object, more: object = {}): Promise<VendorWorld> {
+  static async start(type: string, server: Vendor, more: object = {}): Promise<VendorWorld> {
+    await server.start();
     const settings = { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8', ...more };
     const app = await startTestApp({ settings });
     const admin = await as(app, 'admin');
     const incident = { incident_type: 'phishing', source: 'test' };
     const created = await admin.request('POST', '/api/incidents', { body: incident });
-    const body = { name: 'the vendor', type, config };
+    const body = { name: 'the vendor', type, config: server.config };
     const connector = await admin.request('POST', '/api/connectors', { body });
-    return new VendorWorld(app, admin, created.body.data.id, connector);
+    return new VendorWorld(app, admin, created.body.data.id, connector, server);
   }
 
   /** Requests the action, approves it when that is needed, and answers with it as it is then. */
@@ -53,5 +58,6 @@ export class VendorWorld {
 
   async close(): Promise<void> {
     await this.app.close();
+    await this.server.stop();
   }
 }

@@ -6,7 +6,6 @@ import { VersionHistory } from './changes/version-history.js';
 import { AuditBacklog, AuditSealer, AuditSealingLoop } from './chain/audit-sealer.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
 import { AuditExport } from './export/audit-export.js';
-import { AuditExportRepository } from './export/audit-export.repository.js';
 import { AuditKeys } from './chain/audit-chain.js';
 import { AuditRepository } from './audit.repository.js';
 import { AuditLog } from './audit-log.js';
@@ -30,7 +29,6 @@ import { AuditService, AuditSignals } from './audit.service.js';
     AuditSignals,
     AuditVerifier,
     AuditRepository,
-    AuditExportRepository,
     AuditExport,
     AuditService,
     ChangeFeed,

@@ -1,7 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditAnchor } from './chain/audit-witness.js';
-import { ChangeFeed } from './changes/change-feed.js';
-import { RecordedChangesRepository } from './changes/recorded-changes.repository.js';
+import { ChangeFeed, RecordedChanges } from './changes/change-feed.js';
 import { VersionHistory } from './changes/version-history.js';
 import { AuditBacklog, AuditSealer, AuditSealingLoop } from './chain/audit-sealer.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
@@ -32,7 +31,7 @@ import { AuditService, AuditSignals } from './audit.service.js';
     AuditExport,
     AuditService,
     ChangeFeed,
-    RecordedChangesRepository,
+    RecordedChanges,
     VersionHistory,
   ],
   exports: [AuditLog, AuditService, ChangeFeed, VersionHistory],

@@ -10,7 +10,7 @@ import {
   Statements,
 } from '../platform/database/statements.js';
 import type { AuditRow, AuditEntry } from './audit-entry.js';
-import { newId } from '../platform/ids.js';
+import { isUuid, newId } from '../platform/ids.js';
 import { Clock } from '../platform/clock.js';
 import { RowsAtCommit, type Tx } from '../platform/database/transactions.js';
 import { rowMac, AuditKeys } from './chain/audit-chain.js';
@@ -144,12 +144,17 @@ export class AuditLog {
       actor: boundedText(entry.actor),
       action: boundedText(entry.action),
       subject_type: boundedText(entry.subject.type),
-      subject_id: boundedText(entry.subject.id),
+      subject_id: boundedText(subjectId(entry.subject.id)),
       details: boundedDetails(entry.details ?? {}),
     };
     const { id, key } = this.keys.rows.first;
     return { ...content, key_id: id, mac: rowMac(key, content) };
   }
+}
+
+/** Callers may spell the same UUID in capitals. */
+export function subjectId(id: string): string {
+  return isUuid(id) ? id.toLowerCase() : id;
 }
 
 /** Audit log of an operator command. */

@@ -1,12 +1,10 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditAnchor } from './chain/audit-witness.js';
-import { ChangeFeed } from './changes/change-feed.js';
-import { RecordedChangesRepository } from './changes/recorded-changes.repository.js';
+import { ChangeFeed, RecordedChanges } from './changes/change-feed.js';
 import { VersionHistory } from './changes/version-history.js';
 import { AuditBacklog, AuditSealer, AuditSealingLoop } from './chain/audit-sealer.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
 import { AuditExport } from './export/audit-export.js';
-import { AuditExportRepository } from './export/audit-export.repository.js';
 import { AuditKeys } from './chain/audit-chain.js';
 import { AuditRepository } from './audit.repository.js';
 import { AuditLog } from './audit-log.js';
@@ -30,11 +28,10 @@ import { AuditService, AuditSignals } from './audit.service.js';
     AuditSignals,
     AuditVerifier,
     AuditRepository,
-    AuditExportRepository,
     AuditExport,
     AuditService,
     ChangeFeed,
-    RecordedChangesRepository,
+    RecordedChanges,
     VersionHistory,
   ],
   exports: [AuditLog, AuditService, ChangeFeed, VersionHistory],

@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import type { AuditQueryDto, AuditRecordDto } from './audit.dto.js';
+import { subjectId } from './audit-log.js';
 import { AuditChainEntity } from './audit.entity.js';
 import { BEYOND_SNAPSHOT, NOT_SEALED } from './chain/audit-chain.repository.js';
 
@@ -71,8 +72,8 @@ function conditionsOf(
     const [, type, id] = /^([^:]*):(.*)$/s.exec(subject) ?? [];
     conditions.push(
       type === undefined
-        ? `(a.subject_type = ${add(subject)} or a.subject_id = ${add(subject)})`
-        : `a.subject_type = ${add(type)} and a.subject_id = ${add(id)}`,
+        ? `(a.subject_type = ${add(subject)} or a.subject_id = ${add(subjectId(subject))})`
+        : `a.subject_type = ${add(type)} and a.subject_id = ${add(subjectId(id!))}`,
     );
   }
   if (from !== undefined) conditions.push(`a.id >= ${add(firstIdAt(Date.parse(from)))}`);

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
-import { ExportCheck, type ExportFindings } from '../audit/export/export-check.js';
+import { ExportCheck, type ExportFindings } from '../audit/export/export-file.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
 import { runCommand, say } from './command.js';

@@ -3,7 +3,7 @@ import { schema } from '../app.schema.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import type { Settings } from '../platform/config/settings.js';
 import { readSecretKey } from '../platform/config/setting.js';
-import { BackupError, requireSignature } from '../platform/database/backup/backup-format.js';
+import { BackupError } from '../platform/database/backup/backup-format.js';
 import { type VerifiedBackup, verifyBackup } from '../platform/database/backup/read-backup.js';
 import { restoreBackup } from '../platform/database/backup/restore-backup.js';
 import { requireSameDatabase } from '../platform/database/schema-checks.js';
@@ -11,7 +11,7 @@ import { letServiceUse, reachServer } from '../platform/database/open-database.j
 import { createKeyFile, givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
 import { SecretKeys } from '../platform/secrets/secret-box.js';
 import { WrongKeyError } from '../platform/secrets/secrets.errors.js';
-import { backupKeys, ServiceRestorePlan } from './service-backup.js';
+import { ServiceRestorePlan } from './service-backup.js';
 import { runCommand, say } from './command.js';
 
 const USAGE = `Usage: npm run restore -- FILE [--force] [--without-key] [--quiet]
@@ -21,8 +21,7 @@ too; its requests wait. It has to be stopped for a backup of an earlier release,
 one that was made with other keys. Where no service runs, the embedded database is started, or made, by this command.
 
   --force        replace everything that the database holds
-  --without-key  restore although the key of the backup is lost (see "A lost key" in docs/operations.md), or although
-                 nobody signed it: whoever wrote the file may have put anything into it
+  --without-key  restore although the key of the backup is lost (see "A lost key" in docs/operations.md)
   --as-it-was    take keys, users, webhook sources, connectors, notification channels, playbooks and the kill switch from
                  the backup as they are there. Without this option, authority that was taken away since the backup is
                  not given back: revoked keys, disabled or deleted users, lowered roles, changed passwords, disabled or
@@ -69,12 +68,11 @@ async function main(): Promise<void> {
   const rows = counts.reduce((sum, table) => sum + table.rows, 0);
   const { created_at } = backup.manifest;
   say(`Restored ${rows} rows of ${counts.length} tables, as they were at ${created_at}.`);
-  if (withoutKey) say('Its signature was not checked, so its content may be forged.');
   plan.summary().forEach(say);
   say('All users must log in again.');
 }
 
-/** Checked before any change: without its key the backup is useless, and without a valid signature it may be forged. */
+/** Checked before any change: without its key the backup is useless. */
 function requireKeys(settings: Settings, backup: VerifiedBackup, file: string): void {
   const { manifest, keys: written } = backup;
   const inFile = settings.secretsKey.length === 0 && settings.databaseUrl === undefined;
@@ -83,7 +81,7 @@ function requireKeys(settings: Settings, backup: VerifiedBackup, file: string): 
   const missing = missingFrom(own, manifest.key_ids);
   if (own && brought && missing.length > 0) {
     throw new BackupError(
-      `The backup contains its own key, but ${keyFileOf(settings)} holds another. Nothing was changed, because a file cannot vouch for itself. Move ${keyFileOf(settings)} away if you trust the backup.`,
+      `The backup contains its own key, but ${keyFileOf(settings)} holds another. Nothing was changed. Move ${keyFileOf(settings)} away to use the key of the backup.`,
     );
   }
   const keys = own ?? brought;
@@ -92,10 +90,9 @@ function requireKeys(settings: Settings, backup: VerifiedBackup, file: string): 
     const where = inFile ? keyFileOf(settings) : 'SECRETS_KEY';
     throw new WrongKeyError(where, needed, keys?.ids ?? [], file);
   }
-  requireSignature(backup, (id) => backupKeys(keys).find(id));
   if (own || written === undefined) return;
   createKeyFile(keyFileOf(settings), written);
-  say(`The key of the backup is now in ${keyFileOf(settings)}. Nothing else vouches for the file.`);
+  say(`The key of the backup is now in ${keyFileOf(settings)}.`);
 }
 
 function readKeys(written: string): SecretKeys {

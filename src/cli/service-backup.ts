@@ -2,7 +2,7 @@
 import { type ActiveSwitch, KillSwitchRepository } from '../kill-switch/kill-switch.repository.js';
 import type { Settings } from '../platform/config/settings.js';
 import type { BackupPlan, RestorePlan } from '../platform/database/backup/backup-format.js';
-import type { KeyRing, SecretKeys } from '../platform/secrets/secret-box.js';
+import type { SecretKeys } from '../platform/secrets/secret-box.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import { acceptKeys, type KnownKey, requireKeysOf } from '../platform/secrets/known-keys.js';
 import {
@@ -66,24 +66,14 @@ export const EXCLUDED_TABLES = [
 
 /** Tables that a backup omits, and the keys that it needs. */
 export function serviceBackupPlan(settings: Settings, withoutKey: boolean): BackupPlan {
-  const given = withoutKey ? undefined : givenSecretKeys(settings);
   return {
     excludedTables: EXCLUDED_TABLES,
     keyIds: async (client) => {
       const known = await knownKeys(client);
-      if (!withoutKey) requireKeysOf(known, settings, given);
+      if (!withoutKey) requireKeysOf(known, settings, givenSecretKeys(settings));
       return known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
     },
-    signerOf: (keyIds) => {
-      const id = given?.ids.find((one) => keyIds.includes(one)) ?? given?.ids[0];
-      return given && id ? backupKeys(given).find(id) : undefined;
-    },
   };
-}
-
-/** Separate keys for signing backups. */
-export function backupKeys(keys: SecretKeys): KeyRing {
-  return keys.derive('backup');
 }
 
 async function knownKeys(client: ClientBase): Promise<KnownKey[]> {

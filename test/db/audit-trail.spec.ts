@@ -198,6 +198,19 @@ describe('the audit trail', () => {
       expect(await list(filter)).toMatchObject({ rows, total: rows.length });
     });
 
+    it('finds an id in any spelling, whichever spelling was recorded', async () => {
+      const id = '0193F2B6-7C1E-7A0B-9F4E-2F0A7B6C5D4E';
+      await harness.record(replica, { subject: { type: 'incident', id }, details: { row: 'id' } });
+      for (const subject of [
+        id,
+        id.toLowerCase(),
+        `incident:${id}`,
+        `incident:${id.toLowerCase()}`,
+      ]) {
+        expect(await list({ subject })).toMatchObject({ rows: ['id'], total: 1 });
+      }
+    });
+
     it('shows a page and a total of the same moment while entries are added', async () => {
       let isWriting = true;
       const writing = (async () => {

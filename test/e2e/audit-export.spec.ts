@@ -1,8 +1,12 @@
 import { DataSource } from 'typeorm';
-import type { EntryLine, ExportLine } from '../../src/audit/export/audit-export-lines.js';
 import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
 import { AuditWitness } from '../../src/audit/chain/audit-witness.js';
-import { ExportCheck, type ExportFindings } from '../../src/audit/export/export-check.js';
+import {
+  type EntryLine,
+  ExportCheck,
+  type ExportFindings,
+  type ExportLine,
+} from '../../src/audit/export/export-file.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -10,8 +14,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const KEYS = 12;
 const SAID = ',"attestation":{"key_id":"ab","mac":"00"}}';
-const AS_WRITTEN = (line?: number) =>
-  new RegExp(`line ${line ?? '\\d+'}: differs from what the service writes`);
+const END = /the end does not fit/;
 const inCapitals = (line: string) =>
   line.replace(/"mac":"(\w+)"/, (_, mac: string) => `"mac":"${mac.toUpperCase()}"`);
 
@@ -152,38 +155,30 @@ describe('an export of the audit trail', () => {
       /line 6: entry \S+ entries are missing or moved/,
     ],
     ['a removed first entry', (all) => all.toSpliced(1, 1), /missing or moved/],
-    ['a removed last sealed entry', (all) => all.toSpliced(-3, 1), /instead of/],
-    ['a removed entry without seal', (all) => all.toSpliced(-2, 1), /0 other entries/],
+    ['a removed last sealed entry', (all) => all.toSpliced(-3, 1), END],
+    ['a removed entry without seal', (all) => all.toSpliced(-2, 1), END],
     ['an inserted copy', (all) => all.toSpliced(5, 0, all[5]!), /missing or moved/],
     ['two swapped entries', (all) => all.with(5, all[6]!).with(6, all[5]!), /missing or moved/],
     ['the seal of another entry', (all) => withSealOf(all, 5, 6), /missing or moved/],
     ['a missing end', (all) => all.slice(0, -1), /it was cut/],
     ['a missing half', (all) => all.slice(0, 6), /it was cut/],
     ['a missing header', (all) => all.slice(1), /has no header/],
-    ['the end of another export', (all) => all.with(-1, ended(all)), /the end was changed/],
+    ['the end of another export', (all) => all.with(-1, ended(all)), END],
     ['another object', (all) => all.toSpliced(3, 0, '{"a":1}'), /is not a line of an export/],
     ['malformed JSON', (all) => all.toSpliced(3, 0, '{'), /is not a line of an export/],
-    [
-      'duplicate members',
-      edit(5, '{', '{"actor":"x","at":"2020-01-01T00:00:00.000Z",'),
-      AS_WRITTEN(6),
-    ],
-    ['an added member', edit(5, /}$/, ',"note":"seen"}'), AS_WRITTEN(6)],
-    ['an added member in a seal', edit(5, /}}$/, ',"by":"me"}}'), AS_WRITTEN(6)],
-    ['a longer MAC', edit(5, /("mac":"\w+)/, '$1zz'), AS_WRITTEN(6)],
-    ['a MAC in capitals', capitals(5), AS_WRITTEN(6)],
-    [
-      'another format of a time',
-      edit(5, /("at":"[\d-]+)T([\d:.]+)Z/, '$1 $2+00:00'),
-      AS_WRITTEN(6),
-    ],
-    ['white space', edit(5, /$/, '\r'), AS_WRITTEN(6)],
-    ['an attestation without a seal', edit(-2, /}$/, SAID), AS_WRITTEN()],
+    ['duplicate members', edit(5, '{', '{"actor":"x","at":"2020-01-01T00:00:00.000Z",'), END],
+    ['an added member', edit(5, /}$/, ',"note":"seen"}'), END],
+    ['an added member in a seal', edit(5, /}}$/, ',"by":"me"}}'), END],
+    ['a longer MAC', edit(5, /("mac":"\w+)/, '$1zz'), END],
+    ['a MAC in capitals', capitals(5), END],
+    ['another format of a time', edit(5, /("at":"[\d-]+)T([\d:.]+)Z/, '$1 $2+00:00'), END],
+    ['white space', edit(5, /$/, '\r'), END],
+    ['an attestation without a seal', edit(-2, /}$/, SAID), END],
     ['an attestation of an absent key', edit(5, /}$/, SAID), /needs the key ab/],
-    ['an added member in the header', edit(0, '{', '{"at":"2020",'), AS_WRITTEN(1)],
-    ['a header with its MAC in capitals', capitals(0), AS_WRITTEN(1)],
-    ['an added member in the end', edit(-1, '{', '{"sealed":1,'), AS_WRITTEN()],
-    ['an end with its MAC in capitals', capitals(-1), AS_WRITTEN()],
+    ['an added member in the header', edit(0, '{', '{"at":"2020",'), END],
+    ['a header with its MAC in capitals', capitals(0), END],
+    ['an added member in the end', edit(-1, '{', '{"sealed":1,'), END],
+    ['an end with its MAC in capitals', capitals(-1), END],
     ['a line after the end', (all) => [...all, all[2]!], /comes after the end/],
   ])('is found invalid because of %s', (_, change, fault) => {
     const findings = check(change([...lines]));

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { AuditWitness } from '../../src/audit/chain/audit-witness.js';
-import { RecordedChangesRepository } from '../../src/audit/changes/recorded-changes.repository.js';
+import { RecordedChanges } from '../../src/audit/changes/change-feed.js';
 import type { ApiClient } from '../support/api-client.js';
 import { ChangeReader } from '../support/change-reader.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -84,7 +84,7 @@ describe('feeds of changes', () => {
   describe('ends a waiting request with 401', () => {
     /** Waits until the feeds were read so often from now on. */
     const looked = async (times: number): Promise<void> => {
-      const reads = jest.spyOn(app.nest.get(RecordedChangesRepository), 'read');
+      const reads = jest.spyOn(app.nest.get(RecordedChanges), 'read');
       await eventually(
         () => reads.mock.calls.length,
         (count) => count >= times,

@@ -1,5 +1,6 @@
 import { AppError, ValidationError } from '../../platform/errors/app-error.js';
 import { isUuid } from '../../platform/ids.js';
+import type { Cursor } from '../chain/audit-chain.js';
 
 /** Text of a `pg_snapshot`: `xmin:xmax:xip,…`. The snapshot sees the transactions below xmax that are not listed. */
 const SNAPSHOT = /^(\d{1,19}):(\d{1,19}):((?:\d{1,19}(?:,\d{1,19})*)?)$/;
@@ -26,12 +27,6 @@ export function endOf(snapshot: string): bigint {
   return BigInt(snapshot.split(':')[1]!);
 }
 
-/** Position of a row of the audit log in the order of a feed. */
-export interface RowPlace {
-  readonly xid: string;
-  readonly id: string;
-}
-
 /** Position in the initial list of existing items. The changes that `seen` does not see follow. */
 interface Listing {
   readonly seen: string;
@@ -43,7 +38,7 @@ interface Listing {
  */
 export interface Changing {
   readonly seen: string;
-  readonly page?: { readonly until: string; readonly after: RowPlace };
+  readonly page?: { readonly until: string; readonly after: Cursor };
 }
 
 export type Position = Listing | Changing;

@@ -1,24 +1,43 @@
+// SQL: details as the text that MACs cover, PostgreSQL snapshots, and a scan in parts.
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Caller } from '../../platform/http/caller.js';
 import { Clock } from '../../platform/clock.js';
-import { firstIdAt } from '../../platform/ids.js';
 import { Transactions } from '../../platform/database/transactions.js';
+import type { Caller } from '../../platform/http/caller.js';
+import { firstIdAt } from '../../platform/ids.js';
+import type { AuditRow } from '../audit-entry.js';
+import { AuditLog } from '../audit-log.js';
 import type { AuditAttestationEntity } from '../audit.entity.js';
-import { attestationOf, GENESIS, AuditKeys } from '../chain/audit-chain.js';
-import { AuditChainRepository, type SealedRow } from '../chain/audit-chain.repository.js';
+import { attestationOf, AuditKeys, BEFORE_ALL, GENESIS } from '../chain/audit-chain.js';
+import {
+  AUDIT_ROW,
+  AuditChainRepository,
+  type SealedRow,
+} from '../chain/audit-chain.repository.js';
 import {
   entryLine,
   type ExportLine,
+  ExportSum,
   type HeaderLine,
-  onPaper,
-  signedEnd,
-  signedHeader,
-  textOf,
-} from './audit-export-lines.js';
-import { AuditExportRepository, type IdRange, PAGE_ROWS } from './audit-export.repository.js';
-import { AuditLog } from '../audit-log.js';
+  headerLine,
+  pointLine,
+} from './export-file.js';
+
+/** A row may have some kilobytes, and two pages are in memory. */
+const PAGE_ROWS = 100;
+const SCANNED_AT_ONCE = 20_000;
+
+/** Ids begin with their time. */
+interface IdRange {
+  readonly from: string;
+  readonly before: string;
+}
+
+interface SeqRange {
+  readonly first: bigint;
+  readonly last: bigint;
+}
 
 /** Times in ISO 8601, inclusive. */
 interface ExportRange {
@@ -32,17 +51,18 @@ interface Moment {
   readonly snapshot: string;
 }
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const BEYOND_IDS = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Exports a part of the trail that can be verified without the service. */
+/**
+ * Exports a part of the trail that can be verified without the service. Rows and seals never change, so each page can be
+ * read in its own statement, even for a slow reader.
+ */
 @Injectable()
 export class AuditExport {
   constructor(
     private readonly transactions: Transactions,
     private readonly dataSource: DataSource,
     private readonly chain: AuditChainRepository,
-    private readonly records: AuditExportRepository,
     private readonly keys: AuditKeys,
     private readonly log: AuditLog,
     private readonly clock: Clock,
@@ -68,65 +88,110 @@ export class AuditExport {
 
   private async momentOf(from?: Date, to?: Date): Promise<Moment> {
     const ids = {
-      from: from ? firstIdAt(from.getTime()) : FIRST_ID,
+      from: from ? firstIdAt(from.getTime()) : BEFORE_ALL.id,
       before: to ? firstIdAt(to.getTime() + 1) : BEYOND_IDS,
     };
     const { manager } = this.dataSource;
     const { lastSeal, now } = await this.chain.readEnd(manager);
-    const seals = await this.records.sealsOf(ids, lastSeal.seq);
+    const seals = await this.sealsOf(ids, lastSeal.seq);
     const before = seals ? seals.first - 1n : lastSeal.seq;
     const hash = before === 0n ? GENESIS.hash : await this.chain.hashAt(manager, before);
-    const header = signedHeader(this.keys.chain.first, {
+    const header = headerLine(this.keys.chain.first, {
       type: 'export',
       at: this.clock.now().toISOString(),
       from: from && from.toISOString(),
       to: to && to.toISOString(),
       // Empty if the seal was removed: the verification of the file reports a fault there.
-      previous: onPaper({ seq: before, hash: hash ?? Buffer.alloc(0) }),
-      head: onPaper(lastSeal),
+      previous: pointLine({ seq: before, hash: hash ?? Buffer.alloc(0) }),
+      head: pointLine(lastSeal),
       last_seq: String(seals?.last ?? before),
     });
     return { header, ids, snapshot: now.snapshot };
   }
 
   private async *pages({ header, ids, snapshot }: Moment): AsyncGenerator<string> {
-    yield linesOf([header]);
+    const { manager } = this.dataSource;
+    const sum = new ExportSum();
+    const textOf = (lines: readonly ExportLine[]) =>
+      sum.add(lines.map((line) => JSON.stringify(line)));
+    yield textOf([header]);
     const last = BigInt(header.last_seq);
-    let sealed = 0;
     for (let seq = BigInt(header.previous.seq); ;) {
-      const { manager } = this.dataSource;
       const page = await this.chain.sealsAfter(manager, seq, { last, limit: PAGE_ROWS });
       if (page.length === 0) break;
       const first = seq + 1n;
       seq = page.at(-1)!.seq;
-      sealed += page.length;
+      sum.sealed += page.length;
       const attestations = await this.chain.attestationsBetween(manager, first, seq);
-      yield linesOf(page.map((seal) => this.sealedLine(seal, attestations)));
+      yield textOf(page.map((seal) => this.sealedLine(seal, attestations)));
     }
-    let unsealed = 0;
     const headSeq = BigInt(header.head.seq);
     // The least id of a millisecond is not a valid UUID, so no row has it.
     for (let afterId = ids.from; ;) {
-      const page = await this.records.unsealedPage(afterId, ids.before, headSeq, snapshot);
+      const page = await this.unsealedPage(afterId, ids.before, headSeq, snapshot);
       if (page.length === 0) break;
       afterId = page.at(-1)!.id;
-      unsealed += page.length;
-      yield linesOf(page.map((row) => entryLine(row)));
+      sum.unsealed += page.length;
+      yield textOf(page.map((row) => entryLine(row)));
     }
-    yield linesOf([signedEnd(this.keys.chain.first, header, { type: 'end', sealed, unsealed })]);
+    yield `${sum.end(this.keys.chain.first)}\n`;
   }
 
   private sealedLine(
     sealed: SealedRow,
     attestations: readonly AuditAttestationEntity[],
   ): ExportLine {
-    const seal = { ...onPaper(sealed), key_id: sealed.key_id };
+    const seal = { ...pointLine(sealed), key_id: sealed.key_id };
     if (!sealed.row) return { type: 'removed', id: sealed.audit_id, seal };
     const attestation = attestationOf(attestations, sealed.seq, this.keys.attestations);
     return entryLine(sealed.row, seal, attestation);
   }
+
+  /** First and last seal of the rows in the range. Seals in between may belong to rows of other times. */
+  private async sealsOf({ from, before }: IdRange, upTo: bigint): Promise<SeqRange | undefined> {
+    const firsts: bigint[] = [];
+    const lasts: bigint[] = [];
+    for (let least: string | null = from; least !== null;) {
+      const [found]: ScannedRow[] = await this.dataSource.query(SCAN, [least, before, upTo]);
+      if (found?.first) firsts.push(BigInt(found.first));
+      if (found?.last) lasts.push(BigInt(found.last));
+      least = found?.next ?? null;
+    }
+    const [first] = firsts.sort(byNumber);
+    const last = lasts.sort(byNumber).at(-1);
+    return first === undefined || last === undefined ? undefined : { first, last };
+  }
+
+  /** Rows that the snapshot sees and that had no seal then. */
+  private async unsealedPage(
+    afterId: string,
+    before: string,
+    upTo: bigint,
+    snapshot: string,
+  ): Promise<AuditRow[]> {
+    return await this.dataSource.query(
+      `select ${AUDIT_ROW} from audit_log a
+       where a.id > $1 and a.id < $2 and pg_visible_in_snapshot(a.xid, $4::pg_snapshot)
+         and (select true from audit_seals s where s.audit_id = a.id and s.seq <= $3) is null
+       order by a.id limit ${PAGE_ROWS}`,
+      [afterId, before, upTo, snapshot],
+    );
+  }
 }
 
-function linesOf(lines: readonly ExportLine[]): string {
-  return lines.map((line) => `${textOf(line)}\n`).join('');
+/** Scans part of the range, because statements have a time limit. */
+const SCAN = `
+  with part as (
+    select id from audit_log where id >= $1 and id < $2 order by id limit ${SCANNED_AT_ONCE})
+  select min(s.seq)::text as first, max(s.seq)::text as last,
+    (select id from audit_log where id > (select id from part order by id desc limit 1) and id < $2
+      order by id limit 1) as next
+  from part left join audit_seals s on s.audit_id = part.id and s.seq <= $3`;
+
+const byNumber = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
+
+interface ScannedRow {
+  readonly first: string | null;
+  readonly last: string | null;
+  readonly next: string | null;
 }

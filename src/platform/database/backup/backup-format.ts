@@ -1,11 +1,11 @@
-import { createHash, type Hash, createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import type { Tx } from '../transactions.js';
 
 /**
  * A backup is a gzip stream of frames: a letter, the length in four bytes, the content. The manifest comes first, then
  * each table with its COPY text, the sequences and (if requested) the keys, and last the end, which has all row counts
- * and the checksum of all other frames, and is signed. So a backup of any size is written and read in one pass.
+ * and the checksum of all other frames. So a backup of any size is written and read in one pass.
  */
 export const FORMAT = 1;
 
@@ -33,8 +33,6 @@ export interface Manifest {
   readonly migrations: readonly string[];
   /** Ids of the keys that the contents need. */
   readonly key_ids: readonly string[];
-  /** Id of the signing key; absent in an unsigned backup. */
-  readonly signed_by?: string;
 }
 
 export interface Table {
@@ -56,7 +54,6 @@ export interface TableCount {
 export interface End {
   readonly tables: Readonly<Record<string, TableCount>>;
   readonly sha256: string;
-  readonly mac?: string;
 }
 
 export interface Frame {
@@ -113,46 +110,12 @@ export class TableCounter {
   }
 }
 
-export interface SigningKey {
-  readonly id: string;
-  readonly key: KeyObject;
-}
-
-/** Covers every byte: the checksum of all other frames and the rest of the end frame. */
-export function macOf(key: KeyObject, { tables, sha256 }: End): string {
-  return createHmac('sha256', key)
-    .update(JSON.stringify([tables, sha256]))
-    .digest('hex');
-}
-
-/** Anybody can compute the checksum; only the holder of the key can compute the signature. */
-export function requireSignature(
-  { manifest, end }: { readonly manifest: Manifest; readonly end: End },
-  find: (keyId: string) => SigningKey | undefined,
-): void {
-  if (manifest.signed_by === undefined || end.mac === undefined) {
-    refuse('it is not signed, so anybody may have written it; --without-key restores it anyway');
-  }
-  const signer = find(manifest.signed_by);
-  if (!signer) refuse(`it is signed with the key ${manifest.signed_by}, which is not available`);
-  const [said, own] = [Buffer.from(end.mac), Buffer.from(macOf(signer.key, end))];
-  if (said.length !== own.length || !timingSafeEqual(said, own)) {
-    refuse('its signature is invalid: somebody without the key changed the file');
-  }
-}
-
-function refuse(why: string): never {
-  throw new BackupError(`The backup cannot be restored, and nothing was changed: ${why}.`);
-}
-
 /** Knowledge about the tables that a backup needs. */
 export interface BackupPlan {
   /** Tables that a backup leaves out. */
   readonly excludedTables: readonly string[];
   /** Returns the ids of the keys that the contents need. Throws if the backup would be unusable. */
   keyIds(client: ClientBase): Promise<readonly string[]>;
-  /** Returns the signing key: one of `keyIds`, so that checking the backup needs no further key. */
-  signerOf(keyIds: readonly string[]): SigningKey | undefined;
 }
 
 /** Knowledge about the tables that a restore needs. */

@@ -16,8 +16,6 @@ import {
   type Manifest,
   TableCounter,
   type TableCount,
-  macOf,
-  type SigningKey,
   type BackupPlan,
 } from './backup-format.js';
 import { appliedMigrations, copyTarget, listTables, readSequences } from './catalog.js';
@@ -75,12 +73,10 @@ function refuseExisting({ file, force }: BackupOptions): void {
 }
 
 async function fill(draft: string, client: Client, options: BackupOptions): Promise<BackupSummary> {
-  const unsigned = await manifestOf(client, options);
-  const signer = options.plan.signerOf(unsigned.key_ids);
-  const manifest = { ...unsigned, signed_by: signer && signer.id };
+  const manifest = await manifestOf(client, options);
   const tables: Record<string, TableCount> = {};
   await pipeline(
-    framesOf(client, options, { manifest, signer }, tables),
+    framesOf(client, options, manifest, tables),
     createGzip(),
     createWriteStream(draft, { flags: 'wx', mode: OWNER_ONLY, flush: true }),
   );
@@ -121,7 +117,7 @@ async function manifestOf(client: Client, { plan }: BackupOptions): Promise<Mani
 async function* framesOf(
   client: Client,
   { plan, keys }: BackupOptions,
-  { manifest, signer }: { manifest: Manifest; signer: SigningKey | undefined },
+  manifest: Manifest,
   tables: Record<string, TableCount>,
 ): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
@@ -144,8 +140,7 @@ async function* framesOf(
   }
   yield hashed('sequences', { values: await readSequences(client) });
   if (keys !== undefined) yield hashed('keys', { keys });
-  const end = { tables, sha256: hash.digest('hex') };
-  yield encodeFrame('end', { ...end, mac: signer && macOf(signer.key, end) });
+  yield encodeFrame('end', { tables, sha256: hash.digest('hex') });
 }
 
 /** Collects the single rows of COPY into larger chunks. */

@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto';
+import type { NamedKey } from '../../platform/secrets/secret-box.js';
+import type { AuditRow } from '../audit-entry.js';
+import {
+  type AuditKeys,
+  HASH_BYTES,
+  hex,
+  isAttested,
+  isGenuine,
+  nextSeal,
+  type SealAttestation,
+  type SealedPoint,
+  statementMac,
+} from '../chain/audit-chain.js';
+
+/*
+ * Lines of an export, one JSON object each: a header, the sealed entries in the order of their seals, the unsealed entries
+ * in the order of their ids, an end. The header is signed, and the end signs all lines, so that every change of the file is
+ * detected.
+ */
+
+interface Signed {
+  readonly key_id: string;
+  readonly mac: string;
+}
+
+/** A point of the chain in JSON. */
+interface PointLine {
+  readonly seq: string;
+  readonly hash: string;
+}
+
+interface SealLine extends PointLine {
+  readonly key_id: string;
+}
+
+interface Header {
+  readonly type: 'export';
+  readonly at: string;
+  readonly from?: string;
+  readonly to?: string;
+  /** Seal before the first seal of the file. */
+  readonly previous: PointLine;
+  /** End of the whole chain at that time. */
+  readonly head: PointLine;
+  readonly last_seq: string;
+}
+export type HeaderLine = Header & Signed;
+
+/** `details` is JSON as text: the MAC covers its bytes. */
+export interface EntryLine extends Omit<AuditRow, 'at' | 'mac'> {
+  readonly type: 'entry';
+  readonly at: string;
+  readonly mac: string;
+  /** Absent if the entry is not sealed yet. */
+  readonly seal?: SealLine;
+  /** Signed with a later key, so that the keys of entry and seal are not needed. */
+  readonly attestation?: Signed;
+}
+
+/** Seal of an entry that was removed from the database. */
+export interface RemovedLine {
+  readonly type: 'removed';
+  readonly id: string;
+  readonly seal: SealLine;
+}
+
+interface EndLine extends Signed {
+  readonly type: 'end';
+  readonly sealed: number;
+  readonly unsealed: number;
+}
+
+export type ExportLine = HeaderLine | EntryLine | RemovedLine | EndLine;
+
+export function pointLine({ seq, hash }: SealedPoint): PointLine {
+  return { seq: String(seq), hash: hex(hash) };
+}
+
+function pointOf({ seq, hash }: PointLine): SealedPoint {
+  return { seq: BigInt(seq), hash: Buffer.from(hash, 'hex') };
+}
+
+export function entryLine(
+  row: AuditRow,
+  seal?: SealLine,
+  attestation?: SealAttestation,
+): EntryLine {
+  const { id, at, actor, action, subject_type, subject_id, details, key_id, mac } = row;
+  return {
+    type: 'entry',
+    id,
+    at: at.toISOString(),
+    actor,
+    action,
+    subject_type,
+    subject_id,
+    details,
+    key_id,
+    mac: hex(mac),
+    seal,
+    attestation: attestation && { key_id: attestation.key_id, mac: hex(attestation.mac) },
+  };
+}
+
+function rowOf(line: EntryLine): AuditRow {
+  return { ...line, at: new Date(line.at), mac: Buffer.from(line.mac, 'hex') };
+}
+
+export function headerLine({ id, key }: NamedKey, header: Header): HeaderLine {
+  const { at, from = '', to = '', previous, head, last_seq } = header;
+  const fields = [at, from, to, previous.seq, previous.hash, head.seq, head.hash, last_seq];
+  return { ...header, key_id: id, mac: hex(statementMac(key, 'export', fields)) };
+}
+
+/** Digest of the lines, and the numbers of their entries. */
+export class ExportSum {
+  private readonly digest = createHash('sha256');
+  sealed = 0;
+  unsealed = 0;
+
+  /** Returns the text of the lines in the file. */
+  add(texts: readonly string[]): string {
+    const text = texts.map((one) => `${one}\n`).join('');
+    this.digest.update(text);
+    return text;
+  }
+
+  /** The last line. It can be made once. */
+  end({ id, key }: NamedKey): string {
+    const { sealed, unsealed } = this;
+    const fields = [this.digest.digest('hex'), String(sealed), String(unsealed)];
+    const mac = hex(statementMac(key, 'export-end', fields));
+    return JSON.stringify({ type: 'end', sealed, unsealed, key_id: id, mac } satisfies EndLine);
+  }
+}
+
+const MOST_FAULTS = 20;
+
+export interface ExportFindings {
+  readonly valid: boolean;
+  readonly sealed: number;
+  readonly unsealed: number;
+  /** Messages with line numbers; at most 20. */
+  readonly faults: readonly string[];
+  readonly header: HeaderLine | undefined;
+}
+
+/** Checks an export line by line. It needs only the key. */
+export class ExportCheck {
+  private readonly faults: string[] = [];
+  private readonly sum = new ExportSum();
+  private header: HeaderLine | undefined;
+  private point: SealedPoint | undefined;
+  private ended = false;
+  private line = 0;
+
+  constructor(private readonly keys: AuditKeys) {}
+
+  add(text: string): void {
+    this.line += 1;
+    try {
+      this.judge(JSON.parse(text) as ExportLine, text);
+    } catch {
+      this.fault('is not a line of an export');
+    }
+  }
+
+  finish(): ExportFindings {
+    if (!this.header) this.fault('the file has no header');
+    else if (!this.ended) this.fault('the file ends too early: it was cut');
+    const { faults, header } = this;
+    const { sealed, unsealed } = this.sum;
+    return { valid: faults.length === 0, sealed, unsealed, faults, header };
+  }
+
+  private judge(line: ExportLine, text: string): void {
+    if (this.ended) return this.fault('comes after the end');
+    if (line.type === 'end') return this.close(line, text);
+    this.sum.add([text]);
+    if (line.type === 'export') return this.begin(line);
+    if (!this.point) return this.fault('comes before the header');
+    if (line.type === 'removed') return this.follow(line, line.seal, this.point);
+    if (line.type !== 'entry') return this.fault('is not a line of an export');
+    if (line.seal) return this.follow(line, line.seal, this.point);
+    this.sum.unsealed += 1;
+    if (!isGenuine(rowOf(line), this.keys.rows)) this.fault('was changed', line.id);
+  }
+
+  private begin(line: HeaderLine): void {
+    const named = this.keys.chain.find(line.key_id);
+    if (this.line !== 1 || !named || headerLine(named, line).mac !== line.mac) {
+      this.fault('the header was changed, or signed with a key that SECRETS_KEY does not hold');
+    }
+    this.header = line;
+    this.point = pointOf(line.previous);
+    if (this.point.hash.length !== HASH_BYTES) this.fault('the seal before the first is missing');
+  }
+
+  private follow(line: EntryLine | RemovedLine, seal: SealLine, previous: SealedPoint): void {
+    this.sum.sealed += 1;
+    // The next line is compared with this seal as written, so that one fault is reported once.
+    this.point = pointOf(seal);
+    if (line.type === 'removed') return this.fault('was removed: only its seal is left', line.id);
+    const row = rowOf(line);
+    const { attestation } = line;
+    const attestedBy = attestation && this.keys.attestations.find(attestation.key_id);
+    if (attestation && !attestedBy) this.fault(`needs the key ${attestation.key_id}`, line.id);
+    if (!attestedBy && !isGenuine(row, this.keys.rows)) return this.fault('was changed', line.id);
+    if (this.point.seq !== previous.seq + 1n) {
+      const message = `entries are missing or moved: the previous seal is ${previous.seq}`;
+      return this.fault(message, line.id);
+    }
+    if (attestedBy) {
+      const said = { key_id: attestedBy.id, mac: Buffer.from(attestation.mac, 'hex') };
+      const sealed = { ...this.point, key_id: seal.key_id };
+      if (isAttested(said, this.keys.attestations, previous, sealed, row)) return;
+      return this.fault('differs from its attestation by a later key', line.id);
+    }
+    const named = this.keys.chain.find(seal.key_id);
+    if (!named || hex(nextSeal(named.key, previous, row).hash) !== seal.hash) {
+      this.fault('its seal does not follow from the previous seal', line.id);
+    }
+  }
+
+  private close(line: EndLine, text: string): void {
+    this.ended = true;
+    const named = this.keys.chain.find(line.key_id);
+    if (!named || this.sum.end(named) !== text) {
+      this.fault('the end does not fit: lines were changed, added or removed');
+    }
+  }
+
+  private fault(message: string, id?: string): void {
+    if (this.faults.length === MOST_FAULTS) return;
+    this.faults.push(`line ${this.line}: ${id === undefined ? '' : `entry ${id} `}${message}`);
+  }
+}

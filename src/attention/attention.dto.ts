@@ -19,7 +19,6 @@ import {
   ATTENTION_KINDS,
   ATTENTION_SORTS,
   attentionId,
-  type AttentionIncident,
   type AttentionItem,
   type AttentionKind,
   type AttentionSort,
@@ -91,11 +90,6 @@ export class AttentionIncidentDto {
 
   @Choice('IncidentStatus', INCIDENT_STATUSES)
   readonly status: IncidentStatus;
-
-  static from(this: void, incident: AttentionIncident): AttentionIncidentDto {
-    const { id, incidentNumber, title, severity, status } = incident;
-    return { id, incident_number: incidentNumber, title, severity, status };
-  }
 }
 
 export class AttentionItemDto {
@@ -133,7 +127,7 @@ export class AttentionItemDto {
       at: at.toISOString(),
       role: mayMend(kind),
       link,
-      incident: incident && AttentionIncidentDto.from(incident),
+      incident,
     };
   }
 }

@@ -4,8 +4,6 @@ import { Clock } from '../platform/clock.js';
 import { firstIdAt } from '../platform/ids.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { incidentNumber, type IncidentStatus, type Severity } from '../incidents/incident.js';
-import { titleWithoutDetails } from '../incidents/titles.js';
 import { type Sort, sortsOf } from '../platform/paging/page.js';
 import {
   type Attention,
@@ -75,7 +73,7 @@ function listBy(sort: AttentionSort): Statement {
 function listText(order: string): string {
   return `
     with found as materialized (
-      select item.*, i.number::text, i.created_at, i.incident_type, i.source, i.title, i.severity, i.status
+      select item.*, i.incident_number, i.title, i.severity, i.status
         from (${FOUND}) as item
         left join incidents i on i.id = item.incident_id
        where i.deleted_at is null),
@@ -104,15 +102,8 @@ const MARK: Statement = {
     returning kind, subject, at, done_by, done_at, reason`,
 };
 
-interface ItemRow extends Omit<AttentionItem, 'incident'> {
+interface ItemRow extends Omit<AttentionItem, 'incident'>, Omit<AttentionIncident, 'id'> {
   readonly incident_id: string | null;
-  readonly number: string;
-  readonly created_at: Date;
-  readonly incident_type: string;
-  readonly source: string;
-  readonly title: string | null;
-  readonly severity: Severity;
-  readonly status: IncidentStatus;
 }
 
 type ListRow = { readonly counted: AttentionKind; readonly n: number } & (
@@ -162,12 +153,6 @@ function itemOf(row: ItemRow): AttentionItem {
 }
 
 function incidentOf(row: ItemRow): AttentionIncident | undefined {
-  if (row.incident_id === null) return undefined;
-  return {
-    id: row.incident_id,
-    incidentNumber: incidentNumber(row.number, row.created_at),
-    title: row.title ?? titleWithoutDetails(row.incident_type, row.source),
-    severity: row.severity,
-    status: row.status,
-  };
+  const { incident_id: id, incident_number, title, severity, status } = row;
+  return id === null ? undefined : { id, incident_number, title, severity, status };
 }

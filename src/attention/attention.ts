@@ -1,6 +1,6 @@
 import { sortWords } from '../platform/paging/page.js';
 import type { Role } from '../platform/access/roles.js';
-import type { IncidentStatus, Severity } from '../incidents/incident.js';
+import type { IncidentSummary } from '../incidents/incident.js';
 
 interface Kind {
   /** Minimum role to mark an item as done. */
@@ -52,13 +52,10 @@ export interface AttentionItem {
   readonly incident?: AttentionIncident;
 }
 
-export interface AttentionIncident {
-  readonly id: string;
-  readonly incidentNumber: string;
-  readonly title: string;
-  readonly severity: Severity;
-  readonly status: IncidentStatus;
-}
+export type AttentionIncident = Pick<
+  IncidentSummary,
+  'id' | 'incident_number' | 'title' | 'severity' | 'status'
+>;
 
 export const ATTENTION_SORTS = sortWords('urgency', 'at', 'created_at', 'name');
 export type AttentionSort = (typeof ATTENTION_SORTS)[number];

@@ -208,7 +208,7 @@ function actionEvent(type: string, action: Action, message?: string): NewEvent<A
     approved_by: action.approvedBy,
     rejected_by: action.rejectedBy,
     incident_id: action.incidentId,
-    incident_number: action.incident?.incidentNumber,
+    incident_number: action.incident?.incident_number,
     incident_title: action.incident?.title,
     severity: action.incident?.severity,
     approval_level: action.approvalLevel,

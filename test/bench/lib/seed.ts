@@ -32,9 +32,9 @@ const rows = (count: number) => `
 export async function seedService(url: string, count: number): Promise<void> {
   await run(
     url,
-    `insert into incidents (id, incident_type, severity, status, source, title, raw_data, created_by, created_at, updated_at, triaged_at)
+    `insert into incidents (id, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at, triaged_at)
      select id_at, type, severity::incident_severity, status::incident_status, source,
-            format('Phishing: "%s" from %s to %s', raw ->> 'subject', raw ->> 'sender', raw ->> 'recipient'), raw, 'key:seed', at, at,
+            format('Phishing: "%s" from %s to %s', raw ->> 'subject', raw ->> 'sender', raw ->> 'recipient'), raw, raw, 'key:seed', at, at,
             case when status <> 'open' then at + interval '1 hour' end
        from (${rows(count)}) as seed`,
   );

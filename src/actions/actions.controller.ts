@@ -220,7 +220,7 @@ export class IncidentActionsController {
       status: statusOfExecution,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const wanted = { ...ActionRequestDto.toWanted(body), incidentId };
+    const wanted = { ...ActionRequestDto.toWanted(body), incident_id: incidentId };
     const action = await this.actions.execute(caller, wanted, remember);
     void reply.status(statusOfExecution(action));
     return ExecutedActionDto.from(action);

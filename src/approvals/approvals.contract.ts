@@ -1,4 +1,4 @@
-import { type ModuleContract, samePath } from '../platform/openapi/module-contract.js';
+import { type ModuleContract } from '../platform/openapi/module-contract.js';
 
 /** Descriptions of this module in the OpenAPI document. */
 export const APPROVALS_CONTRACT: ModuleContract = {
@@ -16,13 +16,4 @@ export const APPROVALS_CONTRACT: ModuleContract = {
     rejected_by: 'Principal who rejected it; `system` if nobody decided in time.',
     rejection_reason: 'Reason of the rejection.',
   },
-  links: [
-    {
-      from: 'approveAction',
-      on: [200, 202],
-      to: ['getAction', 'rollBackAction'],
-      parameters: { id: samePath('id') },
-      why: 'The approved action.',
-    },
-  ],
 };

@@ -52,12 +52,12 @@ export class ApprovedActionDto {
   readonly result?: ActionResultDto;
 
   static from(this: void, action: Action): ApprovedActionDto {
-    const { id, status, approvedBy, approvedAt, result } = action;
+    const { id, status, approved_by, approved_at, result } = action;
     return {
       id: shownActionId(id),
       status,
-      approved_by: approvedBy ?? '',
-      approved_at: approvedAt?.toISOString() ?? '',
+      approved_by: approved_by ?? '',
+      approved_at: approved_at?.toISOString() ?? '',
       result: result && ActionResultDto.from(result),
     };
   }
@@ -80,13 +80,13 @@ export class RejectedActionDto {
   readonly rejection_reason: string;
 
   static from(this: void, action: Action): RejectedActionDto {
-    const { id, status, rejectedBy, rejectedAt, rejectionReason } = action;
+    const { id, status, rejected_by, rejected_at, rejection_reason } = action;
     return {
       id: shownActionId(id),
       status,
-      rejected_by: rejectedBy ?? '',
-      rejected_at: rejectedAt?.toISOString() ?? '',
-      rejection_reason: rejectionReason ?? '',
+      rejected_by: rejected_by ?? '',
+      rejected_at: rejected_at?.toISOString() ?? '',
+      rejection_reason: rejection_reason ?? '',
     };
   }
 }

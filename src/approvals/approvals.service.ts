@@ -103,7 +103,7 @@ export class ApprovalsService {
     return await this.transactions.run<Action>(
       async (tx) => {
         const { action } = await this.decisions.lock(tx, route);
-        requireApprovalLevel(caller, action.approvalLevel ?? 'none');
+        requireApprovalLevel(caller, action.approval_level ?? 'none');
         requireWaiting(action);
         const after = await this.decisions.reject(tx, id, caller.name, reason);
         if (!after)
@@ -122,9 +122,9 @@ export class ApprovalsService {
   }
 
   private decided(tx: Tx, after: Action): Action {
-    const at = after.approvedAt ?? after.rejectedAt;
+    const at = after.approved_at ?? after.rejected_at;
     afterCommit(tx, () => {
-      const waitedMs = (at ?? after.requestedAt).getTime() - after.requestedAt.getTime();
+      const waitedMs = (at ?? after.requested_at).getTime() - after.requested_at.getTime();
       this.waitSeconds.observe(Math.max(0, waitedMs) / 1_000);
     });
     return after;

@@ -1,3 +1,4 @@
+import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import { sortWords } from '../platform/paging/page.js';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
 import {
@@ -8,7 +9,6 @@ import {
   Text,
   WholeNumber,
 } from '../platform/validation/fields.js';
-import type { DeadJob } from '../platform/jobs/jobs.js';
 
 const SORTS = sortWords('created_at');
 
@@ -34,21 +34,10 @@ export class DeadJobDto {
   readonly error: string;
 
   @Instant({ example: '2026-11-02T09:30:00.000Z' })
-  readonly enqueued_at: string;
+  readonly enqueued_at: Date;
 
-  @Instant({ example: '2026-11-02T09:42:00.000Z' })
-  readonly created_at: string;
-
-  static from(this: void, job: DeadJob): DeadJobDto {
-    return {
-      id: job.id,
-      queue: job.queue,
-      attempts: job.attempts,
-      error: job.error,
-      enqueued_at: job.enqueuedAt.toISOString(),
-      created_at: job.diedAt.toISOString(),
-    };
-  }
+  @Instant({ description: 'Time of the last attempt.', example: '2026-11-02T09:42:00.000Z' })
+  readonly created_at: Date;
 }
 
 export class RequeuedJobDto {
@@ -57,8 +46,16 @@ export class RequeuedJobDto {
 
   @AlwaysTrue()
   readonly requeued: true;
-
-  static from(this: void, id: string): RequeuedJobDto {
-    return { id, requeued: true };
-  }
 }
+
+export const DEAD_JOBS_CONTRACT: ModuleContract = {
+  ids: { dead: { what: 'job', schema: 'DeadJobId' } },
+  schemas: {
+    DeadJob: 'A background job whose attempts all failed.',
+    RequeuedJob: 'Confirms that the job is in its queue again.',
+  },
+  fields: {
+    enqueued_at: 'Time when the job entered its queue.',
+    queue: 'Kind of job.',
+  },
+};

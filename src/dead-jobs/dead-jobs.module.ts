@@ -1,9 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DeadJobsController } from './dead-jobs.controller.js';
-import { DeadJobsService, JobsMetrics } from './dead-jobs.service.js';
+import { DeadJobsService } from './dead-jobs.service.js';
 
-@Module({
-  controllers: [DeadJobsController],
-  providers: [DeadJobsService, JobsMetrics],
-})
+@Module({ controllers: [DeadJobsController], providers: [DeadJobsService] })
 export class DeadJobsModule {}

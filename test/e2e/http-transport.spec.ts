@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { request, type IncomingHttpHeaders } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
@@ -35,10 +36,12 @@ describe('Answers on their way out', () => {
     new Promise<{ status?: number; headers: IncomingHttpHeaders; bytes: Buffer }>(
       (resolve, reject) => {
         const options = { method, headers: { authorization: `Bearer ${key}`, ...headers } };
-        request(`${app.url}${path}`, options, async (response) => {
-          const chunks: Buffer[] = await response.toArray();
+        request(`${app.url}${path}`, options, (response) => {
           const { statusCode: status, headers: received } = response;
-          resolve({ status: status!, headers: received, bytes: Buffer.concat(chunks) });
+          buffer(response).then(
+            (bytes) => resolve({ status: status!, headers: received, bytes }),
+            reject,
+          );
         })
           .on('error', reject)
           .end();

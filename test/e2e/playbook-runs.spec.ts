@@ -401,7 +401,12 @@ describe('an automatic playbook run with a step that fails', () => {
       const [incident, run] = await triagedAndRan(playbook);
       const { run_id } = run;
       expect(run).toMatchObject({ status, outcome, steps_failed: 1, steps_completed });
-      expect(warn.mock.calls).toContainEqual([{ playbook_run: run_id, playbook, incident }, words]);
+      const warning = [{ playbook_run: run_id, playbook, incident }, words];
+      // The log and the metrics follow the commit, which shows the run as ended.
+      await eventually(
+        () => JSON.stringify(warn.mock.calls),
+        (calls) => calls.includes(JSON.stringify(warning)),
+      );
       expect([await total(outcome), await total('succeeded')]).toEqual([before[0]! + 1, before[1]]);
 
       const entries = await read(`/api/incidents/${incident}/timeline?per_page=100`);
@@ -416,9 +421,13 @@ describe('an automatic playbook run with a step that fails', () => {
           .map(({ summary }) => summary)
           .includes(`Completed the playbook ${playbook} (version 1): 1 of 2 steps failed.`),
       ).toBe(outcome === 'partial');
-      const told = await world.actions.database.query<{ payload: object }[]>(
-        `select payload from notification_deliveries where subject_id = $1`,
-        [run_id],
+      const told = await eventually(
+        () =>
+          world.actions.database.query<{ payload: object }[]>(
+            `select payload from notification_deliveries where subject_id = $1`,
+            [run_id],
+          ),
+        (deliveries) => deliveries.length > 0,
       );
       expect(told).toMatchObject([
         { payload: { playbook, step: 'look', incident_id: incident, automatic: true } },

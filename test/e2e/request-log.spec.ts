@@ -202,15 +202,14 @@ describe('the API of dead jobs', () => {
 
     broken = false;
     const { id } = listed.body.data[0];
-    const requeued = await admin.request('POST', `/api/jobs/dead/${id}/requeue`);
+    const requeued = await admin.request('POST', `/api/jobs/dead/${id.toUpperCase()}/requeue`);
     expect(requeued).toMatchObject({ status: 200, body: { data: { id, requeued: true } } });
     await eventually(
       () => Promise.resolve(done),
       (all) => all.length === 1,
     );
     expect((await admin.request('GET', '/api/jobs/dead')).body.meta.total).toBe(0);
-    expect((await admin.request('GET', '/api/audit?action=job.requeued')).body.data).toHaveLength(
-      1,
-    );
+    const { body } = await admin.request('GET', `/api/audit?action=job.requeued&subject=job:${id}`);
+    expect(body.data).toHaveLength(1);
   });
 });

@@ -47,7 +47,7 @@ export class ActionRequestDto {
 
   static toWanted(this: void, body: ActionRequestDto): WantedAction {
     const { action, parameters = {}, repeat } = body;
-    return { type: action, parameters, repeat };
+    return { action_type: action, parameters, repeat };
   }
 }
 
@@ -86,14 +86,15 @@ export class ExecutedActionDto {
   readonly message?: string;
 
   static from(this: void, action: Action): ExecutedActionDto {
-    const { id, type, status, result, approvalLevel, expiresAt } = action;
+    const { id, action_type, status, result, approval_level, expires_at } = action;
     return {
       action_id: shownActionId(id),
       status,
       result: result && ActionResultDto.from(result),
-      approval_level: approvalLevel,
-      expires_at: expiresAt?.toISOString(),
-      message: status === 'pending_approval' ? whoMayApprove(type, approvalLevel) : undefined,
+      approval_level,
+      expires_at: expires_at?.toISOString(),
+      message:
+        status === 'pending_approval' ? whoMayApprove(action_type, approval_level) : undefined,
     };
   }
 }
@@ -148,14 +149,14 @@ export class RolledBackActionDto {
   readonly expires_at?: string;
 
   static from(this: void, action: Action): RolledBackActionDto {
-    const { id, rollbackOf, status, result, approvalLevel, expiresAt } = action;
+    const { id, rollback_of, status, result, approval_level, expires_at } = action;
     return {
       rollback_action_id: shownActionId(id),
-      original_action_id: shownActionId(rollbackOf ?? ''),
+      original_action_id: shownActionId(rollback_of ?? ''),
       status,
       result: result && ActionResultDto.from(result),
-      approval_level: approvalLevel,
-      expires_at: expiresAt?.toISOString(),
+      approval_level,
+      expires_at: expires_at?.toISOString(),
     };
   }
 }

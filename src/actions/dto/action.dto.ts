@@ -197,33 +197,33 @@ export class ActionSummaryDto {
   readonly rolled_back_by?: string;
 
   static from(this: void, action: Action): ActionSummaryDto {
-    const { incident, preview, result, rollbackOf, rolledBackBy } = action;
+    const { incident, preview, result, rollback_of, rolled_back_by } = action;
     return {
       id: shownActionId(action.id),
-      incident_id: action.incidentId,
+      incident_id: action.incident_id,
       incident: incident && ActionIncidentDto.from(incident),
-      action_type: action.type,
+      action_type: action.action_type,
       status: action.status,
-      approval_level: action.approvalLevel,
+      approval_level: action.approval_level,
       parameters: action.parameters,
-      requested_by: action.requestedBy,
-      requested_at: action.requestedAt.toISOString(),
+      requested_by: action.requested_by,
+      requested_at: action.requested_at.toISOString(),
       updated_at: lastChangeOf(action).toISOString(),
-      playbook_run_id: action.playbookRunId,
-      on_behalf_of: action.onBehalfOf,
-      expires_at: action.expiresAt?.toISOString(),
+      playbook_run_id: action.playbook_run_id,
+      on_behalf_of: action.on_behalf_of,
+      expires_at: action.expires_at?.toISOString(),
       preview: preview && ActionPreviewDto.from(preview),
-      executed_by: action.executedBy,
-      executed_at: action.executedAt?.toISOString(),
-      approved_by: action.approvedBy,
-      approved_at: action.approvedAt?.toISOString(),
+      executed_by: action.executed_by,
+      executed_at: action.executed_at?.toISOString(),
+      approved_by: action.approved_by,
+      approved_at: action.approved_at?.toISOString(),
       comment: action.comment,
-      rejected_by: action.rejectedBy,
-      rejected_at: action.rejectedAt?.toISOString(),
-      rejection_reason: action.rejectionReason,
+      rejected_by: action.rejected_by,
+      rejected_at: action.rejected_at?.toISOString(),
+      rejection_reason: action.rejection_reason,
       result: result && ActionResultDto.from(result),
-      rollback_of: rollbackOf && shownActionId(rollbackOf),
-      rolled_back_by: rolledBackBy && shownActionId(rolledBackBy),
+      rollback_of: rollback_of && shownActionId(rollback_of),
+      rolled_back_by: rolled_back_by && shownActionId(rolled_back_by),
     };
   }
 }

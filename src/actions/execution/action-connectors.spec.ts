@@ -7,7 +7,7 @@ const registry = {
   providerOf: async (type: ActionTypeName) => `the first for ${type}`,
   provider: async (id: string, type: ActionTypeName) => `${id} for ${type}`,
 } as unknown as ConnectorRegistry;
-const rows: Record<string, object> = { done: { connectorId: 'okta' }, never: {} };
+const rows: Record<string, object> = { done: { connector_id: 'okta' }, never: {} };
 const actions = { findById: async (id: string) => rows[id] } as unknown as ActionsRepository;
 
 describe('ActionConnectors', () => {
@@ -18,6 +18,8 @@ describe('ActionConnectors', () => {
     ['gone', undefined],
   ])('finds for an action that rolls back %s the connector %s', async (rollbackOf, expected) => {
     const connectors = new ActionConnectors(registry, actions);
-    expect(await connectors.of({ type: 'enable_user', rollbackOf })).toBe(expected);
+    expect(await connectors.of({ action_type: 'enable_user', rollback_of: rollbackOf })).toBe(
+      expected,
+    );
   });
 });

@@ -14,21 +14,21 @@ export class ActionConnectors {
 
   /** Undefined when there is none. */
   async of({
-    type,
-    rollbackOf,
-  }: Pick<Action, 'type' | 'rollbackOf'>): Promise<Connector | undefined> {
-    if (rollbackOf === undefined) return await this.registry.providerOf(type);
-    const original = await this.actions.findById(rollbackOf);
-    return original && (await this.ofRollback(original, type));
+    action_type,
+    rollback_of,
+  }: Pick<Action, 'action_type' | 'rollback_of'>): Promise<Connector | undefined> {
+    if (rollback_of === undefined) return await this.registry.providerOf(action_type);
+    const original = await this.actions.findById(rollback_of);
+    return original && (await this.ofRollback(original, action_type));
   }
 
   /** The connector that did what is undone. Another vendor would find nothing to undo, and call that success. */
   async ofRollback(
-    { connectorId }: Pick<Action, 'connectorId'>,
+    { connector_id }: Pick<Action, 'connector_id'>,
     inverse: ActionTypeName,
   ): Promise<Connector | undefined> {
-    return connectorId === undefined
+    return connector_id === undefined
       ? undefined
-      : await this.registry.provider(connectorId, inverse);
+      : await this.registry.provider(connector_id, inverse);
   }
 }

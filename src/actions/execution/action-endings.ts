@@ -121,6 +121,6 @@ export function latestOf(endings: readonly Ending[]): Ending[] {
 /** What is recorded: the action as it is when it has ended. */
 function changeOf({ action, result, by, at }: Ending): ActionChanged {
   const status = endOf(result);
-  const ended = { ...action, status, result, executedBy: by, executedAt: at };
+  const ended = { ...action, status, result, executed_by: by, executed_at: at };
   return { change: status, actor: by, action: ended };
 }

@@ -149,10 +149,10 @@ export class ActionExecutor implements BeforeApplicationShutdown {
   }
 
   private inTrace(action: Action, work: () => Promise<Action>): Promise<Action> {
-    const { id, type, incidentId } = action;
-    const attributes = { 'action.id': shownActionId(id), 'incident.id': incidentId };
+    const { id, action_type, incident_id } = action;
+    const attributes = { 'action.id': shownActionId(id), 'incident.id': incident_id };
     return traced(
-      () => ({ name: `action ${type}`, kind: 'internal', attributes }),
+      () => ({ name: `action ${action_type}`, kind: 'internal', attributes }),
       async (span) => {
         const after = await work();
         span?.note({ 'action.status': after.status, 'error.type': after.result?.code });

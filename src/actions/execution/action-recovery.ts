@@ -17,7 +17,6 @@ const LONGEST_PAUSE_MS = 5_000;
 /** What a vendor is doing is asked about when it is due, and not much later. A look that finds nothing costs one short read. */
 const LONGEST_PAUSE_OF_QUESTIONS_MS = 1_000;
 const PAUSES_PER_LEASE = 4;
-const TASK = 'Recovering actions';
 
 /**
  * Looks for actions that no run works on: their replica died with or before its claim, or the kill switch held them. Every
@@ -40,13 +39,21 @@ export class ActionRecovery
     settings: Settings,
   ) {
     const pauseMs = Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE);
-    const loop = { task: TASK, log: this.log, pauseMs };
-    const report = (error: unknown) => reportFailure(this.log, TASK, error);
-    const lookAgain = () => this.beginningUnclaimed.wake();
-    const settling = { ...loop, pauseMs: Math.min(pauseMs, LONGEST_PAUSE_OF_QUESTIONS_MS) };
-    this.settlingLapsed = new BackgroundLoop(settling, () => this.settle(report));
-    this.beginningUnclaimed = new BackgroundLoop(loop, () =>
-      this.unclaimedActions.beginOldest({ lookAgain, report }),
+    const { log } = this;
+    const settling = {
+      log,
+      task: 'Settling lapsed claims of actions',
+      pauseMs: Math.min(pauseMs, LONGEST_PAUSE_OF_QUESTIONS_MS),
+    };
+    const beginning = { log, task: 'Beginning unclaimed actions', pauseMs };
+    this.settlingLapsed = new BackgroundLoop(settling, () =>
+      this.settle((error) => reportFailure(log, settling.task, error)),
+    );
+    this.beginningUnclaimed = new BackgroundLoop(beginning, () =>
+      this.unclaimedActions.beginOldest({
+        lookAgain: () => this.beginningUnclaimed.wake(),
+        report: (error) => reportFailure(log, beginning.task, error),
+      }),
     );
   }
 

@@ -32,9 +32,10 @@ export interface NewClaim {
   readonly leaseMs: number;
 }
 
-/** What a search for actions that may begin leaves out. */
+/** Actions that a search leaves out. */
 export interface Except {
   readonly ids: readonly string[];
+  /** Does not apply to rollbacks, which run at the connector of the original action. */
   readonly types: readonly ActionTypeName[];
 }
 
@@ -155,8 +156,12 @@ export class ClaimRepository {
 
   /** Actions that may begin and that nobody has claimed in time, the one that has waited longest first. */
   async unclaimed(limit: number, { ids, types }: Except): Promise<Action[]> {
-    const others = { id: Not(In(ids)), action_type: Not(In(types)) };
-    return await this.withoutLease(limit, { phase: IsNull(), ...others });
+    return await this.withoutLease(limit, { phase: IsNull(), id: Not(In(ids)) }, (search) =>
+      search.andWhere(
+        '(actions.rollback_of is not null or actions.action_type <> all(:types::text[]))',
+        { types },
+      ),
+    );
   }
 
   async claim(

@@ -48,7 +48,7 @@ export class Claims {
     const leaseMs = this.settings.actionLeaseMs;
     return await this.transactions.run<Claimed | undefined>(async (tx) => {
       const permit = await this.killSwitch.claimPermit(tx);
-      if (action.incidentId && !(await this.incidents.lockForShare(tx, action.incidentId))) {
+      if (action.incident_id && !(await this.incidents.lockForShare(tx, action.incident_id))) {
         await this.endOrphan(tx, action);
         return undefined;
       }
@@ -80,9 +80,9 @@ export class Claims {
   }
 
   /** What the result of the action that this one rolls back has as data: a vendor may need it to undo the same thing. */
-  async undone({ rollbackOf }: Action): Promise<ActionResult['data']> {
-    if (rollbackOf === undefined) return undefined;
-    return (await this.actions.findById(rollbackOf))?.result?.data;
+  async undone({ rollback_of }: Action): Promise<ActionResult['data']> {
+    if (rollback_of === undefined) return undefined;
+    return (await this.actions.findById(rollback_of))?.result?.data;
   }
 
   async noteSending(action: Action): Promise<void> {

@@ -46,7 +46,7 @@ export class LapsedClaims {
     const busy = this.places.taken();
     const lapsed = await this.repository.lapsed(MOST_AT_ONCE, await this.boundsOf(busy));
     const connectors = await this.connectorsOf(lapsed);
-    const connectorOf = ({ connectorId = '' }: Action) => connectors.get(connectorId);
+    const connectorOf = ({ connector_id = '' }: Action) => connectors.get(connector_id);
     const steps = new Map(lapsed.map((one) => [one, recoveryStepOf(one, connectorOf(one))]));
     const thatNeed = (step: RecoveryStep) => lapsed.filter((one) => steps.get(one) === step);
 
@@ -54,9 +54,9 @@ export class LapsedClaims {
     const placed: Place[] = [];
     const tooLate: Action[] = [];
     for (const action of thatNeed('ask')) {
-      const giveBack = this.places.tryTake(action.connectorId!);
+      const giveBack = this.places.tryTake(action.connector_id!);
       if (giveBack) placed.push({ action, giveBack });
-      else if (busy.includes(action.connectorId!)) tooLate.push(action);
+      else if (busy.includes(action.connector_id!)) tooLate.push(action);
     }
     const asked = await this.askAll(placed, connectorOf, { lookAgain, report });
     const givenUp = await this.claims.takeOver([...thatNeed('give up'), ...tooLate]);
@@ -114,7 +114,7 @@ export class LapsedClaims {
 
   private async connectorsOf(actions: readonly Action[]): Promise<Map<string, Connector>> {
     const found = new Map<string, Connector>();
-    for (const id of new Set(actions.map(({ connectorId = '' }) => connectorId))) {
+    for (const id of new Set(actions.map(({ connector_id = '' }) => connector_id))) {
       const connector = await this.registry.find(id);
       if (connector) found.set(id, connector);
     }

@@ -1,15 +1,20 @@
+import { Logger } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import type { ConnectorRegistry } from '../../connectors/connector.port.js';
 import type { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Action } from '../action.js';
+import type { ActionConnectors } from './action-connectors.js';
 import type { ActionExecutor } from './action-executor.js';
 import type { ClaimRepository, Except } from './claim.repository.js';
 import type { Claims } from './claims.js';
 import { ConnectorPlaces, MOST_PER_CONNECTOR } from './connector-places.js';
+import type { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import type { Settings } from '../../platform/config/settings.js';
+import { ActionRecovery } from './action-recovery.js';
+import type { LapsedClaims } from './lapsed-claims.js';
 import { UnclaimedActions } from './unclaimed-actions.js';
 
-const waiting = (id: string, type: ActionTypeName): Action =>
-  ({ id, type, status: 'pending', sent: false, fence: 0 }) as Action;
+const waiting = (id: string, type: ActionTypeName, rollback_of?: string): Action =>
+  ({ id, action_type: type, status: 'pending', sent: false, fence: 0, rollback_of }) as Action;
 
 type Run = (action: Action) => Promise<Action>;
 
@@ -19,7 +24,12 @@ const QUEUE = [
   waiting('other', 'lookup_ip'),
 ];
 
+const ROLLBACKS = Array.from({ length: 80 }, (_, n) =>
+  waiting(`rollback-${n}`, 'unblock_ip', `original-${n}`),
+);
+
 describe('UnclaimedActions', () => {
+  let queue: readonly Action[];
   let run: jest.Mock<Promise<Action>, Parameters<Run>>;
   let deferred: string[];
   let isActive: boolean;
@@ -28,6 +38,7 @@ describe('UnclaimedActions', () => {
   let actions: UnclaimedActions;
 
   beforeEach(() => {
+    queue = QUEUE;
     run = jest.fn<Promise<Action>, Parameters<Run>>(() => new Promise(() => undefined));
     deferred = [];
     isActive = false;
@@ -35,17 +46,24 @@ describe('UnclaimedActions', () => {
     report = jest.fn();
     const repository: Pick<ClaimRepository, 'unclaimed'> = {
       unclaimed: async (limit: number, { ids, types }: Except) =>
-        QUEUE.filter(({ id, type }) => !ids.includes(id) && !types.includes(type)).slice(0, limit),
+        queue
+          .filter(
+            ({ id, action_type, rollback_of }) =>
+              !ids.includes(id) && (rollback_of || !types.includes(action_type)),
+          )
+          .slice(0, limit),
     };
-    const registry = {
-      providerOf: async (type: ActionTypeName) => ({ identity: { id: `for ${type}` } }),
+    const connectors = {
+      of: async ({ action_type, rollback_of }: Action) => ({
+        identity: { id: rollback_of ? 'of the originals' : `for ${action_type}` },
+      }),
     };
     const claims = { defer: async ({ id }: Action) => void deferred.push(id) };
     actions = new UnclaimedActions(
       { run } as unknown as ActionExecutor,
       claims as unknown as Claims,
       repository as ClaimRepository,
-      registry as unknown as ConnectorRegistry,
+      connectors as unknown as ActionConnectors,
       new ConnectorPlaces(),
       { isActive: async () => isActive } as unknown as KillSwitch,
     );
@@ -58,6 +76,21 @@ describe('UnclaimedActions', () => {
     await begin();
     const oldest = QUEUE.slice(0, MOST_PER_CONNECTOR).map(({ id }) => id);
     expect(begun()).toEqual([...oldest, 'other']);
+  });
+
+  it('counts a rollback against the connector of its original, not of its type', async () => {
+    queue = [...ROLLBACKS, waiting('unblock', 'unblock_ip')];
+    await begin();
+    const oldest = ROLLBACKS.slice(0, MOST_PER_CONNECTOR).map(({ id }) => id);
+    expect(begun()).toEqual([...oldest, 'unblock']);
+  });
+
+  it('begins a rollback while the connector of its type has no place', async () => {
+    const unblocks = QUEUE.slice(0, 80).map(({ id }) => waiting(id, 'unblock_ip'));
+    queue = [...unblocks, ROLLBACKS[0]!];
+    await begin();
+    expect(begun()).toHaveLength(MOST_PER_CONNECTOR + 1);
+    expect(begun()).toContain('rollback-0');
   });
 
   it('begins none twice, nor more than there are places, however often it looks', async () => {
@@ -87,5 +120,26 @@ describe('UnclaimedActions', () => {
     await begin();
     expect(report).toHaveBeenCalledWith(spoilt);
     expect(deferred).toEqual(['hanging-0']);
+  });
+});
+
+describe('ActionRecovery', () => {
+  it('names the loop that failed in the log', async () => {
+    const fail = () => Promise.reject(new Error('Spoilt.'));
+    const lines = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
+    const recovery = new ActionRecovery(
+      { settleOldest: fail } as unknown as LapsedClaims,
+      { beginOldest: fail } as unknown as UnclaimedActions,
+      new ConnectorPlaces(),
+      {} as DomainEvents,
+      { actionLeaseMs: 60_000 } as Settings,
+    );
+    recovery.onApplicationBootstrap();
+    await recovery.beforeApplicationShutdown();
+    expect(lines.mock.calls.map(([, line]) => line as string).sort()).toEqual([
+      'Beginning unclaimed actions failed.',
+      'Settling lapsed claims of actions failed.',
+    ]);
+    lines.mockRestore();
   });
 });

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import { ConnectorRegistry } from '../../connectors/connector.port.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { type Action, hasEnded } from '../action.js';
+import { ActionConnectors } from './action-connectors.js';
 import { ActionExecutor } from './action-executor.js';
-import { ClaimRepository } from './claim.repository.js';
+import { ClaimRepository, type Except } from './claim.repository.js';
 import { Claims } from './claims.js';
 import { ConnectorPlaces, type GiveBack } from './connector-places.js';
 
@@ -31,27 +30,35 @@ export class UnclaimedActions {
     private readonly executor: ActionExecutor,
     private readonly claims: Claims,
     private readonly repository: ClaimRepository,
-    private readonly registry: ConnectorRegistry,
+    private readonly connectors: ActionConnectors,
     private readonly places: ConnectorPlaces,
     private readonly killSwitch: KillSwitch,
   ) {}
 
-  /** Looks past the types whose connector has no place left, until none waits or each of those found has got a place. */
+  /** Leaves out actions whose connector has no place, until no action is left or each found action has a place. */
   async beginOldest(watcher: Watcher): Promise<void> {
-    const withoutPlace = new Set<ActionTypeName>();
+    const withoutPlace: Action[] = [];
     for (;;) {
-      const except = { ids: [...this.underWay], types: [...withoutPlace] };
-      const oldest = await this.repository.unclaimed(MOST_AT_ONCE, except);
+      const oldest = await this.repository.unclaimed(MOST_AT_ONCE, this.except(withoutPlace));
       if (oldest.length === 0 || (await this.killSwitch.isActive())) return;
       const connectors = await this.connectorsOf(oldest);
-      const before = withoutPlace.size;
+      const before = withoutPlace.length;
       for (const action of oldest) {
-        const giveBack = this.places.tryTake(connectors.get(action.type) ?? NOBODY);
+        const giveBack = this.places.tryTake(connectors.get(routeOf(action)) ?? NOBODY);
         if (giveBack) void this.begin(action, giveBack, watcher);
-        else withoutPlace.add(action.type);
+        else withoutPlace.push(action);
       }
-      if (withoutPlace.size === before) return watcher.lookAgain();
+      if (withoutPlace.length === before) return watcher.lookAgain();
     }
+  }
+
+  private except(withoutPlace: readonly Action[]): Except {
+    const rollbacks = withoutPlace.filter(({ rollback_of }) => rollback_of);
+    const others = withoutPlace.filter(({ rollback_of }) => !rollback_of);
+    return {
+      ids: [...this.underWay, ...rollbacks.map(({ id }) => id)],
+      types: [...new Set(others.map(({ action_type }) => action_type))],
+    };
   }
 
   private async begin(
@@ -73,12 +80,17 @@ export class UnclaimedActions {
     if (hasEnded(after) || after.phase) lookAgain();
   }
 
-  private async connectorsOf(waiting: readonly Action[]): Promise<Map<ActionTypeName, string>> {
-    const found = new Map<ActionTypeName, string>();
-    for (const type of new Set(waiting.map((action) => action.type))) {
-      const connector = await this.registry.providerOf(type);
-      if (connector) found.set(type, connector.identity.id);
+  private async connectorsOf(waiting: readonly Action[]): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    for (const [route, action] of new Map(waiting.map((one) => [routeOf(one), one]))) {
+      const connector = await this.connectors.of(action);
+      if (connector) found.set(route, connector.identity.id);
     }
     return found;
   }
+}
+
+/** Actions with the same route have the same connector: a rollback runs at the connector of its original action. */
+function routeOf({ rollback_of, action_type }: Action): string {
+  return rollback_of ?? action_type;
 }

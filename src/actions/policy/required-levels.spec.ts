@@ -32,7 +32,7 @@ describe('the level that an action needs', () => {
     ['block_ip', 'analyst'],
     ['lookup_hash', 'none'],
   ] as const)('is by default for %s the level %s', (type, level) => {
-    expect(requiredLevel(plain, { type, parameters: {} })).toBe(level);
+    expect(requiredLevel(plain, { action_type: type, parameters: {} })).toBe(level);
   });
 
   it('is what the site decided instead', () => {
@@ -40,8 +40,10 @@ describe('the level that an action needs', () => {
       ...plain,
       levels: { isolate_host: 'none', quarantine_email: 'manager' },
     };
-    expect(requiredLevel(site, { type: 'isolate_host', parameters: {} })).toBe('none');
-    expect(requiredLevel(site, { type: 'quarantine_email', parameters: {} })).toBe('manager');
+    expect(requiredLevel(site, { action_type: 'isolate_host', parameters: {} })).toBe('none');
+    expect(requiredLevel(site, { action_type: 'quarantine_email', parameters: {} })).toBe(
+      'manager',
+    );
   });
 
   it('rises by one on a critical incident where the site wants it, and stays none where it was none', () => {
@@ -49,7 +51,7 @@ describe('the level that an action needs', () => {
     const ask = (
       type: 'revoke_sessions' | 'isolate_host' | 'block_sender',
       incidentSeverity: string,
-    ) => requiredLevel(site, { type, parameters: {}, incidentSeverity });
+    ) => requiredLevel(site, { action_type: type, parameters: {}, incidentSeverity });
     expect(ask('revoke_sessions', 'critical')).toBe('senior');
     expect(ask('isolate_host', 'critical')).toBe('manager');
     expect(ask('block_sender', 'critical')).toBe('none');
@@ -61,20 +63,25 @@ describe('the level that an action needs', () => {
       ...protecting({ hosts: ['dc-*'], domains: ['example.com'] }),
       levels: { isolate_host: 'none' },
     };
-    expect(requiredLevel(site, { type: 'isolate_host', parameters: { host_id: 'DC-01' } })).toBe(
-      'manager',
-    );
-    expect(requiredLevel(site, { type: 'isolate_host', parameters: { host_id: 'laptop-7' } })).toBe(
-      'none',
-    );
     expect(
-      requiredLevel(site, { type: 'block_sender', parameters: { sender: 'ceo@Example.com' } }),
+      requiredLevel(site, { action_type: 'isolate_host', parameters: { host_id: 'DC-01' } }),
+    ).toBe('manager');
+    expect(
+      requiredLevel(site, { action_type: 'isolate_host', parameters: { host_id: 'laptop-7' } }),
+    ).toBe('none');
+    expect(
+      requiredLevel(site, {
+        action_type: 'block_sender',
+        parameters: { sender: 'ceo@Example.com' },
+      }),
     ).toBe('manager');
     for (const sender of ['Bob <x@EXAMPLE.com>', '"<a@b>" <x@example.com> ', '<x@example.com>']) {
-      expect(requiredLevel(site, { type: 'block_sender', parameters: { sender } })).toBe('manager');
+      expect(requiredLevel(site, { action_type: 'block_sender', parameters: { sender } })).toBe(
+        'manager',
+      );
     }
     expect(
-      requiredLevel(site, { type: 'block_domain', parameters: { domain: 'example.com.' } }),
+      requiredLevel(site, { action_type: 'block_domain', parameters: { domain: 'example.com.' } }),
     ).toBe('manager');
   });
 
@@ -101,7 +108,9 @@ describe('the level that an action needs', () => {
       domains: ['example.com'],
       ips: ['10.0.*'],
     };
-    expect(requiredLevel(protecting(protectedTargets), { type, parameters })).toBe(level);
+    expect(requiredLevel(protecting(protectedTargets), { action_type: type, parameters })).toBe(
+      level,
+    );
   });
 
   it.each([
@@ -113,7 +122,7 @@ describe('the level that an action needs', () => {
     ['10.0.*', '::FFFF:0a00:0001'],
   ])('sees the protected address %s in %s', (pattern, ip) => {
     const site = protecting({ ips: [pattern] });
-    expect(requiredLevel(site, { type: 'block_ip', parameters: { ip } })).toBe('manager');
+    expect(requiredLevel(site, { action_type: 'block_ip', parameters: { ip } })).toBe('manager');
   });
 
   it.each([
@@ -124,7 +133,9 @@ describe('the level that an action needs', () => {
   ] as const)(
     'sees the pattern of %j in an international name, by %s of %j',
     (protectedTargets, type, parameters) => {
-      expect(requiredLevel(protecting(protectedTargets), { type, parameters })).toBe('manager');
+      expect(requiredLevel(protecting(protectedTargets), { action_type: type, parameters })).toBe(
+        'manager',
+      );
     },
   );
 
@@ -138,16 +149,18 @@ describe('the level that an action needs', () => {
     'is for %s of %j, which may stand for many targets, %s',
     (type, parameters, level) => {
       const protectedTargets = { hosts: ['dc-01'], users: [], senders: ['ceo@example.com'] };
-      expect(requiredLevel(protecting(protectedTargets), { type, parameters })).toBe(level);
+      expect(requiredLevel(protecting(protectedTargets), { action_type: type, parameters })).toBe(
+        level,
+      );
     },
   );
 
   it('can be raised by whoever asks, never lowered', () => {
     expect(
-      requiredLevel(plain, { type: 'isolate_host', parameters: {}, askedLevel: 'analyst' }),
+      requiredLevel(plain, { action_type: 'isolate_host', parameters: {}, askedLevel: 'analyst' }),
     ).toBe('senior');
     expect(
-      requiredLevel(plain, { type: 'block_sender', parameters: {}, askedLevel: 'manager' }),
+      requiredLevel(plain, { action_type: 'block_sender', parameters: {}, askedLevel: 'manager' }),
     ).toBe('manager');
   });
 });
@@ -159,7 +172,7 @@ const levels = new RequiredLevels({
 } as unknown as Settings);
 
 function action(type: string, parameters: object, approvalLevel?: string): Action {
-  return { type, parameters, approvalLevel } as Action;
+  return { action_type: type, parameters, approval_level: approvalLevel } as Action;
 }
 
 describe('why an action needs a higher level', () => {

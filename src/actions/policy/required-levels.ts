@@ -18,7 +18,7 @@ export interface SitePolicy {
 }
 
 interface PolicyQuestion {
-  readonly type: ActionTypeName;
+  readonly action_type: ActionTypeName;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly incidentSeverity?: string;
   /** Minimum level of the playbook step. It can raise the level, and never lowers it. */
@@ -43,7 +43,7 @@ export function levelByDefault(levels: SitePolicy['levels'], type: ActionType): 
 
 /** The level that must approve the action before it runs; `none` when it runs at once. */
 export function requiredLevel(site: SitePolicy, question: PolicyQuestion): ApprovalLevel {
-  const type = actionType(question.type);
+  const type = actionType(question.action_type);
   let level = levelByDefault(site.levels, type);
   if (site.raiseOnCritical && question.incidentSeverity === 'critical') level = RAISED[level];
   const target = targetOf(type, question.parameters);
@@ -79,15 +79,15 @@ export class RequiredLevels {
   }
 
   /** Why an action needs more than its type does; undefined when it does not. */
-  reasonFor({ type, parameters, incident }: Action): string | undefined {
-    const target = targetOf(actionType(type), parameters);
+  reasonFor({ action_type, parameters, incident }: Action): string | undefined {
+    const target = targetOf(actionType(action_type), parameters);
     if (target && this.policy.protectedTargets.protects(target)) {
       return `${target.value} is a protected target`;
     }
     const isRaised =
       this.policy.raiseOnCritical &&
       incident?.severity === 'critical' &&
-      levelByDefault(this.policy.levels, actionType(type)) !== 'none';
+      levelByDefault(this.policy.levels, actionType(action_type)) !== 'none';
     return isRaised ? 'the incident is critical' : undefined;
   }
 
@@ -95,12 +95,12 @@ export class RequiredLevels {
    * Whether an action may go to a target that its vendor knows by this name. Its parameters, which may name the vendor's own id
    * instead, were judged when it was requested. A target without a name may be any.
    */
-  mayTarget({ type, parameters, approvalLevel }: Action, name = '*'): boolean {
-    const { target } = actionType(type);
+  mayTarget({ action_type, parameters, approval_level }: Action, name = '*'): boolean {
+    const { target } = actionType(action_type);
     if (!target) return true;
-    const had = higherLevel(approvalLevel ?? 'none', this.forRequest({ type, parameters }));
+    const had = higherLevel(approval_level ?? 'none', this.forRequest({ action_type, parameters }));
     const found = { ...parameters, [target.parameter]: name };
-    return levelReaches(had, this.forRequest({ type, parameters: found }));
+    return levelReaches(had, this.forRequest({ action_type, parameters: found }));
   }
 
   /**
@@ -112,10 +112,10 @@ export class RequiredLevels {
     severity: Severity | undefined = action.incident?.severity,
   ): ApprovalLevel {
     const judged = this.forRequest({
-      type: action.type,
+      action_type: action.action_type,
       parameters: action.parameters,
       incidentSeverity: severity,
     });
-    return higherLevel(action.approvalLevel ?? 'none', judged);
+    return higherLevel(action.approval_level ?? 'none', judged);
   }
 }

@@ -143,8 +143,7 @@ export class ActionRecorder implements OnModuleInit {
   }
 
   /** To be called when that statement has committed, with the changes that it has really made. */
-  recorded({ audit, events }: ChangeRecords, changes: readonly ActionChanged[]): void {
-    this.audit.count(audit, changes.length);
+  recorded({ events }: ChangeRecords, changes: readonly ActionChanged[]): void {
     if (events.length > 0) this.events.wake();
     for (const changed of changes) this.count(changed);
   }
@@ -163,10 +162,10 @@ export class ActionRecorder implements OnModuleInit {
     return level_reason ? { ...event, payload: { ...event.payload, level_reason } } : event;
   }
 
-  private count({ change, action: { type, status, result } }: ActionChanged): void {
+  private count({ change, action: { action_type, status, result } }: ActionChanged): void {
     if (change !== 'completed' && change !== 'failed') return;
-    this.executed.inc({ action_type: type, status });
-    if (result?.code) this.failures.inc({ action_type: type, code: result.code });
+    this.executed.inc({ action_type, status });
+    if (result?.code) this.failures.inc({ action_type, code: result.code });
   }
 }
 
@@ -176,12 +175,12 @@ function auditEntryOf({ change, actor, action }: ActionChanged): AuditEntry {
 }
 
 function timelineOf({ change, actor, action }: ActionChanged): NewTimelineEntry[] {
-  const { incidentId, id } = action;
-  if (incidentId === undefined) return [];
+  const { incident_id, id } = action;
+  if (incident_id === undefined) return [];
   const subject = { type: 'action', id: shownActionId(id) };
   return [
     {
-      incidentId,
+      incidentId: incident_id,
       event: `action_${change}`,
       actor,
       summary: changeInWords(change, action),
@@ -200,20 +199,20 @@ function eventsOf({ change, action, atOnce }: ActionChanged) {
 
 function actionEvent(type: string, action: Action, message?: string): NewEvent<ActionEventPayload> {
   const payload: ActionEventPayload = {
-    action_type: action.type,
+    action_type: action.action_type,
     target: targetOf(action),
-    requested_by: action.requestedBy,
+    requested_by: action.requested_by,
     reason: shownReason(action),
-    expires_at: action.expiresAt?.toISOString(),
-    approved_by: action.approvedBy,
-    rejected_by: action.rejectedBy,
-    incident_id: action.incidentId,
+    expires_at: action.expires_at?.toISOString(),
+    approved_by: action.approved_by,
+    rejected_by: action.rejected_by,
+    incident_id: action.incident_id,
     incident_number: action.incident?.incident_number,
     incident_title: action.incident?.title,
     severity: action.incident?.severity,
-    approval_level: action.approvalLevel,
-    rollback_of: action.rollbackOf && shownActionId(action.rollbackOf),
-    playbook_run_id: action.playbookRunId,
+    approval_level: action.approval_level,
+    rollback_of: action.rollback_of && shownActionId(action.rollback_of),
+    playbook_run_id: action.playbook_run_id,
     message,
     code: action.result?.code,
     simulated: action.result?.simulated && true,
@@ -221,42 +220,46 @@ function actionEvent(type: string, action: Action, message?: string): NewEvent<A
   return { type, subject: { type: 'action', id: shownActionId(action.id) }, payload };
 }
 
-function eventTypeOf(change: ActionChange, { status, playbookRunId }: Action): string | undefined {
+function eventTypeOf(
+  change: ActionChange,
+  { status, playbook_run_id }: Action,
+): string | undefined {
   if (change === 'requested') {
     return status === 'pending_approval' ? ACTION_EVENTS.pendingApproval : undefined;
   }
-  if (change === 'approved' && playbookRunId === undefined) return undefined;
+  if (change === 'approved' && playbook_run_id === undefined) return undefined;
   return ACTION_EVENTS[change];
 }
 
 function auditDetails(change: ActionChange, action: Action): Record<string, unknown> {
-  const { type, incidentId, parameters, approvalLevel, rollbackOf, reason, result } = action;
-  const about = { action_type: type, incident_id: incidentId };
+  const { action_type, incident_id, parameters, approval_level, rollback_of, reason, result } =
+    action;
+  const about = { action_type, incident_id };
   switch (change) {
     case 'requested':
       return {
         ...about,
         parameters,
         status: action.status,
-        approval_level: approvalLevel,
-        rollback_of: rollbackOf && shownActionId(rollbackOf),
-        playbook_run_id: action.playbookRunId,
-        on_behalf_of: action.onBehalfOf,
+        approval_level,
+        rollback_of: rollback_of && shownActionId(rollback_of),
+        playbook_run_id: action.playbook_run_id,
+        on_behalf_of: action.on_behalf_of,
         reason,
       };
     case 'approved':
       return {
         ...about,
         parameters,
-        approval_level: approvalLevel,
+        approval_level,
         comment: action.comment,
         incident_status: action.incident?.status === 'resolved' ? 'resolved' : undefined,
       };
     case 'rejected':
-      return { ...about, reason: action.rejectionReason };
+      return { ...about, reason: action.rejection_reason };
     case 'completed':
     case 'failed':
-      return { ...about, result, connector: action.connectorId };
+      return { ...about, result, connector: action.connector_id };
   }
 }
 
@@ -270,14 +273,16 @@ const LONGEST_TARGET_TOLD = 120;
 
 /** What happened to the action, for the timeline. What others wrote is in quotes, or comes last. */
 export function changeInWords(change: ActionChange, action: Action): string {
-  const { status, approvalLevel } = action;
-  const what = `${action.type} ${targetInWords(action)}`;
+  const { status, approval_level } = action;
+  const what = `${action.action_type} ${targetInWords(action)}`;
   const message = messageOf(change, action);
   switch (change) {
     case 'requested': {
-      const why = action.rollbackOf ? ` to roll back ${shownActionId(action.rollbackOf)}` : '';
+      const why = action.rollback_of ? ` to roll back ${shownActionId(action.rollback_of)}` : '';
       const waits =
-        status === 'pending_approval' ? `, which waits for approval at level ${approvalLevel}` : '';
+        status === 'pending_approval'
+          ? `, which waits for approval at level ${approval_level}`
+          : '';
       return `Requested ${what}${why}${waits}.${said('Reason', reasonOf(action))}`;
     }
     case 'approved':
@@ -293,11 +298,11 @@ export function changeInWords(change: ActionChange, action: Action): string {
 
 /** The same for programs, and whole. */
 function timelineDetails(change: ActionChange, action: Action): TimelineDetails {
-  const { type, parameters, rollbackOf, comment, rejectionReason } = action;
+  const { action_type, parameters, rollback_of, comment, rejection_reason } = action;
   const about = {
-    action_type: type,
+    action_type,
     target: targetOf(action),
-    rollback_of: rollbackOf && shownActionId(rollbackOf),
+    rollback_of: rollback_of && shownActionId(rollback_of),
   };
   switch (change) {
     case 'requested':
@@ -305,7 +310,7 @@ function timelineDetails(change: ActionChange, action: Action): TimelineDetails 
     case 'approved':
       return { ...about, comment };
     case 'rejected':
-      return { ...about, reason: rejectionReason };
+      return { ...about, reason: rejection_reason };
     case 'completed':
     case 'failed':
       return about;
@@ -314,13 +319,13 @@ function timelineDetails(change: ActionChange, action: Action): TimelineDetails 
 
 /** How it ended, in words; cut when it is long. */
 export function messageOf(change: ActionChange, action: Action): string | undefined {
-  const text = change === 'rejected' ? action.rejectionReason : action.result?.message;
+  const text = change === 'rejected' ? action.rejection_reason : action.result?.message;
   return hasEnded(action) && text !== undefined ? shownStart(text, LONGEST_MESSAGE) : undefined;
 }
 
 /** The value of its first parameter, cut when it is long. */
-export function targetOf({ type, parameters }: Action): string {
-  const { name } = actionType(type).parameters[0]!;
+export function targetOf({ action_type, parameters }: Action): string {
+  const { name } = actionType(action_type).parameters[0]!;
   return shownStart(String(parameters[name]), LONGEST_TARGET);
 }
 

@@ -45,6 +45,10 @@ import { reportedMail } from '../../incidents/incident.js';
   'ck_actions_rejected',
   `(status = 'rejected') = (rejected_by is not null and rejected_at is not null and rejection_reason is not null)`,
 )
+@Check(
+  'ck_actions_rejection_code',
+  `rejection_code is null or (rejection_code = 'expired' and status = 'rejected')`,
+)
 @Index('uq_actions_rollback_of', ['rollback_of'], {
   unique: true,
   where: `status not in ('failed', 'rejected')`,
@@ -121,7 +125,7 @@ export class ActionEntity {
   readonly approved_at: Date | null;
 
   @Column({ type: 'text', nullable: true })
-  readonly approval_comment: string | null;
+  readonly comment: string | null;
 
   @Column({ type: 'text', nullable: true })
   readonly rejected_by: string | null;
@@ -131,6 +135,9 @@ export class ActionEntity {
 
   @Column({ type: 'text', nullable: true })
   readonly rejection_reason: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly rejection_code: 'expired' | null;
 
   @Column({ type: 'text', nullable: true })
   readonly executed_by: string | null;
@@ -178,21 +185,6 @@ export const TABLE_COLUMNS = getMetadataArgsStorage()
   .columns.filter(({ target }) => target === ActionEntity)
   .map(({ propertyName }) => propertyName as Column);
 
-/** Fields of an action that are not called as their column is, in camel case. */
-const OTHER_NAMES = { action_type: 'type', approval_comment: 'comment' } as const;
-
-type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Rest}`
-  ? `${Head}${Capitalize<CamelCase<Rest>>}`
-  : Name;
-type FieldOf<Name extends string> = Name extends keyof typeof OTHER_NAMES
-  ? (typeof OTHER_NAMES)[Name]
-  : CamelCase<Name>;
-
-function fieldOf(column: string): string {
-  const other: Readonly<Record<string, string>> = OTHER_NAMES;
-  return other[column] ?? column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-}
-
 /** Only statements look at a lease, which they compare with the clock of the database, at what finds twins, and at what lists are ordered by. */
 const INNER_COLUMNS = ['lease_until', 'target_hash', 'updated_at'] as const;
 type InnerColumn = (typeof INNER_COLUMNS)[number];
@@ -212,9 +204,7 @@ export type ActionRow = OwnColumns &
 const OWN_COLUMNS = TABLE_COLUMNS.filter(
   (column): column is keyof OwnColumns => !INNER_COLUMNS.includes(column as InnerColumn),
 );
-const FIELDS = [...OWN_COLUMNS, 'rolled_back_by' as const].map(
-  (column) => [column, fieldOf(column)] as const,
-);
+const FIELDS = [...OWN_COLUMNS, 'rolled_back_by' as const];
 
 /**
  * An action is linked to its rollback by the rollback alone, so that the two cannot differ. What is said of its incident
@@ -234,16 +224,16 @@ type Nullable<Row> = { [C in keyof Row]: null extends Row[C] ? C : never }[keyof
 
 /** The fields that columns say: what is null in a row is absent from the action. */
 type FieldsOf<Row> = {
-  [C in Exclude<keyof Row, Nullable<Row>> & string as FieldOf<C>]: Row[C];
+  [C in Exclude<keyof Row, Nullable<Row>>]: Row[C];
 } & {
-  [C in Nullable<Row> & string as FieldOf<C>]?: NonNullable<Row[C]>;
+  [C in Nullable<Row>]?: NonNullable<Row[C]>;
 };
 
 export function actionOf(row: ActionRow): Action {
   const action: Record<string, unknown> = {};
-  for (const [column, field] of FIELDS) {
+  for (const column of FIELDS) {
     const value = row[column];
-    if (value !== null) action[field] = value;
+    if (value !== null) action[column] = value;
   }
   if (row.incident) action.incident = incidentOf(row.incident);
   return action as FieldsOf<OwnColumns & LinkedColumns> & { readonly incident?: ActionIncident };

@@ -51,6 +51,7 @@ export interface Rejection {
   readonly by: string;
   readonly at: Date;
   readonly reason: string;
+  readonly code?: Action['rejection_code'];
 }
 
 /** An incident that another transaction is changing is skipped, so that one request waits for that change and not the batch. */
@@ -67,7 +68,7 @@ const ENTER: Statement = {
 type EnteredRow = { readonly valid: boolean } & (LockedRow | { readonly id: null });
 
 /** The fields of an action that never change. */
-export type ActionRoute = Pick<Action, 'id' | 'type' | 'incidentId' | 'rollbackOf'>;
+export type ActionRoute = Pick<Action, 'id' | 'action_type' | 'incident_id' | 'rollback_of'>;
 
 const FIND_ROUTE: Statement = {
   name: 'actions_find_route',
@@ -144,8 +145,13 @@ export class ActionsRepository {
     type Row = Pick<ActionEntity, 'id' | 'action_type' | 'incident_id' | 'rollback_of'>;
     const [row] = await this.statements.rows<Row>(FIND_ROUTE, [id]);
     if (!row) return undefined;
-    const { action_type: type, incident_id, rollback_of } = row;
-    return { id, type, incidentId: incident_id ?? undefined, rollbackOf: rollback_of ?? undefined };
+    const { action_type, incident_id, rollback_of } = row;
+    return {
+      id,
+      action_type,
+      incident_id: incident_id ?? undefined,
+      rollback_of: rollback_of ?? undefined,
+    };
   }
 
   async findById(id: string): Promise<Action | undefined> {
@@ -180,7 +186,7 @@ export class ActionsRepository {
         status: 'pending',
         approved_by: by,
         approved_at: at,
-        approval_comment: comment ?? null,
+        comment: comment ?? null,
         approval_level: level === 'none' ? null : level,
         ...(connectorId !== undefined && {
           phase: 'claimed' as const,
@@ -242,6 +248,7 @@ export class ActionsRepository {
       take: limit,
       lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
     });
+    if (late.length === 0) return [];
     const ids = late.map(({ id }) => id);
     return await this.rejectAll(tx, { id: In(ids), status: 'pending_approval' }, rejection);
   }
@@ -293,6 +300,7 @@ export class ActionsRepository {
       rejected_by: rejection.by,
       rejected_at: rejection.at,
       rejection_reason: rejection.reason,
+      rejection_code: rejection.code ?? null,
     });
   }
 

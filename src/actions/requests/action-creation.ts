@@ -22,14 +22,14 @@ import { type ActionChanged, ActionRecorder } from '../records/action-recorder.j
 import { ActionsRepository } from '../records/actions.repository.js';
 
 export interface ActionToCreate {
-  readonly type: ActionTypeName;
+  readonly action_type: ActionTypeName;
   readonly parameters: Parameters;
   /** Incident, locked by the transaction that creates the action. */
   readonly incident?: LockedIncident;
-  readonly requestedBy: string;
+  readonly requested_by: string;
   /** For a step of a playbook run: the run, and who started it. */
-  readonly playbookRunId?: string;
-  readonly onBehalfOf?: string;
+  readonly playbook_run_id?: string;
+  readonly on_behalf_of?: string;
   readonly authors?: readonly string[];
   /** Minimum level of the playbook step. It can raise the level, and never lowers it. */
   readonly askedLevel?: ApprovalLevel;
@@ -46,21 +46,21 @@ export interface ActionToCreate {
 /** An action whose level is judged. */
 export interface ActionToRecord extends Pick<
   Action,
-  | 'type'
+  | 'action_type'
   | 'parameters'
-  | 'requestedBy'
-  | 'playbookRunId'
-  | 'onBehalfOf'
+  | 'requested_by'
+  | 'playbook_run_id'
+  | 'on_behalf_of'
   | 'authors'
-  | 'rollbackOf'
+  | 'rollback_of'
   | 'reason'
-  | 'approvalLevel'
+  | 'approval_level'
 > {
   readonly incident?: LockedIncident;
   /** Whether an enabled connector provides the type. Without one the action fails at once. */
   readonly available: boolean;
   /** The connector that it is claimed for, or that has ended it. */
-  readonly connectorId?: string;
+  readonly connector_id?: string;
   /** The result of an action that ends with its creation. */
   readonly simulated?: ActionResult;
   readonly forRecovery?: boolean;
@@ -101,9 +101,9 @@ export class ActionCreation {
     return actions;
   }
 
-  levelFor({ type, parameters, incident, askedLevel }: ActionToCreate): ApprovalLevel {
+  levelFor({ action_type, parameters, incident, askedLevel }: ActionToCreate): ApprovalLevel {
     const incidentSeverity = incident?.severity;
-    return this.levels.forRequest({ type, parameters, incidentSeverity, askedLevel });
+    return this.levels.forRequest({ action_type, parameters, incidentSeverity, askedLevel });
   }
 
   /** Whether the action ends with its creation: its connector only computes the result, and nobody has to approve it. */
@@ -117,26 +117,26 @@ export class ActionCreation {
     const mayRun = available && level === 'none';
     return {
       ...wanted,
-      approvalLevel: level === 'none' ? undefined : level,
-      connectorId: mayRun ? claimFor : undefined,
+      approval_level: level === 'none' ? undefined : level,
+      connector_id: mayRun ? claimFor : undefined,
       simulated: mayRun && claimFor !== undefined ? simulated : undefined,
     };
   }
 
   private actionOf({ available, forRecovery: _, simulated, ...wanted }: ActionToRecord): Action {
     const requestedAt = this.clock.now();
-    const isClaimed = wanted.connectorId !== undefined;
+    const isClaimed = wanted.connector_id !== undefined;
     return {
       ...wanted,
       id: newId(requestedAt.getTime()),
-      incidentId: wanted.incident?.id,
-      requestedAt,
-      status: simulated ? endOf(simulated) : statusOf(wanted.approvalLevel, available),
+      incident_id: wanted.incident?.id,
+      requested_at: requestedAt,
+      status: simulated ? endOf(simulated) : statusOf(wanted.approval_level, available),
       result: available ? simulated : noConnector(wanted),
       phase: isClaimed && !simulated ? 'claimed' : undefined,
       fence: isClaimed ? 1 : 0,
       sent: false,
-      ...(simulated && { executedBy: executedBy(wanted), executedAt: requestedAt }),
+      ...(simulated && { executed_by: executedBy(wanted), executed_at: requestedAt }),
     };
   }
 
@@ -153,10 +153,10 @@ function statusOf(approvalLevel: RequiredLevel | undefined, available: boolean):
 
 /** An action that no connector provides has failed at once, and an action that is only simulated has ended. */
 function changesOf(action: Action): ActionChanged[] {
-  const { status, requestedBy, executedAt, executedBy: by = requestedBy } = action;
+  const { status, requested_by, executed_at, executed_by: by = requested_by } = action;
   // A simulated action was requested before it ended, as any other action was.
-  const asRequested = executedAt ? { ...action, status: 'pending' as const } : action;
-  const requested = { change: 'requested', actor: requestedBy, action: asRequested } as const;
+  const asRequested = executed_at ? { ...action, status: 'pending' as const } : action;
+  const requested = { change: 'requested', actor: requested_by, action: asRequested } as const;
   if (status !== 'failed' && status !== 'completed') return [requested];
   return [requested, { change: status, actor: by, action, atOnce: true }];
 }

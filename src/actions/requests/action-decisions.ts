@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import type { LockedIncident } from '../../incidents/incident.js';
 import { IncidentsService, IncidentEndings } from '../../incidents/incidents.service.js';
-import { type Action, SYSTEM, UNDECIDED, withExpiry } from '../action.js';
+import { type Action, SYSTEM, withExpiry } from '../action.js';
 import { ActionRecorder } from '../records/action-recorder.js';
 import {
   type ActionRoute,
@@ -48,9 +48,9 @@ export class ActionDecisions {
    * Locks the incident and then the action until the transaction ends. A deletion locks them in the same order, so that the
    * two never wait for each other. Throws NotFoundError.
    */
-  async lock(tx: Tx, { id, incidentId }: ActionRoute): Promise<LockedAction> {
+  async lock(tx: Tx, { id, incident_id }: ActionRoute): Promise<LockedAction> {
     const incident =
-      incidentId === undefined ? undefined : await this.incidents.lockForShare(tx, incidentId);
+      incident_id === undefined ? undefined : await this.incidents.lockForShare(tx, incident_id);
     const action = await this.actions.lockById(tx, id);
     if (!action) throw new NotFoundError('Action');
     return { action, incident };
@@ -81,7 +81,7 @@ export class ActionDecisions {
   /** Reason for the rejection of an action that nobody decided on in time. */
   get expiredReason(): string {
     const { approvalTtlMinutes: minutes } = this.settings;
-    return `${UNDECIDED} ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+    return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
   }
 
   /** Reminds of at most `limit` actions that expire soon. Returns their number. */
@@ -97,7 +97,8 @@ export class ActionDecisions {
 
   /** Rejects at most `limit` actions that nobody decided on in time. Returns their number. */
   async rejectExpired(tx: Tx, limit: number): Promise<number> {
-    const rejection = { by: SYSTEM, at: this.clock.now(), reason: this.expiredReason };
+    const reason = this.expiredReason;
+    const rejection = { by: SYSTEM, at: this.clock.now(), reason, code: 'expired' } as const;
     const ttl = this.settings.approvalTtlMinutes;
     const rejected = await this.actions.rejectExpired(tx, ttl, rejection, limit);
     await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
@@ -121,9 +122,7 @@ export class ActionWithdrawal implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.killSwitch.registerUnderWay({
-      countClaims: async () => ({ inFlight: await this.actions.countUnderWay() }),
-    });
+    this.killSwitch.registerInFlight(() => this.actions.countUnderWay());
     this.killSwitch.registerHeld('actions', {
       count: () => this.actions.countUnclaimed(),
       discard: (tx, caller) => this.discard(tx, caller),

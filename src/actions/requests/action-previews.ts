@@ -64,14 +64,14 @@ export class ActionPreviews implements OnModuleInit {
   }
 
   private async preview(connector: Connector, action: Action): Promise<ActionPreview | undefined> {
-    const { id, type, parameters } = action;
+    const { id, action_type, parameters } = action;
     const gate = new PermitGate(this.killSwitch, undefined, AbortSignal.timeout(TIMEOUT_MS));
     try {
       return await connector.preview?.(
         {
           actionId: shownActionId(id),
           attempt: 1,
-          type,
+          type: action_type,
           parameters,
           mayTarget: (name) => this.levels.mayTarget(action, name),
           sender: reportedSender(action),

@@ -25,9 +25,9 @@ import { ActionsRepository } from '../records/actions.repository.js';
 import { DuplicateActionError, EARLIER, type Twin, Twins } from './twins.js';
 
 export interface WantedAction {
-  readonly type: ActionTypeName;
+  readonly action_type: ActionTypeName;
   readonly parameters: Parameters;
-  readonly incidentId?: string;
+  readonly incident_id?: string;
   /** Requests the action also if it was requested or done a short time ago. */
   readonly repeat?: boolean;
 }
@@ -73,8 +73,8 @@ export class ActionRequests {
     wanted: WantedAction,
     idempotency: Participant<Action>,
   ): Promise<DecidedAction> {
-    this.requireValid(wanted.type, wanted.parameters);
-    const connector = await this.registry.providerOf(wanted.type);
+    this.requireValid(wanted.action_type, wanted.parameters);
+    const connector = await this.registry.providerOf(wanted.action_type);
     const request = { caller, wanted, connector };
     const requested = takesPart(idempotency) ? undefined : await this.batches.submit(request);
     return outcomeOf(requested ?? (await this.requestAlone(request, idempotency)));
@@ -135,14 +135,14 @@ export class ActionRequests {
    * before the incident began does nothing about it.
    */
   private isEnough(
-    { approvalLevel, requestedBy, executedAt }: Twin,
+    { approval_level, requested_by, executed_at }: Twin,
     wanted: ActionToCreate,
   ): boolean {
     const began = wanted.incident && timeOfId(wanted.incident.id);
-    const isOver = executedAt && began && executedAt.getTime() < began;
-    if (isOver && actionType(wanted.type).momentary) return false;
+    const isOver = executed_at && began && executed_at.getTime() < began;
+    if (isOver && actionType(wanted.action_type).momentary) return false;
     // Whoever requests actions in person is an analyst at least.
-    const level = approvalLevel ?? (isPerson(requestedBy) ? 'analyst' : 'none');
+    const level = approval_level ?? (isPerson(requested_by) ? 'analyst' : 'none');
     return levelReaches(level, this.creation.levelFor(wanted));
   }
 
@@ -160,7 +160,7 @@ export class ActionRequests {
       const incidents = await this.actions.enter(
         tx,
         requests.map(({ caller }) => caller),
-        requests.flatMap(({ wanted }) => wanted.incidentId ?? []).filter(isUuid),
+        requests.flatMap(({ wanted }) => wanted.incident_id ?? []).filter(isUuid),
       );
       if (!incidents) return requests.map(() => undefined);
       return await this.requestIn(tx, requests, incidents, claimedPermit);
@@ -172,12 +172,12 @@ export class ActionRequests {
     request: ActionRequest,
     idempotency: Participant<Action>,
   ): Promise<Requested> {
-    const { incidentId } = request.wanted;
+    const { incident_id } = request.wanted;
     let requested: Requested | undefined;
     await this.transactions.run<Action>(
       async (tx) => {
         const claimedPermit = await claimPermitLate(this.killSwitch, tx);
-        const incident = incidentId && (await this.incidents.lockForShare(tx, incidentId));
+        const incident = incident_id && (await this.incidents.lockForShare(tx, incident_id));
         const incidents = new Map(incident ? [[incident.id, incident]] : []);
         [requested] = await this.requestIn(tx, [request], incidents, claimedPermit);
         if (!requested) throw new NotFoundError('Incident');
@@ -196,10 +196,10 @@ export class ActionRequests {
     incidents: ReadonlyMap<string, LockedIncident>,
     claimedPermit: () => Permit,
   ): Promise<(Requested | undefined)[]> {
-    const incidentOf = ({ wanted: { incidentId } }: ActionRequest) =>
-      incidentId === undefined ? undefined : incidents.get(incidentId.toLowerCase());
+    const incidentOf = ({ wanted: { incident_id } }: ActionRequest) =>
+      incident_id === undefined ? undefined : incidents.get(incident_id.toLowerCase());
     const there = requests.filter(
-      (request) => request.wanted.incidentId === undefined || incidentOf(request),
+      (request) => request.wanted.incident_id === undefined || incidentOf(request),
     );
     if (there.length === 0) return requests.map(() => undefined);
     const permit = claimedPermit();
@@ -229,16 +229,16 @@ function outcomeOf(requested: Requested): DecidedAction {
 }
 
 function toCreate(
-  { caller, wanted: { type, parameters }, connector }: ActionRequest,
+  { caller, wanted: { action_type, parameters }, connector }: ActionRequest,
   incident: LockedIncident | undefined,
 ): ActionToCreate {
   return {
-    type,
+    action_type,
     parameters,
-    requestedBy: caller.name,
+    requested_by: caller.name,
     available: connector !== undefined,
     incident,
     claimFor: connector?.identity.id,
-    simulated: simulatedResult(connector, type),
+    simulated: simulatedResult(connector, action_type),
   };
 }

@@ -3,11 +3,11 @@ import { inverseParameters, rollbackObstacle } from './rollback.service.js';
 
 const action = (more: Partial<Action>): Action => ({
   id: 'x',
-  type: 'block_ip',
+  action_type: 'block_ip',
   parameters: {},
   status: 'completed',
-  requestedBy: 'alice',
-  requestedAt: new Date(0),
+  requested_by: 'alice',
+  requested_at: new Date(0),
   sent: true,
   fence: 1,
   ...more,
@@ -16,7 +16,7 @@ const action = (more: Partial<Action>): Action => ({
 describe('a rollback', () => {
   it.each([
     ['is possible', { status: 'completed' }],
-    ['is refused', { status: 'completed', rolledBackBy: 'y' }],
+    ['is refused', { status: 'completed', rolled_back_by: 'y' }],
     ['is refused', { status: 'pending' }],
     ['is refused', { status: 'pending_approval' }],
     ['is refused', { status: 'rejected' }],

@@ -42,7 +42,7 @@ export class RollbackService {
   ): Promise<Action> {
     const original = await this.actions.findById(id);
     if (!original) throw new NotFoundError('Action');
-    const { inverse } = actionType(original.type);
+    const { inverse } = actionType(original.action_type);
     const connector = inverse && (await this.connectors.ofRollback(original, inverse));
     let permit: Permit | undefined;
     const rollback = await mapConstraints(
@@ -58,22 +58,25 @@ export class RollbackService {
             const level = this.levelFor(action, inverse, incident?.severity);
             requireApprovalLevel(caller, level);
             if (!inverse) {
-              throw new AppError('rollback_not_supported', `${action.type} cannot be rolled back.`);
+              throw new AppError(
+                'rollback_not_supported',
+                `${action.action_type} cannot be rolled back.`,
+              );
             }
             const obstacle = rollbackObstacle(action);
             if (obstacle !== undefined) throw notInState(obstacle);
             permit = claimedPermit();
             const approvalLevel = await this.levelToWaitFor(tx, caller, action, level);
             return await this.requests.record(tx, {
-              type: inverse,
+              action_type: inverse,
               parameters: inverseParameters(inverse, action.parameters, reason),
-              requestedBy: caller.name,
+              requested_by: caller.name,
               available: connector !== undefined,
-              connectorId: approvalLevel ? undefined : connector?.identity.id,
-              rollbackOf: action.id,
+              connector_id: approvalLevel ? undefined : connector?.identity.id,
+              rollback_of: action.id,
               reason,
               incident,
-              approvalLevel,
+              approval_level: approvalLevel,
             });
           },
           caller,
@@ -90,12 +93,12 @@ export class RollbackService {
     inverse: ActionTypeName | undefined,
     incidentSeverity: Severity | undefined,
   ): ApprovalLevel {
-    const own = original.approvalLevel ?? 'none';
+    const own = original.approval_level ?? 'none';
     if (!inverse) return own;
     const { parameters } = original;
     return higherLevel(
       own,
-      this.levels.forRequest({ type: inverse, parameters, incidentSeverity }),
+      this.levels.forRequest({ action_type: inverse, parameters, incidentSeverity }),
     );
   }
 
@@ -118,7 +121,7 @@ function notInState(message: string): AppError {
 
 /** Why the action cannot be rolled back. Undefined if it can. */
 export function rollbackObstacle(action: Action): string | undefined {
-  if (action.rolledBackBy !== undefined)
+  if (action.rolled_back_by !== undefined)
     return 'The action has been rolled back, or its rollback is under way.';
   const mayHaveHappened =
     action.status === 'completed' ||

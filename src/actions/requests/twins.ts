@@ -17,10 +17,10 @@ import {
 } from '../action.js';
 
 /** An action of the same type on the same target as a requested one, recent enough that the request repeats it. */
-export type Twin = Pick<Action, 'id' | 'type' | 'requestedBy' | 'requestedAt'> & {
+export type Twin = Pick<Action, 'id' | 'action_type' | 'requested_by' | 'requested_at'> & {
   readonly status: 'pending' | 'pending_approval' | 'completed';
-  readonly approvalLevel?: RequiredLevel;
-  readonly executedAt?: Date;
+  readonly approval_level?: RequiredLevel;
+  readonly executed_at?: Date;
 };
 
 /** An earlier request of the same batch is the twin. */
@@ -33,17 +33,17 @@ const IN_WORDS: Readonly<Record<Twin['status'], string>> = {
 };
 
 export class DuplicateActionError extends AppError {
-  constructor({ id, type, status, requestedBy, requestedAt, executedAt }: Twin) {
+  constructor({ id, action_type, status, requested_by, requested_at, executed_at }: Twin) {
     super(
       'duplicate_action',
-      `${type} on this target was requested by ${requestedBy} and ${IN_WORDS[status]}. Send repeat: true to request it again.`,
+      `${action_type} on this target was requested by ${requested_by} and ${IN_WORDS[status]}. Send repeat: true to request it again.`,
       {
         details: {
           action_id: shownActionId(id),
           status,
-          requested_by: requestedBy,
-          requested_at: requestedAt.toISOString(),
-          executed_at: executedAt?.toISOString(),
+          requested_by,
+          requested_at: requested_at.toISOString(),
+          executed_at: executed_at?.toISOString(),
         },
       },
     );
@@ -51,13 +51,13 @@ export class DuplicateActionError extends AppError {
 }
 
 interface PossibleRepeat {
-  readonly type: ActionTypeName;
+  readonly action_type: ActionTypeName;
   readonly parameters: Parameters;
   readonly incident?: Pick<LockedIncident, 'mail'>;
   /** The caller requests the action in spite of a twin. */
   readonly repeat?: boolean;
   /** A run may repeat an action in several of its steps. */
-  readonly playbookRunId?: string;
+  readonly playbook_run_id?: string;
 }
 
 const LOCK: Statement = {
@@ -172,14 +172,14 @@ export class Twins {
   private judged(wanted: readonly PossibleRepeat[]): Judged[] {
     if (this.settings.actionRepeatMinutes === 0) return [];
     return wanted.flatMap((one, at) => {
-      const { type, parameters, repeat, playbookRunId: runId } = one;
-      const unboundHash = repeat ? undefined : targetHash(type, parameters);
+      const { action_type, parameters, repeat, playbook_run_id: runId } = one;
+      const unboundHash = repeat ? undefined : targetHash(action_type, parameters);
       if (!unboundHash) return [];
       const sender = reportedSender(one);
-      const hash = (sender && targetHash(type, parameters, sender)) || unboundHash;
+      const hash = (sender && targetHash(action_type, parameters, sender)) || unboundHash;
       const minutes = Number(parameters['duration_minutes'] ?? Infinity);
       const isFullScan = parameters['scan_type'] === 'full';
-      return [{ at, type, hash, unboundHash, runId, minutes, isFullScan }];
+      return [{ at, type: action_type, hash, unboundHash, runId, minutes, isFullScan }];
     });
   }
 }
@@ -194,11 +194,11 @@ function locksOf(judged: readonly Judged[]): string[] {
 function twinOf(type: ActionTypeName, row: Omit<TwinRow, 'n'>): Twin {
   return {
     id: row.id,
-    type,
+    action_type: type,
     status: row.status,
-    requestedBy: row.requested_by,
-    requestedAt: row.requested_at,
-    ...(row.approval_level && { approvalLevel: row.approval_level }),
-    ...(row.executed_at && { executedAt: row.executed_at }),
+    requested_by: row.requested_by,
+    requested_at: row.requested_at,
+    ...(row.approval_level && { approval_level: row.approval_level }),
+    ...(row.executed_at && { executed_at: row.executed_at }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Tx } from '../database/transactions.js';
-import type { Page, PageRequest } from '../paging/page.js';
+import type { Page, PageRequest, SortWord } from '../paging/page.js';
 
 declare const carries: unique symbol;
 
@@ -98,8 +98,9 @@ export interface DeadJob {
   readonly attempts: number;
   readonly error: string;
   readonly data: unknown;
-  readonly enqueuedAt: Date;
-  readonly diedAt: Date;
+  readonly enqueued_at: Date;
+  /** Time of the last attempt. */
+  readonly created_at: Date;
 }
 
 /**
@@ -144,8 +145,8 @@ export abstract class Jobs {
 
 export interface DeadJobsQuery extends PageRequest {
   readonly queue?: string | undefined;
-  /** Order by time of death. Default: newest first. */
-  readonly ascending?: boolean;
+  /** Default: newest first. */
+  readonly sort?: SortWord<'created_at'>;
 }
 
 /** Operations on dead jobs. They need no running workers. */

@@ -106,7 +106,7 @@ export class DryRuns {
   ): RequiredLevel | undefined {
     if (!askedLevel || (decision !== 'run' && decision !== 'undecided')) return undefined;
     const level = this.levels.forRequest({
-      type: step.action,
+      action_type: step.action,
       parameters,
       incidentSeverity: incident?.severity,
       askedLevel,

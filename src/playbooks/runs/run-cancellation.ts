@@ -89,12 +89,12 @@ export class RunCancellation implements OnModuleInit {
     action: StepAction,
     { requestedBy }: PlaybookRun,
   ): Promise<void> {
-    const { id, status, approvalLevel } = action;
+    const { id, status, approval_level } = action;
     if (status === 'pending_approval') {
       const hasStarted = await this.hasStarted(tx, caller, requestedBy);
-      if (!hasStarted) requireApprovalLevel(caller, approvalLevel ?? 'none');
+      if (!hasStarted) requireApprovalLevel(caller, approval_level ?? 'none');
       await this.decisions.reject(tx, id, caller.name, CANCELLED);
-    } else if (approvalLevel === undefined) {
+    } else if (approval_level === undefined) {
       await this.withdrawal.withdraw(tx, id, caller.name, CANCELLED);
     }
   }

@@ -28,8 +28,8 @@ const LONGEST_WAIT_MS = 5;
 export function shortenWaits(): void {
   const sleep = timers.setTimeout;
   beforeAll(() => {
-    timers.setTimeout = ((ms, value, options) =>
-      sleep(Math.min(ms ?? 0, LONGEST_WAIT_MS), value, options)) as typeof sleep;
+    timers.setTimeout = (ms, value, options) =>
+      sleep(Math.min(ms ?? 0, LONGEST_WAIT_MS), value, options);
   });
   afterAll(() => {
     timers.setTimeout = sleep;

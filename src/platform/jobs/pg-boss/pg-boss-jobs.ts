@@ -185,7 +185,7 @@ const COUNT = `select count(*)::int as total ${DEAD}`;
 const list = (direction: 'asc' | 'desc'): string => `
   select id, source_name as queue, source_retry_count + 1 as attempts,
          coalesce(source_output ->> 'message', source_output -> 'value' ->> 'message', 'unknown') as error,
-         data, source_created_on as "enqueuedAt", created_on as "diedAt"
+         data, source_created_on as enqueued_at, created_on as created_at
   ${DEAD}
    order by created_on ${direction}, id ${direction}
    limit $2 offset $3`;
@@ -199,14 +199,12 @@ export class PgBossDeadJobs extends DeadJobs {
     this.db = { executeSql: (text, values) => poolOf(dataSource).query(text, values) };
   }
 
-  async list({ queue, page, per_page, ascending = false }: DeadJobsQuery): Promise<Page<DeadJob>> {
+  async list({ queue, page, per_page, sort }: DeadJobsQuery): Promise<Page<DeadJob>> {
     const name = queue ?? null;
     const counted: { rows: { total: number }[] } = await this.db.executeSql(COUNT, [name]);
-    const found: { rows: DeadJob[] } = await this.db.executeSql(list(ascending ? 'asc' : 'desc'), [
-      name,
-      per_page,
-      (page - 1) * per_page,
-    ]);
+    const statement = list(sort === 'created_at' ? 'asc' : 'desc');
+    const place = [per_page, (page - 1) * per_page];
+    const found: { rows: DeadJob[] } = await this.db.executeSql(statement, [name, ...place]);
     return { items: found.rows, total: counted.rows[0]?.total ?? 0 };
   }
 

@@ -13,7 +13,7 @@ import { writeOrCheck } from './generated-file.js';
 import { ACTIONS_CONTRACT } from '../actions/actions.contract.js';
 import { APPROVALS_CONTRACT } from '../approvals/approvals.contract.js';
 import { ATTENTION_CONTRACT } from '../attention/attention.dto.js';
-import { AUDIT_CONTRACT } from '../audit/audit.contract.js';
+import { AUDIT_CONTRACT } from '../audit/audit.dto.js';
 import { AUTH_CONTRACT } from '../auth/auth.contract.js';
 import { CONNECTORS_CONTRACT } from '../connectors/connectors.contract.js';
 import { DEAD_JOBS_CONTRACT } from '../dead-jobs/dead-jobs.dto.js';

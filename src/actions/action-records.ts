@@ -206,7 +206,7 @@ function actionEvent(type: string, action: Action, message?: string): NewEvent<A
     approved_by: action.approved_by,
     rejected_by: action.rejected_by,
     incident_id: action.incident_id,
-    incident_number: action.incident?.incidentNumber,
+    incident_number: action.incident?.incident_number,
     incident_title: action.incident?.title,
     severity: action.incident?.severity,
     approval_level: action.approval_level,

@@ -18,13 +18,8 @@ import type {
   RequiredLevel,
 } from './action.js';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
-import {
-  incidentNumber,
-  type IncidentStatus,
-  reportedMail,
-  type Severity,
-} from '../incidents/incident.js';
-import { titleWithoutDetails } from '../incidents/titles.js';
+import { reportedMail } from '../incidents/incident.js';
+
 /** The one definition of a row of actions. The columns that statements read, and the fields of an Action, follow from it. */
 @Entity('actions')
 @Check(
@@ -202,17 +197,8 @@ interface LinkedColumns {
 /** What a statement that reads ACTION_COLUMNS yields. */
 export type ActionRow = OwnColumns &
   LinkedColumns & {
-    readonly incident: {
-      readonly number: string;
-      readonly created_at: string;
-      readonly type: string;
-      readonly source: string;
-      readonly title: string | null;
-      readonly severity: Severity;
-      readonly status: IncidentStatus;
-      readonly message_id: unknown;
-      readonly sender: unknown;
-    } | null;
+    readonly incident:
+      (Omit<ActionIncident, 'mail'> & { message_id: unknown; sender: unknown }) | null;
   };
 
 const OWN_COLUMNS = TABLE_COLUMNS.filter(
@@ -227,8 +213,8 @@ const FIELDS = [...OWN_COLUMNS, 'rolled_back_by' as const];
 export const ACTION_COLUMNS = `${OWN_COLUMNS.map((column) => `actions.${column}`).join(', ')},
   (select back.id from actions back
     where back.rollback_of = actions.id and back.status not in ('failed', 'rejected')) as rolled_back_by,
-  (select json_build_object('number', incidents.number::text, 'created_at', incidents.created_at,
-                            'type', incidents.incident_type, 'source', incidents.source,
+  (select json_build_object('incident_number', incidents.incident_number,
+                            'incident_type', incidents.incident_type,
                             'title', incidents.title, 'severity', incidents.severity,
                             'status', incidents.status,
                             'message_id', incidents.fields->'message_id', 'sender', incidents.fields->'sender')
@@ -254,15 +240,8 @@ export function actionOf(row: ActionRow): Action {
 }
 
 function incidentOf(incident: NonNullable<ActionRow['incident']>): ActionIncident {
-  const { number, created_at, type, source, title, severity, status } = incident;
-  return {
-    incidentNumber: incidentNumber(number, new Date(created_at)),
-    incidentType: type,
-    title: title ?? titleWithoutDetails(type, source),
-    severity,
-    status,
-    mail: reportedMail(incident.message_id, incident.sender),
-  };
+  const { message_id, sender, ...shown } = incident;
+  return { ...shown, mail: reportedMail(message_id, sender) };
 }
 
 /** A sum of the fold: one for each combination. */

@@ -320,10 +320,10 @@ class ActionIncidentDto {
   readonly status: IncidentStatus;
 
   static from(this: void, incident: ActionIncident): ActionIncidentDto {
-    const { incidentNumber, incidentType, title, severity, status } = incident;
+    const { incident_number, incident_type, title, severity, status } = incident;
     return {
-      incident_number: incidentNumber,
-      incident_type: incidentType,
+      incident_number,
+      incident_type,
       title,
       severity,
       status,

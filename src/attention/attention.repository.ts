@@ -4,11 +4,14 @@ import { Clock } from '../platform/clock.js';
 import { firstIdAt } from '../platform/ids.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { incidentNumber, type IncidentStatus, type Severity } from '../incidents/incident.js';
-import { titleWithoutDetails } from '../incidents/titles.js';
 import { type Sort, sortsOf } from '../platform/paging/page.js';
 import type { RowOf } from '../platform/validation/present.js';
-import type { AttentionDto, AttentionItemDto, DoneAttentionItemDto } from './attention.dto.js';
+import type {
+  AttentionDto,
+  AttentionIncidentDto,
+  AttentionItemDto,
+  DoneAttentionItemDto,
+} from './attention.dto.js';
 import {
   ATTENTION,
   ATTENTION_KINDS,
@@ -78,7 +81,7 @@ function listBy(sort: AttentionSort): Statement {
 function listText(order: string): string {
   return `
     with found as materialized (
-      select item.*, i.number::text, i.created_at, i.incident_type, i.source, i.title, i.severity, i.status
+      select item.*, i.incident_number, i.title, i.severity, i.status
         from (${FOUND}) as item
         left join incidents i on i.id = item.incident_id
        where i.deleted_at is null),
@@ -107,17 +110,13 @@ const MARK: Statement = {
     returning kind || '.' || subject as id, done_by, done_at, reason`,
 };
 
-interface ItemRow extends Pick<RowOf<AttentionItemDto>, 'name' | 'reason' | 'at' | 'link'> {
+interface ItemRow
+  extends
+    Pick<RowOf<AttentionItemDto>, 'name' | 'reason' | 'at' | 'link'>,
+    Omit<RowOf<AttentionIncidentDto>, 'id'> {
   readonly kind: AttentionKind;
   readonly subject: string;
   readonly incident_id: string | null;
-  readonly number: string;
-  readonly created_at: Date;
-  readonly incident_type: string;
-  readonly source: string;
-  readonly title: string | null;
-  readonly severity: Severity;
-  readonly status: IncidentStatus;
 }
 
 type ListRow = { readonly counted: AttentionKind; readonly n: number } & (
@@ -167,8 +166,5 @@ export class AttentionRepository {
 
 function itemOf({ kind, subject, incident_id: id, ...row }: ItemRow): RowOf<AttentionItemDto> {
   const item = { ...row, id: `${kind}.${subject}`, kind, role: roleToMark(kind) };
-  if (id === null) return { ...item, incident: null };
-  const incident_number = incidentNumber(row.number, row.created_at);
-  const title = row.title ?? titleWithoutDetails(row.incident_type, row.source);
-  return { ...item, incident: { ...row, id, incident_number, title } };
+  return { ...item, incident: id === null ? null : { ...row, id } };
 }

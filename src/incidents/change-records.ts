@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { fieldNameOf } from '../platform/database/columns.js';
 import type { NewEvent } from '../platform/jobs/events/domain-event.js';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import {
@@ -119,11 +118,10 @@ export const CHANGED_FIELDS = [
 ] as const;
 export type ChangedField = (typeof CHANGED_FIELDS)[number];
 
-/** Values of these fields. */
+/** Values of these fields. Records show an absent value instead of null. */
 export function changeableValues(incident: Incident): Record<ChangedField, unknown> {
-  const values: Readonly<Record<string, unknown>> = { ...incident };
   return Object.fromEntries(
-    CHANGED_FIELDS.map((field) => [field, values[fieldNameOf(field)]]),
+    CHANGED_FIELDS.map((field) => [field, incident[field] ?? undefined]),
   ) as Record<ChangedField, unknown>;
 }
 
@@ -135,16 +133,16 @@ function changedFields(before: Incident, after: Incident): ChangedField[] {
 /** Domain events of a new incident. */
 export function eventsOfCreation(
   id: string,
-  incident: NewIncident & { readonly createdBy: string },
+  incident: NewIncident & { readonly created_by: string },
 ): NewEvent<IncidentCreatedPayload | TriageWantedPayload>[] {
   const created = withMore(
     incidentEvent(INCIDENT_EVENTS.created, id, { ...incident, status: 'open' }),
     { group: groupOf(incident) },
   );
-  const { triage, createdBy } = incident;
+  const { triage, created_by } = incident;
   if (!triage) return [created];
   const subject = { type: 'incident', id };
-  const payload = { ...triage, requested_by: createdBy };
+  const payload = { ...triage, requested_by: created_by };
   return [created, { type: INCIDENT_EVENTS.triageWanted, subject, payload }];
 }
 
@@ -152,17 +150,17 @@ export function incidentEvent(
   type: string,
   id: string,
   {
-    incidentType,
+    incident_type,
     severity,
     status,
     source,
     title,
-  }: Pick<Incident, 'incidentType' | 'severity' | 'status' | 'source' | 'title'>,
+  }: Pick<Incident, 'incident_type' | 'severity' | 'status' | 'source' | 'title'>,
 ): NewEvent<IncidentEventPayload> {
   return {
     type,
     subject: { type: 'incident', id },
-    payload: { incident_type: incidentType, severity, status, source, title },
+    payload: { incident_type, severity, status, source, title },
   };
 }
 
@@ -215,8 +213,8 @@ function reopening(
     reopened_by: askedBy,
     previous_severity: after.severity === before.severity ? undefined : before.severity,
     because,
-    resolved_by: before.resolvedBy,
-    resolved_at: before.resolvedAt?.toISOString(),
+    resolved_by: before.resolved_by ?? undefined,
+    resolved_at: before.resolved_at?.toISOString(),
     ...shortResolution(before),
   };
 }
@@ -238,21 +236,20 @@ function withMore<More extends object>(
 
 function shortVerdict({
   verdict,
-  recommendedActions,
+  recommended_actions,
 }: Incident): Omit<IncidentTriagedPayload, keyof IncidentEventPayload | 'triaged_by'> {
-  const recommended_actions = recommendedActions;
   if (!verdict) return { recommended_actions };
   const { classification, confidence, category, decided_by } = verdict;
   return { verdict: { classification, confidence, category, decided_by }, recommended_actions };
 }
 
 function becomesMalicious({ verdict: before }: Incident, after: Incident): boolean {
-  const wasCalm = before !== undefined && before.classification !== 'malicious';
-  return wasCalm && !after.verdictByPerson && after.verdict?.classification === 'malicious';
+  const wasCalm = before !== null && before.classification !== 'malicious';
+  return wasCalm && !after.verdict_by_person && after.verdict?.classification === 'malicious';
 }
 
 function shortResolution({ resolution }: Incident): Pick<IncidentResolvedPayload, 'resolution'> {
-  return { resolution: resolution && shownStart(resolution, LONGEST_TOLD) };
+  return { resolution: resolution ? shownStart(resolution, LONGEST_TOLD) : undefined };
 }
 
 export function auditOfChange(
@@ -284,21 +281,21 @@ function auditDetails(
     changed: changedFields(before, after),
     severity: wanted.severity && moved(before.severity, after.severity),
     status: after.status === before.status ? undefined : moved(before.status, after.status),
-    incident_type: wanted.incidentType && moved(before.incidentType, after.incidentType),
+    incident_type: wanted.incident_type && moved(before.incident_type, after.incident_type),
     title: wanted.title && moved(digestOf(before.title), digestOf(after.title)),
     verdict: wanted.verdict && after.verdict && auditedVerdict(after.verdict),
-    recommended_actions: wanted.recommendedActions,
+    recommended_actions: wanted.recommended_actions,
     resolution:
       wanted.resolution === undefined
         ? undefined
         : moved(digestOf(before.resolution), digestOf(after.resolution)),
-    source_status: wanted.sourceStatus,
+    source_status: wanted.source_status,
     fields: wanted.fields && Object.keys(wanted.fields),
   };
 }
 
 /** The audit trail outlives deleted incidents, so its entries contain digests instead of text. */
-function digestOf(text: string | undefined): { sha256: string; length: number } | undefined {
+function digestOf(text: string | null | undefined): { sha256: string; length: number } | undefined {
   if (!text) return undefined;
   return { sha256: createHash('sha256').update(text).digest('hex'), length: text.length };
 }

@@ -5,18 +5,24 @@ import type { Classification, Incident } from './incident.js';
 
 const before: Incident = {
   id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
-  incidentNumber: 'INC-2026-0042',
-  incidentType: 'phishing',
+  incident_number: 'INC-2026-0042',
+  incident_type: 'phishing',
   severity: 'medium',
   status: 'open',
   source: 'gateway',
   title: 'Phishing: "Invoice" from a@example.com',
-  createdAt: new Date(1000),
-  updatedAt: new Date(1000),
+  created_at: new Date(1000),
+  updated_at: new Date(1000),
   fields: {},
-  rawData: '{}',
-  verdictByPerson: false,
-  recommendedActions: [],
+  raw_data: '{}',
+  verdict_by_person: false,
+  recommended_actions: [],
+  verdict: null,
+  resolution: null,
+  source_status: null,
+  triaged_at: null,
+  resolved_at: null,
+  resolved_by: null,
   version: 1,
 };
 const at = new Date(2000);
@@ -29,7 +35,7 @@ describe('applyChange', () => {
       ...before,
       severity: 'high',
       version: 2,
-      updatedAt: at,
+      updated_at: at,
     });
   });
 
@@ -37,14 +43,14 @@ describe('applyChange', () => {
     const verdict = { classification: 'malicious' } as const;
     expect(applyChange(before, { verdict }, person)).toMatchObject({
       status: 'triaged',
-      triagedAt: at,
+      triaged_at: at,
       verdict: { ...verdict, decided_by: 'alice' },
-      verdictByPerson: true,
+      verdict_by_person: true,
     });
     expect(applyChange({ ...before, status: 'resolved' }, { verdict }, run)).toMatchObject({
       status: 'resolved',
       verdict: { decided_by: 'system' },
-      verdictByPerson: false,
+      verdict_by_person: false,
     });
     expect(applyChange(before, { verdict, status: 'open' }, person).status).toBe('open');
   });
@@ -57,9 +63,9 @@ describe('applyChange', () => {
     );
     expect(applyChange(triaged, { status: 'triaged' }, person)).toMatchObject({
       verdict: { classification: 'benign', model: 'rules', decided_by: 'alice' },
-      verdictByPerson: true,
+      verdict_by_person: true,
     });
-    expect(applyChange(before, { status: 'triaged' }, person).verdict).toBeUndefined();
+    expect(applyChange(before, { status: 'triaged' }, person).verdict).toBeNull();
   });
 
   it('keeps the evidence of a run if a verdict of a person has none, and keeps the verdict of the run as proposed', () => {
@@ -105,7 +111,7 @@ describe('applyChange', () => {
     const triaged = applyChange(resolved, { status: 'triaged', reopen: true }, person);
     expect(triaged).toMatchObject({
       status: 'triaged',
-      triagedAt: judged.triagedAt,
+      triaged_at: judged.triaged_at,
       verdict: { decided_by: 'system' },
     });
     expect(applyChange(resolved, { reopen: true }, person).status).toBe('triaged');
@@ -116,19 +122,19 @@ describe('applyChange', () => {
 
   it('keeps resolved_by and resolved_at until the incident is reopened', () => {
     const resolved = applyChange(before, { status: 'resolved', resolution: 'Done.' }, person);
-    expect(resolved).toMatchObject({ resolvedAt: at, resolvedBy: 'alice' });
+    expect(resolved).toMatchObject({ resolved_at: at, resolved_by: 'alice' });
     const bob = { by: 'bob', at: new Date(3000), byPerson: true };
     const confirmed = applyChange(resolved, { status: 'resolved', resolution: 'Done.' }, bob);
-    expect(confirmed).toMatchObject({ resolution: 'Done.', resolvedAt: at, resolvedBy: 'alice' });
+    expect(confirmed).toMatchObject({ resolution: 'Done.', resolved_at: at, resolved_by: 'alice' });
     const replaced = applyChange(resolved, { resolution: 'Blocked.' }, bob);
-    expect(replaced).toMatchObject({ resolvedAt: bob.at, resolvedBy: 'bob' });
+    expect(replaced).toMatchObject({ resolved_at: bob.at, resolved_by: 'bob' });
     const verdict = { classification: 'benign' } as const;
     expect(applyChange(resolved, { verdict }, run)).toMatchObject({
-      ...{ status: 'resolved', resolution: 'Done.', resolvedAt: at },
+      ...{ status: 'resolved', resolution: 'Done.', resolved_at: at },
     });
     for (const status of ['open', 'triaged'] as const) {
-      const { resolution, resolvedAt, resolvedBy } = applyChange(resolved, { status }, bob);
-      expect([resolution, resolvedAt, resolvedBy]).toEqual([undefined, undefined, undefined]);
+      const { resolution, resolved_at, resolved_by } = applyChange(resolved, { status }, bob);
+      expect([resolution, resolved_at, resolved_by]).toEqual([null, null, null]);
     }
   });
 
@@ -142,8 +148,8 @@ describe('applyChange', () => {
   });
 
   it('never decreases the time of the last change', () => {
-    const later = { ...before, updatedAt: new Date(9000) };
-    expect(applyChange(later, { severity: 'low' }, person).updatedAt).toEqual(new Date(9000));
+    const later = { ...before, updated_at: new Date(9000) };
+    expect(applyChange(later, { severity: 'low' }, person).updated_at).toEqual(new Date(9000));
   });
 });
 
@@ -259,7 +265,7 @@ describe('the events and timeline entries of a change', () => {
     expect(timelineOfChange(before, after, 'alice')[0]?.summary).toBe(
       `Changed title from ${JSON.stringify(before.title)} to "The invoice".`,
     );
-    expect(applyChange(after, { incidentType: 'bec' }, person).title).toBe('The invoice');
+    expect(applyChange(after, { incident_type: 'bec' }, person).title).toBe('The invoice');
   });
 
   it('keep the text of a resolution in the timeline, whole in the details', () => {
@@ -279,7 +285,7 @@ describe('the events and timeline entries of a change', () => {
       const entry = timelineOfChange(resolved, applyChange(resolved, { status }, person), 'alice');
       expect(entry[0]).toMatchObject({
         event: 'reopened',
-        summary: `Reopened, status ${status}. It was resolved by alice at ${resolved.resolvedAt!.toISOString()}: Done.`,
+        summary: `Reopened, status ${status}. It was resolved by alice at ${resolved.resolved_at!.toISOString()}: Done.`,
         details: {
           changes: [
             { field: 'status', from: 'resolved', to: status },
@@ -292,9 +298,9 @@ describe('the events and timeline entries of a change', () => {
   );
 
   it('adds no timeline entry if nothing differs', () => {
-    const same = { title: before.title, severity: 'medium', recommendedActions: [] } as const;
+    const same = { title: before.title, severity: 'medium', recommended_actions: [] } as const;
     expect(recordsOf(before, applyChange(before, same, person)).timeline).toEqual([]);
-    const other = { recommendedActions: ['block_sender'] } as const;
+    const other = { recommended_actions: ['block_sender'] } as const;
     expect(recordsOf(before, applyChange(before, other, person)).timeline).toEqual(['updated']);
   });
 });

@@ -12,17 +12,17 @@ import type { IncidentFields } from './incident-fields.js';
 
 /** A colleague has resolved the incident in the meantime, which the caller may not know. */
 class AlreadyResolvedError extends AppError {
-  constructor({ resolvedBy, resolvedAt, resolution }: Incident) {
-    const by = resolvedBy === undefined ? '' : ` by ${resolvedBy}`;
-    const at = resolvedAt === undefined ? '' : ` at ${resolvedAt.toISOString()}`;
+  constructor({ resolved_by, resolved_at, resolution }: Incident) {
+    const by = resolved_by === null ? '' : ` by ${resolved_by}`;
+    const at = resolved_at === null ? '' : ` at ${resolved_at.toISOString()}`;
     super(
       'already_resolved',
       `The incident was resolved${by}${at}. Send reopen: true, or If-Match with its ETag, to open it again.`,
       {
         details: {
-          resolved_by: resolvedBy,
-          resolved_at: resolvedAt?.toISOString(),
-          resolution,
+          resolved_by: resolved_by ?? undefined,
+          resolved_at: resolved_at?.toISOString(),
+          resolution: resolution ?? undefined,
         },
       },
     );
@@ -36,12 +36,12 @@ export interface IncidentChange {
   readonly status?: IncidentStatus;
   /** An empty text removes the resolution. */
   readonly resolution?: string;
-  readonly incidentType?: string;
+  readonly incident_type?: string;
   readonly verdict?: GivenVerdict;
   /** A later verdict of a machine, beside that of a person, which stays. */
   readonly proposed?: MachineVerdict;
-  readonly recommendedActions?: readonly string[];
-  readonly sourceStatus?: SourceStatus;
+  readonly recommended_actions?: readonly string[];
+  readonly source_status?: SourceStatus;
   /** Added fields. Existing fields keep their values. */
   readonly fields?: IncidentFields;
   /** Required to leave `resolved`. Without a status the incident becomes triaged or open again. */
@@ -74,17 +74,17 @@ export function applyChange(
     ...before,
     title: wanted.title ?? before.title,
     severity: wanted.severity ?? before.severity,
-    incidentType: wanted.incidentType ?? before.incidentType,
-    sourceStatus: wanted.sourceStatus ?? before.sourceStatus,
-    recommendedActions: wanted.recommendedActions ?? before.recommendedActions,
+    incident_type: wanted.incident_type ?? before.incident_type,
+    source_status: wanted.source_status ?? before.source_status,
+    recommended_actions: wanted.recommended_actions ?? before.recommended_actions,
     fields: wanted.fields ? { ...wanted.fields, ...before.fields } : before.fields,
     status,
     ...resolutionAfter(before, wanted.resolution, status, { by, at }),
-    triagedAt: triaged ? at : before.triagedAt,
+    triaged_at: triaged ? at : before.triaged_at,
     verdict: decided ? { ...decided, decided_by: by } : withProposed(before, wanted.proposed),
-    verdictByPerson: decided ? byPerson : before.verdictByPerson,
+    verdict_by_person: decided ? byPerson : before.verdict_by_person,
     version: before.version + 1,
-    updatedAt: later(before.updatedAt, at),
+    updated_at: later(before.updated_at, at),
   };
 }
 
@@ -94,7 +94,7 @@ function statusAfter(
   triaged: boolean,
 ): IncidentStatus {
   if (status) return status;
-  if (reopen && before.status === 'resolved') return before.triagedAt ? 'triaged' : 'open';
+  if (reopen && before.status === 'resolved') return before.triaged_at ? 'triaged' : 'open';
   return triaged && before.status === 'open' ? 'triaged' : before.status;
 }
 
@@ -113,13 +113,13 @@ export function requireMeantReopening(
  * indicators and techniques that it does not give, and keeps the verdict of the run as `proposed`.
  */
 function decidedVerdict(
-  { verdict, verdictByPerson }: Incident,
+  { verdict, verdict_by_person }: Incident,
   given: GivenVerdict | undefined,
   byPerson: boolean,
-): Omit<Verdict, 'decided_by'> | undefined {
+): Omit<Verdict, 'decided_by'> | null {
   if (!verdict || !byPerson) return given ?? verdict;
   const { evidence, indicators, mitre_techniques } = verdict;
-  const proposed = verdictByPerson ? verdict.proposed : proposedBy(verdict);
+  const proposed = verdict_by_person ? verdict.proposed : proposedBy(verdict);
   if (!given) return { ...verdict, proposed };
   return {
     ...given,
@@ -131,10 +131,10 @@ function decidedVerdict(
 }
 
 function withProposed(
-  { verdict, verdictByPerson }: Incident,
+  { verdict, verdict_by_person }: Incident,
   proposed: MachineVerdict | undefined,
-): Verdict | undefined {
-  return verdict && verdictByPerson && proposed ? { ...verdict, proposed } : verdict;
+): Verdict | null {
+  return verdict && verdict_by_person && proposed ? { ...verdict, proposed } : verdict;
 }
 
 function proposedBy({
@@ -153,27 +153,27 @@ function resolutionAfter(
   given: string | undefined,
   status: IncidentStatus,
   { by, at }: Pick<ChangeOrigin, 'by' | 'at'>,
-): Pick<Incident, 'resolution' | 'resolvedAt' | 'resolvedBy'> {
-  const { resolvedAt, resolvedBy } = before;
+): Pick<Incident, 'resolution' | 'resolved_at' | 'resolved_by'> {
+  const { resolved_at, resolved_by } = before;
   if (isReopened(before, { status })) {
-    return { resolution: given || undefined, resolvedAt: undefined, resolvedBy: undefined };
+    return { resolution: given || null, resolved_at: null, resolved_by: null };
   }
-  const resolution = (given ?? before.resolution) || undefined;
+  const resolution = (given ?? before.resolution) || null;
   return wasResolved(before, { status }) || isResolvedAnew(before, given, by)
-    ? { resolution, resolvedAt: at, resolvedBy: by }
-    : { resolution, resolvedAt, resolvedBy };
+    ? { resolution, resolved_at: at, resolved_by: by }
+    : { resolution, resolved_at, resolved_by };
 }
 
 /** A resolution by another person must not appear under the name of the colleague who resolved the incident. */
 function isResolvedAnew(before: Incident, given: string | undefined, by: string): boolean {
-  const isOther = before.status === 'resolved' && before.resolvedBy !== by;
+  const isOther = before.status === 'resolved' && before.resolved_by !== by;
   return isOther && Boolean(given) && given !== before.resolution;
 }
 
 type WithStatus = Pick<Incident, 'status'>;
 
 export function wasTriaged(before: Incident, after: Incident): boolean {
-  return after.triagedAt !== before.triagedAt;
+  return after.triaged_at !== before.triaged_at;
 }
 
 export function wasResolved(before: WithStatus, after: WithStatus): boolean {
@@ -184,7 +184,7 @@ export function wasResolved(before: WithStatus, after: WithStatus): boolean {
 export function wasResolvedAnew(before: Incident, after: Incident): boolean {
   return (
     before.status === 'resolved' &&
-    after.resolvedAt !== before.resolvedAt &&
+    after.resolved_at !== before.resolved_at &&
     after.status === 'resolved'
   );
 }

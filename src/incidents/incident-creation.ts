@@ -22,7 +22,6 @@ import { IncidentInsertRepository, type Numbers } from './records/incident.repos
 import type { InsertedIncident, Insertion } from './records/incident.sql.js';
 import {
   type CreatedIncident,
-  incidentNumber,
   KNOWN_INCIDENT_TYPES,
   type NewIncident,
   SEVERITIES,
@@ -67,12 +66,12 @@ export class IncidentCreation implements OnModuleInit {
   /** Inserts incidents in the transaction of another module. Results are in the order of `incidents`. */
   async insertAll(
     tx: Tx,
-    createdBy: string,
+    created_by: string,
     incidents: readonly NewIncident[],
   ): Promise<CreatedIncident[]> {
     return await this.insertRows(
       tx,
-      incidents.map((incident) => this.prepare(createdBy, incident)),
+      incidents.map((incident) => this.prepare(created_by, incident)),
     );
   }
 
@@ -86,9 +85,9 @@ export class IncidentCreation implements OnModuleInit {
   }
 
   /** Assigns id and time, for modules with their own insert statement (see insertIncidents). */
-  prepare(createdBy: string, incident: NewIncident): InsertedIncident {
-    const createdAt = this.clock.now();
-    return { ...incident, id: newId(createdAt.getTime()), createdAt, createdBy };
+  prepare(created_by: string, incident: NewIncident): InsertedIncident {
+    const created_at = this.clock.now();
+    return { ...incident, id: newId(created_at.getTime()), created_at, created_by };
   }
 
   /** Collects rows, events and audit records for the insert statement. */
@@ -96,7 +95,7 @@ export class IncidentCreation implements OnModuleInit {
     return {
       rows,
       events: rows.flatMap((row) =>
-        eventsOfCreation(row.id, row).map((event) => eventOf(event, row.createdAt)),
+        eventsOfCreation(row.id, row).map((event) => eventOf(event, row.created_at)),
       ),
       audit: this.audit.valuesOfAll(rows.map(auditEntryOf)),
     };
@@ -140,27 +139,27 @@ export class IncidentCreation implements OnModuleInit {
     );
   }
 
-  private count({ incidentType, severity }: NewIncident): void {
-    const known = KNOWN_INCIDENT_TYPES.some((type) => type === incidentType);
-    this.created.inc({ type: known ? incidentType : 'other', severity });
+  private count({ incident_type, severity }: NewIncident): void {
+    const known = KNOWN_INCIDENT_TYPES.some((type) => type === incident_type);
+    this.created.inc({ type: known ? incident_type : 'other', severity });
   }
 }
 
 function auditEntryOf(row: InsertedIncident): AuditEntry {
-  const { incidentType, severity, source } = row;
+  const { incident_type, severity, source } = row;
   return {
-    actor: row.createdBy,
+    actor: row.created_by,
     action: INCIDENT_EVENTS.created,
     subject: { type: 'incident', id: row.id },
-    details: { incident_type: incidentType, severity, source },
+    details: { incident_type, severity, source },
   };
 }
 
 function createdOf(rows: readonly InsertedIncident[], numbers: Numbers): CreatedIncident[] {
-  return rows.map(({ id, createdAt }) => ({
+  return rows.map(({ id, created_at }) => ({
     id,
-    incidentNumber: incidentNumber(numbers.get(id)!, createdAt),
+    incident_number: numbers.get(id)!,
     status: 'open',
-    createdAt,
+    created_at,
   }));
 }

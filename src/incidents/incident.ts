@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
-import { columnsOf, type FieldsOf } from '../platform/database/columns.js';
+import { columnsOf } from '../platform/database/columns.js';
 import type { IncidentFields } from './incident-fields.js';
 import type { PageRequest, Sort } from '../platform/paging/page.js';
 
@@ -73,28 +73,6 @@ export type MachineVerdict = Pick<
 export const SOURCE_STATUSES = ['open', 'resolved'] as const;
 export type SourceStatus = (typeof SOURCE_STATUSES)[number];
 
-export interface NewIncident {
-  readonly incidentType: string;
-  readonly severity: Severity;
-  readonly source: string;
-  /** At most LONGEST_TITLE characters: see incidentTitle, and titleLine for text of third parties. */
-  readonly title: string;
-  /** JSON text of an object, stored and returned unchanged, digit by digit. */
-  readonly rawData: string;
-  readonly fields: IncidentFields;
-  /** Set if the tool reports the alert as over. */
-  readonly sourceStatus?: SourceStatus;
-  /** Requests triage on creation, with the instructions of this playbook. */
-  readonly triage?: { readonly playbook?: string };
-}
-
-export interface CreatedIncident {
-  readonly id: string;
-  readonly incidentNumber: string;
-  readonly status: IncidentStatus;
-  readonly createdAt: Date;
-}
-
 @Entity('incidents')
 @Unique('uq_incidents_number', ['number'])
 @Check(
@@ -125,6 +103,10 @@ export class IncidentEntity {
   @Column({ type: 'bigint', default: () => `nextval('incident_number')` })
   readonly number: string;
 
+  /** `INC-<year of creation in UTC>-<number>`, written by a trigger. */
+  @Column({ type: 'text', collation: 'C', insert: false, update: false })
+  readonly incident_number: string;
+
   @Column({ type: 'text', collation: 'C' })
   readonly incident_type: string;
 
@@ -141,20 +123,21 @@ export class IncidentEntity {
   @Column({ type: 'text', collation: 'C' })
   readonly source: string;
 
-  /** Null only if the row was inserted without a title. */
-  @Column({ type: 'text', nullable: true })
-  readonly title: string | null;
+  /** At most LONGEST_TITLE characters: see incidentTitle, and titleLine for text of third parties. */
+  @Column({ type: 'text' })
+  readonly title: string;
 
   /** State of the alert in its tool; null until the tool reports it as over. */
   @Column({ type: 'text', collation: 'C', nullable: true })
   readonly source_status: SourceStatus | null;
 
+  /** JSON text of an object. Statements select it as text, so that it is returned unchanged, digit by digit. */
   @Column({ type: 'json' })
-  readonly raw_data: object;
+  readonly raw_data: string;
 
-  /** Null only if the row was inserted without fields. */
-  @Column({ type: 'json', nullable: true })
-  readonly fields: IncidentFields | null;
+  /** Values of the event under well-known names. */
+  @Column({ type: 'json' })
+  readonly fields: IncidentFields;
 
   @Column({ type: 'json', nullable: true })
   readonly verdict: Verdict | null;
@@ -197,67 +180,65 @@ export class IncidentEntity {
   readonly deleted_at: Date | null;
 }
 
-export const SUMMARY_FIELDS = [
+/** Columns of an incident in actions and notifications. */
+export const SUMMARY_COLUMNS = [
   'id',
+  'incident_number',
   'incident_type',
   'severity',
   'status',
   'source',
+  'title',
   'created_at',
   'updated_at',
 ] as const;
+export type IncidentSummary = Pick<IncidentEntity, (typeof SUMMARY_COLUMNS)[number]>;
 
-/** Columns that are converted for display: see shownOf in the repository. */
-const SHOWN_COLUMNS = ['number', 'title'] as const;
-interface Shown {
-  readonly incidentNumber: string;
-  readonly title: string;
-}
-
-/** Fields of an incident in actions and notifications. */
-export type IncidentSummary = FieldsOf<IncidentEntity, (typeof SUMMARY_FIELDS)[number]> & Shown;
-export const SUMMARY_COLUMNS = [...SUMMARY_FIELDS, ...SHOWN_COLUMNS] as const;
-
-export const LISTED_FIELDS = [
-  ...SUMMARY_FIELDS,
+/** Columns of an incident in lists. */
+export const LISTED_COLUMNS = [
+  ...SUMMARY_COLUMNS,
   'classification',
   'resolved_at',
   'resolved_by',
   'source_status',
 ] as const;
-export const LISTED_COLUMNS = [...LISTED_FIELDS, ...SHOWN_COLUMNS] as const;
-
-/** Fields of an incident in lists. */
-export type ListedIncident = FieldsOf<IncidentEntity, (typeof LISTED_FIELDS)[number]> & Shown;
+export type ListedIncident = Pick<IncidentEntity, (typeof LISTED_COLUMNS)[number]>;
 
 /** Columns that are not read with an incident: lists show the classification, the timeline the creator. */
-const HIDDEN_COLUMNS = ['created_by', 'deleted_at', 'classification'] as const;
+const HIDDEN_COLUMNS = ['number', 'created_by', 'deleted_at', 'classification'] as const;
 export const INCIDENT_COLUMNS = columnsOf(IncidentEntity, HIDDEN_COLUMNS);
-export const INCIDENT_FIELDS_OF_ROW = columnsOf(IncidentEntity, [
-  ...HIDDEN_COLUMNS,
-  ...SHOWN_COLUMNS,
-  'raw_data',
-  'fields',
-]);
-
-/** All fields of an incident. A new column of the entity is added automatically. */
-export type Incident = FieldsOf<IncidentEntity, (typeof INCIDENT_FIELDS_OF_ROW)[number]> &
-  Shown & {
-    /** JSON text, passed on unchanged, digit by digit. */
-    readonly rawData: string;
-    /** Values of the event under well-known names. */
-    readonly fields: IncidentFields;
-  };
+export type Incident = Pick<IncidentEntity, (typeof INCIDENT_COLUMNS)[number]>;
 
 /** Columns written by an update. The other columns never change. */
 export const CHANGEABLE_COLUMNS = columnsOf(IncidentEntity, [
   ...HIDDEN_COLUMNS,
   'id',
-  'number',
+  'incident_number',
   'source',
   'raw_data',
   'created_at',
 ]);
+
+export interface NewIncident extends Pick<
+  IncidentEntity,
+  'incident_type' | 'severity' | 'source' | 'title' | 'raw_data' | 'fields'
+> {
+  /** Set if the tool reports the alert as over. */
+  readonly source_status?: SourceStatus;
+  /** Requests triage on creation, with the instructions of this playbook. */
+  readonly triage?: { readonly playbook?: string };
+}
+
+export type CreatedIncident = Pick<
+  IncidentEntity,
+  'id' | 'incident_number' | 'status' | 'created_at'
+>;
+
+/** Current state of an incident for a message, which may be later than the event. */
+export type IncidentState = Pick<
+  IncidentEntity,
+  'incident_number' | 'status' | 'classification' | 'deleted_at'
+>;
 
 /** Mail of the incident. Actions on mail ignore mails of other senders with the same Message-ID. */
 interface ReportedMail {
@@ -268,7 +249,7 @@ interface ReportedMail {
 /** Fields read from an incident that is locked against changes. Raw data may be large and is not read. */
 export type LockedIncident = Pick<
   IncidentSummary,
-  'id' | 'incidentNumber' | 'incidentType' | 'title' | 'severity' | 'status'
+  'id' | 'incident_number' | 'incident_type' | 'title' | 'severity' | 'status'
 > & { readonly mail?: ReportedMail };
 
 /** The mail, if the well-known fields of the incident name both. */
@@ -278,19 +259,12 @@ export function reportedMail(messageId: unknown, sender: unknown): ReportedMail 
   return { messageId, sender };
 }
 
-const LEAST_DIGITS = 4;
-
 /** Format of an incident number in requests. */
 export const INCIDENT_NUMBER = /^INC-\d{4}-\d{4,18}$/;
 
 /** Sequence part of an incident number. It is unique because it does not restart each year. */
 export function sequenceIn(number: string): string {
   return number.slice(number.lastIndexOf('-') + 1);
-}
-
-/** `INC-<year of creation in UTC>-<sequence>`. The sequence continues over the years, so it is unique. */
-export function incidentNumber(sequence: string, createdAt: Date): string {
-  return `INC-${createdAt.getUTCFullYear()}-${sequence.padStart(LEAST_DIGITS, '0')}`;
 }
 
 export const SORT_FIELDS = [
@@ -327,12 +301,4 @@ export interface IncidentFilter {
 export interface IncidentListRequest extends PageRequest {
   readonly filter: IncidentFilter;
   readonly sort: readonly Sort<SortField>[];
-}
-
-/** Current state of an incident for a message, which may be later than the event. */
-export interface IncidentState {
-  readonly incidentNumber: string;
-  readonly status: IncidentStatus;
-  readonly classification?: Classification;
-  readonly isDeleted: boolean;
 }

@@ -32,6 +32,7 @@ import {
   TimelineQueryDto,
 } from './dto/history.dto.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
+import { present } from '../platform/validation/present.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
 import { JSON_UTF8 } from '../platform/http/answer.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
@@ -42,7 +43,12 @@ import {
   IncidentQueryDto,
   IncidentUpdateDto,
 } from './dto/incident-requests.dto.js';
-import { CreatedIncidentDto, IncidentDto, IncidentSummaryDto } from './dto/incident.dto.js';
+import {
+  CreatedIncidentDto,
+  IncidentDto,
+  incidentEnvelope,
+  IncidentSummaryDto,
+} from './dto/incident.dto.js';
 import { IncidentIdPipe } from './incident-reference.js';
 
 @ApiTags('Incidents')
@@ -99,8 +105,8 @@ export class IncidentsController {
     @Idempotent() idempotency: Idempotency,
   ): Promise<CreatedIncidentDto> {
     const wanted = IncidentInputDto.toWanted(body);
-    const remember = idempotency.remember(CreatedIncidentDto.from);
-    return CreatedIncidentDto.from(await this.incidents.create(caller, wanted, remember));
+    const remember = idempotency.remember(present(CreatedIncidentDto));
+    return present(CreatedIncidentDto)(await this.incidents.create(caller, wanted, remember));
   }
 
   @Get()
@@ -117,7 +123,7 @@ export class IncidentsController {
   })
   async list(@Query() query: IncidentQueryDto): Promise<ListAnswer<IncidentSummaryDto>> {
     const page = await this.incidents.list(IncidentQueryDto.toRequest(query));
-    return ListAnswer.of(page, query, IncidentSummaryDto.from);
+    return ListAnswer.of(page, query, present(IncidentSummaryDto));
   }
 
   @Get(':id')
@@ -139,7 +145,7 @@ export class IncidentsController {
   ): Promise<string> {
     const incident = await this.incidents.get(id);
     setEtag(reply, incident.version);
-    return IncidentDto.envelopeOf(incident);
+    return incidentEnvelope(incident);
   }
 
   @Put(':id')
@@ -180,7 +186,7 @@ export class IncidentsController {
       body.pending,
     );
     setEtag(reply, incident.version);
-    return IncidentDto.envelopeOf(incident, settled);
+    return incidentEnvelope(incident, settled);
   }
 
   @Delete(':id')

@@ -71,10 +71,10 @@ export class IncidentFeed {
   }
 }
 
-export interface WantedIncident extends Omit<NewIncident, 'rawData' | 'fields' | 'title'> {
+export interface WantedIncident extends Omit<NewIncident, 'raw_data' | 'fields' | 'title'> {
   /** If absent, the title is derived from type and raw data. */
   readonly title?: string;
-  readonly rawData: Readonly<Record<string, unknown>>;
+  readonly raw_data: Readonly<Record<string, unknown>>;
 }
 
 /** Handling of pending actions and runs when an incident is closed. */
@@ -83,7 +83,7 @@ export type PendingChoice = (typeof PENDING_CHOICES)[number];
 
 export interface SettledPending {
   /** Number of actions that still wait for approval after closing with `keep`. */
-  readonly pendingActions?: number;
+  readonly pending_actions?: number;
   readonly withdrawn?: Withdrawn;
 }
 
@@ -104,7 +104,7 @@ interface EndingParticipant {
   };
 }
 
-type Withdrawn = Readonly<Partial<Record<'actions' | 'runs', number>>>;
+type Withdrawn = Readonly<Record<'actions' | 'runs', number>>;
 
 /**
  * Modules on higher floors register in `onModuleInit`. The incident is locked for update. Claims and decisions of its
@@ -137,7 +137,7 @@ export class IncidentEndings {
       if (!pending) continue;
       counts.push([pending.name, await pending.withdraw(tx, incidentId, by, reason)]);
     }
-    return Object.fromEntries(counts);
+    return Object.fromEntries(counts) as Withdrawn;
   }
 }
 
@@ -162,13 +162,13 @@ export class IncidentsService {
     wanted: WantedIncident,
     idempotency: Participant<CreatedIncident>,
   ): Promise<CreatedIncident> {
-    const rawData = rawDataJson(wanted.rawData);
-    const errors = rawDataErrors(wanted.incidentType, wanted.rawData, rawData);
+    const raw_data = rawDataJson(wanted.raw_data);
+    const errors = rawDataErrors(wanted.incident_type, wanted.raw_data, raw_data);
     if (errors.length > 0) throw new ValidationError(errors);
-    const { incidentType, source } = wanted;
-    const title = wanted.title ?? incidentTitle(incidentType, wanted.rawData, source);
-    const fields = fieldsOfRawData(wanted.rawData);
-    return await this.creation.create(caller, { ...wanted, rawData, fields, title }, idempotency);
+    const { incident_type, source } = wanted;
+    const title = wanted.title ?? incidentTitle(incident_type, wanted.raw_data, source);
+    const fields = fieldsOfRawData(wanted.raw_data);
+    return await this.creation.create(caller, { ...wanted, raw_data, fields, title }, idempotency);
   }
 
   async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
@@ -219,14 +219,14 @@ export class IncidentsService {
   /** Withdraws or counts pending work of a closed incident. Rejecting needs no approval level. */
   private async settlePending(
     tx: Tx,
-    { id, incidentNumber }: Incident,
+    { id, incident_number }: Incident,
     by: string,
     choice: PendingChoice,
   ): Promise<SettledPending> {
     if (choice === 'keep') {
-      return { pendingActions: (await this.endings.countPendingActions(tx, id)) || undefined };
+      return { pending_actions: (await this.endings.countPendingActions(tx, id)) || undefined };
     }
-    const reason = `${by} closed ${incidentNumber}.`;
+    const reason = `${by} closed ${incident_number}.`;
     return { withdrawn: await this.endings.withdraw(tx, id, by, reason) };
   }
 
@@ -241,7 +241,7 @@ export class IncidentsService {
         actor: caller.name,
         action: INCIDENT_EVENTS.deleted,
         subject: { type: 'incident', id },
-        details: { incident_number: incident.incidentNumber, version: incident.version },
+        details: { incident_number: incident.incident_number, version: incident.version },
       });
       await this.events.record(tx, deletionEvent(incident, caller.name));
     }, caller);
@@ -252,7 +252,7 @@ export class IncidentsService {
     condition: IfMatchCondition,
     incident: Incident,
   ): Promise<void> {
-    const { id, version, updatedAt } = incident;
+    const { id, version, updated_at: updatedAt } = incident;
     await this.history.requireMatch(tx, condition, {
       ...{ type: 'incident', id, version, revision: version, updatedAt },
       values: changeableValues(incident),

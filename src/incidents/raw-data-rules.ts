@@ -96,3 +96,8 @@ function holdsNegativeZero(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return Object.is(value, -0);
   return itemsOf(value).some(holdsNegativeZero);
 }
+
+/** JSON of an object with raw_data as its last field, exactly as stored. */
+export function jsonWithRawData(shown: object, rawData: string): string {
+  return `${JSON.stringify(shown).slice(0, -1)},"raw_data":${rawData}}`;
+}

@@ -423,7 +423,7 @@ describe('titleLine', () => {
 });
 
 const group = (title: string, more: object = {}) =>
-  groupOf({ source: 'wazuh', incidentType: 'malware', title, fields: {}, ...more });
+  groupOf({ source: 'wazuh', incident_type: 'malware', title, fields: {}, ...more });
 
 describe('the group of an incident', () => {
   it.each([
@@ -450,7 +450,7 @@ describe('the group of an incident', () => {
       group('Beacon on WS-042'),
       group('Brute force on WS-042'),
       group('Beacon on WS-042', { source: 'falcon' }),
-      group('Beacon on WS-042', { incidentType: 'other' }),
+      group('Beacon on WS-042', { incident_type: 'other' }),
     ];
     expect(new Set(groups).size).toBe(groups.length);
   });

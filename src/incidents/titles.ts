@@ -308,10 +308,10 @@ const VARYING_PARTS = /"[^"]*"|\S*[\d@/\\]\S*/gu;
  */
 export function groupOf({
   source,
-  incidentType,
+  incident_type,
   title,
   fields,
-}: Pick<NewIncident, 'source' | 'incidentType' | 'title' | 'fields'>): string {
+}: Pick<NewIncident, 'source' | 'incident_type' | 'title' | 'fields'>): string {
   const { host, user, file } = fields;
   const names = [host, user, file && fileName(file)].filter((name) => name !== undefined);
   const shape = names
@@ -319,6 +319,6 @@ export function groupOf({
     .reduce((words, name) => words.replaceAll(name.toLowerCase(), '#'), title.toLowerCase())
     .replace(VARYING_PARTS, '#')
     .replace(/\s+/gu, ' ');
-  const hash = createHash('sha256').update(JSON.stringify([source, incidentType, shape]));
+  const hash = createHash('sha256').update(JSON.stringify([source, incident_type, shape]));
   return hash.digest('hex').slice(0, 32);
 }

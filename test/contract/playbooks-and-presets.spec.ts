@@ -22,7 +22,7 @@ describe.each(SHIPPED_PLAYBOOKS)('the playbook $name', (playbook) => {
 describe('the playbook phishing-response', () => {
   it('quarantines every mail of every preset that is judged malicious, by message id and recipient', () => {
     const mails = readSamples().filter(
-      ({ incident }) => incident.fields?.['message_id'] && incident.incidentType === 'phishing',
+      ({ incident }) => incident.fields?.['message_id'] && incident.incident_type === 'phishing',
     );
     const phishing = SHIPPED_PLAYBOOKS.find(({ name }) => name === 'phishing-response')!;
     expect(mails.length).toBeGreaterThan(4);

@@ -19,8 +19,8 @@ function table(): string {
   for (const { sample, incident } of readSamples()) {
     if (sample !== last) lines.push(`## ${sample}\n`);
     last = sample;
-    const { title, incidentType, severity, fields = {} } = incident;
-    lines.push(`**${code(title)}**: ${incidentType}, ${severity}\n`);
+    const { title, incident_type, severity, fields = {} } = incident;
+    lines.push(`**${code(title)}**: ${incident_type}, ${severity}\n`);
     const told = Object.entries(fields).map(([name, text]) => `- ${name}: ${code(text)}`);
     lines.push(`${told.join('\n')}\n`);
   }

@@ -50,8 +50,8 @@ describe('the lag of the flow', () => {
     const incident = newId(at.getTime());
     await database.dataSource.query(
       `with incident as (
-         insert into incidents (id, incident_type, severity, status, source, title, raw_data, created_by, created_at, updated_at, version)
-         values ($1, 'malware', 'high', 'open', 'test', 'test', '{}', 'test', $3, $3, 1)),
+         insert into incidents (id, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at, version)
+         values ($1, 'malware', 'high', 'open', 'test', 'test', '{}', '{}', 'test', $3, $3, 1)),
        event as (
          insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
          select gen_random_uuid(), 'incident.created', 'incident', $1, '{}', now() - minutes * interval '1 minute'

@@ -24,8 +24,8 @@ describe('the timeline of an incident', () => {
     const at = new Date();
     incidentId = newId(at.getTime());
     await database.dataSource.query(
-      `insert into incidents (id, incident_type, severity, status, source, title, raw_data, created_by, created_at, updated_at, version)
-       values ($1, 'malware', 'high', 'open', 'test', 'test', '{}', 'test', $2, $2, 1)`,
+      `insert into incidents (id, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at, version)
+       values ($1, 'malware', 'high', 'open', 'test', 'test', '{}', '{}', 'test', $2, $2, 1)`,
       [incidentId, at],
     );
   });

@@ -40,8 +40,8 @@ export async function insertIncidents(
   });
   const time = (ms: number) => new Date(ms).toISOString();
   await dataSource.query(
-    `insert into incidents (id, incident_type, severity, status, source, raw_data, created_by, created_at, updated_at, triaged_at, resolved_at, verdict)
-     select id, incident_type, severity, status, source, '{}', 'test', created_at,
+    `insert into incidents (id, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at, triaged_at, resolved_at, verdict)
+     select id, incident_type, severity, status, source, 'Test', '{}', '{}', 'test', created_at,
        created_at + random() * interval '1 hour',
        case when random() < 0.5 then created_at end,
        case when status = 'resolved' then created_at + random() * interval '1 hour' end,

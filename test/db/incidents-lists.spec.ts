@@ -8,8 +8,8 @@ import {
   SORT_FIELDS,
   type SortField,
   CLASSIFICATIONS,
-  incidentNumber,
 } from '../../src/incidents/incident.js';
+import { newId } from '../../src/platform/ids.js';
 import { listQuery } from '../../src/incidents/listing/incident-list.sql.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {
@@ -88,7 +88,8 @@ const some = <T>(items: readonly T[]): T[] => items.filter(() => randomInt(2) ==
 const maybe = (): boolean => randomInt(3) === 0;
 
 /** All that the harness makes is of this year. */
-const numberOf = (sequence: number) => incidentNumber(String(sequence), new Date());
+const numberOf = (sequence: number) =>
+  `INC-${new Date().getUTCFullYear()}-${String(sequence).padStart(4, '0')}`;
 
 /** Up to three fields. */
 function anySort(): IncidentListRequest['sort'] {
@@ -166,6 +167,23 @@ describe('the list of incidents', () => {
     );
     expect(segments!.n).toBeGreaterThan(5);
     expect(segments!.largest).toBeLessThanOrEqual(512);
+  });
+
+  it('numbers incidents by the UTC year of their creation, with at least four digits', async () => {
+    const newYear = Date.parse('2027-01-01T00:00:00.000Z');
+    const [last, first] = [newId(newYear - 1), newId(newYear)];
+    const numbers = await dataSource.query<{ incident_number: string }[]>(
+      `insert into incidents (id, number, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at)
+       select id, number, 'other', 'low', 'open', 'test', 'Test', '{}', '{}', 'test', at, at
+         from (values ($1::uuid, 0, $2::timestamptz), ($3, 9000012345, $4)) as new (id, number, at)
+       returning incident_number`,
+      [last, new Date(newYear - 1), first, new Date(newYear)],
+    );
+    expect(numbers.map((row) => row.incident_number)).toEqual([
+      'INC-2026-0000',
+      'INC-2027-9000012345',
+    ]);
+    await dataSource.query('delete from incidents where id = any($1::uuid[])', [[last, first]]);
   });
 
   it('reads a consistent snapshot while others write and fold', async () => {

@@ -19,6 +19,8 @@ import type {
   TimelineEntry,
   TimelineRequest,
 } from '../timeline/timeline-entry.js';
+import { jsonWithRawData } from '../raw-data-rules.js';
+import { present } from '../../platform/validation/present.js';
 import { SEVERITIES, type Severity, type ListedIncident } from '../incident.js';
 import type { IncidentReport } from '../reports/incident-reports.js';
 import { IncidentSummaryDto } from './incident.dto.js';
@@ -167,10 +169,9 @@ export class IncidentReportDto {
     { items, total }: Page<IncidentReport>,
     { page, per_page }: IncidentReportQueryDto,
   ): string {
-    const data = items.map(({ id, at, source, severity, webhook_event_id, raw_data }) => {
-      const head = JSON.stringify({ id, at: at.toISOString(), source, severity, webhook_event_id });
-      return `${head.slice(0, -1)},"raw_data":${raw_data}}`;
-    });
+    const data = items.map(({ id, at, source, severity, webhook_event_id, raw_data }) =>
+      jsonWithRawData({ id, at, source, severity, webhook_event_id }, raw_data),
+    );
     return `{"data":[${data.join(',')}],"meta":${JSON.stringify({ page, per_page, total })}}`;
   }
 }
@@ -198,7 +199,7 @@ export class IncidentChangeDto {
     description:
       'Time of the change; for `incident.listed`, of the last change. Changes are in the order in which they became visible, which is not exactly the order of their times.',
   })
-  readonly at: string;
+  readonly at: Date;
 
   @Text({
     optional: true,
@@ -221,7 +222,7 @@ export class IncidentChangeDto {
   readonly incident?: IncidentSummaryDto;
 
   static from(this: void, { change, item }: FeedEntry<ListedIncident>): IncidentChangeDto {
-    const incident = item && IncidentSummaryDto.from(item);
+    const incident = item && present(IncidentSummaryDto)(item);
     if (!change) {
       const { id, updated_at } = incident!;
       return { event: LISTED, incident_id: id, at: updated_at, incident };
@@ -230,7 +231,7 @@ export class IncidentChangeDto {
       event: change.action,
       change_id: change.id,
       incident_id: change.subjectId,
-      at: change.at.toISOString(),
+      at: change.at,
       by: change.actor,
       changed: change.changed,
       incident,

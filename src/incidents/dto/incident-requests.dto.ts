@@ -91,11 +91,11 @@ export class IncidentInputDto {
 
   static toWanted(this: void, body: IncidentInputDto): WantedIncident {
     return {
-      incidentType: body.incident_type,
+      incident_type: body.incident_type,
       source: body.source,
       severity: body.severity,
       title: shownTitle(body.title),
-      rawData: body.raw_data,
+      raw_data: body.raw_data,
     };
   }
 }
@@ -166,9 +166,9 @@ export class IncidentUpdateDto {
       status,
       reopen,
       resolution: resolution && (SEEN.test(resolution) ? resolution : ''),
-      incidentType: incident_type,
+      incident_type,
       verdict: verdict && { ...verdict },
-      recommendedActions: recommended_actions,
+      recommended_actions,
     };
   }
 }

@@ -1,6 +1,11 @@
-import { PickType } from '@nestjs/swagger';
+import { OmitType, PickType } from '@nestjs/swagger';
 import { INCIDENT_FIELDS, type IncidentFields } from '../incident-fields.js';
-import { MOST_RAW_DATA_BYTES, MOST_RAW_DATA_LEVELS, PHISHING_KEYS } from '../raw-data-rules.js';
+import {
+  jsonWithRawData,
+  MOST_RAW_DATA_BYTES,
+  MOST_RAW_DATA_LEVELS,
+  PHISHING_KEYS,
+} from '../raw-data-rules.js';
 import {
   Choice,
   Decimal,
@@ -16,16 +21,14 @@ import {
   WholeNumber,
   Scalar,
 } from '../../platform/validation/fields.js';
+import { present } from '../../platform/validation/present.js';
 import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import {
   CLASSIFICATIONS,
   type Classification,
-  type CreatedIncident,
   type Incident,
   INCIDENT_STATUSES,
   type IncidentStatus,
-  type IncidentSummary,
-  type ListedIncident,
   SEVERITIES,
   type Severity,
   SOURCE_STATUSES,
@@ -172,16 +175,7 @@ export class CreatedIncidentDto {
   readonly status: IncidentStatus;
 
   @Instant()
-  readonly created_at: string;
-
-  static from(this: void, created: CreatedIncident): CreatedIncidentDto {
-    return {
-      id: created.id,
-      incident_number: created.incidentNumber,
-      status: created.status,
-      created_at: created.createdAt.toISOString(),
-    };
-  }
+  readonly created_at: Date;
 }
 
 /** Common fields of list items and single incidents. */
@@ -211,24 +205,10 @@ class IncidentHeadDto {
   readonly title: string;
 
   @Instant()
-  readonly created_at: string;
+  readonly created_at: Date;
 
   @Instant()
-  readonly updated_at: string;
-
-  static headOf(this: void, incident: IncidentSummary): IncidentHeadDto {
-    return {
-      id: incident.id,
-      incident_number: incident.incidentNumber,
-      incident_type: incident.incidentType,
-      severity: incident.severity,
-      status: incident.status,
-      source: incident.source,
-      title: incident.title,
-      created_at: incident.createdAt.toISOString(),
-      updated_at: incident.updatedAt.toISOString(),
-    };
-  }
+  readonly updated_at: Date;
 }
 
 const ResolvedAt = () =>
@@ -258,20 +238,10 @@ export class IncidentSummaryDto extends IncidentHeadDto {
   readonly source_status?: SourceStatus;
 
   @ResolvedAt()
-  readonly resolved_at?: string;
+  readonly resolved_at?: Date;
 
   @ResolvedBy()
   readonly resolved_by?: string;
-
-  static from(this: void, incident: ListedIncident): IncidentSummaryDto {
-    return {
-      ...IncidentHeadDto.headOf(incident),
-      classification: incident.classification,
-      source_status: incident.sourceStatus,
-      resolved_at: incident.resolvedAt?.toISOString(),
-      resolved_by: incident.resolvedBy,
-    };
-  }
 }
 
 export class WithdrawnDto {
@@ -302,13 +272,13 @@ export class IncidentDto extends IncidentHeadDto {
   readonly resolution?: string;
 
   @Instant({ optional: true, description: 'Time of the last triage.' })
-  readonly triaged_at?: string;
+  readonly triaged_at?: Date;
 
   @ToldStatus()
   readonly source_status?: SourceStatus;
 
   @ResolvedAt()
-  readonly resolved_at?: string;
+  readonly resolved_at?: Date;
 
   @ResolvedBy()
   readonly resolved_by?: string;
@@ -327,29 +297,11 @@ export class IncidentDto extends IncidentHeadDto {
       'Present in the response to a change that closes the incident with `pending: withdraw`.',
   })
   readonly withdrawn?: WithdrawnDto;
+}
 
-  /**
-   * The incident as JSON in its envelope, with the fields in the order of the contract. raw_data is passed on as
-   * stored: that loses no digits and needs no parsing.
-   */
-  static envelopeOf(this: void, incident: Incident, settled: SettledPending = {}): string {
-    const { verdict, resolution, triagedAt, resolvedAt, resolvedBy } = incident;
-    const { created_at, updated_at, ...before } = IncidentHeadDto.headOf(incident);
-    const after: Omit<IncidentDto, 'raw_data' | keyof typeof before> = {
-      fields: incident.fields,
-      verdict: verdict as VerdictDto | undefined,
-      recommended_actions: incident.recommendedActions,
-      resolution,
-      created_at,
-      updated_at,
-      triaged_at: triagedAt?.toISOString(),
-      source_status: incident.sourceStatus,
-      resolved_at: resolvedAt?.toISOString(),
-      resolved_by: resolvedBy,
-      pending_actions: settled.pendingActions,
-      withdrawn: settled.withdrawn as WithdrawnDto | undefined,
-    };
-    const [head, tail] = [JSON.stringify(before), JSON.stringify(after)];
-    return `{"data":${head.slice(0, -1)},"raw_data":${incident.rawData},${tail.slice(1)}}`;
-  }
+const withoutRawData = present(OmitType(IncidentDto, ['raw_data']));
+
+/** The incident as JSON in its envelope. raw_data is passed on as stored: that loses no digits and needs no parsing. */
+export function incidentEnvelope(incident: Incident, settled: SettledPending = {}): string {
+  return `{"data":${jsonWithRawData(withoutRawData({ ...incident, ...settled }), incident.raw_data)}}`;
 }

@@ -313,7 +313,7 @@ export interface ListQuery {
 const LARGEST_PREPARED = 4096;
 const USUAL_SIZES = new Set([10, 20, 25, 50, 100]);
 
-const COLUMNS = [...LISTED_COLUMNS, 'triaged_at'].join(', ');
+const COLUMNS = [...LISTED_COLUMNS, 'triaged_at', 'number'].join(', ');
 
 const SORT_COLUMNS: Readonly<Record<SortField, SortColumn>> = {
   created_at: BY_ID,

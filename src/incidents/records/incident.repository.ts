@@ -23,28 +23,21 @@ import {
   CHANGEABLE_COLUMNS,
   type Incident,
   INCIDENT_COLUMNS,
-  INCIDENT_FIELDS_OF_ROW,
   IncidentEntity,
   LISTED_COLUMNS,
-  LISTED_FIELDS,
   SUMMARY_COLUMNS,
-  SUMMARY_FIELDS,
   type IncidentState,
   type IncidentSummary,
   type ListedIncident,
   type LockedIncident,
-  incidentNumber,
   sequenceIn,
   type IncidentListRequest,
 } from '../incident.js';
-import { fieldsOfRawData } from '../incident-fields.js';
-import { titleWithoutDetails } from '../titles.js';
 import { firstIdAt } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
 import { listQuery } from '../listing/incident-list.sql.js';
-import { columnValuesOf, fieldsOf } from '../../platform/database/columns.js';
 
-const NUMBERS = `select id, number from incident`;
+const NUMBERS = `select id, incident_number from incident`;
 
 const INSERT: Statement = {
   name: 'incidents_insert',
@@ -59,7 +52,7 @@ const INSERT_FOR: Statement = {
     ${NUMBERS}`,
 };
 
-/** Sequence numbers of new incidents by id. */
+/** Numbers of new incidents by id. */
 export type Numbers = ReadonlyMap<string, string>;
 
 @Injectable()
@@ -84,20 +77,12 @@ export class IncidentInsertRepository {
 
 interface NumberRow {
   readonly id: string;
-  readonly number: string;
+  readonly incident_number: string;
 }
 
 export function numbersOf(rows: readonly NumberRow[]): Numbers {
-  return new Map(rows.map(({ id, number }) => [id, number]));
+  return new Map(rows.map(({ id, incident_number }) => [id, incident_number]));
 }
-
-type ListedRow = Pick<IncidentEntity, (typeof LISTED_COLUMNS)[number]>;
-type SummaryRow = Pick<IncidentEntity, (typeof SUMMARY_COLUMNS)[number]>;
-
-/** raw_data is read as text and passed on unchanged, digit by digit. */
-type IncidentRow = Pick<IncidentEntity, Exclude<(typeof INCIDENT_COLUMNS)[number], 'raw_data'>> & {
-  readonly raw_data: string;
-};
 
 const LISTED = LISTED_COLUMNS.join(', ');
 const SUMMARY_SELECTION = Object.fromEntries(SUMMARY_COLUMNS.map((name) => [name, true]));
@@ -148,9 +133,8 @@ const MOST_AT_ONCE = 32;
 /** Does not find deleted incidents. */
 const FIND_BY_NUMBER: Statement = {
   name: 'incidents_find_by_number',
-  text: `select id, number::text, created_at from incidents where number = $1::bigint and deleted_at is null`,
+  text: `select id from incidents where number = $1::bigint and incident_number = $2 and deleted_at is null`,
 };
-type NumberedRow = Pick<IncidentEntity, 'id' | 'number' | 'created_at'>;
 
 @Injectable()
 export class IncidentRepository {
@@ -161,7 +145,7 @@ export class IncidentRepository {
   );
 
   private readonly locksForUpdate = new SetOf<string, Incident | undefined>((tx, ids) =>
-    this.locked(tx, LOCK_FOR_UPDATE, ids, incidentOf),
+    this.locked<Incident, Incident>(tx, LOCK_FOR_UPDATE, ids, (row) => row),
   );
   private readonly locksForShare = new SetOf<string, LockedIncident | undefined>((tx, ids) =>
     this.locked(tx, LOCK_FOR_SHARE, ids, lockedIncidentOf),
@@ -176,20 +160,19 @@ export class IncidentRepository {
 
   async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
     const { statement, values } = listQuery(request);
-    const rows = await this.statements.rows<ListedRow & WithTotal>(statement, [...values]);
-    return pageOf(rows, listedOf);
+    const rows = await this.statements.rows<ListedIncident & WithTotal>(statement, [...values]);
+    return pageOf(rows, (row) => row);
   }
 
   /** Incidents after the given id, oldest first. */
   async listAfter(id: string | null, limit: number): Promise<ListedIncident[]> {
-    const rows = await this.statements.rows<ListedRow>(LIST_AFTER, [id ?? firstIdAt(0), limit]);
-    return rows.map(listedOf);
+    return await this.statements.rows<ListedIncident>(LIST_AFTER, [id ?? firstIdAt(0), limit]);
   }
 
   /** By id, without deleted incidents. */
   async listedOf(ids: readonly string[]): Promise<ReadonlyMap<string, ListedIncident>> {
-    const rows = await this.statements.rows<ListedRow>(LISTED_OF, [ids]);
-    return new Map(rows.map((row) => [row.id, listedOf(row)]));
+    const rows = await this.statements.rows<ListedIncident>(LISTED_OF, [ids]);
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
@@ -202,17 +185,18 @@ export class IncidentRepository {
 
   /** Finds the incident by the sequence, then compares the whole number. */
   async idOfNumber(number: string): Promise<string | undefined> {
-    const [row] = await this.statements.rows<NumberedRow>(FIND_BY_NUMBER, [sequenceIn(number)]);
-    return row && incidentNumber(row.number, row.created_at) === number ? row.id : undefined;
+    const values = [sequenceIn(number), number];
+    const [row] = await this.statements.rows<{ readonly id: string }>(FIND_BY_NUMBER, values);
+    return row?.id;
   }
 
   /** By id, including deleted incidents. */
   async numbersOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const rows = await tx.getRepository(IncidentEntity).find({
-      select: { id: true, number: true, created_at: true },
+      select: { id: true, incident_number: true },
       where: { id: In([...ids]) },
     });
-    return new Map(rows.map((row) => [row.id, incidentNumber(row.number, row.created_at)]));
+    return numbersOf(rows);
   }
 
   /** By id, including deleted incidents. */
@@ -220,25 +204,14 @@ export class IncidentRepository {
     const rows = await tx.getRepository(IncidentEntity).find({
       select: {
         id: true,
-        number: true,
-        created_at: true,
+        incident_number: true,
         status: true,
         classification: true,
         deleted_at: true,
       },
       where: { id: Any([...new Set(ids)]) },
     });
-    return new Map(
-      rows.map(({ id, number, created_at, status, classification, deleted_at }) => [
-        id,
-        {
-          incidentNumber: incidentNumber(number, created_at),
-          status,
-          classification: classification ?? undefined,
-          isDeleted: deleted_at !== null,
-        },
-      ]),
-    );
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   /** By id, without deleted incidents. */
@@ -247,7 +220,7 @@ export class IncidentRepository {
       select: SUMMARY_SELECTION,
       where: { id: Any([...ids]), deleted_at: IsNull() },
     });
-    return new Map(rows.map((row) => [row.id, summaryOf(row)]));
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   /** The caller has locked the incident for update. */
@@ -272,44 +245,15 @@ export class IncidentRepository {
   }
 
   private async updateAll(tx: Tx, incidents: readonly Incident[]): Promise<void[]> {
-    await this.statements.rowsIn(tx, UPDATE, [JSON.stringify(incidents.map(changedRow))]);
+    // Raw data never changes, and may be large.
+    const rows = incidents.map((incident) => ({ ...incident, raw_data: undefined }));
+    await this.statements.rowsIn(tx, UPDATE, [JSON.stringify(rows)]);
     return incidents.map(() => undefined);
   }
 
   private async findAll(ids: readonly string[]): Promise<(Incident | undefined)[]> {
-    const rows = await this.statements.rows<IncidentRow>(FIND_ALL, [[...new Set(ids)]]);
-    const incidents = new Map(rows.map((row) => [row.id, incidentOf(row)]));
+    const rows = await this.statements.rows<Incident>(FIND_ALL, [[...new Set(ids)]]);
+    const incidents = new Map(rows.map((row) => [row.id, row]));
     return ids.map((id) => incidents.get(id));
   }
-}
-
-function changedRow(incident: Incident) {
-  return { id: incident.id, ...columnValuesOf(incident, CHANGEABLE_COLUMNS) };
-}
-
-function summaryOf(row: SummaryRow): IncidentSummary {
-  return { ...fieldsOf(row, SUMMARY_FIELDS), ...shownOf(row) };
-}
-
-function listedOf(row: ListedRow): ListedIncident {
-  return { ...fieldsOf(row, LISTED_FIELDS), ...shownOf(row) };
-}
-
-function incidentOf(row: IncidentRow): Incident {
-  return {
-    ...fieldsOf(row, INCIDENT_FIELDS_OF_ROW),
-    ...shownOf(row),
-    rawData: row.raw_data,
-    fields: row.fields ?? fieldsOfRawData(JSON.parse(row.raw_data) as Record<string, unknown>),
-    resolution: row.resolution || undefined,
-  };
-}
-
-function shownOf(
-  row: Pick<IncidentEntity, 'number' | 'title' | 'incident_type' | 'source' | 'created_at'>,
-): Pick<IncidentSummary, 'incidentNumber' | 'title'> {
-  return {
-    incidentNumber: incidentNumber(row.number, row.created_at),
-    title: row.title ?? titleWithoutDetails(row.incident_type, row.source),
-  };
 }

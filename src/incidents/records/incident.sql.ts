@@ -1,42 +1,27 @@
 // SQL: creation is the hot path, one statement for a whole batch with its audit records and events.
-import {
-  incidentNumber,
-  type LockedIncident,
-  type NewIncident,
-  type IncidentEntity,
-  reportedMail,
-} from '../incident.js';
-import { titleWithoutDetails } from '../titles.js';
+import { type LockedIncident, type NewIncident, reportedMail } from '../incident.js';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/audit-log.js';
 import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
 import { eventRows, insertEvents } from '../../platform/jobs/events/event-outbox.js';
 
 /** Columns read by statements that lock incidents against changes. */
-export const LOCKED_COLUMNS = `id, number, created_at, incident_type, source, title, severity, status,
+export const LOCKED_COLUMNS = `id, incident_number, incident_type, title, severity, status,
   fields->'message_id' as message_id, fields->'sender' as sender`;
 
-export type LockedRow = Pick<
-  IncidentEntity,
-  'id' | 'number' | 'created_at' | 'incident_type' | 'source' | 'title' | 'severity' | 'status'
-> & { readonly message_id: unknown; readonly sender: unknown };
+export type LockedRow = Omit<LockedIncident, 'mail'> & {
+  readonly message_id: unknown;
+  readonly sender: unknown;
+};
 
-export function lockedIncidentOf(row: LockedRow): LockedIncident {
-  return {
-    id: row.id,
-    incidentNumber: incidentNumber(row.number, row.created_at),
-    incidentType: row.incident_type,
-    title: row.title ?? titleWithoutDetails(row.incident_type, row.source),
-    severity: row.severity,
-    status: row.status,
-    mail: reportedMail(row.message_id, row.sender),
-  };
+export function lockedIncidentOf({ message_id, sender, ...incident }: LockedRow): LockedIncident {
+  return { ...incident, mail: reportedMail(message_id, sender) };
 }
 
 export interface InsertedIncident extends NewIncident {
-  /** Begins with the milliseconds of createdAt. */
+  /** Begins with the milliseconds of created_at. */
   readonly id: string;
-  readonly createdAt: Date;
-  readonly createdBy: string;
+  readonly created_at: Date;
+  readonly created_by: string;
 }
 
 /** Incidents with their audit records and events, ready to be inserted. */
@@ -69,7 +54,7 @@ export function insertIncidents(
           ${parameter(7)}::text[], ${parameter(8)}::timestamptz[],
           ${parameter(9)}::text[])
           as added (id, type, severity, source, title, raw_data, fields, created_by, created_at, source_status) ${condition('id')}
-      returning id, number),
+      returning id, incident_number),
     event as (${insertEvents(parameter(10))} ${condition('subject_id::uuid')}),
     audit_record as (${insertAuditRows(firstParameter + OWN_PARAMETERS)} ${condition('subject_id::uuid')})`;
 }
@@ -77,15 +62,15 @@ export function insertIncidents(
 export function incidentValues({ rows, events, audit }: Insertion): unknown[] {
   return [
     rows.map(({ id }) => id),
-    rows.map(({ incidentType }) => incidentType),
+    rows.map(({ incident_type }) => incident_type),
     rows.map(({ severity }) => severity),
     rows.map(({ source }) => source),
     rows.map(({ title }) => title),
-    rows.map(({ rawData }) => rawData),
+    rows.map(({ raw_data }) => raw_data),
     rows.map(({ fields }) => JSON.stringify(fields)),
-    rows.map(({ createdBy }) => createdBy),
-    rows.map(({ createdAt }) => createdAt.toISOString()),
-    rows.map(({ sourceStatus }) => sourceStatus ?? null),
+    rows.map(({ created_by }) => created_by),
+    rows.map(({ created_at }) => created_at.toISOString()),
+    rows.map(({ source_status }) => source_status ?? null),
     eventRows(events),
     ...audit,
   ];

@@ -74,13 +74,16 @@ function reopeningTold(before: Incident, after: Incident): Told {
 function newResolutionTold(before: Incident, after: Incident): Told {
   return {
     summary: `Replaced the resolution with ${told(after.resolution)}. ${earlierResolution(before)}`,
-    details: { resolution: after.resolution, changes: resolutionChanges(before, after) },
+    details: {
+      resolution: after.resolution ?? undefined,
+      changes: resolutionChanges(before, after),
+    },
   };
 }
 
-function earlierResolution({ resolvedBy, resolvedAt, resolution }: Incident): string {
-  const by = resolvedBy ? ` by ${resolvedBy}` : '';
-  const at = resolvedAt ? ` at ${resolvedAt.toISOString()}` : '';
+function earlierResolution({ resolved_by, resolved_at, resolution }: Incident): string {
+  const by = resolved_by ? ` by ${resolved_by}` : '';
+  const at = resolved_at ? ` at ${resolved_at.toISOString()}` : '';
   const words = resolution ? `: ${shortened(resolution, LONGEST_TOLD)}` : '.';
   return `It was resolved${by}${at}${words}`;
 }
@@ -89,7 +92,7 @@ function resolutionChanges(before: Incident, after: Incident): TimelineChange[] 
   return [
     ...changed('status', before.status, after.status),
     ...changed('resolution', before.resolution, after.resolution),
-    ...changed('resolved_by', before.resolvedBy, after.resolvedBy),
+    ...changed('resolved_by', before.resolved_by, after.resolved_by),
   ];
 }
 
@@ -103,7 +106,8 @@ function verdictInWords({ verdict }: Incident): string {
   return `Triaged as ${classification}${category ? ` (${category})` : ''}.`;
 }
 
-function changed(field: string, from: unknown, to: unknown): TimelineChange[] {
+function changed(field: string, was: unknown, is: unknown): TimelineChange[] {
+  const [from, to] = [was ?? undefined, is ?? undefined];
   return JSON.stringify(from) === JSON.stringify(to) ? [] : [{ field, from, to }];
 }
 

@@ -12,6 +12,7 @@ create sequence incident_number as bigint;
 create table incidents (
   id uuid constraint pk_incidents primary key,
   number bigint not null default nextval('incident_number') constraint uq_incidents_number unique,
+  incident_number text collate "C" not null,
   incident_type text collate "C" not null,
   severity incident_severity not null,
   status incident_status not null,
@@ -27,11 +28,11 @@ create table incidents (
   updated_at timestamptz(3) not null,
   triaged_at timestamptz(3),
   deleted_at timestamptz(3),
-  title text,
+  title text not null,
   resolved_at timestamptz(3),
   resolved_by text,
   classification text collate "C",
-  fields json,
+  fields json not null,
   source_status text collate "C",
   constraint ck_incidents_id_begins_with_created_at check (
     substring(uuid_send(id) from 1 for 6) =
@@ -57,6 +58,16 @@ create index ix_incidents_triaged_at on incidents (triaged_at, id)
   where triaged_at is not null and deleted_at is null;
 create index ix_incidents_resolved_at on incidents (resolved_at, id)
   where resolved_at is not null and deleted_at is null;
+
+-- INC-<year of creation in UTC>-<sequence>. The sequence continues over the years, so the number is unique.
+create function set_incident_number() returns trigger language plpgsql as $$
+begin
+  new.incident_number := 'INC-' || to_char(new.created_at at time zone 'UTC', 'YYYY') || '-'
+    || lpad(new.number::text, greatest(4, length(new.number::text)), '0');
+  return new;
+end $$;
+create trigger incidents_set_number before insert on incidents
+  for each row execute function set_incident_number();
 
 -- The list filters by a column: with an index of an expression each count would have to read the incidents.
 create function keep_incident_classification() returns trigger language plpgsql as $$

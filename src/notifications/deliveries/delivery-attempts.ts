@@ -43,7 +43,7 @@ export class DeliveryAttempts {
     // A trigger writes what channels chose, from a list that may be of a later release.
     if (!isEventName(type)) return { kind: 'refused', why: `This release knows no event ${type}.` };
     const about = (one: Delivery) => {
-      const incidentNumber = present.incidents.get(one.incidentId ?? '')?.incidentNumber;
+      const incidentNumber = present.incidents.get(one.incidentId ?? '')?.incident_number;
       return this.message(type, { ...one, incidentNumber });
     };
     const message = () => foldedMessage([about(delivery), ...carried.map(about)], alike, present);

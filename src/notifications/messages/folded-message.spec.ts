@@ -19,7 +19,7 @@ const since = (states: Record<string, Partial<IncidentState>>): PresentState => 
   incidents: new Map(
     Object.entries(states).map(([id, state]) => [
       id,
-      { incidentNumber: id, status: 'triaged', isDeleted: false, ...state },
+      { incident_number: id, status: 'triaged', classification: null, deleted_at: null, ...state },
     ]),
   ),
 });
@@ -102,7 +102,7 @@ describe('a message about several incidents', () => {
       'New incident, resolved since: INC-2026-1',
     );
     expect(
-      foldedMessage([created(1)], 1, since({ 'id-1': { isDeleted: true } })).words.headline,
+      foldedMessage([created(1)], 1, since({ 'id-1': { deleted_at: new Date(0) } })).words.headline,
     ).toBe('New incident, deleted since: INC-2026-1');
     const { words } = foldedMessage([created(1), created(2, 'low')], 2, resolved);
     expect(words.headline).toBe('2 new incidents from edr, 1 resolved since: INC-2026-2');

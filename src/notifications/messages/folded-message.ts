@@ -80,7 +80,7 @@ function listOfNews(carrier: Message, news: readonly News[]): Message {
 function lineOf({ incident, state }: News): Fact {
   const { severity, title, incident_number: name } = incident;
   const marks = [severity, state?.classification, endOf(state)];
-  return { name, value: `${marks.filter((mark) => mark !== undefined).join(', ')}: ${title}` };
+  return { name, value: `${marks.filter(Boolean).join(', ')}: ${title}` };
 }
 
 /** Leaves out the approvals that were decided since. Each of the others is decided on its own. */
@@ -183,7 +183,7 @@ function approvalOf(message: Message): Approval[] {
 }
 
 function endOf(state: IncidentState | undefined): 'deleted' | 'resolved' | undefined {
-  if (state?.isDeleted === true) return 'deleted';
+  if (state?.deleted_at) return 'deleted';
   return state?.status === 'resolved' ? 'resolved' : undefined;
 }
 

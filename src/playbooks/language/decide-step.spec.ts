@@ -14,7 +14,7 @@ const RAW = {
 };
 
 const CONTEXT: Context = {
-  incident: incidentWith({ rawData: JSON.stringify(RAW) }),
+  incident: incidentWith({ raw_data: JSON.stringify(RAW) }),
   variables: { minutes: 60 },
   steps: {
     look: { result: { success: true, message: 'Found.', data: { score: 80 } } },
@@ -40,7 +40,7 @@ function reasonOf(reason: string, context?: Partial<Context>): unknown {
   return decision.kind === 'run' ? decision.parameters.reason : decision;
 }
 
-const withRaw = (rawData: string) => ({ incident: incidentWith({ rawData }) });
+const withRaw = (rawData: string) => ({ incident: incidentWith({ raw_data: rawData }) });
 
 describe('decideStep', () => {
   it.each<[string, string]>([

@@ -17,7 +17,7 @@ function step(condition: string, message = 'm'): WrittenStep {
 }
 
 function contextWith(raw: object): Context {
-  return { incident: incidentWith({ rawData: JSON.stringify(raw) }), variables: {}, steps: {} };
+  return { incident: incidentWith({ raw_data: JSON.stringify(raw) }), variables: {}, steps: {} };
 }
 
 const PIECES = [

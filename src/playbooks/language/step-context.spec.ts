@@ -1,11 +1,11 @@
-import { IncidentDto } from '../../incidents/dto/incident.dto.js';
+import { incidentEnvelope } from '../../incidents/dto/incident.dto.js';
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import { checkPlaybook } from './check-playbook.js';
 import { valuesOf, withOutcomes } from './step-context.js';
 
 const INCIDENT = incidentWith({
   resolution: 'The sender was blocked.',
-  rawData: '{"sender": "ceo@examp1e.com"}',
+  raw_data: '{"sender": "ceo@examp1e.com"}',
   verdict: {
     classification: 'malicious',
     confidence: 0.97,
@@ -20,7 +20,7 @@ const INCIDENT = incidentWith({
 });
 
 const values = valuesOf({ incident: INCIDENT, variables: {} });
-const answer = JSON.parse(IncidentDto.envelopeOf(INCIDENT)) as { data: Record<string, unknown> };
+const answer = JSON.parse(incidentEnvelope(INCIDENT)) as { data: Record<string, unknown> };
 const { verdict, recommended_actions, ...incident } = answer.data;
 
 function problemsOf(condition: string) {
@@ -47,7 +47,7 @@ describe('valuesOf', () => {
   });
 
   it('has nothing of a verdict before there is one', () => {
-    const untriaged = incidentWith({ verdict: undefined, recommendedActions: [] });
+    const untriaged = incidentWith({ verdict: null, recommended_actions: [] });
     expect(valuesOf({ incident: untriaged, variables: {} }).get('verdict')).toEqual({});
   });
 

@@ -18,11 +18,11 @@ export type Values = ReadonlyMap<Root, Value>;
 
 /** What is the same for all steps of a run. Raw data may be long: it is read once for a run, and not for each step. */
 export function valuesOf({ incident, variables }: RunInput): Values {
-  const { verdict, recommendedActions } = incident ?? {};
+  const { verdict, recommended_actions } = incident ?? {};
   return new Map<Root, Value>([
     ['incident', incident ? ofIncident(incident) : {}],
     ['variables', asJson(variables)],
-    ['verdict', verdict ? asJson({ ...verdict, recommended_actions: recommendedActions }) : {}],
+    ['verdict', verdict ? asJson({ ...verdict, recommended_actions }) : {}],
   ]);
 }
 
@@ -34,18 +34,18 @@ export function withOutcomes(values: Values, steps: Outcomes): Values {
 function ofIncident(incident: Incident): Members {
   const plain = asJson({
     id: incident.id,
-    incident_number: incident.incidentNumber,
-    incident_type: incident.incidentType,
+    incident_number: incident.incident_number,
+    incident_type: incident.incident_type,
     severity: incident.severity,
     status: incident.status,
     source: incident.source,
     title: incident.title,
-    resolution: incident.resolution,
-    created_at: incident.createdAt,
-    updated_at: incident.updatedAt,
-    triaged_at: incident.triagedAt,
+    resolution: incident.resolution ?? undefined,
+    created_at: incident.created_at,
+    updated_at: incident.updated_at,
+    triaged_at: incident.triaged_at ?? undefined,
   });
-  return { ...plain, fields: asJson(incident.fields), raw_data: exactly(incident.rawData) };
+  return { ...plain, fields: asJson(incident.fields), raw_data: exactly(incident.raw_data) };
 }
 
 function asJson(value: object): Members {

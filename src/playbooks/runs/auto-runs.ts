@@ -63,7 +63,7 @@ export class AutoRuns implements OnModuleInit {
   private async wantedBy(tx: Tx, { subject, payload }: DomainEvent): Promise<WantedAutomaticRun[]> {
     const incident = await this.incidents.lockForUpdate(tx, subject.id);
     if (!incident || incident.status === 'resolved') return [];
-    const { incidentType: type, severity, source } = incident;
+    const { incident_type: type, severity, source } = incident;
     const onBehalfOf = verdictIsOf(incident, payload);
     const playbooks = await this.playbooks.autoRunsFor(tx, { type, severity, source });
     return playbooks.map((playbook) => ({ playbook, incident, onBehalfOf }));
@@ -75,9 +75,9 @@ export class AutoRuns implements OnModuleInit {
  * person caused it.
  */
 function verdictIsOf(
-  { verdict, verdictByPerson }: Incident,
+  { verdict, verdict_by_person }: Incident,
   { triaged_by }: Partial<IncidentTriagedPayload>,
 ): string | undefined {
-  const by = verdict && verdictByPerson ? verdict.decided_by : triaged_by;
+  const by = verdict && verdict_by_person ? verdict.decided_by : triaged_by;
   return by !== undefined && isPerson(by) ? by : undefined;
 }

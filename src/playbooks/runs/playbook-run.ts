@@ -41,7 +41,7 @@ export type StepStatus = (typeof STEP_STATUSES)[number];
 export type ReachedStatus = Exclude<StepStatus, 'pending'>;
 
 /** An incident as it was when the run started. Its raw data never changes, and is not kept twice. */
-export type IncidentAtStart = Omit<Incident, 'rawData'>;
+export type IncidentAtStart = Omit<Incident, 'raw_data'>;
 
 /** What the playbook reads beside the results of its own steps: a run that waits for days does not change its mind. */
 export interface RunInput {

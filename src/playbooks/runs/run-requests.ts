@@ -152,7 +152,7 @@ export class RunRequests {
   }
 }
 
-function withoutRawData({ rawData: _, ...incident }: Incident): IncidentAtStart {
+function withoutRawData({ raw_data: _, ...incident }: Incident): IncidentAtStart {
   return incident;
 }
 

@@ -54,7 +54,7 @@ describe('the decisions of a run', () => {
     let reads = 0;
     const incident: Incident = {
       ...incidentWith(),
-      get rawData() {
+      get raw_data() {
         reads += 1;
         return '{"ip": "192.0.2.7"}';
       },

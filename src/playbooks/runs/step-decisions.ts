@@ -23,8 +23,8 @@ export class StepDecisions {
   async of(run: PlaybookRunSummary, { definition }: PlaybookVersion): Promise<StepDecider> {
     const { variables, automatic, incident: atStart } = run;
     if (!atStart) return await this.decider(definition, automatic, { variables });
-    const { rawData } = await this.incidents.get(atStart.id);
-    const incident = { ...atStart, rawData };
+    const { raw_data } = await this.incidents.get(atStart.id);
+    const incident = { ...atStart, raw_data };
     return await this.decider(definition, automatic, { variables, incident });
   }
 

@@ -56,7 +56,7 @@ export class RunRecorder {
     await this.allFailed(tx, [run], new Map(incident && [[incident.id, incident]]));
     // Nobody is there who would be answered.
     if (!incident || !noPersonAsked(run)) return;
-    const line = `${incident.incidentNumber} is not triaged: ${run.error?.reason}. A person has to.`;
+    const line = `${incident.incident_number} is not triaged: ${run.error?.reason}. A person has to.`;
     afterCommit(tx, () => this.log.warn({ triage: run.id }, line));
   }
 

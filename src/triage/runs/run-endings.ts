@@ -102,7 +102,10 @@ export class RunEndings {
       incident,
       isProposed
         ? { proposed: { classification, confidence, category, reasoning, triage_id: run.id } }
-        : { verdict: { ...verdict, model, triage_id: run.id }, recommendedActions },
+        : {
+            verdict: { ...verdict, model, triage_id: run.id },
+            recommended_actions: recommendedActions,
+          },
       {
         by: SYSTEM,
         byPerson: false,

@@ -18,8 +18,8 @@ describe('a verdict of a run', () => {
     ['resolved', true, true, undefined],
   ] as const)(
     'of an incident that is %s (decided by a person: %s, force: %s) is kept back for: %s',
-    (status, verdictByPerson, force, reason) => {
-      expect(whyNotApplied({ status, verdictByPerson }, { force })).toBe(reason);
+    (status, verdict_by_person, force, reason) => {
+      expect(whyNotApplied({ status, verdict_by_person }, { force })).toBe(reason);
     },
   );
 });

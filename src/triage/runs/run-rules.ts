@@ -14,23 +14,23 @@ export const MOST_LAPSES = 3;
 
 /** Why a verdict is kept as a run alone; undefined when it becomes the verdict of the incident. */
 export function whyNotApplied(
-  { status, verdictByPerson }: Pick<Incident, 'status' | 'verdictByPerson'>,
+  { status, verdict_by_person }: Pick<Incident, 'status' | 'verdict_by_person'>,
   { force }: Pick<TriageRunSummary, 'force'>,
 ): NotApplied | undefined {
   if (force) return undefined;
-  if (verdictByPerson) return 'verdict_by_person';
+  if (verdict_by_person) return 'verdict_by_person';
   return status === 'resolved' ? 'incident_resolved' : undefined;
 }
 
-type Judged = Pick<Incident, 'status' | 'verdictByPerson' | 'triagedAt'>;
+type Judged = Pick<Incident, 'status' | 'verdict_by_person' | 'triaged_at'>;
 
 /** Whether the tool has reported since a person gave the verdict. A run then tells what a machine makes of the report. */
 export function isVerdictOutdated(
-  { status, verdictByPerson, triagedAt }: Judged,
+  { status, verdict_by_person, triaged_at }: Judged,
   reportedAt: Date | undefined,
 ): boolean {
-  if (!verdictByPerson || status === 'resolved' || !triagedAt || !reportedAt) return false;
-  return reportedAt > triagedAt;
+  if (!verdict_by_person || status === 'resolved' || !triaged_at || !reportedAt) return false;
+  return reportedAt > triaged_at;
 }
 
 /**

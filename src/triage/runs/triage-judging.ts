@@ -107,10 +107,10 @@ type Places = ReadonlyMap<string, string>;
  * one said. Of an earlier report that is no worse, what the later ones do not speak of counts.
  */
 function* withReports(
-  { rawData, severity }: Pick<Incident, 'rawData' | 'severity'>,
+  { raw_data, severity }: Pick<Incident, 'raw_data' | 'severity'>,
   reports: readonly JudgedReport[],
 ): Generator<void, { readonly rawData: JsonRecord; readonly places: Places }> {
-  const first = JSON.parse(rawData) as JsonRecord;
+  const first = JSON.parse(raw_data) as JsonRecord;
   const [newest, ...earlier] = reports;
   if (newest === undefined) return { rawData: first, places: new Map() };
   yield;
@@ -180,12 +180,12 @@ function isRecord(value: unknown): value is JsonRecord {
 function caseOf(incident: Incident, guidance: Guidance | undefined) {
   return {
     incidentId: incident.id,
-    incidentNumber: incident.incidentNumber,
-    incidentType: incident.incidentType,
+    incidentNumber: incident.incident_number,
+    incidentType: incident.incident_type,
     severity: incident.severity,
     source: incident.source,
     title: incident.title,
-    createdAt: incident.createdAt,
+    createdAt: incident.created_at,
     fields: incident.fields,
     guidance: guidance?.instructions,
   };

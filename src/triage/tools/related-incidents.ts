@@ -45,16 +45,16 @@ export class RelatedIncidents {
 function shown(incident: Incident) {
   const { verdict } = incident;
   return {
-    incident_number: incident.incidentNumber,
-    incident_type: incident.incidentType,
+    incident_number: incident.incident_number,
+    incident_type: incident.incident_type,
     severity: incident.severity,
     status: incident.status,
     title: incident.title,
-    created_at: incident.createdAt.toISOString(),
+    created_at: incident.created_at.toISOString(),
     ...(verdict && {
       classification: verdict.classification,
       category: verdict.category,
-      decided_by_person: incident.verdictByPerson,
+      decided_by_person: incident.verdict_by_person,
     }),
   };
 }

@@ -33,22 +33,22 @@ describe('the events of a body', () => {
     const read = (rules: Partial<ReadingRules>, event: Json) =>
       only({ ...byMapping(mapping), ...rules }, event).incident;
     const chosen = { t: 'x', type: 'spam', level: 'low' };
-    expect(read({}, chosen)).toMatchObject({ incidentType: 'spam', severity: 'low' });
+    expect(read({}, chosen)).toMatchObject({ incident_type: 'spam', severity: 'low' });
     const fixed = {
       incidentType: 'intrusion',
       incidentTypeFixed: true,
       minSeverity: 'high',
     } as const;
-    expect(read(fixed, chosen)).toMatchObject({ incidentType: 'intrusion', severity: 'high' });
+    expect(read(fixed, chosen)).toMatchObject({ incident_type: 'intrusion', severity: 'high' });
     expect(read(fixed, { ...chosen, level: 'critical' }).severity).toBe('critical');
-    expect(read({ incidentTypeFixed: true }, chosen).incidentType).toBe('other');
+    expect(read({ incidentTypeFixed: true }, chosen).incident_type).toBe('other');
   });
 
   it('are over by the state of the alert, and then have the minimum severity of the source', () => {
     const state = { status: 'closed' };
     const read = (rules: Partial<ReadingRules> & Pick<ReadingRules, 'format'>, event: Json) => {
-      const { severity, sourceStatus } = incidentOf(only({ ...source, ...rules }, event));
-      return [severity, sourceStatus];
+      const { severity, source_status } = incidentOf(only({ ...source, ...rules }, event));
+      return [severity, source_status];
     };
     const generic = {
       event_type: 'malware',
@@ -69,9 +69,9 @@ describe('the events of a body', () => {
     const rules = { ...source, format: 'auto', incidentType: 'intrusion' } as const;
     const body = [alert('a'), null, { other: 1 }, alert('b'), 'broken'];
     expect(atOnce(openBody(rules, body)).count).toBe(4);
-    const types = all(rules, body).map(({ incident }) => incident.incidentType);
+    const types = all(rules, body).map(({ incident }) => incident.incident_type);
     expect(types).toEqual(['malware', 'intrusion', 'malware', 'intrusion']);
-    expect(JSON.parse(all(rules, body)[3]!.incident.rawData)).toEqual({ event: 'broken' });
+    expect(JSON.parse(all(rules, body)[3]!.incident.raw_data)).toEqual({ event: 'broken' });
     expect(readEvents(rules, [{ other: 1 }])).toEqual({ why: 'The body fits no known format.' });
     expect(readEvents(rules, [])).toEqual({ why: 'The body fits no known format.' });
     expect(readEvents(rules, body, { from: 2, most: 1 })).toHaveLength(1);
@@ -88,8 +88,8 @@ describe('the events of a body', () => {
   it('put an event that is no object into one, and leave raw data as it came', () => {
     const rules = byMapping({ items: '/a', title: '^/t', lift: { host: '^/host' } });
     const [text, object] = all(rules, { t: 't', host: 'h', a: ['x', { host: 'own' }] });
-    expect(JSON.parse(text!.incident.rawData)).toEqual({ event: 'x' });
-    expect(JSON.parse(object!.incident.rawData)).toEqual({ host: 'own' });
+    expect(JSON.parse(text!.incident.raw_data)).toEqual({ event: 'x' });
+    expect(JSON.parse(object!.incident.raw_data)).toEqual({ host: 'own' });
     expect(text!.incident.fields).toEqual({ host: 'h' });
     expect(object!.incident.fields).toEqual({ host: 'h' });
   });

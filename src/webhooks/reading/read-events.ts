@@ -102,7 +102,7 @@ export function readEvents(rules: Rules, body: Json, part = FIRST_PART): ReadEve
 /** The incident that an event makes. An alert that is over wakes nobody, unless the minimum severity of the source does. */
 export function incidentOf({ incident, overWord, minSeverity = 'low' }: ReadEvent): NewIncident {
   if (overWord === undefined) return incident;
-  return { ...incident, severity: minSeverity, sourceStatus: 'resolved' };
+  return { ...incident, severity: minSeverity, source_status: 'resolved' };
 }
 
 export interface Unfit {
@@ -166,11 +166,11 @@ function readEvent(rules: Rules, alert: Alert): ReadEvent {
   const content = alert.severity ? `${event} ${JSON.stringify(alert.severity)}` : event;
   return {
     incident: {
-      incidentType,
+      incident_type: incidentType,
       severity,
       source,
       title,
-      rawData: rawData === alert.event ? event : JSON.stringify(rawData),
+      raw_data: rawData === alert.event ? event : JSON.stringify(rawData),
       fields,
       triage: autoTriage ? { playbook } : undefined,
     },

@@ -52,11 +52,11 @@ export class FurtherReports {
     let incident = await this.incidents.lockForUpdate(tx, incidentId);
     if (!incident) return;
     const newest = await this.reports.latestIn(tx, incidentId);
-    const known = await this.knownFrom(incident.rawData, newest);
+    const known = await this.knownFrom(incident.raw_data, newest);
     let triage: ReadEvent['incident']['triage'];
     for (const event of events) {
       const isNews = await this.turns.run(() =>
-        known.add(JSON.parse(event.incident.rawData) as Json),
+        known.add(JSON.parse(event.incident.raw_data) as Json),
       );
       const news = newsOf(incident, event, isNews);
       incident = await this.addOne(tx, arrival, event, incident, news);
@@ -87,16 +87,16 @@ export class FurtherReports {
     const incidentId = before.id;
     const by = principalOf(source);
     const about = { type: 'webhook_event', id };
-    const { severity, fields, rawData } = event.incident;
+    const { severity, fields, raw_data } = event.incident;
     const added = absentIn(before.fields, fields);
     await this.reports.add(tx, {
       incident_id: incidentId,
       source,
       severity,
       webhook_event_id: id,
-      raw_data: rawData,
+      raw_data,
     });
-    const sourceStatus = statusAfter(before, event);
+    const source_status = statusAfter(before, event);
     const adds = Object.keys(added);
     const more = adds.length > 0 ? ` It adds ${adds.join(', ')}.` : '';
     await this.timeline.add(
@@ -109,8 +109,8 @@ export class FurtherReports {
         subject: about,
       },
       ...unknownSeverityEntries(incidentId, by, event),
-      ...(sourceStatus
-        ? [{ ...statusEntry(sourceStatus, event), incidentId, actor: by, subject: about }]
+      ...(source_status
+        ? [{ ...statusEntry(source_status, event), incidentId, actor: by, subject: about }]
         : []),
     );
     const rises = severityRises(before.severity, severity);
@@ -136,9 +136,9 @@ export class FurtherReports {
     }
     // A report with news changes the incident even without a new field: `updated_at` and `incident.updated` announce it.
     const stillRises = severityRises(current.severity, severity);
-    if (stillRises || adds.length > 0 || sourceStatus || (news && current === before)) {
+    if (stillRises || adds.length > 0 || source_status || (news && current === before)) {
       const raised = stillRises ? { severity, title } : {};
-      const change = { ...raised, fields: added, sourceStatus };
+      const change = { ...raised, fields: added, source_status };
       return await this.incidents.change(tx, current, change, {
         by,
         byPerson: false,
@@ -152,10 +152,10 @@ export class FurtherReports {
   /** The title of a report that raises the severity. `undefined` if a person wrote the title, or the report says nothing more. */
   private async worseTitle(
     tx: Tx,
-    { incident: { incidentType, source, title } }: ReadEvent,
+    { incident: { incident_type, source, title } }: ReadEvent,
     incidentId: string,
   ): Promise<string | undefined> {
-    if (title === titleWithoutDetails(incidentType, source)) return undefined;
+    if (title === titleWithoutDetails(incident_type, source)) return undefined;
     return (await this.timeline.hasTitleByPerson(tx, incidentId)) ? undefined : title;
   }
 
@@ -194,8 +194,8 @@ function newsOf(
 }
 
 /** A person has found the incident less than malicious. */
-function isCalmByPerson({ verdict, verdictByPerson }: Incident): boolean {
-  return verdictByPerson && verdict?.classification !== 'malicious';
+function isCalmByPerson({ verdict, verdict_by_person }: Incident): boolean {
+  return verdict_by_person && verdict?.classification !== 'malicious';
 }
 
 function verdictStays({ verdict }: Incident): string {
@@ -225,12 +225,12 @@ export function overEntries(
 
 /** Status of the alert after a later event. `undefined` if the status does not change, or the event says nothing about it. */
 export function statusAfter(
-  { sourceStatus }: Pick<Incident, 'sourceStatus'>,
+  { source_status }: Pick<Incident, 'source_status'>,
   { incident, overWord }: ReadEvent,
 ): SourceStatus | undefined {
-  if (overWord !== undefined) return sourceStatus === 'resolved' ? undefined : 'resolved';
-  if (sourceStatus !== 'resolved') return undefined;
-  return saysOpen(JSON.parse(incident.rawData) as Json) ? 'open' : undefined;
+  if (overWord !== undefined) return source_status === 'resolved' ? undefined : 'resolved';
+  if (source_status !== 'resolved') return undefined;
+  return saysOpen(JSON.parse(incident.raw_data) as Json) ? 'open' : undefined;
 }
 
 function statusEntry(

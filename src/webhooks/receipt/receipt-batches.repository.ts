@@ -44,7 +44,7 @@ const INSERT_NEW: Statement = {
         from arrived ${IF_NEW('incident_id')}),
     ${insertIncidents(1 + OWN_PARAMETERS, IF_NEW)},
     timeline as (${insertTimeline(1 + OWN_PARAMETERS + INCIDENT_PARAMETERS)} ${IF_NEW('incident_id')})
-    select id, number from incident`,
+    select id, incident_number from incident`,
 };
 
 /** Stores repetitions without a body, because the first receipt has the same bytes. */
@@ -64,7 +64,7 @@ const INSERT_REPEATED: Statement = {
       insert into webhook_events (id, source, status, body_hash, incident_ids, duplicate_of, attempts, received_at, processed_at)
       select id, source, 'duplicate', body_hash, array[incident_id], first_id, 1, received_at, received_at
         from repeated)
-    select repeated.id, incidents.id as incident_id, incidents.number, incidents.created_at
+    select repeated.id, incidents.id as incident_id, incidents.incident_number
       from repeated join incidents on incidents.id = repeated.incident_id`,
 };
 
@@ -72,8 +72,7 @@ const INSERT_REPEATED: Statement = {
 interface RepeatedRow {
   readonly id: string;
   readonly incident_id: string;
-  readonly number: string;
-  readonly created_at: Date;
+  readonly incident_number: string;
 }
 
 @Injectable()
@@ -89,7 +88,7 @@ export class ReceiptBatchesRepository {
     insertion: Insertion,
     timeline: readonly unknown[],
   ): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.statements.rows<{ id: string; number: string }>(INSERT_NEW, [
+    const rows = await this.statements.rows<{ id: string; incident_number: string }>(INSERT_NEW, [
       singles.map(({ arrival }) => arrival.id),
       singles.map(({ arrival }) => arrival.source),
       singles.map(({ arrival }) => arrival.body),
@@ -102,7 +101,7 @@ export class ReceiptBatchesRepository {
       ...incidentValues(insertion),
       ...timeline,
     ]);
-    return new Map(rows.map(({ id, number }) => [id, number]));
+    return new Map(rows.map(({ id, incident_number }) => [id, incident_number]));
   }
 
   /**

@@ -3,7 +3,6 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
 import { IncidentCreation } from '../../incidents/incident-creation.js';
-import { incidentNumber } from '../../incidents/incident.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { Clock } from '../../platform/clock.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
@@ -189,14 +188,9 @@ export class WebhookReceipts {
     const timeline = this.timeline.valuesOf(entries);
     const numbers = await this.batches.insertNew(singles, insertion, timeline);
     this.creation.inserted(rows.filter(({ id }) => numbers.has(id)));
-    return rows.map(({ id, createdAt }) => {
-      const number = numbers.get(id);
-      if (number === undefined) return undefined;
-      return {
-        outcome: 'created',
-        incidentId: id,
-        incidentNumber: incidentNumber(number, createdAt),
-      };
+    return rows.map(({ id }) => {
+      const incidentNumber = numbers.get(id);
+      return incidentNumber ? { outcome: 'created', incidentId: id, incidentNumber } : undefined;
     });
   }
 
@@ -210,7 +204,7 @@ export class WebhookReceipts {
         row && {
           outcome: 'duplicate',
           incidentId: row.incident_id,
-          incidentNumber: incidentNumber(row.number, row.created_at),
+          incidentNumber: row.incident_number,
         }
       );
     });

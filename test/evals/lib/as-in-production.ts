@@ -91,9 +91,9 @@ function readByPreset(name: string, body: RawData): ReadIncident {
   const read = readEvents({ ...rules, autoTriage: false }, body as Json);
   if (isUnfit(read)) throw new Error(`${name}: ${read.why}`);
   const { incident } = read[0]!;
-  const rawData = JSON.parse(incident.rawData) as RawData;
+  const rawData = JSON.parse(incident.raw_data) as RawData;
   return {
-    incidentType: incident.incidentType,
+    incidentType: incident.incident_type,
     severity: incident.severity,
     source: name,
     title: incident.title,

@@ -40,7 +40,7 @@ const STEPS: Statement = {
            action.approval_level, action.result, action.rejected_by, action.rejection_reason, action.rejection_code,
            action.playbook_run_id is distinct from step.run_id as borrowed,
            action.incident_id is distinct from run.incident_id as elsewhere,
-           action.requested_by, incident.number, incident.created_at as incident_created_at
+           action.requested_by, incident.incident_number
       from playbook_run_steps step join playbook_runs run on run.id = step.run_id
       left join actions action on action.id = step.action_id
       left join incidents incident on incident.id = action.incident_id and incident.deleted_at is null

@@ -1,4 +1,3 @@
-import { incidentNumber } from '../../../incidents/incident.js';
 import type {
   IncidentAtStart,
   PlaybookRunSummary,
@@ -66,12 +65,12 @@ export function runOf(row: RunRow): PlaybookRunSummary {
 
 /** As JSON it has its times as texts. */
 function incidentOf(stored: IncidentAtStart): IncidentAtStart {
-  const { createdAt, updatedAt, triagedAt } = stored;
+  const { created_at, updated_at, triaged_at } = stored;
   return {
     ...stored,
-    createdAt: new Date(createdAt),
-    updatedAt: new Date(updatedAt),
-    ...(triagedAt && { triagedAt: new Date(triagedAt) }),
+    created_at: new Date(created_at),
+    updated_at: new Date(updated_at),
+    triaged_at: triaged_at && new Date(triaged_at),
   };
 }
 
@@ -88,8 +87,7 @@ export type StepRow = PlaybookRunStepEntity & {
   readonly elsewhere: boolean;
   readonly requested_by: string | null;
   /** Of the incident of the action, unless it was deleted. */
-  readonly number: string | null;
-  readonly incident_created_at: Date | null;
+  readonly incident_number: string | null;
 };
 
 export function stepOf(row: StepRow): ReachedStep {
@@ -125,10 +123,7 @@ function actionOf(row: StepRow): StepAction | undefined {
     borrowed: row.borrowed && {
       elsewhere: row.elsewhere,
       requestedBy: row.requested_by ?? undefined,
-      incidentNumber:
-        row.number && row.incident_created_at
-          ? incidentNumber(row.number, row.incident_created_at)
-          : undefined,
+      incidentNumber: row.incident_number ?? undefined,
     },
   };
 }

@@ -79,7 +79,7 @@ export function entryOfSharedAction(
   { id, action_type, status, requested_by, incident }: Action,
   incidentId: string,
 ): NewTimelineEntry {
-  const of = incident ? ` for ${incident.incidentNumber}` : '';
+  const of = incident ? ` for ${incident.incident_number}` : '';
   const state = status === 'pending_approval' ? 'waits for approval' : `is ${status}`;
   return {
     incidentId,

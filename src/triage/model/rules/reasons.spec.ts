@@ -29,8 +29,8 @@ async function judge(rawData: RawData, given: Given = {}) {
 const samples = readSamples().map(({ sample, incident }) => ({
   name: `${sample}: ${incident.title}`,
   fields: incident.fields ?? {},
-  given: { incidentType: incident.incidentType, severity: incident.severity },
-  rawData: JSON.parse(incident.rawData) as RawData,
+  given: { incidentType: incident.incident_type, severity: incident.severity },
+  rawData: JSON.parse(incident.raw_data) as RawData,
 }));
 const judged = (sample: (typeof samples)[number]) =>
   judge(sample.rawData, { ...sample.given, fields: sample.fields });

@@ -27,6 +27,7 @@ import {
   UsualType,
 } from './source-requests.dto.js';
 import type { IncidentFields } from '../../../incidents/incident-fields.js';
+import { jsonWithRawData } from '../../../incidents/raw-data-rules.js';
 import { type ReadEvent, incidentOf } from '../../reading/read-events.js';
 
 export class WebhookSourceDto {
@@ -209,14 +210,14 @@ export class WebhookPreviewDto {
 
 function previewOf(event: ReadEvent): string {
   const { eventId, unknownSeverity } = event;
-  const { incidentType, severity, title, rawData, fields } = incidentOf(event);
-  const head: Omit<PreviewedIncidentDto, 'raw_data'> = {
-    incident_type: incidentType,
+  const { incident_type, severity, title, raw_data, fields } = incidentOf(event);
+  const shown: Omit<PreviewedIncidentDto, 'raw_data'> = {
+    incident_type,
     severity,
     unknown_severity: unknownSeverity,
     title,
     event_id: eventId,
     fields,
   };
-  return `${JSON.stringify(head).slice(0, -1)},"raw_data":${rawData}}`;
+  return jsonWithRawData(shown, raw_data);
 }

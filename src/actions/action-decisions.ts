@@ -117,9 +117,7 @@ export class ActionWithdrawal implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.killSwitch.registerUnderWay({
-      countClaims: async () => ({ inFlight: await this.actions.countUnderWay() }),
-    });
+    this.killSwitch.registerInFlight(() => this.actions.countUnderWay());
     this.killSwitch.registerHeld('actions', {
       count: () => this.actions.countUnclaimed(),
       discard: (tx, caller) => this.discard(tx, caller),

@@ -142,8 +142,7 @@ export class ActionRecorder implements OnModuleInit {
   }
 
   /** To be called when that statement has committed, with the changes that it has really made. */
-  recorded({ audit, events }: ChangeRecords, changes: readonly ActionChanged[]): void {
-    this.audit.count(audit, changes.length);
+  recorded({ events }: ChangeRecords, changes: readonly ActionChanged[]): void {
     if (events.length > 0) this.events.wake();
     for (const changed of changes) this.count(changed);
   }

@@ -8,7 +8,7 @@ import {
 } from '../actions/action.js';
 import { Choice, Flag, Instant, Nested, Reason, Text } from '../platform/validation/fields.js';
 import type { WantedApproval } from './approvals.service.js';
-import { type ModuleContract, samePath } from '../platform/openapi/module-contract.js';
+import type { ModuleContract } from '../platform/openapi/module-contract.js';
 const LONGEST_TEXT = 2_000;
 
 export class ActionApprovalDto {
@@ -107,13 +107,4 @@ export const APPROVALS_CONTRACT: ModuleContract = {
     rejected_by: 'Principal who rejected it; `system` if nobody decided in time.',
     rejection_reason: 'Reason of the rejection.',
   },
-  links: [
-    {
-      from: 'approveAction',
-      on: [200, 202],
-      to: ['getAction', 'rollBackAction'],
-      parameters: { id: samePath('id') },
-      why: 'The approved action.',
-    },
-  ],
 };

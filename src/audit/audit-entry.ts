@@ -47,7 +47,6 @@ export const AUDIT_ACTIONS = [
   'playbook.run_failed',
   'playbook.run_started',
   'playbook.updated',
-  'secrets.key_lost',
   'secrets.resealed',
   'triage.completed',
   'triage.failed',

@@ -58,7 +58,7 @@ export class AuditSignals implements OnModuleInit {
     const numbers = { unsealed, oldest_unsealed_seconds };
     const damage = await this.damage();
     if (damage !== undefined) return { status: 'unhealthy', message: damage, ...numbers };
-    const message = (await this.backlog.lateness(waiting)) ?? this.anchor.fault;
+    const message = this.backlog.lateness(waiting) ?? this.anchor.fault;
     if (message !== undefined) return { status: 'degraded', message, ...numbers };
     return { status: 'healthy', ...numbers };
   }

@@ -120,14 +120,6 @@ export class AuditVerificationDto {
   @WholeNumber({ min: 0, description: 'Number of entries that wait to be sealed.' })
   readonly unsealed: number;
 
-  @WholeNumber({
-    optional: true,
-    min: 1,
-    description:
-      'Number of sealed entries whose key was lost. They are unchanged since the key was given up; earlier changes cannot be detected. Absent if there are none.',
-  })
-  readonly taken_over?: number;
-
   @Id('AuditRecordId', {
     optional: true,
     description: 'First entry that was changed; absent if only the end of the trail is missing.',
@@ -141,17 +133,9 @@ export class AuditVerificationDto {
   })
   readonly head_rewound?: true;
 
-  @WholeNumber({
-    optional: true,
-    min: 1,
-    description:
-      'Number of entries that were removed before they were sealed; absent if there are none.',
-  })
-  readonly missing?: number;
-
   static from(this: void, found: Verification): AuditVerificationDto {
-    const { valid, checked, unsealed, taken_over, first_invalid_id, head_rewound, missing } = found;
-    return { valid, checked, unsealed, taken_over, first_invalid_id, head_rewound, missing };
+    const { valid, checked, unsealed, first_invalid_id, head_rewound } = found;
+    return { valid, checked, unsealed, first_invalid_id, head_rewound };
   }
 }
 
@@ -200,7 +184,7 @@ const LINES: readonly SchemaObject[] = [
       key_id: text,
       mac: hash,
     },
-    { writer: text, written: number, seal, attestation },
+    { seal, attestation },
   ),
   lineOf('removed', { id: { type: 'string', format: 'uuid' }, seal }),
   lineOf('end', { sealed: count, unsealed: count, key_id: text, mac: hash }),

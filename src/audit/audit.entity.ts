@@ -38,14 +38,6 @@ export class AuditLogEntity {
 
   @Column({ type: 'bytea' })
   readonly mac: Buffer;
-
-  /** Process that wrote the entry. */
-  @Column({ type: 'text', nullable: true })
-  readonly writer: string | null;
-
-  /** Number of committed entries of the writer, as far as it knew when it made this one. */
-  @Column({ type: 'bigint', nullable: true })
-  readonly written: string | null;
 }
 
 /** A link of the chain: a sealed entry, and a hash over the entry and the previous link. */

@@ -9,7 +9,7 @@ import { AuditExport } from './export/audit-export.js';
 import { AuditExportRepository } from './export/audit-export.repository.js';
 import { AuditKeys } from './chain/audit-chain.js';
 import { AuditListRepository } from './audit-list.repository.js';
-import { AuditLog, AuditWriter } from './audit-log.js';
+import { AuditLog } from './audit-log.js';
 import { AuditSignals } from './audit-signals.js';
 import { AuditVerifier } from './verification/audit-verifier.js';
 import { AuditVerifyRepository } from './verification/audit-verify.repository.js';
@@ -22,7 +22,6 @@ import { AuditService } from './audit.service.js';
   controllers: [AuditController],
   providers: [
     AuditKeys,
-    AuditWriter,
     AuditLog,
     AuditWitness,
     AuditAnchor,

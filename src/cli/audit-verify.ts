@@ -47,8 +47,8 @@ function reportOf({ valid, sealed, unsealed, faults, header }: ExportFindings): 
     `The export is as the service wrote it at ${at}: ${sealed} sealed entries (seals ${BigInt(previous.seq) + 1n} to ${last_seq}) and ${unsealed} that were not sealed yet.`,
     'The file alone does not show:',
     `- whether the chain up to seal ${previous.seq} was complete: see GET /api/audit/verify, or export from the beginning`,
-    `- whether the chain had been set back before: it then ended at ${head.seq} ${head.hash}; a later end in AUDIT_ANCHOR_FILE or in a log of before ${at} proves it`,
-    '- whether entries were removed before they were sealed: see GET /api/audit/verify',
+    `- whether the chain had been set back before: it then ended at ${head.seq} ${head.hash}; a later end in AUDIT_ANCHOR_FILE of before ${at} proves it`,
+    '- whether entries were removed within about a second of their commit, before they were sealed',
   ];
 }
 

@@ -29,7 +29,7 @@ async function main(): Promise<void> {
     const secrets = await values.reseal(new SecretBox(keys), first);
     say(`${secrets} secrets are now encrypted with the key ${first}.`);
     const auditKeys = new AuditKeys(keys);
-    const { attested } = await new AuditResealing(dataSource, auditKeys).run();
+    const attested = await new AuditResealing(dataSource, auditKeys).run();
     say(
       `${attested} entries of the audit trail of older keys are now attested by the key ${first}.`,
     );

@@ -81,7 +81,7 @@ export class IncidentCreation implements OnModuleInit {
     if (rows.length === 0) return [];
     const insertion = this.insertionOf(rows);
     const numbers = await this.incidents.insertAll(tx, insertion);
-    afterCommit(tx, () => this.inserted(insertion, rows));
+    afterCommit(tx, () => this.inserted(rows));
     return createdOf(rows, numbers);
   }
 
@@ -103,8 +103,7 @@ export class IncidentCreation implements OnModuleInit {
   }
 
   /** Call it after the commit of that statement, with the inserted rows. */
-  inserted({ audit }: Insertion, rows: readonly InsertedIncident[]): void {
-    this.audit.count(audit, rows.length);
+  inserted(rows: readonly InsertedIncident[]): void {
     this.events.wake();
     for (const row of rows) this.count(row);
   }
@@ -121,7 +120,7 @@ export class IncidentCreation implements OnModuleInit {
     const numbers = await this.incidents.insertAllFor(callers, insertion);
     const [first, ...others] = creations;
     if (numbers.size > 0) {
-      this.inserted(insertion, insertion.rows);
+      this.inserted(insertion.rows);
       return createdOf(insertion.rows, numbers);
     }
     if (!first || others.length > 0)

@@ -54,14 +54,12 @@ function unlessUnreadable<T>(read: () => T): T | undefined {
 
 /** Columns with sealed secrets of channels. */
 export const CHANNEL_SECRETS: readonly SealedColumn[] = [
-  sealedSecretsOf('notification_channels', OWNER, 'last_error'),
+  sealedSecretsOf('notification_channels', OWNER),
   {
     table: 'notification_channels',
     column: 'former_secret',
     id: ['id'],
     where: 'former_secret is not null',
     context: ({ id }) => contextOfFormer(id!),
-    discard: `update notification_channels set former_secret = null, former_secret_until = null,
-      version = version + 1, updated_at = now()`,
   },
 ];

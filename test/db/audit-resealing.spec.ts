@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { acceptHead } from '../../src/audit/anchor/audit-witness.js';
 import { AuditResealing } from '../../src/audit/verification/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
@@ -11,6 +12,7 @@ describe('resealing the audit trail', () => {
   let next: string;
 
   beforeAll(async () => {
+    Logger.overrideLogger(false);
     harness = await AuditHarness.open();
   });
   afterAll(() => harness.database.close());
@@ -30,8 +32,8 @@ describe('resealing the audit trail', () => {
     }));
     await harness.transactions.run((tx) => replica.log.recordAll(tx, entries));
   };
-  const reseal = (replica: Replica, lost?: string[]) =>
-    new AuditResealing(harness.database.dataSource, replica.keys, lost).run();
+  const reseal = (replica: Replica) =>
+    new AuditResealing(harness.database.dataSource, replica.keys).run();
   const idAt = async (seq: number): Promise<string> => {
     const [row] = await harness.rows<{ audit_id: string }>(
       `select audit_id from audit_seals where seq = ${seq}`,
@@ -39,22 +41,20 @@ describe('resealing the audit trail', () => {
     return row!.audit_id;
   };
 
-  it('keeps a trail accepted that was accepted with an older key', async () => {
+  it('keeps an accepted trail accepted after the key of the acceptance is gone', async () => {
     const writer = harness.replica([old]);
-    for (let row = 0; row < 3; row += 1) await harness.record(writer);
-    const [gone] = await harness.rows<{ id: string }>(
-      'select id from audit_log where written = 1 order by id desc limit 1',
-    );
-    await harness.tamper(`delete from audit_log where id = '${gone!.id}'`);
+    const putBack = await harness.keepState();
+    await record(writer, 1);
     await writer.sealAll();
-    expect(await writer.verify()).toMatchObject({ valid: false, missing: 1 });
-    const rotated = harness.replica([next, old]);
-    await acceptHead(harness.database.dataSource, writer.keys, 'removed by mistake');
-    expect(await rotated.verify()).toMatchObject({ valid: true });
-
-    await reseal(rotated);
-    await rotated.sealAll();
-    expect(await harness.replica([next]).verify()).toMatchObject({ valid: true });
+    await putBack();
+    await writer.sealAll();
+    await acceptHead(harness.database.dataSource, writer.keys, 'a backup');
+    await writer.sealAll();
+    await reseal(harness.replica([next, old]));
+    const alone = harness.replica([next]);
+    await alone.sealAll();
+    expect(alone.witness.acceptedAt).toBeGreaterThan(0);
+    expect(await alone.verify()).toMatchObject({ valid: true });
   });
 
   it('verifies everything with the newest key alone, after each rotation', async () => {
@@ -62,7 +62,7 @@ describe('resealing the audit trail', () => {
     // Written under the old key, and not sealed yet.
     await record(harness.replica([old]), 2);
     await record(rotated, 5);
-    expect(await reseal(rotated)).toEqual({ attested: ROWS + 2, takenOver: 0 });
+    expect(await reseal(rotated)).toBe(ROWS + 2);
     const alone = harness.replica([next]);
     expect(await alone.verify()).toEqual({ valid: true, checked: ROWS + 7, unsealed: 0 });
     expect(await rotated.verify()).toMatchObject({ valid: true });
@@ -72,7 +72,7 @@ describe('resealing the audit trail', () => {
     await alone.sealAll();
     expect(await alone.verify()).toEqual({ valid: true, checked: ROWS + 407, unsealed: 0 });
     const third = newKey();
-    expect(await reseal(harness.replica([third, next]))).toMatchObject({ attested: ROWS + 407 });
+    expect(await reseal(harness.replica([third, next]))).toBe(ROWS + 407);
     expect(await harness.replica([third]).verify()).toEqual({
       valid: true,
       checked: ROWS + 407,
@@ -86,7 +86,7 @@ describe('resealing the audit trail', () => {
     await harness.rows('delete from audit_attestations where first_seq > 500');
     expect(await harness.replica([next]).verify()).toMatchObject({ valid: false, checked: 500 });
     const before = await harness.rows('select xmin::text from audit_attestations');
-    expect(await reseal(rotated)).toEqual(first);
+    expect(await reseal(rotated)).toBe(first);
     expect(await harness.replica([next]).verify()).toMatchObject({ valid: true });
     // What was done already is not written again.
     expect(
@@ -134,68 +134,5 @@ describe('resealing the audit trail', () => {
     await harness.rows('delete from audit_attestations');
     expect(await rotated.verify()).toMatchObject({ valid: true, checked: ROWS });
     expect(await harness.replica([next]).verify()).toMatchObject({ valid: false, checked: 0 });
-  });
-
-  it('accepts the seals of a lost key, always reports this, and finds later changes', async () => {
-    const [{ id: lost }] = [harness.replica([old]).keys.rows.first];
-    await record(harness.replica([old]), 3);
-    const alone = harness.replica([next]);
-    await expect(reseal(alone)).rejects.toThrow(lost);
-    expect(await reseal(alone, [lost])).toEqual({ attested: ROWS + 3, takenOver: ROWS + 3 });
-    await record(alone, 2);
-    await alone.sealAll();
-    // The two, and the record that the trail was accepted as it was.
-    const found = { valid: true, checked: ROWS + 6, unsealed: 0, taken_over: ROWS + 3 };
-    expect(await alone.verify()).toEqual(found);
-
-    const third = newKey();
-    await reseal(harness.replica([third, next]));
-    const afterwards = { ...found, unsealed: 1 };
-    expect(await harness.replica([third]).verify()).toEqual(afterwards);
-    const id = await idAt(42);
-    await harness.tamper(`update audit_log set actor = 'mallory' where id = '${id}'`);
-    expect(await harness.replica([third]).verify()).toMatchObject({
-      valid: false,
-      checked: 41,
-      first_invalid_id: id,
-    });
-  });
-
-  it('accepts the seals of retired keys if the attesting key is lost', async () => {
-    const rotated = harness.replica([next, old]);
-    await reseal(rotated);
-    const gone = [next, old].map((key) => harness.replica([key]).keys.rows.first.id);
-    const third = harness.replica([newKey()]);
-    const check = (lost: string[]) =>
-      new AuditResealing(harness.database.dataSource, third.keys, lost).check();
-    const heads = () => harness.rows('select * from audit_chain');
-    const before = await heads();
-    await expect(check([gone[0]!])).rejects.toThrow(`needs the key ${gone[1]}`);
-    await expect(check([gone[1]!])).rejects.toThrow('its head is signed with the key');
-    await check(gone);
-    expect(await heads()).toEqual(before);
-    expect(await reseal(third, gone)).toEqual({ attested: ROWS, takenOver: ROWS });
-    expect(await third.verify()).toMatchObject({ valid: true, taken_over: ROWS });
-  });
-
-  it('accepts only seals of the lost key: entries altered under a known key stay invalid', async () => {
-    const stray = newKey();
-    const { id: lost } = harness.replica([stray]).keys.rows.first;
-    await record(harness.replica([stray]), 2);
-    await harness.replica([stray, old]).sealAll();
-    const known = harness.replica([old]);
-    expect(await known.verify()).toMatchObject({ valid: false });
-    expect(await reseal(known, [lost])).toMatchObject({ takenOver: 2 });
-    expect(await known.verify()).toEqual({
-      valid: true,
-      checked: ROWS + 2,
-      unsealed: 1,
-      taken_over: 2,
-    });
-
-    const id = await idAt(5);
-    await harness.tamper(`update audit_log set actor = 'mallory' where id = '${id}'`);
-    await reseal(known, [lost]);
-    expect(await known.verify()).toMatchObject({ valid: false, first_invalid_id: id });
   });
 });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AuditBacklog } from '../../src/audit/chain/audit-sealing.js';
 import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/chain/audit-chain.repository.js';
-import { insertAuditRow } from '../../src/audit/audit-log.js';
+import { insertAuditRows } from '../../src/audit/audit-log.js';
 import { signHead, BEFORE_ALL } from '../../src/audit/chain/audit-chain.js';
 import { Clock } from '../../src/platform/clock.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
@@ -79,8 +79,8 @@ describe('the sealing of the audit trail', () => {
     await harness.asOwner(async (slow) => {
       await slow.query('begin');
       await slow.query('select pg_current_xact_id()');
-      const values = replica.log.valuesOf(someEntry({ actor: 'slow' }));
-      await slow.query(insertAuditRow(), values);
+      const values = replica.log.valuesOfAll([someEntry({ actor: 'slow' })]);
+      await slow.query(insertAuditRows(), values);
       for (let sealed = 1; sealed <= 3; sealed += 1) {
         await harness.record(replica);
         await replica.sealAll();

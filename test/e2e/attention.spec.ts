@@ -1,14 +1,12 @@
 import { DataSource } from 'typeorm';
-import { sealedColumns } from '../../src/app.schema.js';
 import { ApprovalExpiry } from '../../src/approvals/approvals.service.js';
-import { Transactions } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
-import { SealedValues } from '../../src/platform/secrets/sealed-values.js';
 import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
 import type { Answer } from '../support/api-client.js';
 import type { Behaviour } from '../support/fake-vendor.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
+import { lostKeySql } from '../support/lost-key.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
@@ -327,8 +325,7 @@ it('names to administrators what lost its secrets with a key, until it has new o
     expect(await lost()).toEqual([]);
 
     const [key] = app.nest.get(SecretKeys).ids;
-    const values = new SealedValues(app.nest.get(DataSource), sealedColumns);
-    await app.nest.get(Transactions).run((tx) => values.discard(tx, key!));
+    await app.nest.get(DataSource).query(lostKeySql(key!).secrets);
     const places = {
       source: '/api/webhooks/siem',
       connector: `/api/connectors/${firewall}`,

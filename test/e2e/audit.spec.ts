@@ -59,9 +59,9 @@ describe('feeds of changes', () => {
       const before = await create();
       await slow.query(`update incidents set title = 'late' where id = $1`, [before]);
       await slow.query(
-        `insert into audit_log (id, at, actor, action, subject_type, subject_id, details, writer, written, key_id, mac)
+        `insert into audit_log (id, at, actor, action, subject_type, subject_id, details, key_id, mac)
          select gen_random_uuid(), '2026-01-01', 'alice', 'incident.updated', 'incident', $1, '{"changed":["title"]}',
-                writer, written, key_id, mac from audit_log limit 1`,
+                key_id, mac from audit_log limit 1`,
         [before],
       );
       const after = await create();

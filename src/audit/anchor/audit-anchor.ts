@@ -4,7 +4,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
 import { writeWhole } from '../../platform/database/embedded/file-system.js';
 import { sameBytes, statementMac, AuditKeys } from '../chain/audit-chain.js';
-import { type Testimony, AuditWitness } from './audit-witness.js';
+import { AuditWitness, type SeenHead } from './audit-witness.js';
 
 const OWNER_ONLY = 0o600;
 const FILE_NAME = 'audit-anchor.json';
@@ -14,7 +14,6 @@ interface AnchorContent {
   readonly seq: string;
   readonly hash: string;
   readonly at: string;
-  readonly writers: readonly { readonly writer: string; readonly written: number }[];
   readonly key_id: string;
   readonly mac: string;
 }
@@ -29,32 +28,29 @@ export function anchorFileOf({
   return auditAnchorFile ?? join(dataDir, FILE_NAME);
 }
 
-async function writeAnchor(path: string, testimony: Testimony, keys: AuditKeys): Promise<void> {
+async function writeAnchor(path: string, head: SeenHead, keys: AuditKeys): Promise<void> {
   const { id, key } = keys.chain.first;
-  const { head, writers } = testimony;
   const content: AnchorContent = {
     about: ABOUT,
     seq: String(head.seq),
     hash: head.hash.toString('hex'),
     at: head.at.toISOString(),
-    writers,
     key_id: id,
-    mac: statementMac(key, 'anchor', fieldsOf(testimony)).toString('hex'),
+    mac: statementMac(key, 'anchor', fieldsOf(head)).toString('hex'),
   };
   await mkdir(dirname(path), { recursive: true });
   await writeWhole(path, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);
 }
 
 /** `undefined` if the file is damaged, altered or signed with a key that SECRETS_KEY does not hold. */
-function parseAnchor(text: string, keys: AuditKeys): Testimony | undefined {
+function parseAnchor(text: string, keys: AuditKeys): SeenHead | undefined {
   try {
-    const { seq, hash, at, writers, key_id, mac } = JSON.parse(text) as AnchorContent;
+    const { seq, hash, at, key_id, mac } = JSON.parse(text) as AnchorContent;
     const head = { seq: BigInt(seq), hash: Buffer.from(hash, 'hex'), at: new Date(at) };
-    const testimony = { head, writers };
     const named = keys.chain.find(key_id);
     if (!named) return undefined;
-    const expected = statementMac(named.key, 'anchor', fieldsOf(testimony));
-    return sameBytes(Buffer.from(mac, 'hex'), expected) ? testimony : undefined;
+    const expected = statementMac(named.key, 'anchor', fieldsOf(head));
+    return sameBytes(Buffer.from(mac, 'hex'), expected) ? head : undefined;
   } catch {
     return undefined;
   }
@@ -65,8 +61,8 @@ function parseAnchor(text: string, keys: AuditKeys): Testimony | undefined {
  * signed with an unknown key, is not changed.
  */
 export async function signAnchorAnew(path: string, keys: AuditKeys): Promise<void> {
-  const testimony = parseAnchor(await readFile(path, 'utf8').catch(absent), keys);
-  if (testimony) await writeAnchor(path, testimony, keys);
+  const head = parseAnchor(await readFile(path, 'utf8').catch(absent), keys);
+  if (head) await writeAnchor(path, head, keys);
 }
 
 function absent(error: NodeJS.ErrnoException): string {
@@ -75,9 +71,8 @@ function absent(error: NodeJS.ErrnoException): string {
 }
 
 /** Fields that the signature covers. */
-export function fieldsOf({ head, writers }: Testimony): string[] {
-  const counts = writers.flatMap(({ writer, written }) => [writer, String(written)]);
-  return [String(head.seq), head.hash.toString('hex'), head.at.toISOString(), ...counts];
+function fieldsOf({ seq, hash, at }: SeenHead): string[] {
+  return [String(seq), hash.toString('hex'), at.toISOString()];
 }
 
 /** Stores the knowledge of the witness in a file, for the next start and for other processes that use the same file. */
@@ -113,7 +108,7 @@ export class AuditAnchor {
     if (refusal !== undefined) return this.report(refusal);
     const present = this.present();
     try {
-      await writeAnchor(this.path, this.witness.testimony(), this.keys);
+      await writeAnchor(this.path, this.witness.head, this.keys);
       this.written = present;
       if (this.trouble !== undefined) this.logger.log(`${this.path} is written again.`);
       this.trouble = undefined;
@@ -125,9 +120,9 @@ export class AuditAnchor {
   /** Returns why the file must not be overwritten; `undefined` if it may be. */
   private async readForWitness(): Promise<string | undefined> {
     try {
-      const testimony = parseAnchor(await readFile(this.path, 'utf8'), this.keys);
-      if (testimony) this.witness.learn(testimony);
-      if (testimony || (await this.isOlderThanAcceptance())) return undefined;
+      const head = parseAnchor(await readFile(this.path, 'utf8'), this.keys);
+      if (head) this.witness.learn(head);
+      if (head || (await this.isOlderThanAcceptance())) return undefined;
       return `${this.path} is damaged or not signed with a key of SECRETS_KEY, and is not overwritten. Find out why, then move it away.`;
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') {
@@ -144,7 +139,7 @@ export class AuditAnchor {
   }
 
   private present(): string {
-    return fieldsOf(this.witness.testimony()).join(' ');
+    return fieldsOf(this.witness.head).join(' ');
   }
 
   /** Logs a fault once, not every second. */

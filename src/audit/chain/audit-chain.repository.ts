@@ -28,13 +28,6 @@ interface Backlog {
   readonly oldest: Date | undefined;
 }
 
-interface Holder {
-  readonly pid: number;
-  readonly role: string | null;
-  readonly application: string | null;
-  readonly address: string | null;
-}
-
 export interface Seal {
   readonly auditId: string;
   readonly hash: Buffer;
@@ -153,23 +146,11 @@ export class AuditChainRepository {
     );
     return { unsealed: Number(row?.unsealed ?? 0), oldest: row?.oldest ?? undefined };
   }
-
-  /** Session that holds the head. Columns that PostgreSQL hides from this role are null. */
-  async holderOfHead(manager: EntityManager): Promise<Holder | undefined> {
-    const [row] = await manager.query<Holder[]>(
-      `select s.pid, s.usename as role, s.application_name as application, s.client_addr::text as address
-       from audit_chain c
-       join pg_locks l on l.locktype = 'transactionid' and l.mode = 'ExclusiveLock' and l.granted
-         and l.transactionid = c.xmax
-       join pg_stat_activity s on s.pid = l.pid`,
-    );
-    return row;
-  }
 }
 
 /** Columns of an AuditRow, with the details as text. */
 export const AUDIT_ROW = `a.id, a.at, a.actor, a.action, a.subject_type, a.subject_id, a.details::text as details,
-  a.writer, a.written::text as written, a.key_id, a.mac`;
+  a.key_id, a.mac`;
 
 function headColumns(head: ChainHead): Omit<AuditChainEntity, 'only_row' | 'found_invalid_at'> {
   const { seq, hash, cluster, sealedTo, sealingTo, after, keyId, mac } = head;

@@ -11,8 +11,6 @@ const row = {
   subject_type: 'incident',
   subject_id: 'i-1',
   details: '{"severity":"high"}',
-  writer: null,
-  written: null,
 };
 const hex = (bytes: Buffer): string => bytes.toString('hex');
 
@@ -41,8 +39,6 @@ describe('the hashes of the audit chain', () => {
     { subject_id: 'i-2' },
     { details: '{"severity": "high"}' },
     { actor: 'alice","incident.created', action: '' },
-    { writer: 'w', written: '0' },
-    { writer: null, written: '0' },
   ])('cover %j', (change) => {
     expect(hex(rowMac(key, { ...row, ...change }))).not.toBe(hex(rowMac(key, row)));
   });

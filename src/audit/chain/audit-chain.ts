@@ -31,7 +31,6 @@ export interface SealedPoint {
 
 /** Proves that the service wrote the row: the MAC requires the key. */
 export function rowMac(key: KeyObject, row: AuditContent): Buffer {
-  const { writer, written } = row;
   return macOf(key, [
     'row',
     row.id,
@@ -41,8 +40,6 @@ export function rowMac(key: KeyObject, row: AuditContent): Buffer {
     row.subject_type,
     row.subject_id,
     row.details,
-    // Rows without a writer are valid, too.
-    ...(writer === null && written === null ? [] : [writer, written]),
   ]);
 }
 
@@ -71,7 +68,7 @@ export function headMac(
   return macOf(key, ['head', String(head.seq), hex(head.hash), ...progress]);
 }
 
-/** Signs data outside the database: a head in the log or a file, header and end of an export. */
+/** Signs data outside the database: the anchor file, header and end of an export. */
 export function statementMac(key: KeyObject, purpose: string, fields: readonly string[]): Buffer {
   return macOf(key, [purpose, ...fields]);
 }

@@ -1,7 +1,5 @@
 import { Logger } from '@nestjs/common';
 import type { AuditAnchor } from '../anchor/audit-anchor.js';
-import type { AuditWitness } from '../anchor/audit-witness.js';
-import { GENESIS, type AuditKeys } from './audit-chain.js';
 import {
   type AuditBacklog,
   type AuditSealer,
@@ -20,10 +18,8 @@ describe('the log of the sealer if sealing fails', () => {
     const nothing = () => Promise.resolve();
     const loop = new AuditSealingLoop(
       { sealPage: () => Promise.reject(failure) } as unknown as AuditSealer,
-      { head: GENESIS } as AuditWitness,
       { tellWitness: nothing, write: nothing } as unknown as AuditAnchor,
       {} as AuditBacklog,
-      { chain: { first: { id: '00000000', key: Buffer.alloc(32) } } } as unknown as AuditKeys,
     );
     loop.onApplicationBootstrap();
     // The loop tries once more before it ends.

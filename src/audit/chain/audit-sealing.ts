@@ -25,7 +25,7 @@ import {
   type SealingRound,
   roundAt,
 } from './audit-chain.js';
-import { AuditWitness, loggedHead } from '../anchor/audit-witness.js';
+import { AuditWitness } from '../anchor/audit-witness.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';
 import { AuditAnchor } from '../anchor/audit-anchor.js';
 
@@ -37,7 +37,7 @@ export interface Waiting {
   readonly oldestSeconds: number;
 }
 
-/** Number of rows that wait to be sealed, their age, and the session that blocks the sealer. */
+/** Number of rows that wait to be sealed, and their age. */
 @Injectable()
 export class AuditBacklog {
   constructor(
@@ -52,14 +52,10 @@ export class AuditBacklog {
     return { unsealed, oldestSeconds: Math.max(0, Math.floor(age)) };
   }
 
-  /** Message if rows have waited longer than LATE_SECONDS, with the reason; otherwise `undefined`. */
-  async lateness({ oldestSeconds }: Waiting): Promise<string | undefined> {
+  /** Message if rows have waited longer than LATE_SECONDS; otherwise `undefined`. */
+  lateness({ oldestSeconds }: Waiting): string | undefined {
     if (oldestSeconds <= LATE_SECONDS) return undefined;
-    const holder = await this.chain.holderOfHead(this.dataSource.manager);
-    const since = `the oldest unsealed audit entry is ${oldestSeconds} s old`;
-    if (!holder) return since;
-    const who = [holder.role, holder.application, holder.address].filter(Boolean).join(', ');
-    return `${since}, and the session ${holder.pid} (${who}) holds the end of the chain`;
+    return `the oldest unsealed audit entry is ${oldestSeconds} s old`;
   }
 }
 
@@ -141,26 +137,22 @@ export class AuditSealer {
 
 const EVERY_MS = 1_000;
 const LOOK_AT_BACKLOG_EVERY_MS = 30_000;
-const LOG_HEAD_EVERY_MS = 5 * 60_000;
 
 /** Pages to seal without a pause. They delay a shutdown by a few seconds at most. */
 const PAGES_AT_ONCE = 100;
 
-/** Runs the sealer once per second, and writes the end of the chain to the anchor file and the log. */
+/** Runs the sealer once per second, and writes the end of the chain to the anchor file. */
 @Injectable()
 export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(AuditSealingLoop.name);
   private readonly stop = new AbortController();
   private running: Promise<void> | undefined;
   private lastFailure: Error | undefined;
-  private logged = '';
 
   constructor(
     private readonly sealer: AuditSealer,
-    private readonly witness: AuditWitness,
     private readonly anchor: AuditAnchor,
     private readonly backlog: AuditBacklog,
-    private readonly keys: AuditKeys,
   ) {}
 
   /** Message if the chain was altered and sealing has stopped; otherwise `undefined`. */
@@ -178,19 +170,13 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
     this.stop.abort();
     await this.running;
     await this.sealPending();
-    this.logHead();
   }
 
   private async run(): Promise<void> {
     await this.anchor.tellWitness();
-    let headDue = performance.now();
-    let backlogDue = headDue + LOOK_AT_BACKLOG_EVERY_MS;
+    let backlogDue = performance.now() + LOOK_AT_BACKLOG_EVERY_MS;
     while (!this.stop.signal.aborted) {
       await this.sealPending();
-      if (performance.now() >= headDue) {
-        this.logHead();
-        headDue = performance.now() + LOG_HEAD_EVERY_MS;
-      }
       if (performance.now() >= backlogDue) {
         await this.warnOfBacklog();
         backlogDue = performance.now() + LOOK_AT_BACKLOG_EVERY_MS;
@@ -216,7 +202,7 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
   /** A session that locks the head stops sealing on all replicas without an error. */
   private async warnOfBacklog(): Promise<void> {
     try {
-      const late = await this.backlog.lateness(await this.backlog.waiting());
+      const late = this.backlog.lateness(await this.backlog.waiting());
       if (late !== undefined) this.logger.error(`Audit rows wait to be sealed: ${late}.`);
     } catch {
       // The database cannot be reached, which the sealer reports.
@@ -230,12 +216,5 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
       else reportFailure(this.logger, 'Sealing the audit trail', failure);
     }
     this.lastFailure = failure;
-  }
-
-  /** Useful if database administrators have no access to the log: see `npm run audit -- check-head`. */
-  private logHead(): void {
-    const line = loggedHead(this.witness.head, this.keys);
-    if (line !== this.logged) this.logger.log(line);
-    this.logged = line;
   }
 }

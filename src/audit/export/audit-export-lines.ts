@@ -32,8 +32,6 @@ export interface EntryLine {
   readonly subject_id: string;
   /** JSON as text: the MAC covers its bytes. */
   readonly details: string;
-  readonly writer?: string;
-  readonly written?: string;
   readonly key_id: string;
   readonly mac: string;
   /** Absent if the entry is not sealed yet. */
@@ -91,8 +89,6 @@ export function entryLine(
     subject_type: row.subject_type,
     subject_id: row.subject_id,
     details: row.details,
-    writer: row.writer ?? undefined,
-    written: row.written ?? undefined,
     key_id: row.key_id,
     mac: row.mac.toString('hex'),
     seal,
@@ -101,8 +97,7 @@ export function entryLine(
 }
 
 export function rowOfLine(line: EntryLine): AuditRow {
-  const { writer = null, written = null } = line;
-  return { ...line, writer, written, at: new Date(line.at), mac: bytesOf(line.mac) };
+  return { ...line, at: new Date(line.at), mac: bytesOf(line.mac) };
 }
 
 /**

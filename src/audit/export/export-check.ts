@@ -1,4 +1,4 @@
-import { attestedAs } from '../verification/audit-attestation.js';
+import { isAttested } from '../verification/audit-attestation.js';
 import {
   HASH_BYTES,
   isGenuine,
@@ -103,7 +103,7 @@ export class ExportCheck {
     if (attestedBy) {
       const said = { keyId: attestedBy.id, mac: Buffer.from(attestation.mac, 'hex') };
       const sealed = { ...this.point, keyId: seal.key_id };
-      if (attestedAs(said, this.keys.attestations, previous, sealed, row)) return;
+      if (isAttested(said, this.keys.attestations, previous, sealed, row)) return;
       return this.fault('differs from its attestation by a later key', line.id);
     }
     const named = this.keys.chain.find(seal.key_id);

@@ -11,9 +11,6 @@ import {
 import type { AuditAttestationEntity } from '../audit.entity.js';
 import type { AuditRow } from '../audit-entry.js';
 
-/** `genuine`: verified with its own keys. `taken_over`: accepted as it was found, because its key was lost. */
-type Attested = 'genuine' | 'taken_over';
-
 /** Placeholder for a seal that is not attested. */
 export const NOT_ATTESTED = Buffer.alloc(HASH_BYTES);
 
@@ -32,14 +29,12 @@ export interface SealAttestation {
 /** Signs a seal, its row and the previous seal as they are now. The keys of row and seal are not needed after that. */
 export function attestationMac(
   key: KeyObject,
-  how: Attested,
   previous: SealedPoint,
   seal: AttestedSeal,
   row: AuditRow,
 ): Buffer {
   return macOf(key, [
     'attestation',
-    how,
     hex(previous.hash),
     String(seal.seq),
     hex(seal.hash),
@@ -69,17 +64,14 @@ export function attestationOf(
   return undefined;
 }
 
-/** How seal and row were attested; `undefined` if one of them has changed since. */
-export function attestedAs(
+/** Whether seal and row are as they were attested. */
+export function isAttested(
   { keyId, mac }: SealAttestation,
   keys: KeyRing,
   previous: SealedPoint,
   seal: AttestedSeal,
   row: AuditRow,
-): Attested | undefined {
+): boolean {
   const named = keys.find(keyId);
-  if (!named) return undefined;
-  return (['genuine', 'taken_over'] as const).find((how) =>
-    sameBytes(mac, attestationMac(named.key, how, previous, seal, row)),
-  );
+  return named !== undefined && sameBytes(mac, attestationMac(named.key, previous, seal, row));
 }

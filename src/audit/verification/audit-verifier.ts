@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { Injectable, Logger } from '@nestjs/common';
-import { attestationOf, attestedAs } from './audit-attestation.js';
+import { attestationOf, isAttested } from './audit-attestation.js';
 import {
   GENESIS,
   isGenuine,
@@ -14,15 +14,13 @@ import {
 import type { AuditAttestationEntity } from '../audit.entity.js';
 import type { AuditRow } from '../audit-entry.js';
 import { AuditVerifyRepository, type SealedRow } from './audit-verify.repository.js';
-import { timeOfId } from '../../platform/ids.js';
-import type { WriterCount } from '../audit-log.js';
 import { Clock } from '../../platform/clock.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { AuditChainRepository } from '../chain/audit-chain.repository.js';
-import { lastAcceptedAt, AuditWitness, type Testimony } from '../anchor/audit-witness.js';
+import { lastAcceptedAt, AuditWitness, type SeenHead } from '../anchor/audit-witness.js';
 
-/** `unknown`: the key of the seal is missing. `taken_over`: the key was lost, see AuditResealing. */
-export type Verdict = 'genuine' | 'taken_over' | 'unknown' | 'altered';
+/** `unknown`: the key of the seal or its row is missing. */
+export type Verdict = 'genuine' | 'unknown' | 'altered';
 
 export interface JudgedSeal {
   readonly seal: SealedRow;
@@ -63,8 +61,10 @@ export class SealWalk {
     if (!row || seq !== previous.seq + 1n) return { seal, previous, verdict: 'altered' };
     const attestation = attestationOf(attestations, seq, this.keys.attestations);
     if (attestation) {
-      const how = attestedAs(attestation, this.keys.attestations, previous, seal, row);
-      return { seal, previous, verdict: how ?? 'altered', attestedBy: attestation.keyId };
+      const verdict = isAttested(attestation, this.keys.attestations, previous, seal, row)
+        ? 'genuine'
+        : 'altered';
+      return { seal, previous, verdict, attestedBy: attestation.keyId };
     }
     return { seal, previous, verdict: this.judgeByKeys(previous, seal, row) };
   }
@@ -78,66 +78,20 @@ export class SealWalk {
   }
 }
 
-/**
- * Counts missing rows. Each row carries the number of rows that its writer had committed before (`written`). That many
- * rows with a lower count must exist.
- */
-class WriterTally {
-  private readonly writers = new Map<
-    string,
-    { rows: number; most: number; rowsWithMost: number }
-  >();
-
-  add({ writer, written }: Pick<AuditRow, 'writer' | 'written'>): void {
-    if (writer === null || written === null) return;
-    const count = this.writers.get(writer) ?? { rows: 0, most: 0, rowsWithMost: 0 };
-    this.writers.set(writer, count);
-    count.rows += 1;
-    const said = Number(written);
-    if (said > count.most) Object.assign(count, { most: said, rowsWithMost: 0 });
-    if (said === count.most) count.rowsWithMost += 1;
-  }
-
-  /** `known`: counts from outside the database, for rows that no later row counts. */
-  missing(known: readonly WriterCount[], acceptedAt: number): number {
-    const missed = new Map<string, number>();
-    const miss = (writer: string, rows: number): void => {
-      // The acceptance of the trail covers rows that were missing then.
-      if (timeOfId(writer) <= acceptedAt) return;
-      missed.set(writer, Math.max(missed.get(writer) ?? 0, rows));
-    };
-    for (const [writer, { rows, most, rowsWithMost }] of this.writers) {
-      miss(writer, most - (rows - rowsWithMost));
-    }
-    for (const { writer, written } of known) {
-      miss(writer, written - (this.writers.get(writer)?.rows ?? 0));
-    }
-    return [...missed.values()].reduce((sum, rows) => sum + Math.max(0, rows), 0);
-  }
-}
-
 export interface Verification {
   readonly valid: boolean;
   /** Unchanged sealed rows, up to the first changed one. */
   readonly checked: number;
   /** Rows that wait for the sealer. Many of them mean that it does not run. */
   readonly unsealed: number;
-  /** Checked rows whose key was lost. They are unchanged since the key was given up. */
-  readonly taken_over?: number;
   readonly first_invalid_id?: string;
   /** The chain does not contain a head that was seen before. */
   readonly head_rewound?: true;
-  /** Committed rows that were removed before they were sealed. */
-  readonly missing?: number;
 }
 
 interface Walk {
   readonly count: number;
   readonly invalidId?: string;
-}
-
-interface SealedWalk extends Walk {
-  readonly takenOver: number;
 }
 
 /** Verifies the whole trail page by page, so that it needs the memory of one page. */
@@ -164,9 +118,9 @@ export class AuditVerifier {
   }
 
   async verify(): Promise<Verification> {
-    // Taken before the snapshot, which must contain everything that was seen by now.
-    const testimony = this.witness.testimony();
-    const found = await this.transactions.snapshot((manager) => this.look(manager, testimony));
+    // Read before the snapshot, which must contain everything that was seen by now.
+    const { head } = this.witness;
+    const found = await this.transactions.snapshot((manager) => this.look(manager, head));
     await this.keep(found.valid ? null : this.clock.now());
     return found;
   }
@@ -180,51 +134,37 @@ export class AuditVerifier {
     }
   }
 
-  private async look(manager: EntityManager, { head, writers }: Testimony): Promise<Verification> {
+  private async look(manager: EntityManager, head: SeenHead): Promise<Verification> {
     const end = await this.chain.readEnd(manager);
     const fault = faultOfEnd(end, this.keys.chain);
     const acceptedAt = await lastAcceptedAt(manager, this.chain, this.keys);
-    const tally = new WriterTally();
-    const seals = await this.walkSeals(manager, tally);
+    const seals = await this.walkSeals(manager);
     const sealedTo = end.restored ? null : (end.head?.sealedTo ?? null);
-    const rest = await this.walkUnsealed(manager, sealedTo, tally);
+    const rest = await this.walkUnsealed(manager, sealedTo);
     const invalidId = seals.invalidId ?? rest.invalidId;
     const rewound =
       head.at.getTime() > acceptedAt && !(await this.chain.leadsThrough(manager, head));
-    // After a fault nothing is counted: a changed row is not missing, and the walk has not seen all rows.
-    const missing = invalidId === undefined ? tally.missing(writers, acceptedAt) : 0;
     return {
-      valid: fault === undefined && invalidId === undefined && !rewound && missing === 0,
+      valid: fault === undefined && invalidId === undefined && !rewound,
       checked: seals.count,
       unsealed: rest.count,
-      taken_over: seals.takenOver || undefined,
       first_invalid_id: invalidId,
       head_rewound: rewound || undefined,
-      missing: missing || undefined,
     };
   }
 
-  private async walkSeals(manager: EntityManager, tally: WriterTally): Promise<SealedWalk> {
+  private async walkSeals(manager: EntityManager): Promise<Walk> {
     let count = 0;
-    let takenOver = 0;
     for await (const page of this.seals.pages(manager)) {
       for (const { seal, verdict } of page) {
-        if (verdict !== 'genuine' && verdict !== 'taken_over') {
-          return { count, takenOver, invalidId: seal.auditId };
-        }
-        tally.add(seal.row!);
+        if (verdict !== 'genuine') return { count, invalidId: seal.auditId };
         count += 1;
-        if (verdict === 'taken_over') takenOver += 1;
       }
     }
-    return { count, takenOver };
+    return { count };
   }
 
-  private async walkUnsealed(
-    manager: EntityManager,
-    sealedTo: string | null,
-    tally: WriterTally,
-  ): Promise<Walk> {
+  private async walkUnsealed(manager: EntityManager, sealedTo: string | null): Promise<Walk> {
     let count = 0;
     let invalidId: string | undefined;
     for (let afterId = BEFORE_ALL.id; ;) {
@@ -236,7 +176,6 @@ export class AuditVerifier {
       if (ids.length === 0) continue;
       for (const row of await this.records.unsealedAmong(manager, ids, sealedTo)) {
         count += 1;
-        tally.add(row);
         if (row.overdue || !isGenuine(row, this.keys.rows)) invalidId ??= row.id;
       }
     }

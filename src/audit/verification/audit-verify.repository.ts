@@ -86,20 +86,13 @@ export class AuditVerifyRepository {
     );
   }
 
-  /**
-   * Whether an unsealed row was signed with one of the keys or, without keys, with any key other than the current one.
-   */
-  async hasUnsealedOf(
-    manager: EntityManager,
-    keyIds: readonly string[],
-    presentId: string,
-  ): Promise<boolean> {
+  /** Whether an unsealed row was signed with a key other than the current one. */
+  async hasUnsealedOfOthers(manager: EntityManager, presentId: string): Promise<boolean> {
     const [row] = await manager.query<{ found: boolean }[]>(
       `select exists (
          select from audit_log a
-         where case when $2::text[] = '{}' then key_id <> $1 else key_id = any ($2) end
-           and not exists (select from audit_seals s where s.audit_id = a.id)) as found`,
-      [presentId, keyIds],
+         where key_id <> $1 and not exists (select from audit_seals s where s.audit_id = a.id)) as found`,
+      [presentId],
     );
     return row?.found === true;
   }

@@ -93,23 +93,18 @@ export class SealedConfig {
   }
 }
 
-/** Stored as the problem of a connector or channel whose secrets were discarded, so that attention finds it. */
+/** The SQL of "A lost key" in docs/operations.md stores this problem; attention finds it. */
 export const SECRETS_LOST = 'Its secrets were lost with their key. Give it new ones and enable it.';
 
-/**
- * Column with the sealed secrets of connectors or channels. If the key is lost, the secrets are discarded and the target is
- * disabled: without its secrets it would send unauthenticated requests.
- */
-export function sealedSecretsOf(table: string, owner: string, problemColumn: string): SealedColumn {
+/** Column with the sealed secrets of connectors or channels. */
+export function sealedSecretsOf(table: string, owner: string): SealedColumn {
   return {
     table,
     column: 'secrets',
     id: ['id'],
     where: 'secrets is not null',
     context: ({ id }) => `${owner}:${id}`,
-    discard: `update ${table} set secrets = null, secret_names = '{}', enabled = false,
-      ${problemColumn} = '${SECRETS_LOST}', version = version + 1, updated_at = now()`,
   };
 }
 
-export const CONNECTOR_SECRETS = sealedSecretsOf('connectors', 'connector', 'health_message');
+export const CONNECTOR_SECRETS = sealedSecretsOf('connectors', 'connector');

@@ -1,5 +1,4 @@
 -- details is json, not jsonb: json keeps every byte, and the MAC covers bytes.
--- writer, written: the process that wrote the row, and the number of its rows that it knew to be committed by then.
 create table audit_log (
   id uuid constraint pk_audit_log primary key,
   at timestamptz(3) not null,
@@ -10,9 +9,7 @@ create table audit_log (
   details json not null,
   xid xid8 not null default pg_current_xact_id(),
   key_id text not null,
-  mac bytea not null,
-  writer text,
-  written bigint
+  mac bytea not null
 );
 create index ix_audit_log_xid on audit_log (xid);
 create index ix_audit_log_subject_id on audit_log (subject_id);

@@ -56,5 +56,4 @@ export const REMEMBERED_SECRETS: SealedColumn = {
   id: ['principal', 'key'],
   where: 'sealed',
   context: ({ principal, key }) => secretContextOf({ principal: principal!, key: key! }),
-  discard: 'delete from idempotency_keys',
 };

@@ -34,15 +34,10 @@ export async function requireKnownKeys(
   return await new Transactions(dataSource).run((tx) => acceptKeys(tx, settings));
 }
 
-/** @param lostId a lost key, which is not required */
-export async function acceptKeys(
-  tx: Tx,
-  settings: KeySettings,
-  lostId?: string,
-): Promise<SecretKeys> {
+export async function acceptKeys(tx: Tx, settings: KeySettings): Promise<SecretKeys> {
   const repository = new SecretKeysRepository(tx.dataSource);
   await repository.lockTable(tx);
-  const known = (await repository.list(tx)).filter(({ id }) => id !== lostId);
+  const known = await repository.list(tx);
   const given = givenSecretKeys(settings);
   requireKeysOf(known, settings, given);
   const keys = given ?? loadSecretKeys(settings);

@@ -1,6 +1,5 @@
 // SQL: the tables and columns are listed by other modules and belong to several entities.
 import type { DataSource } from 'typeorm';
-import type { Tx } from '../database/transactions.js';
 import type { SecretBox } from './secret-box.js';
 import { UnreadableSecretError } from './secrets.errors.js';
 
@@ -14,8 +13,6 @@ export interface SealedColumn {
   readonly where: string;
   /** Context of the sealed value, built from the columns of `id`. */
   readonly context: (id: Readonly<Record<string, string>>) => string;
-  /** Beginning of the statement that removes an unreadable value. */
-  readonly discard: string;
 }
 
 type Row = Readonly<Record<string, string>>;
@@ -43,19 +40,6 @@ export class SealedValues {
       }
     }
     return count;
-  }
-
-  /** Removes all values that the key sealed; returns their number by table. */
-  async discard(tx: Tx, keyId: string): Promise<Record<string, number>> {
-    const counts: Record<string, number> = {};
-    for (const { table, column, where, discard } of this.columns) {
-      const [, count] = await tx.query<[unknown, number]>(
-        `${discard} where ${where} and ${keyOf(column)} = $1`,
-        [keyId],
-      );
-      counts[table] = (counts[table] ?? 0) + count;
-    }
-    return counts;
   }
 
   private async *rowsOfOthers(column: SealedColumn, keyId: string): AsyncGenerator<Row> {

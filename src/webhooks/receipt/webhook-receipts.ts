@@ -188,10 +188,7 @@ export class WebhookReceipts {
     });
     const timeline = this.timeline.valuesOf(entries);
     const numbers = await this.batches.insertNew(singles, insertion, timeline);
-    this.creation.inserted(
-      insertion,
-      rows.filter(({ id }) => numbers.has(id)),
-    );
+    this.creation.inserted(rows.filter(({ id }) => numbers.has(id)));
     return rows.map(({ id, createdAt }) => {
       const number = numbers.get(id);
       if (number === undefined) return undefined;

@@ -94,25 +94,10 @@ const IN_SOURCES = {
   context: ({ source }: Readonly<Record<string, string>>) => contextOf(source!),
 };
 
-/**
- * Where the secrets are stored. When the key that sealed one is lost it is discarded; without its present secret the
- * source is disabled, because nobody could sign for it.
- */
+/** Columns with sealed secrets of sources. */
 export const WEBHOOK_SECRETS: readonly SealedColumn[] = [
-  {
-    ...IN_SOURCES,
-    column: 'secret',
-    where: 'secret is not null',
-    discard: `update webhook_sources set secret = null, enabled = false,
-      version = version + 1, updated_at = now()`,
-  },
-  {
-    ...IN_SOURCES,
-    column: 'previous_secret',
-    where: 'previous_secret is not null',
-    discard: `update webhook_sources set previous_secret = null, previous_secret_until = null,
-      version = version + 1, updated_at = now()`,
-  },
+  { ...IN_SOURCES, column: 'secret', where: 'secret is not null' },
+  { ...IN_SOURCES, column: 'previous_secret', where: 'previous_secret is not null' },
 ];
 
 /** Opens each sealed secret once, however often the sources are read. */

@@ -71,11 +71,11 @@ KillSwitchRepository.prototype.lockExclusively = async function watchedLock(tx) 
   return locked;
 };
 
-const { EarlierPermits } = compiled('kill-switch/kill-switch-activation.js');
-const { waitUntilLapsed } = EarlierPermits.prototype;
-EarlierPermits.prototype.waitUntilLapsed = async function watchedCommit(age) {
+const { KillSwitchService } = compiled('kill-switch/kill-switch.service.js');
+const { waitForEarlierPermits } = KillSwitchService.prototype;
+KillSwitchService.prototype.waitForEarlierPermits = async function watchedCommit(age) {
   tell({ kind: 'activated', at: now(), locked });
-  await waitUntilLapsed.call(this, age);
+  await waitForEarlierPermits.call(this, age);
 };
 
 /* No vendor of the connector `http` takes long to do what it accepted: for one action type this one does. */

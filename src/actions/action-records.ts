@@ -21,7 +21,8 @@ import {
 } from './action.js';
 import { ACTION_TYPES, actionType } from '../action-catalogue/action-types.js';
 import { RequiredLevels } from './required-levels.js';
-import { ActionRecordsRepository, type ChangeRecords } from './actions.repository.js';
+import { Statements } from '../platform/database/statements.js';
+import { type ChangeRecords, INSERT_RECORDS, recordValues } from './action-rows.js';
 import { shortened, titleLine } from '../incidents/raw-data-text.js';
 import { shownStart, storable } from '../platform/text.js';
 /** The domain events of this module, by their names. */
@@ -91,7 +92,7 @@ export class ActionRecorder implements OnModuleInit {
     private readonly executed: Counter<'action_type' | 'status'>,
     @InjectMetric('action_failures_total')
     private readonly failures: Counter<'action_type' | 'code'>,
-    private readonly records: ActionRecordsRepository,
+    private readonly statements: Statements,
     private readonly clock: Clock,
     private readonly levels: RequiredLevels,
   ) {}
@@ -127,7 +128,7 @@ export class ActionRecorder implements OnModuleInit {
   async recordAll(tx: Tx, changes: readonly ActionChanged[]): Promise<void> {
     if (changes.length === 0) return;
     const records = this.recordsOf(changes);
-    await this.records.insert(tx, records);
+    await this.statements.rowsIn(tx, INSERT_RECORDS, recordValues(records));
     afterCommit(tx, () => this.recorded(records, changes));
   }
 

@@ -151,6 +151,7 @@ export class ActionCreation {
       id: newId(requestedAt.getTime()),
       incident_id: wanted.incident?.id,
       requested_at: requestedAt,
+      updated_at: requestedAt,
       status: simulated ? endOf(simulated) : statusOf(wanted.approval_level, available),
       result: available ? simulated : noConnector(wanted),
       phase: isClaimed && !simulated ? 'claimed' : undefined,

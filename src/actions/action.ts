@@ -1,3 +1,4 @@
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import { bareMessageId } from '../action-catalogue/parameters.js';
 import type { LockedIncident } from '../incidents/incident.js';
@@ -84,54 +85,206 @@ export type Parameters = Readonly<Record<string, unknown>>;
 /** Part of the incident that is shown with an action, and its mail, which is not shown. */
 export type ActionIncident = Omit<LockedIncident, 'id'>;
 
-export interface Action {
-  /** UUID. Answers show it as `act-<uuid>`. */
+/** Row of an action, and the source of the type Action. Columns without a value are absent instead of null. */
+@Entity('actions')
+@Check(
+  'ck_actions_status',
+  `status in ('pending', 'pending_approval', 'completed', 'failed', 'rejected')`,
+)
+@Check('ck_actions_approval_level', `approval_level in ('analyst', 'senior', 'manager')`)
+@Check(
+  'ck_actions_phase',
+  `phase is null or (status = 'pending' and phase in ('claimed', 'accepted') and connector_id is not null)`,
+)
+@Check('ck_actions_lease', `(status = 'pending') = (lease_until is not null)`)
+@Check(
+  'ck_actions_pending_approval',
+  `status <> 'pending_approval' or (approval_level is not null and approved_by is null)`,
+)
+@Check(
+  'ck_actions_consent',
+  `status not in ('pending', 'completed') or approval_level is null or approved_by is not null`,
+)
+@Check('ck_actions_result', `status not in ('completed', 'failed') or result is not null`)
+@Check(
+  'ck_actions_rejected',
+  `(status = 'rejected') = (rejected_by is not null and rejected_at is not null and rejection_reason is not null)`,
+)
+@Check(
+  'ck_actions_rejection_code',
+  `rejection_code is null or (rejection_code = 'expired' and status = 'rejected')`,
+)
+@Index('uq_actions_rollback_of', ['rollback_of'], {
+  unique: true,
+  where: `status not in ('failed', 'rejected')`,
+})
+@Index('ix_actions_rollbacks', ['rollback_of'], { where: 'rollback_of is not null' })
+@Index('ix_actions_lease', ['lease_until'], { where: `status = 'pending'` })
+@Index('ix_actions_incident', ['incident_id', 'id'], { where: 'incident_id is not null' })
+@Index('ix_actions_status', ['status', 'id'])
+@Index('ix_actions_target', ['target_hash', 'action_type', 'id'], {
+  where: 'target_hash is not null',
+})
+@Index('ix_actions_type', ['action_type', 'id'])
+@Index('ix_actions_level', ['approval_level', 'id'], { where: 'approval_level is not null' })
+@Index('ix_actions_requested_by', ['requested_by', 'id'])
+@Index('ix_actions_approved_by', ['approved_by', 'id'], { where: 'approved_by is not null' })
+@Index('ix_actions_executed_at', ['executed_at', 'id'])
+@Index('ix_actions_updated_at', ['updated_at', 'id'])
+// Descending with nulls last, which TypeORM does not support.
+@Index('ix_actions_executed_last', { synchronize: false })
+export class ActionEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_actions' })
   readonly id: string;
+
+  @Column({ type: 'uuid', nullable: true })
+  @ForeignKey('incidents', { name: 'fk_actions_incident' })
   readonly incident_id?: string;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly action_type: ActionTypeName;
+
+  @Column({ type: 'json' })
+  readonly parameters: Parameters;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly status: ActionStatus;
+
+  @Column({ type: 'text', collation: 'C', nullable: true })
+  readonly approval_level?: RequiredLevel;
+
+  @Column({ type: 'text' })
+  readonly requested_by: string;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly requested_at: Date;
+
+  /** Playbook run that requested the action. The run may have been deleted since. */
+  @Column({ type: 'uuid', nullable: true })
+  readonly playbook_run_id?: string;
+
+  /** Principal who started that run. Absent for an automatic run. The principal counts as a requester of its actions. */
+  @Column({ type: 'text', nullable: true })
+  readonly on_behalf_of?: string;
+
+  /** For a step of an automatic run: who wrote the playbook version, made it automatic or trusted the verdict. */
+  @Column({ type: 'json', nullable: true })
+  readonly authors?: readonly string[];
+
+  @Column({ type: 'json', nullable: true })
+  readonly preview?: ActionPreview;
+
+  @Column({ type: 'uuid', nullable: true })
+  @ForeignKey(() => ActionEntity, { name: 'fk_actions_rollback_of' })
+  readonly rollback_of?: string;
+
+  @Column({ type: 'text', nullable: true })
+  readonly reason?: string;
+
+  /** Time of the last reminder that the approval expires soon. */
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly reminded_at?: Date;
+
+  @Column({ type: 'text', nullable: true })
+  readonly approved_by?: string;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly approved_at?: Date;
+
+  @Column({ type: 'text', nullable: true })
+  readonly comment?: string;
+
+  @Column({ type: 'text', nullable: true })
+  readonly rejected_by?: string;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly rejected_at?: Date;
+
+  @Column({ type: 'text', nullable: true })
+  readonly rejection_reason?: string;
+
+  /** `expired`: nobody decided in time. Absent for other rejections. */
+  @Column({ type: 'text', nullable: true })
+  readonly rejection_code?: 'expired';
+
+  @Column({ type: 'text', nullable: true })
+  readonly executed_by?: string;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly executed_at?: Date;
+
+  /** Latest of the times at which the action was requested, decided on or executed. Written by a trigger. */
+  @Column({ type: 'timestamptz', precision: 3, insert: false, update: false })
+  readonly updated_at: Date;
+
+  @Column({ type: 'json', nullable: true })
+  readonly result?: ActionResult;
+
+  @Column({ type: 'text', nullable: true })
+  readonly phase?: Phase;
+
+  /** A call may have been sent, in this attempt or an earlier one. */
+  @Column({ type: 'boolean', default: false })
+  readonly sent: boolean;
+
+  /** Number of the latest claim. Writes of an earlier claim are refused. */
+  @Column({ type: 'integer', default: 0 })
+  readonly fence: number;
+
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly lease_until?: Date;
+
+  @Column({ type: 'text', nullable: true })
+  readonly connector_id?: string;
+
+  /** Handle of the vendor for questions about the progress. */
+  @Column({ type: 'json', nullable: true })
+  readonly handle?: Readonly<Record<string, unknown>>;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly accepted_at?: Date;
+
+  /** See targetHash. */
+  @Column({ type: 'bytea', nullable: true })
+  readonly target_hash?: Buffer;
+}
+
+type HiddenColumn = 'lease_until' | 'target_hash';
+
+export type Action = Omit<ActionEntity, HiddenColumn> & {
   /** Absent for direct actions, and if the incident was deleted. */
   readonly incident?: ActionIncident;
-  readonly action_type: ActionTypeName;
-  readonly parameters: Parameters;
-  readonly status: ActionStatus;
-  readonly approval_level?: RequiredLevel;
-  readonly requested_by: string;
-  readonly requested_at: Date;
-  /** Playbook run that requested the action. */
-  readonly playbook_run_id?: string;
-  /** Principal who started that run. Absent for an automatic run. The principal counts as a requester of its actions. */
-  readonly on_behalf_of?: string;
-  /** Of a step of an automatic run: who wrote the version of its playbook, let it run automatically or trusted the verdict. */
-  readonly authors?: readonly string[];
-  /** For a rollback: the action that it rolls back, and why. */
-  readonly rollback_of?: string;
-  readonly reason?: string;
   readonly rolled_back_by?: string;
   /** Time from which the action can no longer be approved. */
   readonly expires_at?: Date;
-  /** Time of the last reminder that the approval expires soon. */
-  readonly reminded_at?: Date;
-  readonly preview?: ActionPreview;
-  readonly approved_by?: string;
-  readonly approved_at?: Date;
-  readonly comment?: string;
-  readonly rejected_by?: string;
-  readonly rejected_at?: Date;
-  readonly rejection_reason?: string;
-  /** `expired`: nobody decided in time. Absent for other rejections. */
-  readonly rejection_code?: 'expired';
-  readonly executed_by?: string;
-  readonly executed_at?: Date;
-  readonly result?: ActionResult;
-  readonly phase?: Phase;
-  /** A call may have been sent, in this attempt or an earlier one. */
-  readonly sent: boolean;
-  /** Number of the latest claim. Writes of an earlier claim are refused. */
-  readonly fence: number;
-  readonly connector_id?: string;
-  /** Handle of the vendor for questions about the progress. */
-  readonly handle?: Readonly<Record<string, unknown>>;
-  /** Time at which the vendor accepted the action. */
-  readonly accepted_at?: Date;
+};
+
+/** A sum of the fold: one for each combination. */
+@Entity('action_counts')
+export class ActionCountEntity {
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_action_counts',
+  })
+  readonly status: string;
+
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_action_counts',
+  })
+  readonly action_type: string;
+
+  @PrimaryColumn({
+    type: 'text',
+    collation: 'C',
+    primaryKeyConstraintName: 'pk_action_counts',
+  })
+  readonly approval_level: string;
+
+  @Column({ type: 'bigint' })
+  readonly n: string;
 }
 
 /**
@@ -168,15 +321,6 @@ export function executedBy({
   requested_by,
 }: Pick<Action, 'approved_by' | 'requested_by'>): string {
   return approved_by ?? (isPerson(requested_by) ? requested_by : SYSTEM);
-}
-
-/** Time of the last change that callers can see. */
-export function lastChangeOf(action: Action): Date {
-  const { requested_at, approved_at, rejected_at, executed_at } = action;
-  const times = [requested_at, approved_at, rejected_at, executed_at].map(
-    (at) => at?.getTime() ?? 0,
-  );
-  return new Date(Math.max(...times));
 }
 
 /** All who asked for the action. Under the rule of four eyes none of them approves it, or rolls it back alone. */

@@ -22,7 +22,6 @@ import {
   shownActionId,
   type ActionIncident,
   type ActionPreview,
-  lastChangeOf,
 } from './action.js';
 import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-types.js';
 import type { WantedAction } from './action-requests.js';
@@ -449,7 +448,7 @@ export class ActionSummaryDto {
       parameters: action.parameters,
       requested_by: action.requested_by,
       requested_at: action.requested_at.toISOString(),
-      updated_at: lastChangeOf(action).toISOString(),
+      updated_at: action.updated_at.toISOString(),
       playbook_run_id: action.playbook_run_id,
       on_behalf_of: action.on_behalf_of,
       expires_at: action.expires_at?.toISOString(),

@@ -5,7 +5,7 @@ import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
 import { RequiredLevels } from './required-levels.js';
 import { ActionRecorder } from './action-records.js';
-import { ActionRecordsRepository, ActionsRepository } from './actions.repository.js';
+import { ActionsRepository } from './actions.repository.js';
 import { ActionPreviews } from './action-previews.js';
 import { ActionRequests, ActionCreation } from './action-requests.js';
 import { Twins } from './action-twins.js';
@@ -45,7 +45,6 @@ import { RollbackService } from './rollback.service.js';
     ActionListRepository,
     ActionPreviews,
     ActionRecorder,
-    ActionRecordsRepository,
     ActionRecovery,
     ActionRequests,
     AwaitedRuns,

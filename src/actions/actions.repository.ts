@@ -1,23 +1,10 @@
-// SQL: every change of an action pays for it, and it is one statement for three tables.
-// SQL: requests are a hot path, one statement for all that are made together, with all that is recorded of them.
-// SQL to read and lock an action: every action pays for that, and it comes with what is said of its incident.
+// SQL: reads and locks of hot paths. The other changes use TypeORM.
 import { Injectable } from '@nestjs/common';
-import { AUDIT_PARAMETERS, insertAuditRows } from '../audit/audit-log.js';
-import {
-  type Statement,
-  Statements,
-  type InsertedColumn,
-  namesOf,
-  valuesOfRows,
-} from '../platform/database/statements.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/timeline-entry.js';
-import type { DomainEvent } from '../platform/jobs/events/domain-event.js';
-import { eventRows, insertEvents } from '../platform/jobs/events/event-outbox.js';
-import { targetHash } from './action-twins.js';
 import {
   type Action,
-  reportedSender,
+  ActionEntity,
   type ActionPreview,
   type ActionResult,
   SYSTEM,
@@ -44,115 +31,15 @@ import {
   type LockedRow,
 } from '../incidents/records/incident.sql.js';
 import type { ApprovalLevel } from '../platform/access/roles.js';
-import { ACTION_COLUMNS, ActionEntity, actionOf, type ActionRow } from './action.entity.js';
-export interface ChangeRecords {
-  /** See AuditLog.valuesOfAll. */
-  readonly audit: readonly unknown[];
-  /** See IncidentTimeline.valuesOf. */
-  readonly timeline: readonly unknown[];
-  readonly events: readonly DomainEvent[];
-}
-
-const INSERT: Statement = {
-  name: 'action_records_insert',
-  text: `
-    with record as (${insertAuditRows()}),
-    entry as (${insertTimeline(1 + AUDIT_PARAMETERS)})
-    ${insertEvents(`$${1 + AUDIT_PARAMETERS + TIMELINE_PARAMETERS}`)}`,
-};
-
-/** Writes all records of a change in one round trip: see ActionRecorder. */
-@Injectable()
-export class ActionRecordsRepository {
-  constructor(private readonly statements: Statements) {}
-
-  async insert(tx: Tx, { audit, timeline, events }: ChangeRecords): Promise<void> {
-    await this.statements.rowsIn(tx, INSERT, [...audit, ...timeline, eventRows(events)]);
-  }
-}
-
-export interface NewAction {
-  readonly action: Action;
-  /** Where it is claimed, its lease; else how long whoever requested it has to begin it. */
-  readonly leaseMs: number;
-}
-
-const json = (value: object | undefined): string | null =>
-  value === undefined ? null : JSON.stringify(value);
-
-const COLUMNS: readonly InsertedColumn<Action>[] = [
-  { name: 'id', type: 'uuid', of: ({ id }) => id },
-  { name: 'incident_id', type: 'uuid', of: ({ incident_id }) => incident_id ?? null },
-  { name: 'action_type', type: 'text', of: ({ action_type }) => action_type },
-  { name: 'parameters', type: 'json', of: ({ parameters }) => json(parameters) },
-  { name: 'status', type: 'text', of: ({ status }) => status },
-  {
-    name: 'approval_level',
-    type: 'text',
-    of: ({ approval_level }) => approval_level ?? null,
-  },
-  { name: 'requested_by', type: 'text', of: ({ requested_by }) => requested_by },
-  { name: 'requested_at', type: 'timestamptz', of: (row) => row.requested_at.toISOString() },
-  {
-    name: 'playbook_run_id',
-    type: 'uuid',
-    of: ({ playbook_run_id }) => playbook_run_id ?? null,
-  },
-  { name: 'on_behalf_of', type: 'text', of: ({ on_behalf_of }) => on_behalf_of ?? null },
-  { name: 'authors', type: 'json', of: ({ authors }) => json(authors) },
-  { name: 'rollback_of', type: 'uuid', of: ({ rollback_of }) => rollback_of ?? null },
-  { name: 'reason', type: 'text', of: ({ reason }) => reason ?? null },
-  { name: 'result', type: 'json', of: ({ result }) => json(result) },
-  { name: 'executed_by', type: 'text', of: ({ executed_by }) => executed_by ?? null },
-  {
-    name: 'executed_at',
-    type: 'timestamptz',
-    of: ({ executed_at }) => executed_at?.toISOString() ?? null,
-  },
-  {
-    name: 'connector_id',
-    type: 'text',
-    of: ({ connector_id }) => connector_id ?? null,
-  },
-  { name: 'phase', type: 'text', of: ({ phase }) => phase ?? null },
-  {
-    name: 'target_hash',
-    type: 'bytea',
-    of: (row) => targetHash(row.action_type, row.parameters, reportedSender(row)) ?? null,
-  },
-  { name: 'fence', type: 'integer', of: ({ fence }) => String(fence) },
-];
-
-const NAMES = namesOf(COLUMNS);
-const ARRAYS = COLUMNS.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
-const LEASES = COLUMNS.length + 1;
-const AFTER_AUDIT = LEASES + 1 + AUDIT_PARAMETERS;
-
-/** A lease begins when its action is inserted, by the clock of the database. */
-export const INSERT_ACTIONS: Statement = {
-  name: 'actions_insert',
-  text: `
-    with record as (${insertAuditRows(LEASES + 1)}),
-    entry as (${insertTimeline(AFTER_AUDIT)}),
-    event as (${insertEvents(`$${AFTER_AUDIT + TIMELINE_PARAMETERS}`)})
-    insert into actions (${NAMES}, lease_until)
-    select ${NAMES}, case when status = 'pending' then now() + lease_ms * interval '1 millisecond' end
-      from unnest(${ARRAYS}, $${LEASES}::integer[]) as added (${NAMES}, lease_ms)`,
-};
-
-export function newActionValues(actions: readonly NewAction[], records: ChangeRecords): unknown[] {
-  return [
-    ...valuesOfRows(
-      COLUMNS,
-      actions.map(({ action }) => action),
-    ),
-    actions.map(({ leaseMs }) => leaseMs),
-    ...records.audit,
-    ...records.timeline,
-    eventRows(records.events),
-  ];
-}
-
+import {
+  ACTION_COLUMNS,
+  actionOf,
+  type ActionRow,
+  type ChangeRecords,
+  INSERT_ACTIONS,
+  type NewAction,
+  newActionValues,
+} from './action-rows.js';
 export interface Approval {
   readonly by: string;
   readonly at: Date;
@@ -262,16 +149,14 @@ export class ActionsRepository {
   }
 
   async findRoute(id: string): Promise<ActionRoute | undefined> {
-    type Row = Pick<ActionEntity, 'id' | 'action_type' | 'incident_id' | 'rollback_of'>;
-    const [row] = await this.statements.rows<Row>(FIND_ROUTE, [id]);
-    if (!row) return undefined;
-    const { action_type, incident_id, rollback_of } = row;
-    return {
-      id,
-      action_type,
-      incident_id: incident_id ?? undefined,
-      rollback_of: rollback_of ?? undefined,
-    };
+    const [row] = await this.statements.rows<ActionRoute>(FIND_ROUTE, [id]);
+    return (
+      row && {
+        ...row,
+        incident_id: row.incident_id ?? undefined,
+        rollback_of: row.rollback_of ?? undefined,
+      }
+    );
   }
 
   async findById(id: string): Promise<Action | undefined> {
@@ -306,8 +191,8 @@ export class ActionsRepository {
         status: 'pending',
         approved_by: by,
         approved_at: at,
-        comment: comment ?? null,
-        approval_level: level === 'none' ? null : level,
+        comment,
+        approval_level: level === 'none' ? undefined : level,
         ...(connectorId !== undefined && {
           phase: 'claimed' as const,
           fence: () => 'fence + 1',
@@ -420,7 +305,7 @@ export class ActionsRepository {
       rejected_by: rejection.by,
       rejected_at: rejection.at,
       rejection_reason: rejection.reason,
-      rejection_code: rejection.code ?? null,
+      rejection_code: rejection.code,
     });
   }
 
@@ -430,7 +315,7 @@ export class ActionsRepository {
     changes: Update,
     parameters: Readonly<Record<string, unknown>> = {},
   ): Promise<Action[]> {
-    const update = updateOf(tx).set({ ...changes, lease_until: null });
+    const update = updateOf(tx).set({ ...changes, lease_until: () => 'null' });
     return await changedBy(update.where(where).setParameters(parameters));
   }
 }

@@ -7,6 +7,7 @@ const action = (more: Partial<Action>): Action => ({
   status: 'completed',
   requested_by: 'alice',
   requested_at: new Date(0),
+  updated_at: new Date(0),
   sent: true,
   fence: 1,
   ...more,

@@ -2,7 +2,7 @@ import type { Action } from '../../src/actions/action.js';
 import { ActionEndings, type Ending } from '../../src/actions/execution/claims.js';
 import { ClaimRepository, type Fenced } from '../../src/actions/execution/claim.repository.js';
 import type { ActionChanged, ActionRecorder } from '../../src/actions/action-records.js';
-import type { ChangeRecords } from '../../src/actions/actions.repository.js';
+import type { ChangeRecords } from '../../src/actions/action-rows.js';
 import { AUDIT_PARAMETERS } from '../../src/audit/audit-log.js';
 import { TIMELINE_PARAMETERS } from '../../src/incidents/timeline/timeline-entry.js';
 import { Statements } from '../../src/platform/database/statements.js';

@@ -1,9 +1,10 @@
 // SQL: a temporary table, and an update that sets many columns from one row.
 import type { Tx } from '../../platform/database/transactions.js';
-import { type ActionEntity, TABLE_COLUMNS } from '../action.entity.js';
+import { columnsOf } from '../../platform/database/columns.js';
+import { ActionEntity } from '../action.js';
 
 /** What a request says, and what nothing changes afterwards. */
-const REQUESTED: readonly string[] = [
+const REQUESTED = [
   'id',
   'incident_id',
   'action_type',
@@ -15,10 +16,10 @@ const REQUESTED: readonly string[] = [
   'authors',
   'rollback_of',
   'reason',
-] satisfies (keyof ActionEntity)[];
+] as const;
 
 /** Everything that changes after an action was requested. */
-const PROGRESS = TABLE_COLUMNS.filter((column) => !REQUESTED.includes(column)).join(', ');
+const PROGRESS = columnsOf(ActionEntity, REQUESTED).join(', ');
 
 /** What became of actions between the backup and the restore. */
 export interface ActionsAcrossRestore {

@@ -12,9 +12,9 @@ import {
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
-import type { Action } from '../action.js';
+import { type Action, ActionEntity } from '../action.js';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import { ACTION_COLUMNS, ActionEntity, actionOf, type ActionRow } from '../action.entity.js';
+import { ACTION_COLUMNS, actionOf, type ActionRow } from '../action-rows.js';
 
 /** Names one run of an action: a later claim has a higher fence, and what an earlier run writes does not count any more. */
 export interface Fenced {

@@ -11,11 +11,17 @@ import {
   takesPart,
   Transactions,
 } from '../../platform/database/transactions.js';
-import { eventRows, insertEvents } from '../../platform/jobs/events/event-outbox.js';
+import { insertEvents } from '../../platform/jobs/events/event-outbox.js';
 import { type Action, type ActionResult, shownActionId, executedBy, SYSTEM } from '../action.js';
 import { type ActionChanged, ActionRecorder } from '../action-records.js';
-import { type ChangeRecords, ActionsRepository } from '../actions.repository.js';
-import { ACTION_COLUMNS, actionOf, type ActionRow } from '../action.entity.js';
+import { ActionsRepository } from '../actions.repository.js';
+import {
+  ACTION_COLUMNS,
+  actionOf,
+  type ActionRow,
+  type ChangeRecords,
+  recordValues,
+} from '../action-rows.js';
 import { endOf, resultOfLoss } from './execution-rules.js';
 import { OF_RUN, ClaimRepository } from './claim.repository.js';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -139,9 +145,7 @@ function endValues(endings: readonly Ending[], records: ChangeRecords): unknown[
     endings.map(({ result }) => JSON.stringify(result)),
     endings.map(({ at }) => at.toISOString()),
     endings.map(({ by }) => by),
-    ...records.audit,
-    ...records.timeline,
-    eventRows(records.events),
+    ...recordValues(records),
   ];
 }
 

@@ -22,14 +22,15 @@ import {
   type WithTotal,
 } from '../../platform/counting/counted-list.sql.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
-import { type Action, ACTION_STATUSES, type ActionStatus, type RequiredLevel } from '../action.js';
-import { endIdBefore, firstIdAfter, firstIdAt } from '../../platform/ids.js';
 import {
-  ACTION_COLUMNS,
+  type Action,
+  ACTION_STATUSES,
   type ActionCountEntity,
-  actionOf,
-  type ActionRow,
-} from '../action.entity.js';
+  type ActionStatus,
+  type RequiredLevel,
+} from '../action.js';
+import { endIdBefore, firstIdAfter, firstIdAt } from '../../platform/ids.js';
+import { ACTION_COLUMNS, actionOf, type ActionRow } from '../action-rows.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
@@ -104,7 +105,7 @@ export function listQuery({ filter, sort, page, per_page }: ActionListRequest): 
     ids: `
     select id from (${first}) as candidate order by ${orderBy(order)}
     offset ${values.add(offset, 'bigint')} limit ${per_page}`,
-    columns: `${ACTION_COLUMNS}, actions.updated_at`,
+    columns: ACTION_COLUMNS,
     table: 'actions',
     order,
   });

@@ -1,0 +1,152 @@
+// SQL: each read of an action, the insert of new actions, and all records of a change in one statement.
+import { getMetadataArgsStorage } from 'typeorm';
+import { AUDIT_PARAMETERS, insertAuditRows } from '../audit/audit-log.js';
+import { reportedMail } from '../incidents/incident.js';
+import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/timeline-entry.js';
+import { columnsOf } from '../platform/database/columns.js';
+import {
+  type Statement,
+  type InsertedColumn,
+  namesOf,
+  valuesOfRows,
+} from '../platform/database/statements.js';
+import type { DomainEvent } from '../platform/jobs/events/domain-event.js';
+import { eventRows, insertEvents } from '../platform/jobs/events/event-outbox.js';
+import { type Action, ActionEntity, type ActionIncident, reportedSender } from './action.js';
+import { targetHash } from './action-twins.js';
+
+const COLUMNS = columnsOf(ActionEntity, ['lease_until', 'target_hash']);
+
+/** A row of ACTION_COLUMNS. */
+export type ActionRow = {
+  readonly [Name in (typeof COLUMNS)[number] | 'rolled_back_by']-?: undefined extends Action[Name]
+    ? Exclude<Action[Name], undefined> | null
+    : Action[Name];
+} & {
+  readonly incident:
+    (Omit<ActionIncident, 'mail'> & { message_id: unknown; sender: unknown }) | null;
+};
+
+/** The columns of an action, with its incident and its rollback. */
+export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).join(', ')},
+  (select back.id from actions back
+    where back.rollback_of = actions.id and back.status not in ('failed', 'rejected')) as rolled_back_by,
+  (select json_build_object('incident_number', incidents.incident_number,
+                            'incident_type', incidents.incident_type,
+                            'title', incidents.title, 'severity', incidents.severity,
+                            'status', incidents.status,
+                            'message_id', incidents.fields->'message_id', 'sender', incidents.fields->'sender')
+     from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
+
+export function actionOf({ incident, ...columns }: ActionRow): Action {
+  const present = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== null));
+  return {
+    ...(present as Omit<Action, 'incident'>),
+    ...(incident && { incident: incidentOf(incident) }),
+  };
+}
+
+function incidentOf(incident: NonNullable<ActionRow['incident']>): ActionIncident {
+  const { message_id, sender, ...shown } = incident;
+  return { ...shown, mail: reportedMail(message_id, sender) };
+}
+
+export interface ChangeRecords {
+  readonly audit: readonly unknown[];
+  readonly timeline: readonly unknown[];
+  readonly events: readonly DomainEvent[];
+}
+
+/** Writes all records of a change in one round trip. */
+export const INSERT_RECORDS: Statement = {
+  name: 'action_records_insert',
+  text: `
+    with record as (${insertAuditRows()}),
+    entry as (${insertTimeline(1 + AUDIT_PARAMETERS)})
+    ${insertEvents(`$${1 + AUDIT_PARAMETERS + TIMELINE_PARAMETERS}`)}`,
+};
+
+export function recordValues({ audit, timeline, events }: ChangeRecords): unknown[] {
+  return [...audit, ...timeline, eventRows(events)];
+}
+
+export interface NewAction {
+  readonly action: Action;
+  /** Lease of the claim. For an unclaimed action: time until recovery begins it. */
+  readonly leaseMs: number;
+}
+
+const INSERTED = [
+  'id',
+  'incident_id',
+  'action_type',
+  'parameters',
+  'status',
+  'approval_level',
+  'requested_by',
+  'requested_at',
+  'playbook_run_id',
+  'on_behalf_of',
+  'authors',
+  'rollback_of',
+  'reason',
+  'result',
+  'executed_by',
+  'executed_at',
+  'connector_id',
+  'phase',
+  'target_hash',
+  'fence',
+] as const satisfies (keyof ActionEntity)[];
+type InsertedRow = Pick<ActionEntity, (typeof INSERTED)[number]>;
+
+const TYPES = new Map(
+  getMetadataArgsStorage().columns.flatMap(({ target, propertyName, options }) =>
+    target === ActionEntity ? [[propertyName, options.type as string] as const] : [],
+  ),
+);
+
+const INSERTED_COLUMNS = INSERTED.map((name): InsertedColumn<InsertedRow> => ({
+  name,
+  type: TYPES.get(name)!,
+  of: (row) => parameterOf(row[name]),
+}));
+
+function parameterOf(value: InsertedRow[keyof InsertedRow]): string | Buffer | null {
+  if (value === undefined) return null;
+  if (Buffer.isBuffer(value)) return value;
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+const NAMES = namesOf(INSERTED_COLUMNS);
+const ARRAYS = INSERTED_COLUMNS.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
+const LEASES = INSERTED_COLUMNS.length + 1;
+const AFTER_AUDIT = LEASES + 1 + AUDIT_PARAMETERS;
+
+/** A lease begins when its action is inserted, by the clock of the database. */
+export const INSERT_ACTIONS: Statement = {
+  name: 'actions_insert',
+  text: `
+    with record as (${insertAuditRows(LEASES + 1)}),
+    entry as (${insertTimeline(AFTER_AUDIT)}),
+    event as (${insertEvents(`$${AFTER_AUDIT + TIMELINE_PARAMETERS}`)})
+    insert into actions (${NAMES}, lease_until)
+    select ${NAMES}, case when status = 'pending' then now() + lease_ms * interval '1 millisecond' end
+      from unnest(${ARRAYS}, $${LEASES}::integer[]) as added (${NAMES}, lease_ms)`,
+};
+
+export function newActionValues(actions: readonly NewAction[], records: ChangeRecords): unknown[] {
+  return [
+    ...valuesOfRows(
+      INSERTED_COLUMNS,
+      actions.map(({ action }) => ({ ...action, target_hash: hashOf(action) })),
+    ),
+    actions.map(({ leaseMs }) => leaseMs),
+    ...recordValues(records),
+  ];
+}
+
+function hashOf(action: Action): Buffer | undefined {
+  return targetHash(action.action_type, action.parameters, reportedSender(action));
+}

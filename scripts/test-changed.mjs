@@ -1,42 +1,45 @@
-// Runs the tests that a change touches: changed specs, unit specs that import a changed file, and the HTTP test named
+// Runs the tests that a change touches: changed specs, unit specs that import a changed file, and the HTTP tests named
 // after the module of a changed file. `npm run test:changed -- REF` compares with REF instead of main.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { globSync } from 'node:fs';
 
 const [ref = 'main', ...options] = process.argv.slice(2);
-const git = (...args) =>
-  execFileSync('git', args, { encoding: 'utf8' }).split('\n').filter(Boolean);
+const lines = (...command) =>
+  execFileSync(...command, { encoding: 'utf8' })
+    .split('\n')
+    .filter(Boolean);
 const JEST = [
   ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
   'node_modules/jest/bin/jest.js',
 ];
 
-const base = git('merge-base', ref, 'HEAD')[0];
+const [base] = lines('git', ['merge-base', ref, 'HEAD']);
 const changed = [
-  ...git('diff', '--name-only', '--diff-filter=d', base),
-  ...git('ls-files', '--others', '--exclude-standard'),
+  ...lines('git', ['diff', '--name-only', '--diff-filter=d', base]),
+  ...lines('git', ['ls-files', '--others', '--exclude-standard']),
 ].filter((file) => /^(src|test)\/.*\.ts$/.test(file));
 
 const specs = new Set(changed.filter((file) => file.endsWith('.spec.ts')));
-for (const file of changed) {
-  const spec = `test/e2e/${file.split('/')[1]}.spec.ts`;
-  if (file.startsWith('src/') && existsSync(spec)) specs.add(spec);
-}
 const sources = changed.filter((file) => file.startsWith('src/'));
+for (const file of sources) {
+  const module = file.split('/')[1].replace(/s$/, '');
+  for (const spec of globSync(`test/e2e/${module}*.spec.ts`)) specs.add(spec);
+}
 if (sources.length > 0) {
-  const list = ['--listTests', '--roots', 'src', '--findRelatedTests', ...sources];
-  const related = execFileSync(process.execPath, [...JEST, ...list], { encoding: 'utf8' });
-  for (const file of related.split('\n').filter(Boolean)) specs.add(file);
+  const related = lines(process.execPath, [
+    ...JEST,
+    '--listTests',
+    '--findRelatedTests',
+    ...sources,
+  ]);
+  // Every HTTP test imports the whole service.
+  for (const file of related) if (file.includes('/src/')) specs.add(file);
 }
 if (specs.size === 0) {
   console.log(`No test is touched by the changes since ${ref}.`);
   process.exit();
 }
-const run = [
-  '--testPathIgnorePatterns',
-  '/node_modules/',
-  '--runTestsByPath',
-  ...specs,
-  ...options,
-];
-process.exitCode = spawnSync(process.execPath, [...JEST, ...run], { stdio: 'inherit' }).status;
+const run = ['--testPathIgnorePatterns', '/node_modules/', '--runTestsByPath', ...specs];
+process.exitCode = spawnSync(process.execPath, [...JEST, ...run, ...options], {
+  stdio: 'inherit',
+}).status;

@@ -1,9 +1,15 @@
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
-import { bareMessageId } from '../action-catalogue/parameter-formats.js';
+import { bareMessageId } from '../action-catalogue/parameters.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import { isUuid } from '../platform/ids.js';
-import { type FieldOptions, Text } from '../platform/validation/fields.js';
+import {
+  Choice,
+  type FieldOptions,
+  Flag,
+  JsonObject,
+  Text,
+} from '../platform/validation/fields.js';
 
 export const ACTION_STATUSES = [
   'pending',
@@ -29,15 +35,39 @@ export const FAILURE_CODES = [
 ] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
-export interface ActionResult {
+const CODES = `\`refused\`: the vendor refused the action. \`unreachable\`: the vendor could not be reached, or did not answer a look-up.
+\`timeout\`: the outcome is not known, and the action can be requested again. \`no_connector\`: no enabled connector provides the type.
+\`outcome_unknown\`: a call was sent that must not be repeated, and its outcome is not known. \`interrupted\`: the service
+stopped before it sent a call.`;
+
+export class ActionResultDto {
+  @Flag({ example: true })
   readonly success: boolean;
+
+  @Text({ description: 'Result in words.', example: 'The email was moved.' })
   readonly message: string;
+
+  @Choice('ActionFailureCode', FAILURE_CODES, {
+    optional: true,
+    description: `Why it failed, for programs. ${CODES}`,
+  })
   readonly code?: FailureCode;
-  /** A sandbox answered, and nothing happened outside the service. */
+
+  @Flag({
+    optional: true,
+    description: 'Nothing happened outside: the sandbox connector answered.',
+    example: true,
+  })
   readonly simulated?: true;
-  /** What a look-up found, or details from the vendor. */
+
+  @JsonObject({
+    optional: true,
+    description: 'What a look-up found, or further details from the vendor.',
+  })
   readonly data?: Readonly<Record<string, unknown>>;
 }
+
+export type ActionResult = ActionResultDto;
 
 /** What the action would touch outside, as its connector found when the action began to wait for approval. */
 export interface ActionPreview {
@@ -57,49 +87,51 @@ export type ActionIncident = Omit<LockedIncident, 'id'>;
 export interface Action {
   /** UUID. Answers show it as `act-<uuid>`. */
   readonly id: string;
-  readonly incidentId?: string;
+  readonly incident_id?: string;
   /** Absent for direct actions, and if the incident was deleted. */
   readonly incident?: ActionIncident;
-  readonly type: ActionTypeName;
+  readonly action_type: ActionTypeName;
   readonly parameters: Parameters;
   readonly status: ActionStatus;
-  readonly approvalLevel?: RequiredLevel;
-  readonly requestedBy: string;
-  readonly requestedAt: Date;
+  readonly approval_level?: RequiredLevel;
+  readonly requested_by: string;
+  readonly requested_at: Date;
   /** Playbook run that requested the action. */
-  readonly playbookRunId?: string;
+  readonly playbook_run_id?: string;
   /** Principal who started that run. Absent for an automatic run. The principal counts as a requester of its actions. */
-  readonly onBehalfOf?: string;
+  readonly on_behalf_of?: string;
   /** Of a step of an automatic run: who wrote the version of its playbook, let it run automatically or trusted the verdict. */
   readonly authors?: readonly string[];
   /** For a rollback: the action that it rolls back, and why. */
-  readonly rollbackOf?: string;
+  readonly rollback_of?: string;
   readonly reason?: string;
-  readonly rolledBackBy?: string;
+  readonly rolled_back_by?: string;
   /** Time from which the action can no longer be approved. */
-  readonly expiresAt?: Date;
+  readonly expires_at?: Date;
   /** Time of the last reminder that the approval expires soon. */
-  readonly remindedAt?: Date;
+  readonly reminded_at?: Date;
   readonly preview?: ActionPreview;
-  readonly approvedBy?: string;
-  readonly approvedAt?: Date;
+  readonly approved_by?: string;
+  readonly approved_at?: Date;
   readonly comment?: string;
-  readonly rejectedBy?: string;
-  readonly rejectedAt?: Date;
-  readonly rejectionReason?: string;
-  readonly executedBy?: string;
-  readonly executedAt?: Date;
+  readonly rejected_by?: string;
+  readonly rejected_at?: Date;
+  readonly rejection_reason?: string;
+  /** `expired`: nobody decided in time. Absent for other rejections. */
+  readonly rejection_code?: 'expired';
+  readonly executed_by?: string;
+  readonly executed_at?: Date;
   readonly result?: ActionResult;
   readonly phase?: Phase;
   /** A call may have been sent, in this attempt or an earlier one. */
   readonly sent: boolean;
   /** Number of the latest claim. Writes of an earlier claim are refused. */
   readonly fence: number;
-  readonly connectorId?: string;
+  readonly connector_id?: string;
   /** Handle of the vendor for questions about the progress. */
   readonly handle?: Readonly<Record<string, unknown>>;
   /** Time at which the vendor accepted the action. */
-  readonly acceptedAt?: Date;
+  readonly accepted_at?: Date;
 }
 
 /**
@@ -132,22 +164,24 @@ export function isPerson(principal: string): boolean {
 
 /** Whoever approved it; else who requested it, where that is a person; else the system. */
 export function executedBy({
-  approvedBy,
-  requestedBy,
-}: Pick<Action, 'approvedBy' | 'requestedBy'>): string {
-  return approvedBy ?? (isPerson(requestedBy) ? requestedBy : SYSTEM);
+  approved_by,
+  requested_by,
+}: Pick<Action, 'approved_by' | 'requested_by'>): string {
+  return approved_by ?? (isPerson(requested_by) ? requested_by : SYSTEM);
 }
 
 /** Time of the last change that callers can see. */
 export function lastChangeOf(action: Action): Date {
-  const { requestedAt, approvedAt, rejectedAt, executedAt } = action;
-  const times = [requestedAt, approvedAt, rejectedAt, executedAt].map((at) => at?.getTime() ?? 0);
+  const { requested_at, approved_at, rejected_at, executed_at } = action;
+  const times = [requested_at, approved_at, rejected_at, executed_at].map(
+    (at) => at?.getTime() ?? 0,
+  );
   return new Date(Math.max(...times));
 }
 
 /** All who asked for the action. Under the rule of four eyes none of them approves it, or rolls it back alone. */
-export function askersOf({ requestedBy, onBehalfOf, authors = [] }: Action): readonly string[] {
-  return [requestedBy, ...(onBehalfOf === undefined ? [] : [onBehalfOf]), ...authors];
+export function askersOf({ requested_by, on_behalf_of, authors = [] }: Action): readonly string[] {
+  return [requested_by, ...(on_behalf_of === undefined ? [] : [on_behalf_of]), ...authors];
 }
 
 const MINUTE = 60_000;
@@ -155,17 +189,7 @@ const MINUTE = 60_000;
 /** Adds the time at which the approval expires, if the action waits for one. */
 export function withExpiry(action: Action, ttlMinutes: number): Action {
   if (action.status !== 'pending_approval' || ttlMinutes === 0) return action;
-  return { ...action, expiresAt: new Date(action.requestedAt.getTime() + ttlMinutes * MINUTE) };
-}
-
-/** Beginning of the reason with which the system rejects an action that nobody decided on in time. */
-export const UNDECIDED = 'Nobody decided on it within';
-
-export function hasExpired({
-  rejectedBy,
-  rejectionReason,
-}: Pick<Action, 'rejectedBy' | 'rejectionReason'>): boolean {
-  return rejectedBy === SYSTEM && rejectionReason?.startsWith(UNDECIDED) === true;
+  return { ...action, expires_at: new Date(action.requested_at.getTime() + ttlMinutes * MINUTE) };
 }
 
 export function hasEnded({ status }: Pick<Action, 'status'>): boolean {

@@ -1,4 +1,4 @@
-import { type ModuleContract, answer } from '../platform/openapi/module-contract.js';
+import { type ModuleContract } from '../platform/openapi/module-contract.js';
 
 /** What the contract says about this module beside its DTOs and controllers. */
 export const ACTIONS_CONTRACT: ModuleContract = {
@@ -54,43 +54,4 @@ export const ACTIONS_CONTRACT: ModuleContract = {
     scan_type: 'How thorough the scan is.',
     user: 'The account, as the tool that carries it out names it.',
   },
-  links: [
-    ...['executeIncidentAction', 'executeAction'].flatMap((from) => [
-      {
-        from,
-        on: [200],
-        to: ['getAction', 'rollBackAction'],
-        parameters: { id: answer('/data/action_id') },
-        why: 'The action that has ended.',
-      },
-      {
-        from,
-        on: [202],
-        to: ['getAction', 'approveAction', 'rejectAction'],
-        parameters: { id: answer('/data/action_id') },
-        why: 'The action, which may wait for approval.',
-      },
-    ]),
-    {
-      from: 'listActions',
-      on: [200],
-      to: ['getAction', 'approveAction', 'rejectAction'],
-      parameters: { id: answer('/data/0/id') },
-      why: 'The first of the list.',
-    },
-    {
-      from: 'rollBackAction',
-      on: [200, 202],
-      to: ['getAction'],
-      parameters: { id: answer('/data/rollback_action_id') },
-      why: 'The action that undoes the other.',
-    },
-    {
-      from: 'rollBackAction',
-      on: [202],
-      to: ['approveAction', 'rejectAction'],
-      parameters: { id: answer('/data/rollback_action_id') },
-      why: 'The action that undoes the other, which may wait for approval.',
-    },
-  ],
 };

@@ -2,10 +2,9 @@ import { AppError } from '../platform/errors/app-error.js';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type Action, askersOf } from '../actions/action.js';
 import { requireApprovalLevel, SamePerson } from '../auth/authorisation.js';
-import { RequiredLevels } from '../actions/policy/required-levels.js';
-import { ActionDecisions } from '../actions/requests/action-decisions.js';
-import { AwaitedRuns } from '../actions/execution/awaited-runs.js';
-import { claimPermitLate, decidedAction } from '../actions/execution/decided-action.js';
+import { RequiredLevels } from '../actions/required-levels.js';
+import { ActionDecisions } from '../actions/action-decisions.js';
+import { AwaitedRuns, claimPermitLate, decidedAction } from '../actions/execution/awaited-runs.js';
 import { OwnRequestError } from '../auth/auth.errors.js';
 import type { Principal } from '../auth/principal.js';
 import { Settings } from '../platform/config/settings.js';
@@ -103,7 +102,7 @@ export class ApprovalsService {
     return await this.transactions.run<Action>(
       async (tx) => {
         const { action } = await this.decisions.lock(tx, route);
-        requireApprovalLevel(caller, action.approvalLevel ?? 'none');
+        requireApprovalLevel(caller, action.approval_level ?? 'none');
         requireWaiting(action);
         const after = await this.decisions.reject(tx, id, caller.name, reason);
         if (!after)
@@ -122,9 +121,9 @@ export class ApprovalsService {
   }
 
   private decided(tx: Tx, after: Action): Action {
-    const at = after.approvedAt ?? after.rejectedAt;
+    const at = after.approved_at ?? after.rejected_at;
     afterCommit(tx, () => {
-      const waitedMs = (at ?? after.requestedAt).getTime() - after.requestedAt.getTime();
+      const waitedMs = (at ?? after.requested_at).getTime() - after.requested_at.getTime();
       this.waitSeconds.observe(Math.max(0, waitedMs) / 1_000);
     });
     return after;

@@ -1,9 +1,13 @@
-import { SYSTEM, UNDECIDED } from '../actions/action.js';
 import { SECRETS_LOST } from '../connectors/config/sealed-config.js';
-import type { AttentionKind } from './attention.js';
+import type { Role } from '../platform/access/roles.js';
+import { sortWords } from '../platform/paging/page.js';
 
-/** Source of the items of a kind. All fields are SQL; `x` is the main table. */
-interface Source {
+/** Kind of silent failure, and where its items are. All fields without a comment are SQL; `x` is the main table. */
+interface Kind {
+  /** Minimum role to mark an item as done. Default: analyst. */
+  readonly role?: Role;
+  /** Visible only to administrators. */
+  readonly adminOnly?: true;
   readonly from: string;
   readonly where: readonly string[];
   readonly subject: string;
@@ -12,12 +16,18 @@ interface Source {
   readonly at: string;
   readonly link: string;
   readonly incident?: string;
-  /** Order by an index, newest first. */
-  readonly order: string;
+  /** Order by an index, newest first. Default: the newest id first. */
+  readonly order?: string;
 }
 
 /** Maximum number of items counted per kind. This count stands for more. */
 export const MOST_OF_A_KIND = 1_000;
+
+export const ATTENTION_SORTS = sortWords('urgency', 'at', 'created_at', 'name');
+export type AttentionSort = (typeof ATTENTION_SORTS)[number];
+
+/** Number of items of each kind that the order by urgency puts first, so that no kind hides the others. */
+export const FIRST_OF_A_KIND = 3;
 
 /** Parameters of the statement. */
 export const PARAMETERS = { kinds: '$1::text[]', subject: '$2::text', since: '$3', firstId: '$4' };
@@ -29,17 +39,21 @@ const LOOKED_AT = 50;
 
 const utc = (time: string) => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')`;
 
-const failedAction = (...conditions: string[]): Source => ({
+/** No later action of the type on the same target has one of these statuses. */
+const isNotRepeated = (statuses: string, type = 'x.action_type') => `not exists (
+      select from actions later
+       where later.target_hash = x.target_hash and later.action_type = ${type} and later.id > x.id
+         and later.status in (${statuses}))`;
+const REQUESTED_AGAIN = `'pending', 'pending_approval', 'completed'`;
+
+const failedAction = (condition: string): Kind => ({
   from: 'actions x',
   where: [
     `x.status = 'failed'`,
     `x.id >= ${firstId}`,
-    ...conditions,
-    // The same action has completed since, or its possible effect was undone.
-    `not exists (
-      select from actions later
-       where later.target_hash = x.target_hash and later.action_type = x.action_type and later.id > x.id
-         and later.status = 'completed')`,
+    condition,
+    isNotRepeated(`'completed'`),
+    // Its possible effect was not rolled back.
     `not exists (select from actions undone where undone.rollback_of = x.id and undone.status = 'completed')`,
   ],
   subject: `'act-' || x.id`,
@@ -48,11 +62,10 @@ const failedAction = (...conditions: string[]): Source => ({
   at: 'coalesce(x.executed_at, x.requested_at)',
   link: `'/api/actions/act-' || x.id`,
   incident: 'x.incident_id',
-  order: 'x.id desc',
 });
 
-/** The newest report about an incident that left a decision of a person as it was. */
-const updateLeft = (event: string, ...conditions: string[]): Source => ({
+/** The newest report about an incident that did not change a decision of a person. */
+const updateLeft = (event: string, ...conditions: string[]): Kind => ({
   from: 'incident_timeline x join incidents i on i.id = x.incident_id',
   where: [
     `x.event = '${event}'`,
@@ -68,10 +81,11 @@ const updateLeft = (event: string, ...conditions: string[]): Source => ({
   at: 'x.at',
   link: `'/api/incidents/' || x.incident_id || '/reports'`,
   incident: 'x.incident_id',
-  order: 'x.id desc',
 });
 
-export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
+const ADMIN_ONLY = { role: 'admin', adminOnly: true } as const;
+
+const KINDS = {
   // If the action of the step failed, the action is the item.
   playbook_step_failed: {
     from: 'playbook_run_steps x join playbook_runs run on run.id = x.run_id',
@@ -103,10 +117,7 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
       `x.id >= ${firstId}`,
       'x.incident_id is distinct from run.incident_id',
       `i.status <> 'resolved'`,
-      `not exists (
-        select from actions later
-         where later.target_hash = x.target_hash and later.action_type = original.action_type and later.id > x.id
-           and later.status in ('pending', 'pending_approval', 'completed'))`,
+      isNotRepeated(REQUESTED_AGAIN, 'original.action_type'),
     ],
     subject: `step.run_id || ':' || step.name`,
     name: `run.playbook_name || ': ' || step.name`,
@@ -114,7 +125,6 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     at: 'coalesce(x.executed_at, x.requested_at)',
     link: `'/api/actions/act-' || x.id`,
     incident: 'run.incident_id',
-    order: 'x.id desc',
   },
   playbook_runs_rate_limited: {
     from: `playbooks x cross join lateral (
@@ -136,14 +146,10 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     from: 'actions x join incidents i on i.id = x.incident_id',
     where: [
       `x.status = 'rejected'`,
+      `x.rejection_code = 'expired'`,
       `x.id >= ${firstId}`,
-      `x.rejected_by = '${SYSTEM}'`,
-      `starts_with(x.rejection_reason, '${UNDECIDED}')`,
       `i.status <> 'resolved'`,
-      `not exists (
-        select from actions later
-         where later.target_hash = x.target_hash and later.action_type = x.action_type and later.id > x.id
-           and later.status in ('pending', 'pending_approval', 'completed'))`,
+      isNotRepeated(REQUESTED_AGAIN),
     ],
     subject: `'act-' || x.id`,
     name: 'x.action_type',
@@ -151,7 +157,6 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     at: 'x.rejected_at',
     link: `'/api/actions/act-' || x.id`,
     incident: 'x.incident_id',
-    order: 'x.id desc',
   },
   triage_failed: {
     from: 'triage_runs x join incidents i on i.id = x.incident_id',
@@ -168,7 +173,6 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     at: 'x.completed_at',
     link: `'/api/incidents/' || x.incident_id || '/triage/' || x.id`,
     incident: 'x.incident_id',
-    order: 'x.id desc',
   },
   webhook_event_failed: {
     from: 'webhook_events x',
@@ -178,7 +182,6 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     reason: `coalesce(x.error, '')`,
     at: 'coalesce(x.processed_at, x.received_at)',
     link: `'/api/webhook-events/' || x.id`,
-    order: 'x.id desc',
   },
   resolved_incident_reported: updateLeft(
     'update_of_resolved',
@@ -192,6 +195,7 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     'x.at >= i.triaged_at',
   ),
   webhook_source_silent: {
+    role: 'admin',
     from: `webhook_sources x cross join lateral (
       select max(received_at) as last, count(*) as receipts,
              percentile_cont(0.5) within group (order by gap) as gap
@@ -215,6 +219,7 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     order: 'usual.last desc',
   },
   connector_unhealthy: {
+    ...ADMIN_ONLY,
     from: 'connectors x',
     where: ['x.enabled', 'x.deleted_at is null', 'x.unhealthy_told_at is not null'],
     subject: 'x.id::text',
@@ -225,6 +230,7 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     order: 'x.unhealthy_told_at desc',
   },
   notification_channel_unhealthy: {
+    ...ADMIN_ONLY,
     from: 'notification_channels x',
     where: ['x.enabled', 'x.deleted_at is null', 'x.unhealthy_since is not null'],
     subject: 'x.id::text',
@@ -235,6 +241,7 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     order: 'x.unhealthy_since desc',
   },
   notifications_dead: {
+    ...ADMIN_ONLY,
     from: `notification_channels x
       left join attention_marks done on done.kind = 'notifications_dead' and done.subject = x.id::text
       cross join lateral (
@@ -253,6 +260,7 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     order: 'dead.last desc',
   },
   secrets_lost: {
+    ...ADMIN_ONLY,
     from: `(
       select 'webhook_source:' || source as subject, source as name, updated_at, '/api/webhooks/' || source as link
         from webhook_sources where secret is null
@@ -272,4 +280,10 @@ export const SOURCES: Readonly<Record<AttentionKind, Source>> = {
     link: 'x.link',
     order: 'x.updated_at desc',
   },
-};
+} as const satisfies Record<string, Kind>;
+
+export type AttentionKind = keyof typeof KINDS;
+export const ATTENTION: Readonly<Record<AttentionKind, Kind>> = KINDS;
+export const ATTENTION_KINDS = Object.keys(ATTENTION) as AttentionKind[];
+
+export const roleToMark = (kind: AttentionKind): Role => ATTENTION[kind].role ?? 'analyst';

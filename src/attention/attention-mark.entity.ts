@@ -1,21 +1,19 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { AttentionKind } from './attention.js';
+import type { AttentionKind } from './attention-kinds.sql.js';
+
+const KEY = {
+  type: 'text',
+  collation: 'C',
+  primaryKeyConstraintName: 'pk_attention_marks',
+} as const;
 
 /** An item that a person has marked as done. Later events of the same subject are items again. */
 @Entity('attention_marks')
 export class AttentionMarkEntity {
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_attention_marks',
-  })
+  @PrimaryColumn(KEY)
   readonly kind: AttentionKind;
 
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_attention_marks',
-  })
+  @PrimaryColumn(KEY)
   readonly subject: string;
 
   /** Time of the item, with the microseconds of some tables. */

@@ -5,6 +5,7 @@ import { Requires } from '../platform/access/access.js';
 import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
 import { ApiAnswer, ApiSchemas, Operation } from '../platform/openapi/answers.js';
 import { PagedAnswer } from '../platform/paging/page.js';
+import { present } from '../platform/validation/present.js';
 import {
   ATTENTION_ENVELOPE,
   AttentionDoneDto,
@@ -15,6 +16,9 @@ import {
 } from './attention.dto.js';
 import { LISTED_DAYS } from './attention.repository.js';
 import { AttentionService } from './attention.service.js';
+
+const presentAttention = present(AttentionDto);
+const presentDone = present(DoneAttentionItemDto);
 
 @ApiTags('Attention')
 @Controller('api/attention')
@@ -35,10 +39,9 @@ export class AttentionController {
     @Query() query: AttentionQueryDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<PagedAnswer<AttentionDto>> {
-    const { kind, sort, page, limit, per_page = limit } = query;
-    const request = { chosen: kind, sort, page, perPage: per_page };
-    const found = await this.attention.list(caller, request);
-    return new PagedAnswer(AttentionDto.from(found), { page, per_page, total: found.total });
+    const { page, limit, per_page = limit } = query;
+    const found = await this.attention.list(caller, { ...query, per_page });
+    return new PagedAnswer(presentAttention(found), { page, per_page, total: found.total });
   }
 
   @Post(':id/done')
@@ -60,7 +63,7 @@ export class AttentionController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<DoneAttentionItemDto> {
-    const remember = idempotency.remember(DoneAttentionItemDto.from);
-    return DoneAttentionItemDto.from(await this.attention.done(caller, id, reason, remember));
+    const remember = idempotency.remember(presentDone);
+    return presentDone(await this.attention.done(caller, id, reason, remember));
   }
 }

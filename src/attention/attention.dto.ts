@@ -2,6 +2,8 @@ import type { SchemaObject } from '@nestjs/swagger';
 import { INCIDENT_STATUSES, SEVERITIES } from '../incidents/incident.js';
 import type { IncidentStatus, Severity } from '../incidents/incident.js';
 import { ROLES, type Role } from '../platform/access/roles.js';
+import type { ModuleContract } from '../platform/openapi/module-contract.js';
+import { LAST_PAGE } from '../platform/paging/page.js';
 import {
   Choice,
   Id,
@@ -15,20 +17,13 @@ import {
 } from '../platform/validation/fields.js';
 import { QueryInteger, WordList } from '../platform/validation/query-fields.js';
 import {
-  type Attention,
   ATTENTION_KINDS,
   ATTENTION_SORTS,
-  attentionId,
-  type AttentionIncident,
-  type AttentionItem,
   type AttentionKind,
   type AttentionSort,
   FIRST_OF_A_KIND,
-  mayMend,
-} from './attention.js';
-import { LAST_PAGE } from '../platform/paging/page.js';
-import { MOST_OF_A_KIND } from './attention-kinds.sql.js';
-import type { AttentionMarkEntity } from './attention-mark.entity.js';
+  MOST_OF_A_KIND,
+} from './attention-kinds.sql.js';
 
 const MOST_ITEMS = 200;
 
@@ -91,11 +86,6 @@ export class AttentionIncidentDto {
 
   @Choice('IncidentStatus', INCIDENT_STATUSES)
   readonly status: IncidentStatus;
-
-  static from(this: void, incident: AttentionIncident): AttentionIncidentDto {
-    const { id, incidentNumber, title, severity, status } = incident;
-    return { id, incident_number: incidentNumber, title, severity, status };
-  }
 }
 
 export class AttentionItemDto {
@@ -112,7 +102,7 @@ export class AttentionItemDto {
   readonly reason: string;
 
   @Instant()
-  readonly at: string;
+  readonly at: Date;
 
   @Choice('Role', ROLES, { description: 'Minimum role to mark the item as done.' })
   readonly role: Role;
@@ -122,20 +112,6 @@ export class AttentionItemDto {
 
   @Nested(() => AttentionIncidentDto, { optional: true })
   readonly incident?: AttentionIncidentDto;
-
-  static from(this: void, item: AttentionItem): AttentionItemDto {
-    const { kind, name, reason, at, link, incident } = item;
-    return {
-      id: attentionId(item),
-      kind,
-      name,
-      reason,
-      at: at.toISOString(),
-      role: mayMend(kind),
-      link,
-      incident: incident && AttentionIncidentDto.from(incident),
-    };
-  }
 }
 
 export class AttentionCountDto {
@@ -163,14 +139,6 @@ export class AttentionDto {
     description: 'A page of the items of the chosen kinds.',
   })
   readonly items: readonly AttentionItemDto[];
-
-  static from(this: void, { total, counts, items }: Attention): AttentionDto {
-    return {
-      total,
-      counts: counts.map(({ kind, count }) => ({ kind, count })),
-      items: items.map(AttentionItemDto.from),
-    };
-  }
 }
 
 export const ATTENTION_ENVELOPE: SchemaObject = {
@@ -204,17 +172,35 @@ export class DoneAttentionItemDto {
   @ItemId()
   readonly id: string;
 
-  @Text()
+  @Text({ description: 'Principal who marked the item as done.' })
   readonly done_by: string;
 
-  @Instant()
-  readonly done_at: string;
+  @Instant({ description: 'Time at which the item was marked as done.' })
+  readonly done_at: Date;
 
   @Text()
   readonly reason: string;
-
-  static from(this: void, mark: AttentionMarkEntity): DoneAttentionItemDto {
-    const { done_by, done_at, reason } = mark;
-    return { id: attentionId(mark), done_by, done_at: done_at.toISOString(), reason };
-  }
 }
+
+export const ATTENTION_CONTRACT: ModuleContract = {
+  tags: {
+    Attention:
+      'Expected results that silently failed to appear, until they are fixed or marked as done.',
+  },
+  ids: { attention: { what: 'item', schema: 'AttentionItemId' } },
+  schemas: {
+    Attention: 'Items that need attention, and their number by kind.',
+    AttentionCount: 'Number of items of a kind.',
+    AttentionDone: 'Reason to mark an item as done.',
+    AttentionIncident: 'Incident of an item.',
+    AttentionItem: 'An expected result that silently failed to appear.',
+    AttentionItemId: 'Id of an item: its kind and its subject.',
+    AttentionMeta: 'Position of the page in the list of items.',
+    AttentionSort: 'Order of the items.',
+    AttentionKind: 'Kind of failure. An open set.',
+    DoneAttentionItem: 'Who marked an item as done, and why.',
+    IncidentStatus:
+      'open: not judged yet. triaged: it has a verdict. resolved: closed. Any status may follow any other.',
+    Severity: 'Severity, from low to critical.',
+  },
+};

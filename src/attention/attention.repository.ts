@@ -7,50 +7,53 @@ import type { Tx } from '../platform/database/transactions.js';
 import { incidentNumber, type IncidentStatus, type Severity } from '../incidents/incident.js';
 import { titleWithoutDetails } from '../incidents/titles.js';
 import { type Sort, sortsOf } from '../platform/paging/page.js';
+import type { RowOf } from '../platform/validation/present.js';
+import type { AttentionDto, AttentionItemDto, DoneAttentionItemDto } from './attention.dto.js';
 import {
-  type Attention,
+  ATTENTION,
   ATTENTION_KINDS,
   ATTENTION_SORTS,
+  type AttentionKind,
   type AttentionSort,
   FIRST_OF_A_KIND,
-  type AttentionIncident,
-  type AttentionItem,
-  type AttentionKind,
-  type AttentionRequest,
-} from './attention.js';
-import { AttentionMarkEntity } from './attention-mark.entity.js';
-import { MOST_OF_A_KIND, PARAMETERS, SOURCES } from './attention-kinds.sql.js';
+  MOST_OF_A_KIND,
+  PARAMETERS,
+  roleToMark,
+} from './attention-kinds.sql.js';
+
+export interface AttentionRequest {
+  /** Kinds that the caller may see. */
+  readonly visible: readonly AttentionKind[];
+  /** Default: all visible kinds. */
+  readonly kind?: readonly AttentionKind[];
+  readonly sort: AttentionSort;
+  readonly page: number;
+  readonly per_page: number;
+}
+
+export type Attention = RowOf<AttentionDto>;
+export type DoneItem = RowOf<DoneAttentionItemDto>;
 
 const DAY_MS = 86_400_000;
 /** Older items are not listed. */
 export const LISTED_DAYS = 30;
 
 const FOUND = ATTENTION_KINDS.map((kind) => {
-  const {
-    from,
-    where,
-    subject,
-    name,
-    reason,
-    at,
-    link,
-    incident = 'null::uuid',
-    order,
-  } = SOURCES[kind];
+  const { subject, name, reason, at, link, incident = 'null::uuid', ...rows } = ATTENTION[kind];
   return `(
     select '${kind}' as kind, ${subject} as subject, ${name} as name, ${reason} as reason, ${at} as at,
            ${link} as link, ${incident} as incident_id
-      from ${from}
+      from ${rows.from}
      where '${kind}' = any(${PARAMETERS.kinds})
        and (${PARAMETERS.subject} is null or ${subject} = ${PARAMETERS.subject})
-       and ${['true', ...where].join('\n       and ')}
+       and ${['true', ...rows.where].join('\n       and ')}
        and not exists (
          select from attention_marks mark
           where mark.kind = '${kind}' and mark.subject = ${subject} and mark.at >= ${at})
-     order by ${order} limit ${MOST_OF_A_KIND})`;
+     order by ${rows.order ?? 'x.id desc'} limit ${MOST_OF_A_KIND})`;
 }).join('\n    union all ');
 
-/** Items without an incident stop events or messages, so they rank like those of a high incident. */
+/** Items without an incident rank like those of a high incident, because they stop events or messages. */
 const URGENCY = (direction: string) =>
   ["coalesce(severity, 'high')", 'at', 'subject'].map((key) => `${key} ${direction}`).join(', ');
 
@@ -101,10 +104,12 @@ const MARK: Statement = {
     on conflict (kind, subject) do update
        set at = excluded.at, done_by = excluded.done_by, done_at = now(), reason = excluded.reason
        where attention_marks.at < excluded.at
-    returning kind, subject, at, done_by, done_at, reason`,
+    returning kind || '.' || subject as id, done_by, done_at, reason`,
 };
 
-interface ItemRow extends Omit<AttentionItem, 'incident'> {
+interface ItemRow extends Pick<RowOf<AttentionItemDto>, 'name' | 'reason' | 'at' | 'link'> {
+  readonly kind: AttentionKind;
+  readonly subject: string;
   readonly incident_id: string | null;
   readonly number: string;
   readonly created_at: Date;
@@ -126,15 +131,20 @@ export class AttentionRepository {
     private readonly clock: Clock,
   ) {}
 
-  async list({ kinds, chosen = kinds, sort, page, perPage }: AttentionRequest): Promise<Attention> {
-    const values = [...this.range(kinds), [...chosen], (page - 1) * perPage, perPage];
+  async list({
+    visible,
+    kind: chosen = visible,
+    sort,
+    page,
+    per_page,
+  }: AttentionRequest): Promise<Attention> {
+    const values = [...this.range(visible), [...chosen], (page - 1) * per_page, per_page];
     const rows = await this.statements.rows<ListRow>(LISTS.get(sort)!, values);
-    const counts = new Map(rows.map(({ counted, n }) => [counted, n]));
+    const numbers = new Map(rows.map(({ counted, n }) => [counted, n]));
+    const counts = visible.map((kind) => ({ kind, count: numbers.get(kind) ?? 0 }));
     return {
-      total: kinds
-        .filter((kind) => chosen.includes(kind))
-        .reduce((sum, kind) => sum + (counts.get(kind) ?? 0), 0),
-      counts: kinds.map((kind) => ({ kind, count: counts.get(kind) ?? 0 })),
+      total: counts.reduce((sum, { kind, count }) => sum + (chosen.includes(kind) ? count : 0), 0),
+      counts,
       items: rows.filter((row) => row.kind !== null).map(itemOf),
     };
   }
@@ -142,12 +152,11 @@ export class AttentionRepository {
   /** Returns `undefined` if the item does not exist, for example because it is fixed. */
   async mark(
     tx: Tx,
-    { kind, subject }: Pick<AttentionItem, 'kind' | 'subject'>,
+    { kind, subject }: Pick<ItemRow, 'kind' | 'subject'>,
     { by, reason }: { readonly by: string; readonly reason: string },
-  ): Promise<AttentionMarkEntity | undefined> {
+  ): Promise<DoneItem | undefined> {
     const values = [...this.range([kind], subject), by, reason];
-    const [mark] = await this.statements.rowsIn<AttentionMarkEntity>(tx, MARK, values);
-    return mark;
+    return (await this.statements.rowsIn<DoneItem>(tx, MARK, values))[0];
   }
 
   private range(kinds: readonly AttentionKind[], subject?: string): unknown[] {
@@ -156,18 +165,10 @@ export class AttentionRepository {
   }
 }
 
-function itemOf(row: ItemRow): AttentionItem {
-  const { kind, subject, name, reason, at, link } = row;
-  return { kind, subject, name, reason, at, link, incident: incidentOf(row) };
-}
-
-function incidentOf(row: ItemRow): AttentionIncident | undefined {
-  if (row.incident_id === null) return undefined;
-  return {
-    id: row.incident_id,
-    incidentNumber: incidentNumber(row.number, row.created_at),
-    title: row.title ?? titleWithoutDetails(row.incident_type, row.source),
-    severity: row.severity,
-    status: row.status,
-  };
+function itemOf({ kind, subject, incident_id: id, ...row }: ItemRow): RowOf<AttentionItemDto> {
+  const item = { ...row, id: `${kind}.${subject}`, kind, role: roleToMark(kind) };
+  if (id === null) return { ...item, incident: null };
+  const incident_number = incidentNumber(row.number, row.created_at);
+  const title = row.title ?? titleWithoutDetails(row.incident_type, row.source);
+  return { ...item, incident: { ...row, id, incident_number, title } };
 }

@@ -1,4 +1,4 @@
-import { type ModuleContract, answer } from '../platform/openapi/module-contract.js';
+import { type ModuleContract } from '../platform/openapi/module-contract.js';
 
 /** Descriptions of this module in the OpenAPI document. */
 export const AUTH_CONTRACT: ModuleContract = {
@@ -37,20 +37,4 @@ export const AUTH_CONTRACT: ModuleContract = {
     role: 'Permissions of the principal.',
     username: 'Name with which the person logs in.',
   },
-  links: [
-    {
-      from: 'createUser',
-      on: [201],
-      to: ['getUser', 'updateUser', 'deleteUser'],
-      parameters: { id: answer('/data/id') },
-      why: 'The new user.',
-    },
-    {
-      from: 'createApiKey',
-      on: [201],
-      to: ['deleteApiKey'],
-      parameters: { id: answer('/data/id') },
-      why: 'The new key.',
-    },
-  ],
 };

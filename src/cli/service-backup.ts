@@ -225,7 +225,7 @@ export class ServiceRestorePlan implements RestorePlan {
 }
 
 function killSwitchOf({ dataSource }: Tx): KillSwitchRepository {
-  return new KillSwitchRepository(dataSource, new Statements(dataSource));
+  return new KillSwitchRepository(new Statements(dataSource));
 }
 
 function countedIds(ids: readonly string[]): { count: number; ids: string[] } | undefined {

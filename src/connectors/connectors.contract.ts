@@ -1,4 +1,4 @@
-import { type ModuleContract, answer } from '../platform/openapi/module-contract.js';
+import { type ModuleContract } from '../platform/openapi/module-contract.js';
 
 /** Descriptions of this module in the OpenAPI document. */
 export const CONNECTORS_CONTRACT: ModuleContract = {
@@ -22,13 +22,4 @@ export const CONNECTORS_CONTRACT: ModuleContract = {
     checked_at: 'Time of the last check; absent before the first.',
     last_checked_at: 'Time of the last check; absent before the first.',
   },
-  links: [
-    {
-      from: 'createConnector',
-      on: [201],
-      to: ['getConnector', 'updateConnector', 'testConnector', 'deleteConnector'],
-      parameters: { id: answer('/data/id') },
-      why: 'The new connector.',
-    },
-  ],
 };

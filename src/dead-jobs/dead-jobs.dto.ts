@@ -1,4 +1,4 @@
-import { type ModuleContract, answer } from '../platform/openapi/module-contract.js';
+import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import { sortWords } from '../platform/paging/page.js';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
 import {
@@ -58,13 +58,4 @@ export const DEAD_JOBS_CONTRACT: ModuleContract = {
     enqueued_at: 'Time when the job entered its queue.',
     queue: 'Kind of job.',
   },
-  links: [
-    {
-      from: 'listDeadJobs',
-      on: [200],
-      to: ['requeueDeadJob'],
-      parameters: { id: answer('/data/0/id') },
-      why: 'The first job of the list.',
-    },
-  ],
 };

@@ -1,4 +1,4 @@
-import { type ModuleContract, answer, samePath } from '../platform/openapi/module-contract.js';
+import { type ModuleContract } from '../platform/openapi/module-contract.js';
 
 /** Descriptions of this module in the OpenAPI document. */
 export const INCIDENTS_CONTRACT: ModuleContract = {
@@ -56,43 +56,4 @@ export const INCIDENTS_CONTRACT: ModuleContract = {
     severity: 'Severity of the incident.',
     'Indicator.type': 'Kind of value, such as `url`, `domain`, `ip`, `email` or `sha256`.',
   },
-  links: [
-    {
-      from: 'createIncident',
-      on: [201],
-      to: [
-        'getIncident',
-        'updateIncident',
-        'triageIncident',
-        'executeIncidentAction',
-        'listIncidentActions',
-        'listIncidentTimeline',
-        'listTriageRuns',
-        'deleteIncident',
-      ],
-      parameters: { id: answer('/data/id') },
-      why: 'The new incident.',
-    },
-    {
-      from: 'listIncidents',
-      on: [200],
-      to: ['getIncident', 'listIncidentActions', 'listIncidentTimeline'],
-      parameters: { id: answer('/data/0/id') },
-      why: 'The first incident of the list.',
-    },
-    {
-      from: 'getIncident',
-      on: [200],
-      to: ['triageIncident', 'executeIncidentAction'],
-      parameters: { id: samePath('id') },
-      why: 'The same incident.',
-    },
-    {
-      from: 'getIncident',
-      on: [200],
-      to: ['updateIncident', 'deleteIncident'],
-      parameters: { id: samePath('id'), 'header.If-Match': '$response.header.ETag' },
-      why: 'The incident in the version that was read.',
-    },
-  ],
 };

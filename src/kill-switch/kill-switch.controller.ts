@@ -5,6 +5,7 @@ import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import { Limited } from '../platform/limits/request-limits.js';
+import { present } from '../platform/validation/present.js';
 import {
   KillSwitchActivationRequestDto,
   KillSwitchDeactivationRequestDto,
@@ -13,22 +14,18 @@ import {
   KillSwitchStatusDto,
 } from './kill-switch.dto.js';
 import { KillSwitchService } from './kill-switch.service.js';
-import {
-  type Activated,
-  type Deactivated,
-  KillSwitchActivation,
-} from './kill-switch-activation.js';
 
 /** Longer than an activation takes. Until then, the stored response for repeated requests is provisional. */
 const ANSWERED_WITHIN_MS = 5_000;
 
+const presentStatus = present(KillSwitchStatusDto);
+const presentActivation = present(KillSwitchActivationDto);
+const presentDeactivation = present(KillSwitchDeactivationDto);
+
 @ApiTags('Kill switch')
 @Controller('api/kill-switch')
 export class KillSwitchController {
-  constructor(
-    private readonly killSwitch: KillSwitchService,
-    private readonly activation: KillSwitchActivation,
-  ) {}
+  constructor(private readonly killSwitch: KillSwitchService) {}
 
   @Get()
   @Requires('viewer')
@@ -37,14 +34,9 @@ export class KillSwitchController {
     'Read the kill switch and count waiting work',
     '`held` counts the work that waits until the switch is turned off.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The switch.',
-    type: KillSwitchStatusDto,
-  })
+  @ApiAnswer({ status: 200, description: 'The switch.', type: KillSwitchStatusDto })
   async get(): Promise<KillSwitchStatusDto> {
-    const { state, held } = await this.killSwitch.readWithHeld();
-    return KillSwitchStatusDto.of(state, held);
+    return presentStatus(await this.killSwitch.readWithHeld());
   }
 
   @Post('activate')
@@ -67,10 +59,10 @@ export class KillSwitchController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<KillSwitchActivationDto> {
-    const remember = idempotency.remember((state: Activated) => KillSwitchActivationDto.of(state), {
+    const remember = idempotency.remember(presentActivation, {
       provisionalForMs: ANSWERED_WITHIN_MS,
     });
-    return KillSwitchActivationDto.of(await this.activation.activate(caller, reason, remember));
+    return presentActivation(await this.killSwitch.activate(caller, reason, remember));
   }
 
   @Post('deactivate')
@@ -92,9 +84,7 @@ export class KillSwitchController {
     @Idempotent() idempotency: Idempotency,
   ): Promise<KillSwitchDeactivationDto> {
     const wanted = { reason, discard: held === 'discard' };
-    const remember = idempotency.remember((state: Deactivated) =>
-      KillSwitchDeactivationDto.of(state),
-    );
-    return KillSwitchDeactivationDto.of(await this.activation.deactivate(caller, wanted, remember));
+    const remember = idempotency.remember(presentDeactivation);
+    return presentDeactivation(await this.killSwitch.deactivate(caller, wanted, remember));
   }
 }

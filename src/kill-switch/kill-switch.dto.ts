@@ -1,5 +1,4 @@
-import type { HeldCounts, KillSwitchState } from './kill-switch.js';
-import type { Activated, Deactivated } from './kill-switch-activation.js';
+import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import {
   Choice,
   Flag,
@@ -41,10 +40,6 @@ export class HeldWorkDto {
 
   @WholeNumber({ min: 0 })
   readonly playbook_runs: number;
-
-  static from({ actions, triage_runs, playbook_runs }: HeldCounts): HeldWorkDto {
-    return { actions, triage_runs, playbook_runs };
-  }
 }
 
 /** The switch and its last changes. */
@@ -55,41 +50,28 @@ export class KillSwitchDto {
   @Text({ optional: true, description: 'Reason of the last activation.' })
   readonly reason?: string;
 
-  @Text({ optional: true })
+  @Text({ optional: true, description: 'Principal of the last activation.' })
   readonly activated_by?: string;
 
-  @Instant({ optional: true })
-  readonly activated_at?: string;
+  @Instant({ optional: true, description: 'Time of the last activation.' })
+  readonly activated_at?: Date;
 
-  @Text({ optional: true })
+  @Text({ optional: true, description: 'Principal of the last deactivation.' })
   readonly deactivated_by?: string;
 
-  @Instant({ optional: true })
-  readonly deactivated_at?: string;
+  @Instant({
+    optional: true,
+    description: 'Time of the last deactivation; absent while the switch is on.',
+  })
+  readonly deactivated_at?: Date;
 
-  @Text({ optional: true })
+  @Text({ optional: true, description: 'Reason of the last deactivation.' })
   readonly deactivation_reason?: string;
-
-  static from(state: KillSwitchState): KillSwitchDto {
-    return {
-      active: state.active,
-      reason: state.reason,
-      activated_by: state.activatedBy,
-      activated_at: state.activatedAt?.toISOString(),
-      deactivated_by: state.deactivatedBy,
-      deactivated_at: state.deactivatedAt?.toISOString(),
-      deactivation_reason: state.deactivationReason,
-    };
-  }
 }
 
 export class KillSwitchStatusDto extends KillSwitchDto {
   @Nested(() => HeldWorkDto, { description: 'Work that waits for the deactivation.' })
   readonly held: HeldWorkDto;
-
-  static of(state: KillSwitchState, held: HeldCounts): KillSwitchStatusDto {
-    return { ...KillSwitchDto.from(state), held: HeldWorkDto.from(held) };
-  }
 }
 
 export class KillSwitchActivationDto extends KillSwitchDto {
@@ -100,10 +82,6 @@ export class KillSwitchActivationDto extends KillSwitchDto {
       'Calls that started before the activation and are still in progress. Absent if they could not be counted in time.',
   })
   readonly in_flight?: number;
-
-  static of(state: Activated): KillSwitchActivationDto {
-    return { ...KillSwitchDto.from(state), in_flight: state.inFlight };
-  }
 }
 
 export class KillSwitchDeactivationDto extends KillSwitchDto {
@@ -112,11 +90,21 @@ export class KillSwitchDeactivationDto extends KillSwitchDto {
     description: 'Discarded work, if `held` was `discard`.',
   })
   readonly discarded?: HeldWorkDto;
-
-  static of(state: Deactivated): KillSwitchDeactivationDto {
-    return {
-      ...KillSwitchDto.from(state),
-      discarded: state.discarded && HeldWorkDto.from(state.discarded),
-    };
-  }
 }
+
+export const KILL_SWITCH_CONTRACT: ModuleContract = {
+  tags: { 'Kill switch': 'Stops every external effect until it is turned off.' },
+  schemas: {
+    KillSwitchActivatedEvent: 'The kill switch was turned on.',
+    KillSwitchData: 'Who turned the kill switch on or off, and why.',
+    KillSwitchDeactivatedEvent: 'The kill switch was turned off.',
+    HeldWork: 'Work that waits until the kill switch is turned off.',
+    KillSwitchActivation: 'The switch after an activation.',
+    KillSwitchActivationRequest: 'The reason of an activation.',
+    KillSwitchDeactivation: 'The switch after a deactivation.',
+    KillSwitchDeactivationRequest:
+      'The reason of a deactivation, and the handling of waiting work.',
+    KillSwitchStatus: 'The switch, and the waiting work.',
+  },
+  fields: { active: 'Whether the switch is on.' },
+};

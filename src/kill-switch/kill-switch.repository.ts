@@ -1,17 +1,23 @@
 // SQL: the read of every claim of an action, the advisory lock, and statements of a restore.
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import type { QueryDeepPartialEntity } from 'typeorm/query-builder/QueryPartialEntity.js';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { type KillSwitchState, KillSwitchUnreadableError } from './kill-switch.js';
-import { KillSwitchEntity } from './kill-switch.entity.js';
+import { AppError } from '../platform/errors/app-error.js';
+import type { KillSwitchEntity } from './kill-switch.entity.js';
 
-export interface ReadState extends KillSwitchState {
-  /** Time since the activation by the database clock; set while the switch is on. */
-  readonly activeForMs?: number;
+/** A switch that cannot be read counts as active. */
+class KillSwitchUnreadableError extends AppError {
+  constructor() {
+    super('kill_switch_active', 'The kill switch cannot be read and therefore counts as on.');
+  }
+}
+
+/** The switch and its last changes. */
+export interface KillSwitchState extends Omit<KillSwitchEntity, 'only_row'> {
+  /** Time since the activation by the database clock. Only in a read, while the switch is on. */
+  readonly active_for_ms?: number | null;
 }
 
 /** Activation that a restore keeps. */
@@ -24,11 +30,28 @@ export interface ActiveSwitch {
 /** Maximum wait for claims, because a hanging process could hold the lock for long. */
 const LOCK_PATIENCE_MS = 400;
 
+const COLUMNS =
+  'active, reason, activated_by, activated_at, deactivated_by, deactivated_at, deactivation_reason';
+
 const READ: Statement = {
   name: 'kill_switch_read',
-  text: `select active, reason, activated_by, activated_at, deactivated_by, deactivated_at, deactivation_reason,
+  text: `select ${COLUMNS},
       case when active then (extract(epoch from clock_timestamp() - activated_at) * 1000)::float8 end as active_for_ms
     from kill_switch`,
+};
+
+const ACTIVATE: Statement = {
+  name: 'kill_switch_activate',
+  text: `update kill_switch set active = true, reason = $1, activated_by = $2, activated_at = clock_timestamp(),
+      deactivated_by = null, deactivated_at = null, deactivation_reason = null
+    where not active returning ${COLUMNS}`,
+};
+
+const DEACTIVATE: Statement = {
+  name: 'kill_switch_deactivate',
+  text: `update kill_switch set active = false, deactivation_reason = $1, deactivated_by = $2,
+      deactivated_at = clock_timestamp()
+    where active returning ${COLUMNS}`,
 };
 
 const LOCK_SHARED: Statement = {
@@ -38,10 +61,7 @@ const LOCK_SHARED: Statement = {
 
 @Injectable()
 export class KillSwitchRepository {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly statements: Statements,
-  ) {}
+  constructor(private readonly statements: Statements) {}
 
   /**
    * For a claim: no change of the switch commits until the transaction ends. An advisory lock, because shared locks of
@@ -69,37 +89,22 @@ export class KillSwitchRepository {
     }
   }
 
-  async read(): Promise<KillSwitchState> {
-    const row = await this.dataSource.getRepository(KillSwitchEntity).findOneBy({ only_row: true });
+  async read(tx?: Tx): Promise<KillSwitchState> {
+    const [row] = await (tx
+      ? this.statements.rowsIn<KillSwitchState>(tx, READ)
+      : this.statements.rows<KillSwitchState>(READ));
     if (!row) throw new KillSwitchUnreadableError();
-    return stateOf(row);
-  }
-
-  async readIn(tx: Tx): Promise<ReadState> {
-    const [row] = await this.statements.rowsIn<ReadRow>(tx, READ);
-    if (!row) throw new KillSwitchUnreadableError();
-    return { ...stateOf(row), activeForMs: row.active_for_ms ?? undefined };
+    return row;
   }
 
   /** `undefined` if the switch is already active. */
   async activate(tx: Tx, reason: string, by: string): Promise<KillSwitchState | undefined> {
-    return await this.change(tx, true, {
-      reason,
-      activated_by: by,
-      activated_at: () => 'clock_timestamp()',
-      deactivated_by: null,
-      deactivated_at: null,
-      deactivation_reason: null,
-    });
+    return (await this.statements.rowsIn<KillSwitchState>(tx, ACTIVATE, [reason, by]))[0];
   }
 
   /** `undefined` if the switch is not active. */
   async deactivate(tx: Tx, reason: string, by: string): Promise<KillSwitchState | undefined> {
-    return await this.change(tx, false, {
-      deactivation_reason: reason,
-      deactivated_by: by,
-      deactivated_at: () => 'clock_timestamp()',
-    });
+    return (await this.statements.rowsIn<KillSwitchState>(tx, DEACTIVATE, [reason, by]))[0];
   }
 
   /** For a restore: the current database may be empty. */
@@ -122,35 +127,4 @@ export class KillSwitchRepository {
       [active.reason, active.activated_by, active.activated_at],
     );
   }
-
-  private async change(
-    tx: Tx,
-    active: boolean,
-    columns: QueryDeepPartialEntity<KillSwitchEntity>,
-  ): Promise<KillSwitchState | undefined> {
-    const result = await tx
-      .getRepository(KillSwitchEntity)
-      .createQueryBuilder()
-      .update()
-      .set({ ...columns, active })
-      .where({ active: !active })
-      .returning('*')
-      .execute();
-    const [row] = result.raw as KillSwitchEntity[];
-    return row && stateOf(row);
-  }
-}
-
-type ReadRow = Omit<KillSwitchEntity, 'only_row'> & { readonly active_for_ms: number | null };
-
-function stateOf(row: Omit<KillSwitchEntity, 'only_row'>): KillSwitchState {
-  return {
-    active: row.active,
-    reason: row.reason ?? undefined,
-    activatedBy: row.activated_by ?? undefined,
-    activatedAt: row.activated_at ?? undefined,
-    deactivatedBy: row.deactivated_by ?? undefined,
-    deactivatedAt: row.deactivated_at ?? undefined,
-    deactivationReason: row.deactivation_reason ?? undefined,
-  };
 }

@@ -1,41 +1,17 @@
+import { Injectable } from '@nestjs/common';
+import { within } from '../platform/concurrency/within.js';
+import { type Tx, Transactions } from '../platform/database/transactions.js';
 import { AppError } from '../platform/errors/app-error.js';
-import type { Tx } from '../platform/database/transactions.js';
 import type { Caller } from '../platform/http/caller.js';
 import type { Departure, Gate } from '../platform/net/outbound-request.js';
+import { KillSwitchRepository, type KillSwitchState } from './kill-switch.repository.js';
 
-export class KillSwitchActiveError extends AppError {
-  constructor({ reason, activatedBy, activatedAt }: KillSwitchState) {
+class KillSwitchActiveError extends AppError {
+  constructor({ reason, activated_by, activated_at }: KillSwitchState) {
     super('kill_switch_active', 'The kill switch is on: automation and actions are stopped.', {
-      details: {
-        reason,
-        activated_by: activatedBy,
-        activated_at: activatedAt && activatedAt.toISOString(),
-      },
+      details: { reason, activated_by, activated_at },
     });
   }
-}
-
-/** A switch that cannot be read counts as active. */
-export class KillSwitchUnreadableError extends AppError {
-  constructor(cause?: unknown) {
-    super('kill_switch_active', 'The kill switch cannot be read and therefore counts as on.', {
-      cause,
-    });
-  }
-}
-
-export const KILL_SWITCH_ACTIVATED = 'kill_switch.activated';
-export const KILL_SWITCH_DEACTIVATED = 'kill_switch.deactivated';
-
-/** State of the switch and its last changes. Values that do not apply are `undefined`. */
-export interface KillSwitchState {
-  readonly active: boolean;
-  readonly reason?: string;
-  readonly activatedBy?: string;
-  readonly activatedAt?: Date;
-  readonly deactivatedBy?: string;
-  readonly deactivatedAt?: Date;
-  readonly deactivationReason?: string;
 }
 
 /** Whether the work was rejected because the switch is on or cannot be read. */
@@ -43,50 +19,21 @@ export function isKillSwitchActive(error: unknown): boolean {
   return error instanceof AppError && error.code === 'kill_switch_active';
 }
 
-/** A module whose calls may be in progress when the switch is turned on. */
-export interface UnderWay {
-  /** Counts claims whose calls started and have not ended. */
-  countClaims(): Promise<{ readonly inFlight: number }>;
-}
-
-export const HELD = ['actions', 'triage_runs', 'playbook_runs'] as const;
-export type HeldName = (typeof HELD)[number];
-export type HeldCounts = Readonly<Record<HeldName, number>>;
+export const KILL_SWITCH_ACTIVATED = 'kill_switch.activated';
+export const KILL_SWITCH_DEACTIVATED = 'kill_switch.deactivated';
 
 /** Work that waits while the switch is on. */
-export interface HeldWork {
+interface HeldWork {
   count(): Promise<number>;
   /** Discards the waiting work. Returns the number of discarded pieces. */
   discard(tx: Tx, caller: Caller): Promise<number>;
 }
 
-/** Kill switch as other modules use it. */
-export abstract class KillSwitch {
-  /**
-   * Call it in the transaction of a claim. Throws AppError `kill_switch_active` if the switch is on. No activation
-   * commits between this call and the commit of the transaction.
-   */
-  abstract claimPermit(tx: Tx): Promise<Permit>;
+const HELD = ['actions', 'triage_runs', 'playbook_runs'] as const;
+type HeldName = (typeof HELD)[number];
+export type HeldCounts = Readonly<Record<HeldName, number>>;
 
-  /**
-   * Call it before every further request and every retry. Runs in a short transaction of its own. `reclaim` joins that
-   * transaction and throws if the claim is lost.
-   */
-  abstract renewPermit(reclaim?: (tx: Tx) => Promise<void>): Promise<Permit>;
-
-  /** Also `true` if the switch cannot be read. */
-  abstract isActive(): Promise<boolean>;
-
-  /** Call in `onModuleInit`. */
-  abstract registerUnderWay(source: UnderWay): void;
-
-  /** Call in `onModuleInit`. */
-  abstract registerHeld(name: HeldName, work: HeldWork): void;
-}
-
-/**
- * SQL for statements that claim work without a permit. Null, which is not off, if there is no switch.
- */
+/** Condition for statements that claim work without a permit. Null, which is not off, if there is no switch. */
 export const IS_KILL_SWITCH_ON = '(select active from kill_switch)';
 
 /** Validity of a permit: time after the read of the switch in which a gated request may leave. */
@@ -99,7 +46,7 @@ export interface PermitTimes {
   readonly wall: number;
 }
 
-export const presentTimes = (): PermitTimes => ({ monotonic: performance.now(), wall: Date.now() });
+const presentTimes = (): PermitTimes => ({ monotonic: performance.now(), wall: Date.now() });
 
 /** The permit expired before the request left. Nothing was sent, and the switch must be read again. */
 export class PermitLapsed extends Error {
@@ -135,7 +82,7 @@ interface ClaimSteps {
   /** Called before the first request leaves: records that a request may have left. Nothing leaves if it throws. */
   readonly noteSending?: () => Promise<void>;
   /** Joins the transaction that renews the permit: see KillSwitch.renewPermit. */
-  readonly reclaim?: (tx: Tx) => Promise<void>;
+  readonly reclaim?: Reclaim;
 }
 
 /**
@@ -181,5 +128,98 @@ export class PermitGate implements Gate {
     this.signal.throwIfAborted();
     this.permit.assertFresh();
     this.used = true;
+  }
+}
+
+/** Joins the transaction that renews a permit. Throws if the claim is lost. */
+type Reclaim = (tx: Tx) => Promise<void>;
+
+/** An activation must respond soon, if necessary without the number of calls in progress. */
+const COUNT_PATIENCE_MS = 250;
+
+/** Issues permits for claims, and knows the calls in progress and the waiting work of other modules. */
+@Injectable()
+export class KillSwitch {
+  /** Times at which transactions read the switch. Their lock prevents an activation before they end. */
+  private readonly claimedIn = new WeakMap<Tx, Promise<PermitTimes>>();
+  private readonly countsInFlight: (() => Promise<number>)[] = [];
+  private readonly held = new Map<HeldName, HeldWork>();
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly repository: KillSwitchRepository,
+  ) {}
+
+  /**
+   * Call it in the transaction of a claim. Throws AppError `kill_switch_active` if the switch is on. No activation
+   * commits between this call and the commit of the transaction.
+   */
+  async claimPermit(tx: Tx): Promise<Permit> {
+    const claimed = this.claimedIn.get(tx) ?? this.readOff(tx);
+    this.claimedIn.set(tx, claimed);
+    return new Permit(await claimed);
+  }
+
+  /** Call it before every further request and every retry. Runs in a short transaction of its own. */
+  async renewPermit(reclaim?: Reclaim): Promise<Permit> {
+    return await this.transactions.run(async (tx) => {
+      const permit = await this.claimPermit(tx);
+      await reclaim?.(tx);
+      return permit;
+    });
+  }
+
+  /** Also `true` if the switch cannot be read. */
+  async isActive(): Promise<boolean> {
+    return (await this.readIfPossible())?.active ?? true;
+  }
+
+  async readIfPossible(): Promise<KillSwitchState | undefined> {
+    return await this.repository.read().catch(() => undefined);
+  }
+
+  /** Call it in `onModuleInit`. `count` counts the claims whose calls started and have not ended. */
+  registerInFlight(count: () => Promise<number>): void {
+    this.countsInFlight.push(count);
+  }
+
+  /** Call it in `onModuleInit`. */
+  registerHeld(name: HeldName, work: HeldWork): void {
+    this.held.set(name, work);
+  }
+
+  /** `undefined` if the calls could not be counted in time. */
+  async countInFlight(): Promise<number | undefined> {
+    const counting = Promise.all(this.countsInFlight.map((count) => count()))
+      .then((counts) => counts.reduce((sum, count) => sum + count, 0))
+      .catch(() => undefined);
+    return await within(COUNT_PATIENCE_MS, counting, () => undefined);
+  }
+
+  countHeld(): Promise<HeldCounts> {
+    return this.sumHeld((work) => work.count());
+  }
+
+  discardHeld(tx: Tx, caller: Caller): Promise<HeldCounts> {
+    return this.sumHeld((work) => work.discard(tx, caller));
+  }
+
+  private async readOff(tx: Tx): Promise<PermitTimes> {
+    await this.repository.lockShared(tx);
+    const since = presentTimes();
+    // A separate statement, so that it sees commits during the wait for the lock.
+    const state = await this.repository.read(tx);
+    if (state.active) throw new KillSwitchActiveError(state);
+    return since;
+  }
+
+  /** Sequential, because a transaction has one connection. */
+  private async sumHeld(ask: (work: HeldWork) => Promise<number>): Promise<HeldCounts> {
+    const counts = { actions: 0, triage_runs: 0, playbook_runs: 0 };
+    for (const name of HELD) {
+      const work = this.held.get(name);
+      if (work) counts[name] = await ask(work);
+    }
+    return counts;
   }
 }

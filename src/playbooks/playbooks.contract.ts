@@ -1,4 +1,4 @@
-import { type ModuleContract, answer, samePath } from '../platform/openapi/module-contract.js';
+import { type ModuleContract } from '../platform/openapi/module-contract.js';
 
 /** What the contract says about this module beside its DTOs and controllers. */
 export const PLAYBOOKS_CONTRACT: ModuleContract = {
@@ -42,33 +42,4 @@ export const PLAYBOOKS_CONTRACT: ModuleContract = {
     steps: 'Its steps, in their order.',
     steps_total: 'How many steps there are.',
   },
-  links: [
-    {
-      from: 'createPlaybook',
-      on: [201],
-      to: [
-        'getPlaybook',
-        'updatePlaybook',
-        'runPlaybook',
-        'listPlaybookVersions',
-        'deletePlaybook',
-      ],
-      parameters: { id: answer('/data/id') },
-      why: 'The playbook that was made.',
-    },
-    {
-      from: 'listPlaybooks',
-      on: [200],
-      to: ['getPlaybook', 'runPlaybook', 'listPlaybookRuns'],
-      parameters: { id: answer('/data/0/id') },
-      why: 'The first of the list.',
-    },
-    {
-      from: 'runPlaybook',
-      on: [202],
-      to: ['getPlaybookRun', 'cancelPlaybookRun'],
-      parameters: { id: samePath('id'), run_id: answer('/data/run_id') },
-      why: 'The run.',
-    },
-  ],
 };

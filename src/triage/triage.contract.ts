@@ -1,4 +1,4 @@
-import { type ModuleContract, answer, samePath } from '../platform/openapi/module-contract.js';
+import { type ModuleContract } from '../platform/openapi/module-contract.js';
 
 /** What the contract says about this module beside its DTOs and controllers. */
 export const TRIAGE_CONTRACT: ModuleContract = {
@@ -37,13 +37,4 @@ export const TRIAGE_CONTRACT: ModuleContract = {
     'TriageIndicator.type':
       'What kind of value it is, such as `url`, `domain`, `ip`, `email` or `sha256`.',
   },
-  links: [
-    {
-      from: 'triageIncident',
-      on: [200, 202],
-      to: ['getTriageRun'],
-      parameters: { id: samePath('id'), triage_id: answer('/data/triage_id') },
-      why: 'The run.',
-    },
-  ],
 };

@@ -1,4 +1,4 @@
-import { type ModuleContract, answer } from '../platform/openapi/module-contract.js';
+import { type ModuleContract } from '../platform/openapi/module-contract.js';
 
 /** What the contract says about this module beside its DTOs and controllers. */
 export const WEBHOOKS_CONTRACT: ModuleContract = {
@@ -37,34 +37,4 @@ export const WEBHOOKS_CONTRACT: ModuleContract = {
     WebhookVerification: "What Okta wants to have back of an event hook's address.",
   },
   fields: { mapping: 'Where its events have what an incident needs.' },
-  links: [
-    {
-      from: 'receiveWebhook',
-      on: [200],
-      to: ['getIncident'],
-      parameters: { id: answer('/incident_id') },
-      why: 'The incident that the event made.',
-    },
-    {
-      from: 'receiveWebhook',
-      on: [202],
-      to: ['getWebhookEvent'],
-      parameters: { id: answer('/queue_id') },
-      why: 'What becomes of the event.',
-    },
-    {
-      from: 'listWebhookEvents',
-      on: [200],
-      to: ['getWebhookEvent', 'replayWebhookEvent'],
-      parameters: { id: answer('/data/0/id') },
-      why: 'The first of the list.',
-    },
-    {
-      from: 'createWebhookSource',
-      on: [201],
-      to: ['getWebhookSource', 'updateWebhookSource', 'previewWebhookEvent', 'deleteWebhookSource'],
-      parameters: { source: answer('/data/source') },
-      why: 'The source that was registered.',
-    },
-  ],
 };

@@ -30,7 +30,6 @@ const answersIn = (responses: Responses, from: number, to: number): readonly Sch
 const ANY_BODY = new Set([
   'getOpenApiJson',
   'getOpenApiYaml',
-  'getOpenApi31Json',
   'receiveWebhook',
   'previewWebhookEvent',
 ]);

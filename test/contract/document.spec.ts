@@ -5,7 +5,7 @@ import {
   operationsOf,
   type PlacedOperation,
 } from '../../scripts/contract/document.js';
-import { DATABASE_OBSTACLES, SERVICE_OBSTACLES } from '../../src/health/obstacles.js';
+import { DATABASE_OBSTACLES, SERVICE_OBSTACLES } from '../../src/health/health.dto.js';
 import { ERROR_CATALOGUE } from '../../src/platform/errors/error-catalogue.js';
 
 /* What openapi/redocly.yaml cannot check. */
@@ -19,7 +19,6 @@ interface Described {
 
 interface Body {
   readonly content?: Readonly<Record<string, object>>;
-  readonly links?: object;
 }
 
 /** The health operations report a bad state in the body that monitors read. */
@@ -105,17 +104,6 @@ describe('the OpenAPI document', () => {
     expect(missing(schemas['Unreadiness']!.properties!['checks'], obstacles)).toEqual([]);
     const reasons = ['incident_resolved', 'playbook_disabled'];
     expect(missing(schemas['ErrorDetails']!.properties!['reason'], reasons)).toEqual([]);
-  });
-
-  it('links an incident to its action, the approval and the rollback', () => {
-    const steps = ['createIncident', 'getIncident', 'executeIncidentAction', 'approveAction'];
-    const linksOf = (id: string) => {
-      const { operation } = operations.find((one) => one.operation.operationId === id)!;
-      const answers = Object.values(operation.responses) as Body[];
-      return answers.flatMap(({ links = {} }) => Object.keys(links));
-    };
-    const next = [...steps.slice(1), 'rollBackAction'];
-    expect(next.filter((id, at) => !linksOf(steps[at]!).includes(id))).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { Action } from '../../src/actions/action.js';
-import { ActionEndings, type Ending } from '../../src/actions/execution/action-endings.js';
+import { ActionEndings, type Ending } from '../../src/actions/execution/claims.js';
 import { ClaimRepository, type Fenced } from '../../src/actions/execution/claim.repository.js';
-import type { ActionChanged, ActionRecorder } from '../../src/actions/records/action-recorder.js';
-import type { ChangeRecords } from '../../src/actions/records/action-records.repository.js';
+import type { ActionChanged, ActionRecorder } from '../../src/actions/action-records.js';
+import type { ChangeRecords } from '../../src/actions/actions.repository.js';
 import { AUDIT_PARAMETERS } from '../../src/audit/audit-log.js';
 import { TIMELINE_PARAMETERS } from '../../src/incidents/timeline/timeline-entry.js';
 import { Statements } from '../../src/platform/database/statements.js';
@@ -128,7 +128,7 @@ describe('the statements of a run', () => {
     const id = await insert({ ...nobodys, connectorId: 'former' });
     const claim = { connectorId: 'next', leaseMs: LEASE_MS };
     const run = await inTx((tx) => claims.claim(tx, { id, fence: FENCE }, claim));
-    expect(run).toMatchObject({ id, phase: 'claimed', fence: FENCE + 1, connectorId: 'next' });
+    expect(run).toMatchObject({ id, phase: 'claimed', fence: FENCE + 1, connector_id: 'next' });
     expect(Math.abs((await leaseLeft(id)) - LEASE_MS)).toBeLessThan(LEASE_MS / 2);
   });
 
@@ -220,7 +220,7 @@ describe('the statements of a run', () => {
     );
     const second = await claims.vendorAccepted({ id, fence: FENCE }, { ticket: 2 }, LEASE_MS);
     expect(second!.handle).toEqual({ ticket: 2 });
-    expect(second!.acceptedAt!.getTime()).toBe(first!.acceptedAt!.getTime() - 60_000);
+    expect(second!.accepted_at!.getTime()).toBe(first!.accepted_at!.getTime() - 60_000);
   });
 
   it.each([
@@ -248,8 +248,8 @@ describe('the statements of a run', () => {
     const after = await endings.end(end);
     expect(after).toMatchObject({
       status,
-      executedBy: 'bob',
-      executedAt: at,
+      executed_by: 'bob',
+      executed_at: at,
       result: { success, message: 'By bob.' },
     });
     expect(await row(id)).toMatchObject({ status, phase: null, lease_until: null, sent: true });
@@ -276,7 +276,7 @@ describe('the statements of a run', () => {
       end(1, FENCE, 'a twin'),
       end(2, FENCE, 'too late'),
     ]);
-    expect(after.map((action) => action && [action.status, action.executedBy])).toEqual([
+    expect(after.map((action) => action && [action.status, action.executed_by])).toEqual([
       undefined,
       ['completed', 'alice'],
       ['failed', 'bob'],

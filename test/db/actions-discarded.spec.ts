@@ -1,4 +1,4 @@
-import { ActionsRepository } from '../../src/actions/records/actions.repository.js';
+import { ActionsRepository } from '../../src/actions/actions.repository.js';
 import type { Action } from '../../src/actions/action.js';
 import {
   type BusyConnectors,
@@ -79,9 +79,9 @@ describe('the repositories of actions that nobody has claimed', () => {
   it('reject the actions of an incident, except what a run has, or may have sent', async () => {
     const ids = await oneOfEach({ incidentId: await incident() });
     const others = await oneOfEach({ incidentId: await incident() });
-    const { incidentId } = (await actions.findById(ids.nobodys))!;
+    const { incident_id } = (await actions.findById(ids.nobodys))!;
     const changed = await changedBy(ids, (tx) =>
-      actions.rejectOfIncident(tx, incidentId!, REJECTION),
+      actions.rejectOfIncident(tx, incident_id!, REJECTION),
     );
     expect(changed).toEqual(['waiting', 'nobodys', 'nobodysLapsed']);
     expect(await row(ids.nobodys)).toMatchObject({ status: 'rejected', lease_until: null });
@@ -108,13 +108,13 @@ describe('the repositories of actions that nobody has claimed', () => {
       'reject what the kill switch holds, except what may have been sent',
       ['nobodys', 'nobodysLapsed'],
       (tx) => actions.rejectHeld(tx, REJECTION),
-      { status: 'rejected', rejectedBy: 'system', rejectedAt: AT, rejectionReason: 'Over.' },
+      { status: 'rejected', rejected_by: 'system', rejected_at: AT, rejection_reason: 'Over.' },
     ],
     [
       'fail what the kill switch holds and may have been sent',
       ['nobodysSent'],
       (tx) => actions.failHeld(tx, UNKNOWN, AT),
-      { status: 'failed', executedBy: 'system', executedAt: AT, result: UNKNOWN },
+      { status: 'failed', executed_by: 'system', executed_at: AT, result: UNKNOWN },
     ],
     [
       'reject a single action unless it may have been sent',
@@ -152,6 +152,14 @@ describe('the repositories of actions that nobody has claimed', () => {
     expect((await row(young.waiting)).status).toBe('pending_approval');
   });
 
+  it('send no update when no action has waited too long', async () => {
+    await transactions.run(async (tx) => {
+      const statements = jest.spyOn(tx.queryRunner!, 'query');
+      expect(await actions.rejectExpired(tx, 10, REJECTION, 9)).toEqual([]);
+      expect(statements).toHaveBeenCalledTimes(1);
+    });
+  });
+
   it('find actions that nobody began in time, the one that has waited longest first', async () => {
     const ids = await oneOfEach();
     const older = await insert({ phase: null, leaseMs: LAPSED * 2 });
@@ -163,6 +171,8 @@ describe('the repositories of actions that nobody has claimed', () => {
     expect(await found(2)).toEqual([another, older]);
     expect(await found(9, { ids: [older] })).toEqual([another, ids.nobodysLapsed]);
     expect(await found(9, { types: ['lookup_ip'] })).toEqual([older, ids.nobodysLapsed]);
+    const rollback = await insert({ phase: null, leaseMs: LAPSED, rollbackOf: ids.completed });
+    expect(await found(9, { types: ['lookup_ip', 'block_ip'] })).toEqual([rollback]);
   });
 
   it('find claims that have lapsed, the one that lapsed first first', async () => {

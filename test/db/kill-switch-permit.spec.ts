@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
-import type { RegisteredWork } from '../../src/kill-switch/kill-switch-activation.js';
 import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.repository.js';
-import { KillSwitchService } from '../../src/kill-switch/kill-switch.service.js';
-import { PERMIT_MS, type Permit } from '../../src/kill-switch/kill-switch.js';
+import { KillSwitch, PERMIT_MS, type Permit } from '../../src/kill-switch/kill-switch.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
 /** In this database alone: other suites use the same server. */
@@ -16,13 +14,12 @@ describe('the permit of a claim', () => {
   const database = useTestDatabase();
   let transactions: Transactions;
   let repository: KillSwitchRepository;
-  let killSwitch: KillSwitchService;
+  let killSwitch: KillSwitch;
 
   beforeAll(async () => {
-    const { dataSource } = database;
-    transactions = new Transactions(dataSource);
-    repository = new KillSwitchRepository(dataSource, new Statements(dataSource));
-    killSwitch = new KillSwitchService(transactions, repository, {} as RegisteredWork);
+    transactions = new Transactions(database.dataSource);
+    repository = new KillSwitchRepository(new Statements(database.dataSource));
+    killSwitch = new KillSwitch(transactions, repository);
   });
 
   const waiters = async (tx: Tx): Promise<number> => {

@@ -11,6 +11,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 const REASON = { reason: 'a drill' };
 
 describe('/api/kill-switch', () => {
+  const log: string[] = [];
   let app: TestApp;
   let viewer: ApiClient;
   let analyst: ApiClient;
@@ -28,7 +29,10 @@ describe('/api/kill-switch', () => {
   const metrics = async () => (await app.request('GET', '/metrics')).text;
 
   beforeAll(async () => {
-    app = await startTestApp();
+    app = await startTestApp({
+      settings: { LOG_LEVEL: 'warn' },
+      log: { write: (line) => log.push(line) },
+    });
     [viewer, analyst, manager] = await Promise.all([
       as(app, 'viewer'),
       as(app, 'analyst'),
@@ -151,6 +155,7 @@ describe('/api/kill-switch', () => {
       const { status } = await activate();
       expect(status).toBe(200);
       expect(holding).toBe(claims.length);
+      expect(log.join()).toContain('A claim holds the lock of the kill switch.');
     } finally {
       isOver = true;
       await Promise.all(claims);

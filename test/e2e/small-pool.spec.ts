@@ -107,11 +107,16 @@ describe('the service with two connections to the database', () => {
   it('repeats requests with a key, switches automation off and on, and verifies the trail meanwhile', async () => {
     const { admin, analyst } = world.clients;
     const body = { incident_type: 'malware', source: 'edr' };
+    // On a slow machine a request may wait too long for a connection. Clients repeat it, with the same key.
     const create = (n: number) =>
-      analyst.request('POST', '/api/incidents', {
-        body,
-        headers: { 'idempotency-key': `key-${n}` },
-      });
+      eventually(
+        () =>
+          analyst.request('POST', '/api/incidents', {
+            body,
+            headers: { 'idempotency-key': `key-${n}` },
+          }),
+        ({ status }) => status !== 503,
+      );
     const turn = async (path: string) =>
       await admin.request('POST', `/api/kill-switch/${path}`, { body: { reason: 'An exercise.' } });
     const [created, , verified] = await Promise.all([

@@ -14,12 +14,7 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
 import type { Action } from '../action.js';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import {
-  ACTION_COLUMNS,
-  ActionEntity,
-  actionOf,
-  type ActionRow,
-} from '../records/action.entity.js';
+import { ACTION_COLUMNS, ActionEntity, actionOf, type ActionRow } from '../action.entity.js';
 
 /** Names one run of an action: a later claim has a higher fence, and what an earlier run writes does not count any more. */
 export interface Fenced {
@@ -32,9 +27,10 @@ export interface NewClaim {
   readonly leaseMs: number;
 }
 
-/** What a search for actions that may begin leaves out. */
+/** Actions that a search leaves out. */
 export interface Except {
   readonly ids: readonly string[];
+  /** Does not apply to rollbacks, which run at the connector of the original action. */
   readonly types: readonly ActionTypeName[];
 }
 
@@ -155,8 +151,12 @@ export class ClaimRepository {
 
   /** Actions that may begin and that nobody has claimed in time, the one that has waited longest first. */
   async unclaimed(limit: number, { ids, types }: Except): Promise<Action[]> {
-    const others = { id: Not(In(ids)), action_type: Not(In(types)) };
-    return await this.withoutLease(limit, { phase: IsNull(), ...others });
+    return await this.withoutLease(limit, { phase: IsNull(), id: Not(In(ids)) }, (search) =>
+      search.andWhere(
+        '(actions.rollback_of is not null or actions.action_type <> all(:types::text[]))',
+        { types },
+      ),
+    );
   }
 
   async claim(

@@ -9,10 +9,8 @@ import {
   type PermitGate,
   PermitLapsed,
 } from '../../kill-switch/kill-switch.js';
-import type { Claims } from './claims.js';
-import { ClaimLostError } from './execution.errors.js';
-import { FAILPOINT, type Failpoints } from './failpoints.js';
-import type { LeaseKeeper } from './lease-keeper.js';
+import { type Claims, FAILPOINT, type Failpoints } from './claims.js';
+import { ClaimLostError, type LeaseKeeper } from './lease-keeper.js';
 import {
   failed,
   type Loss,
@@ -101,7 +99,7 @@ export class ConnectorRun {
     if (outcome.kind !== 'accepted') {
       return await claims.finish(action, resultOf(outcome), this.idempotency);
     }
-    const rest = restMs(action.acceptedAt, new Date(presentTime()), deadlineMs);
+    const rest = restMs(action.accepted_at, new Date(presentTime()), deadlineMs);
     if (rest > 0) return await claims.vendorAccepted(action, outcome.handle, rest);
     const message = `The vendor accepted it and had not finished after ${deadlineMs} ms.`;
     return await claims.finish(action, failed('outcome_unknown', message), this.idempotency);
@@ -123,14 +121,14 @@ export class ConnectorRun {
 
   /** The fence counts the attempts: the vendor's log shows which one it was. */
   private async callOf(action: Action): Promise<ActionCall> {
-    const { id, fence, type, parameters } = action;
+    const { id, fence, action_type, parameters } = action;
     const undoes = await this.tools.claims.undone(action);
     const mayTarget = (name: string | undefined): boolean => this.tools.mayTarget(action, name);
     const sender = reportedSender(action);
     return {
       actionId: shownActionId(id),
       attempt: fence,
-      type,
+      type: action_type,
       parameters,
       mayTarget,
       sender,
@@ -141,7 +139,7 @@ export class ConnectorRun {
   private async afterError(action: Action, gate: PermitGate, error: unknown): Promise<Action> {
     if (error instanceof ClaimLostError) throw error;
     const sent = action.sent || gate.opened;
-    const idempotent = this.connector.idempotent(action.type);
+    const idempotent = this.connector.idempotent(action.action_type);
     if (mayGoOnLater(error, gate) && (!gate.opened || idempotent)) {
       return await this.tools.claims.release(action, sent);
     }
@@ -158,7 +156,7 @@ export class ConnectorRun {
     if (kind === 'stopped') this.tools.warn(error, action);
     const said = kind === 'stopped' ? 'The call ended in an error.' : (error as Error).message;
     const message = this.named(said);
-    const isLookUp = actionType(action.type).category === 'intelligence';
+    const isLookUp = actionType(action.action_type).category === 'intelligence';
     return await this.settle(action, { kind, message, sent, idempotent, isLookUp });
   }
 

@@ -75,11 +75,11 @@ describe('the rest before a vendor is asked again', () => {
 
 const left = (fields: Partial<Action>): Action =>
   ({
-    type: 'block_ip',
+    action_type: 'block_ip',
     phase: 'claimed',
     sent: false,
     fence: 1,
-    connectorId: 'c',
+    connector_id: 'c',
     ...fields,
   }) as Action;
 
@@ -114,7 +114,7 @@ describe('what is done about a claim whose run died', () => {
 
 describe('an action that waits', () => {
   it.each([
-    ['may begin', 'nobody has begun it', { fence: 0, connectorId: undefined }, {}, true],
+    ['may begin', 'nobody has begun it', { fence: 0, connector_id: undefined }, {}, true],
     [
       'may begin',
       'nothing was sent, and another connector provides it by now',
@@ -140,8 +140,7 @@ describe('an action that waits', () => {
       false,
     ],
   ] as const)('%s when %s', (_, __, fields, at, may) => {
-    const { connectorId, ...rest } = left(fields);
-    const action = { ...rest, connectorId };
+    const action = left(fields);
     expect(mayBegin(action, connector(at))).toBe(may);
   });
 });

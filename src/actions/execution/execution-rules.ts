@@ -61,10 +61,10 @@ export function resultOfLoss({ kind, message, sent, idempotent, isLookUp }: Loss
   );
 }
 
-export function noConnector({ rollbackOf }: Pick<Action, 'rollbackOf'>): ActionResult {
+export function noConnector({ rollback_of }: Pick<Action, 'rollback_of'>): ActionResult {
   return failed(
     'no_connector',
-    rollbackOf === undefined
+    rollback_of === undefined
       ? 'No enabled connector provides this action.'
       : 'The connector that did what is rolled back is gone, disabled or does not provide this action.',
   );
@@ -103,13 +103,13 @@ export function recoveryStepOf(left: Action, connector: Connector | undefined): 
 }
 
 export function mayRepeat(action: Action, connector: Connector): boolean {
-  return hasRunsLeft(action) && connector.idempotent(action.type);
+  return hasRunsLeft(action) && connector.idempotent(action.action_type);
 }
 
 /** What was sent may have happened: then it is begun only at the connector that it was sent to, and if repeating does no harm. */
 export function mayBegin(action: Action, connector: Connector): boolean {
   if (!action.sent) return hasRunsLeft(action);
-  return connector.identity.id === action.connectorId && mayRepeat(action, connector);
+  return connector.identity.id === action.connector_id && mayRepeat(action, connector);
 }
 
 function hasRunsLeft({ fence }: Action): boolean {

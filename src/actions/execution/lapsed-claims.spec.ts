@@ -4,11 +4,18 @@ import type { Action } from '../action.js';
 import type { ActionExecutor } from './action-executor.js';
 import type { BusyConnectors, ClaimRepository } from './claim.repository.js';
 import type { Claims } from './claims.js';
-import { MOST_PER_CONNECTOR } from './connector-places.js';
-import { LapsedClaims } from './lapsed-claims.js';
+import { MOST_PER_CONNECTOR } from './action-connectors.js';
+import { LapsedClaims } from './action-recovery.js';
 
 const accepted = (id: string, connectorId: string): Action =>
-  ({ id, connectorId, type: 'isolate_host', phase: 'accepted', sent: true, fence: 1 }) as Action;
+  ({
+    id,
+    connector_id: connectorId,
+    action_type: 'isolate_host',
+    phase: 'accepted',
+    sent: true,
+    fence: 1,
+  }) as Action;
 
 /** More than may be asked of one connector, which stand before another one's. */
 const QUEUE = [
@@ -36,7 +43,7 @@ describe('LapsedClaims', () => {
       lapsed: async (limit, busy) => {
         bounds = busy;
         const waiting = [...table.values()].filter(
-          ({ connectorId }) => !busy.polled.includes(connectorId!),
+          ({ connector_id }) => !busy.polled.includes(connector_id!),
         );
         return [...tooLate, ...waiting].slice(0, limit);
       },

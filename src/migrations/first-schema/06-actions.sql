@@ -18,10 +18,11 @@ create table actions (
   reason text,
   approved_by text,
   approved_at timestamptz(3),
-  approval_comment text,
+  comment text,
   rejected_by text,
   rejected_at timestamptz(3),
   rejection_reason text,
+  rejection_code text,
   executed_by text,
   executed_at timestamptz(3),
   result json,
@@ -51,7 +52,9 @@ create table actions (
     status not in ('pending', 'completed') or approval_level is null or approved_by is not null),
   constraint ck_actions_result check (status not in ('completed', 'failed') or result is not null),
   constraint ck_actions_rejected check (
-    (status = 'rejected') = (rejected_by is not null and rejected_at is not null and rejection_reason is not null))
+    (status = 'rejected') = (rejected_by is not null and rejected_at is not null and rejection_reason is not null)),
+  constraint ck_actions_rejection_code check (
+    rejection_code is null or (rejection_code = 'expired' and status = 'rejected'))
 );
 -- An action is rolled back once. A rollback that failed or was rejected may be requested again.
 create unique index uq_actions_rollback_of on actions (rollback_of) where status not in ('failed', 'rejected');

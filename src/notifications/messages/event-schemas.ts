@@ -1,13 +1,11 @@
 import * as data from './event-data.js';
-import type { ActionEventPayload } from '../../actions/records/action-recorder.js';
+import type { ActionEventPayload } from '../../actions/action-records.js';
 import type { IncidentEventPayload } from '../../incidents/change-records.js';
 import type { IncidentStatus } from '../../incidents/incident.js';
 import { firstIdAt } from '../../platform/ids.js';
 import type { EventName } from '../notification.js';
 import { eventPayload, type ToldEvent } from './event-payloads.js';
-import { ApiExtension } from '@nestjs/swagger';
 import { ApiExample } from '../../platform/openapi/answers.js';
-import { WEBHOOK_EXTENSION } from '../../platform/openapi/version-3-1.js';
 import { Field, Id, Instant, Nested } from '../../platform/validation/fields.js';
 
 const STORY = {
@@ -213,7 +211,7 @@ abstract class Event {
   readonly timestamp: string;
 }
 
-/** Schema of each event. The document of OpenAPI 3.1 lists the events among its webhooks, too. */
+/** Schema of each event. */
 export const EVENT_SCHEMAS: Readonly<Record<EventName, Class>> = {
   'incident.created': schemaOf('incident.created', data.IncidentData),
   'incident.updated': schemaOf('incident.updated', data.IncidentUpdatedData),
@@ -259,7 +257,6 @@ function schemaOf(name: EventName, dataClass: Class): Class {
   }
   const words = name.split(/[._]/).map((word) => word[0]!.toUpperCase() + word.slice(1));
   Object.defineProperty(Schema, 'name', { value: `${words.join('')}Event` });
-  ApiExtension(WEBHOOK_EXTENSION, name)(Schema);
   ApiExample(eventExample(name))(Schema);
   return Schema;
 }

@@ -33,7 +33,7 @@ export function docsPage({ name, role }: { readonly name: string; readonly role:
     <header class="its-bar">
       <h1>${SIGN}${PRODUCT}</h1>
       <span>You are logged in as <strong>${escapeHtml(name)}</strong>, role <strong>${role}</strong></span>
-      <span>OpenAPI: <a href="/openapi.json">3.0</a> · <a href="/openapi-3.1.json">3.1</a></span>
+      <a href="/openapi.json">OpenAPI</a>
       <a href="/docs/guides">Guides</a>
       <a href="/login/password">Change password</a>
       <form method="post" action="/logout"><button type="submit">Log out</button></form>

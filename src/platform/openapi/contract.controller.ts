@@ -9,7 +9,6 @@ import { AnyQuery } from '../http/handler-options.js';
 import { JSON_UTF8 } from '../http/answer.js';
 import { sendFile, StaticFile } from '../http/static-file.js';
 import { ApiAnswer, ETAG_HEADER, Operation } from './answers.js';
-import { toOpenApi31 } from './version-3-1.js';
 
 const FOLDER = join(__dirname, '../../../openapi');
 const fileOf = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
@@ -26,7 +25,7 @@ const ApiDocument = (contentType: string): MethodDecorator =>
     headers: ETAG_HEADER,
   });
 
-type Documents = Readonly<Record<'json' | 'newer' | 'yaml', StaticFile>>;
+type Documents = Readonly<Record<'json' | 'yaml', StaticFile>>;
 
 /** By the address of the service, for all apps of a process. */
 const known = new Map<string, Documents>();
@@ -37,7 +36,6 @@ const known = new Map<string, Documents>();
 @AnyQuery()
 @Public()
 export class ContractController {
-  /** Converted before the service listens, because the conversion would block other requests. */
   private readonly documents: Documents;
 
   constructor({ publicUrl, port }: Settings) {
@@ -55,17 +53,6 @@ export class ContractController {
   @ApiDocument('application/json')
   async asJson(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await sendFile(request, reply, this.documents.json, CACHING);
-  }
-
-  @Get('openapi-3.1.json')
-  @Operation(
-    'getOpenApi31Json',
-    'Read this document in the newer version of OpenAPI',
-    'OpenAPI 3.1: the same contract for tools that want JSON Schema 2020-12, and the events that notification channels send, as webhooks.',
-  )
-  @ApiDocument('application/json')
-  async asNewerJson(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    await sendFile(request, reply, this.documents.newer, CACHING);
   }
 
   @Get('openapi.yaml')
@@ -87,7 +74,6 @@ function readDocuments(url: string): Documents {
   const yaml = fileOf('openapi.yaml').replace(`url: ${committed.servers[0]!.url}`, `url: ${url}`);
   return {
     json: minified(document),
-    newer: minified(toOpenApi31(document)),
     yaml: new StaticFile('application/yaml; charset=utf-8', Buffer.from(yaml)),
   };
 }

@@ -12,7 +12,7 @@ import { EXAMPLE_EXTENSION, SCHEMAS_EXTENSION } from './answers.js';
 import { SHARED_SCHEMAS } from './error-schemas.js';
 import { Examples, type RecordedExamples } from './examples.js';
 import { describeByGlossary } from './glossary.js';
-import { addLinks, describeTagsAndIds, type ModuleContract } from './module-contract.js';
+import { describeTagsAndIds, type ModuleContract } from './module-contract.js';
 import { operationsOf } from './placed-operations.js';
 import { addLocation, complete } from './operations.js';
 import { nameTitled, nameWords } from './components.js';
@@ -109,7 +109,6 @@ export function buildDocument(
   addEnvelopes(document);
   const named = nameSchemas(document);
   describeByGlossary(named, contracts);
-  addLinks(named, contracts);
   leaveOutFieldExamples(named);
   examples.finish(named);
   return sorted(shareParts(named));

@@ -1,9 +1,4 @@
-import type {
-  OpenAPIObject,
-  OperationObject,
-  ParameterObject,
-  ResponseObject,
-} from '@nestjs/swagger';
+import type { OpenAPIObject, ParameterObject } from '@nestjs/swagger';
 import { operationsOf } from './placed-operations.js';
 
 /** What a module says in the contract beside its DTOs and controllers. */
@@ -16,7 +11,6 @@ export interface ModuleContract {
   readonly schemas?: Readonly<Record<string, string>>;
   /** Descriptions of fields, by `field` or `Schema.field`. */
   readonly fields?: Readonly<Record<string, string>>;
-  readonly links?: readonly Link[];
 }
 
 type Ids = Readonly<Record<string, IdInAddress>>;
@@ -28,23 +22,11 @@ interface IdInAddress {
   readonly example?: string;
 }
 
-/** Leads from an answer to operations that take a value of the answer or of its request. */
-interface Link {
-  readonly from: string;
-  readonly on: readonly number[];
-  readonly to: readonly string[];
-  readonly parameters: Readonly<Record<string, string>>;
-  readonly why: string;
-}
-
 export function joined<Value>(
   parts: readonly (Readonly<Record<string, Value>> | undefined)[],
 ): Readonly<Record<string, Value>> {
   return Object.fromEntries(parts.flatMap((part = {}) => Object.entries(part)));
 }
-
-export const answer = (pointer: string) => `$response.body#${pointer}`;
-export const samePath = (name: string) => `$request.path.${name}`;
 
 /** What in an address is called otherwise in a sentence. */
 const WORDS: Readonly<Record<string, string>> = { source: 'name' };
@@ -84,26 +66,4 @@ function describeId(parameter: ParameterObject, path: string, ids: Ids): void {
   const isNamed = parameter.schema && 'title' in parameter.schema;
   if (!isNamed) parameter.schema = { $ref: `#/components/schemas/${id.schema}` };
   if (id.example) parameter.example ??= id.example;
-}
-
-/** Adds the links to each answer. Throws if a link names an unknown operation or status. */
-export function addLinks(document: OpenAPIObject, contracts: readonly ModuleContract[]): void {
-  const operations = new Map<string, OperationObject>();
-  for (const { operation } of operationsOf(document)) {
-    if (operation.operationId) operations.set(operation.operationId, operation);
-  }
-  for (const { from, on, to, parameters, why } of contracts.flatMap(({ links = [] }) => links)) {
-    for (const status of on) {
-      const response = operations.get(from)?.responses[status] as ResponseObject | undefined;
-      if (!response) throw new Error(`${from} has no answer ${status} for its links.`);
-      for (const operationId of to) {
-        if (!operations.has(operationId))
-          throw new Error(`No operation ${operationId} to link to.`);
-        response.links = {
-          ...response.links,
-          [operationId]: { operationId, parameters, description: why },
-        };
-      }
-    }
-  }
 }

@@ -1,7 +1,6 @@
 import type { OpenAPIObject, ReferenceObject, SchemaObject } from '@nestjs/swagger';
 import { operationsOf } from './placed-operations.js';
 import { NULL_IS_ABSENT_EXTENSION } from '../validation/json-shield.js';
-import { NULLABLE_REFERENCE } from './version-3-1.js';
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
@@ -74,7 +73,7 @@ function describeNulls(schema: WithNulls): void {
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     if (required.has(name)) continue;
     const described = '$ref' in property ? { allOf: [property] } : property;
-    const said = described.type ? { nullable: true } : { [NULLABLE_REFERENCE]: true };
+    const said = described.type ? { nullable: true } : { 'x-nullable': true };
     schema.properties![name] = { ...described, ...said };
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Parameters, RequiredLevel } from '../../actions/action.js';
-import { RequiredLevels } from '../../actions/policy/required-levels.js';
+import { RequiredLevels } from '../../actions/required-levels.js';
 import { ConnectorRegistry } from '../../connectors/connector.port.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { PlaybookStep } from '../playbook.js';
@@ -106,7 +106,7 @@ export class DryRuns {
   ): RequiredLevel | undefined {
     if (!askedLevel || (decision !== 'run' && decision !== 'undecided')) return undefined;
     const level = this.levels.forRequest({
-      type: step.action,
+      action_type: step.action,
       parameters,
       incidentSeverity: incident?.severity,
       askedLevel,

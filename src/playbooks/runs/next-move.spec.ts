@@ -17,7 +17,7 @@ const error = (message = 'no such key'): Decision => ({ kind: 'error', message }
 
 const action = (status: StepAction['status'], more: Partial<StepAction> = {}): StepAction => ({
   id: 'a',
-  type: 'lookup_ip',
+  action_type: 'lookup_ip',
   status,
   parameters: {},
   ...more,
@@ -113,7 +113,7 @@ describe('the next move of a run', () => {
   });
 
   it('says by whom an action was rejected', async () => {
-    const rejected = action('rejected', { rejectedBy: 'bob', rejectionReason: 'Not this host.' });
+    const rejected = action('rejected', { rejected_by: 'bob', rejection_reason: 'Not this host.' });
     const { decider, told } = script(RUN);
     const steps = [step('s0', 'continue'), step('s1')];
     const { settled } = await nextMove(steps, [reached(0, { action: rejected })], decider);
@@ -124,14 +124,14 @@ describe('the next move of a run', () => {
     });
   });
 
-  it('asks anew where an action of others was rejected for another incident, and not where it expired', async () => {
+  it('requests the action again if somebody rejected the shared one for another incident, but not if it expired', async () => {
     const steps = [step('s0')];
     const borrowed = { elsewhere: true };
-    const rejected = action('rejected', { rejectedBy: 'bob', rejectionReason: 'No.', borrowed });
+    const rejected = action('rejected', { rejected_by: 'bob', rejection_reason: 'No.', borrowed });
     const again = await nextMove(steps, [reached(0, { action: rejected })], script(RUN).decider);
     expect([again.settled, again.next.kind]).toEqual([[], 'act']);
     const expired = action('rejected', {
-      ...{ rejectedBy: 'system', rejectionReason: 'Nobody decided on it within 5 minutes.' },
+      ...{ rejected_by: 'system', rejection_reason: 'Too late.', rejection_code: 'expired' },
       borrowed,
     });
     const ended = await nextMove(steps, [reached(0, { action: expired })], script(RUN).decider);

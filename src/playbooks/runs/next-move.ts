@@ -1,4 +1,4 @@
-import { type ActionResult, hasEnded, hasExpired, type Parameters } from '../../actions/action.js';
+import { type ActionResult, hasEnded, type Parameters } from '../../actions/action.js';
 import { endOf } from '../../actions/execution/execution-rules.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { shownStart } from '../../platform/text.js';
@@ -116,7 +116,7 @@ export async function foreseenMoves(
     earlier.push(move);
     for (const one of settled) taken.set(one.position, { ...taken.get(one.position), ...one });
     const { position, parameters, step } = next;
-    const action = { id: '', type: step.action, status: endOf(result), parameters, result };
+    const action = { id: '', action_type: step.action, status: endOf(result), parameters, result };
     taken.set(position, { position, name: step.name, status: 'running', action });
   }
 }
@@ -127,7 +127,7 @@ export async function foreseenMoves(
  */
 function isRefusedElsewhere({ action }: TakenStep): boolean {
   if (action?.status !== 'rejected' || !action.borrowed) return false;
-  return action.borrowed.elsewhere && !hasExpired(action);
+  return action.borrowed.elsewhere && action.rejection_code !== 'expired';
 }
 
 /** Undefined while its action has not ended. */
@@ -165,8 +165,8 @@ function outcomeOf(
   return { result: action?.result ?? { success: false, message: error } };
 }
 
-function messageOf({ status, result, rejectedBy, rejectionReason }: StepAction): string {
-  if (status === 'rejected') return `Rejected by ${rejectedBy}: ${rejectionReason}`;
+function messageOf({ status, result, rejected_by, rejection_reason }: StepAction): string {
+  if (status === 'rejected') return `Rejected by ${rejected_by}: ${rejection_reason}`;
   return result?.message ?? 'The action failed.';
 }
 

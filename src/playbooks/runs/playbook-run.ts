@@ -99,13 +99,14 @@ export interface BorrowedAction {
 export type StepAction = Pick<
   Action,
   | 'id'
-  | 'type'
+  | 'action_type'
   | 'status'
   | 'parameters'
-  | 'approvalLevel'
+  | 'approval_level'
   | 'result'
-  | 'rejectedBy'
-  | 'rejectionReason'
+  | 'rejected_by'
+  | 'rejection_reason'
+  | 'rejection_code'
 > & {
   /** Others had requested it, when the step came to it; `elsewhere`: for another incident, or none. */
   readonly borrowed?: BorrowedAction | false;

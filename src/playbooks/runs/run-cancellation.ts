@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { SYSTEM } from '../../actions/action.js';
-import { ActionDecisions, ActionWithdrawal } from '../../actions/requests/action-decisions.js';
+import { ActionDecisions, ActionWithdrawal } from '../../actions/action-decisions.js';
 import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentEndings, IncidentsService } from '../../incidents/incidents.service.js';
@@ -89,12 +89,12 @@ export class RunCancellation implements OnModuleInit {
     action: StepAction,
     { requestedBy }: PlaybookRun,
   ): Promise<void> {
-    const { id, status, approvalLevel } = action;
+    const { id, status, approval_level } = action;
     if (status === 'pending_approval') {
       const hasStarted = await this.hasStarted(tx, caller, requestedBy);
-      if (!hasStarted) requireApprovalLevel(caller, approvalLevel ?? 'none');
+      if (!hasStarted) requireApprovalLevel(caller, approval_level ?? 'none');
       await this.decisions.reject(tx, id, caller.name, CANCELLED);
-    } else if (approvalLevel === undefined) {
+    } else if (approval_level === undefined) {
       await this.withdrawal.withdraw(tx, id, caller.name, CANCELLED);
     }
   }

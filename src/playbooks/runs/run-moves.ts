@@ -3,10 +3,9 @@ import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { type Action, hasEnded, SYSTEM } from '../../actions/action.js';
 import type { Claimed } from '../../actions/execution/claims.js';
 import { simulatedResult } from '../../actions/execution/execution-rules.js';
-import { ClaimLostError } from '../../actions/execution/execution.errors.js';
-import type { GiveBack } from '../../actions/execution/connector-places.js';
-import type { ActionToCreate } from '../../actions/requests/action-creation.js';
-import { ActionRequests } from '../../actions/requests/action-requests.js';
+import { ClaimLostError } from '../../actions/execution/lease-keeper.js';
+import type { GiveBack } from '../../actions/execution/action-connectors.js';
+import { type ActionToCreate, ActionRequests } from '../../actions/action-requests.js';
 import { type Connector, ConnectorRegistry } from '../../connectors/connector.port.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import type { LockedIncident } from '../../incidents/incident.js';
@@ -108,7 +107,7 @@ export class RunMoves {
       const { action, permit } = await this.transactions.run(keyOf(run), (tx) =>
         this.makeIn(tx, run, moves, reached, wanted),
       );
-      if (action?.phase && permit && connector && giveBack && action.playbookRunId === run.id) {
+      if (action?.phase && permit && connector && giveBack && action.playbook_run_id === run.id) {
         return { action, call: { claimed: { action, permit }, connector, giveBack } };
       }
       giveBack?.();
@@ -133,7 +132,7 @@ export class RunMoves {
     const actions = acts ? await this.requests.createOrBorrow(tx, forIncident) : [];
     const cameTrue =
       actions.length === wanted.length &&
-      actions.every((one) => hasEnded(one) && one.playbookRunId === run.id);
+      actions.every((one) => hasEnded(one) && one.playbook_run_id === run.id);
     const moves = cameTrue ? foreseen : foreseen.slice(0, actions.length);
     const { next } = moves.at(-1)!;
     const settled = withActions(moves, actions);
@@ -143,7 +142,7 @@ export class RunMoves {
     const move = { ...follows, ...progress, settled, at: this.clock.now() };
     if (!(await this.writes.move(tx, run, move))) throw new ClaimLostError();
     await this.recorder.stepsFailed(tx, run, settled, incident);
-    if (action && follows.begun && action.playbookRunId !== run.id) {
+    if (action && follows.begun && action.playbook_run_id !== run.id) {
       await this.recorder.sharedAction(tx, run, follows.begun.name, action);
     }
     if (next.kind === 'end') await this.recorder.ended(tx, run, { ...next, ...progress }, SYSTEM);
@@ -198,11 +197,11 @@ function wantedOf(
   mayCall: boolean,
 ): ActionToCreate {
   return {
-    type: step.action,
+    action_type: step.action,
     parameters,
-    requestedBy: `playbook:${run.playbookName}`,
-    playbookRunId: run.id,
-    onBehalfOf: run.automatic ? run.onBehalfOf : run.requestedBy,
+    requested_by: `playbook:${run.playbookName}`,
+    playbook_run_id: run.id,
+    on_behalf_of: run.automatic ? run.onBehalfOf : run.requestedBy,
     askedLevel,
     available: connector !== undefined,
     claimFor: mayCall ? connector?.identity.id : undefined,

@@ -93,9 +93,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
   }
 
   private registerWithKillSwitch(): void {
-    this.killSwitch.registerUnderWay({
-      countClaims: async () => ({ inFlight: await this.repository.countUnderWay() }),
-    });
+    this.killSwitch.registerInFlight(() => this.repository.countUnderWay());
     this.killSwitch.registerHeld('triage_runs', {
       count: async () => (await this.runs.countOpen()).queued,
       discard: (tx, caller) => this.endings.discardHeld(tx, caller.name),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
-import { RequiredLevels } from '../../actions/policy/required-levels.js';
-import { parameterErrors } from '../../actions/requests/parameter-rules.js';
+import { RequiredLevels } from '../../actions/required-levels.js';
+import { parameterErrors } from '../../actions/parameter-rules.js';
 import { ConnectorRegistry } from '../../connectors/connector.port.js';
 import { shownData, shownMessage } from '../../connectors/vendor-text.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
@@ -65,7 +65,11 @@ export class ConnectorLookups {
     if (parameterErrors(actionType(type), parameters).length > 0) {
       throw new ToolError(`This value is not a valid ${indicator.type}.`);
     }
-    const level = this.levels.forRequest({ type, parameters, incidentSeverity: incident.severity });
+    const level = this.levels.forRequest({
+      action_type: type,
+      parameters,
+      incidentSeverity: incident.severity,
+    });
     if (level !== 'none') throw new ToolError(`Looking it up needs the approval of a ${level}.`);
     const connector = await this.registry.providerOf(type);
     if (!connector || connector.simulates)

@@ -15,6 +15,7 @@ export interface ActionFields {
   readonly type?: ActionTypeName;
   readonly connectorId?: string;
   readonly incidentId?: string;
+  readonly rollbackOf?: string;
   readonly requestedAgoMs?: number;
 }
 
@@ -42,9 +43,9 @@ export async function insertAction(db: DataSource, fields: ActionFields = {}): P
   const ended = status === 'completed' || status === 'failed';
   await db.query(
     `insert into actions (id, action_type, parameters, status, phase, fence, sent, connector_id, incident_id,
-                          lease_until, requested_by, requested_at, approval_level, result, accepted_at)
+                          lease_until, requested_by, requested_at, approval_level, result, accepted_at, rollback_of)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 millisecond', 'alice',
-             now() - $11 * interval '1 millisecond', $12, $13, now() - $14 * interval '1 millisecond')`,
+             now() - $11 * interval '1 millisecond', $12, $13, now() - $14 * interval '1 millisecond', $15)`,
     [
       id,
       fields.type ?? 'block_ip',
@@ -60,6 +61,7 @@ export async function insertAction(db: DataSource, fields: ActionFields = {}): P
       status === 'pending_approval' ? 'analyst' : null,
       ended ? { success: status === 'completed', message: 'Ended.' } : null,
       fields.acceptedAgoMs,
+      fields.rollbackOf,
     ],
   );
   return id;

@@ -121,7 +121,7 @@ class PlaybookRunStepDto {
       status: reached.status,
       action_id: done && shownActionId(done.id),
       shared_action: done && sharedAction(done),
-      approval_level: done?.approvalLevel,
+      approval_level: done?.approval_level,
       parameters: done?.parameters,
       result: done?.result && shownResult(done.result),
       error: reached.error,

@@ -37,7 +37,7 @@ const STEPS: Statement = {
   name: 'playbook_run_steps_find',
   text: `
     select step.*, action.action_type as type, action.status as action_status, action.parameters,
-           action.approval_level, action.result, action.rejected_by, action.rejection_reason,
+           action.approval_level, action.result, action.rejected_by, action.rejection_reason, action.rejection_code,
            action.playbook_run_id is distinct from step.run_id as borrowed,
            action.incident_id is distinct from run.incident_id as elsewhere,
            action.requested_by, incident.number, incident.created_at as incident_created_at

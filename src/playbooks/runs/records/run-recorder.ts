@@ -54,7 +54,7 @@ export class RunRecorder {
 
   /** The incident's own actions are in its timeline already. */
   async sharedAction(tx: Tx, run: PlaybookRunSummary, step: string, action: Action): Promise<void> {
-    if (run.incidentId === undefined || action.incidentId === run.incidentId) return;
+    if (run.incidentId === undefined || action.incident_id === run.incidentId) return;
     await this.timeline.add(tx, entryOfSharedAction(run, step, action, run.incidentId));
   }
 

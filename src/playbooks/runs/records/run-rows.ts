@@ -76,13 +76,14 @@ function incidentOf(stored: IncidentAtStart): IncidentAtStart {
 }
 
 export type StepRow = PlaybookRunStepEntity & {
-  readonly type: StepAction['type'];
+  readonly type: StepAction['action_type'];
   readonly action_status: StepAction['status'] | null;
   readonly parameters: StepAction['parameters'];
-  readonly approval_level: StepAction['approvalLevel'] | null;
+  readonly approval_level: StepAction['approval_level'] | null;
   readonly result: StepAction['result'] | null;
   readonly rejected_by: string | null;
   readonly rejection_reason: string | null;
+  readonly rejection_code: StepAction['rejection_code'] | null;
   readonly borrowed: boolean;
   readonly elsewhere: boolean;
   readonly requested_by: string | null;
@@ -113,13 +114,14 @@ function actionOf(row: StepRow): StepAction | undefined {
   if (row.action_id === null || row.action_status === null) return undefined;
   return {
     id: row.action_id,
-    type: row.type,
+    action_type: row.type,
     status: row.action_status,
     parameters: row.parameters,
-    approvalLevel: row.approval_level ?? undefined,
+    approval_level: row.approval_level ?? undefined,
     result: row.result ?? undefined,
-    rejectedBy: row.rejected_by ?? undefined,
-    rejectionReason: row.rejection_reason ?? undefined,
+    rejected_by: row.rejected_by ?? undefined,
+    rejection_reason: row.rejection_reason ?? undefined,
+    rejection_code: row.rejection_code ?? undefined,
     borrowed: row.borrowed && {
       elsewhere: row.elsewhere,
       requestedBy: row.requested_by ?? undefined,

@@ -76,7 +76,7 @@ export function entryOfFailedStep(
 export function entryOfSharedAction(
   run: PlaybookRunSummary,
   step: string,
-  { id, type, status, requestedBy, incident }: Action,
+  { id, action_type, status, requested_by, incident }: Action,
   incidentId: string,
 ): NewTimelineEntry {
   const of = incident ? ` for ${incident.incidentNumber}` : '';
@@ -85,7 +85,7 @@ export function entryOfSharedAction(
     incidentId,
     event: 'playbook_step_shared',
     actor: SYSTEM,
-    summary: `Step ${step} of ${named(run)} takes the ${type} that ${requestedBy} requested${of} (${shownActionId(id)}): it ${state}.`,
+    summary: `Step ${step} of ${named(run)} takes the ${action_type} that ${requested_by} requested${of} (${shownActionId(id)}): it ${state}.`,
     subject: { type: 'action', id: shownActionId(id) },
   };
 }

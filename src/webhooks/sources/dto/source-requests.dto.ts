@@ -27,7 +27,6 @@ import {
 } from '../webhook-source.js';
 import { NotEquals } from 'class-validator';
 import { PageQueryDto, SortWords } from '../../../platform/paging/page-query.dto.js';
-import { ALTERNATIVES } from '../../../platform/openapi/version-3-1.js';
 import { NullIsAbsent } from '../../../platform/validation/json-shield.js';
 import { WEBHOOK_SOURCE_SORTS, type WebhookSourceSort } from '../webhook-sources.repository.js';
 
@@ -113,7 +112,8 @@ const POINTER = {
 };
 const oneOrMany = (items: object, description?: string) => ({
   description,
-  [ALTERNATIVES]: [POINTER, { type: 'array', items, minItems: 1, maxItems: MOST_POINTERS }],
+  // Some generators make code that does not compile of a oneOf with a list in it.
+  'x-alternatives': [POINTER, { type: 'array', items, minItems: 1, maxItems: MOST_POINTERS }],
 });
 const FIRST_COUNTS = 'A JSON pointer, or a list of which the first that leads to a value counts.';
 const POINTERS = oneOrMany(POINTER, FIRST_COUNTS);

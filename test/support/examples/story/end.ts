@@ -86,10 +86,6 @@ export const END: readonly Scene[] = [
     shows: ['excerpt', 'Its beginning'],
     excerpt: { members: ['openapi', 'info'] },
   }),
-  by.carol('getOpenApi31Json', 200, {
-    shows: ['excerpt', 'Its beginning'],
-    excerpt: { members: ['openapi', 'info'] },
-  }),
   by.carol('getOpenApiYaml', 200, {
     shows: ['excerpt', 'Its beginning'],
     excerpt: { members: ['openapi', 'info'] },

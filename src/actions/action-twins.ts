@@ -1,0 +1,258 @@
+// SQL: requests are a hot path, and the look-up has a condition on other rows of the same table.
+import { Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { readIpAddress } from '../platform/addresses/ip-address.js';
+import {
+  type ActionType,
+  actionType,
+  type ActionTypeName,
+  undoneBy,
+} from '../action-catalogue/action-types.js';
+import { bareMessageId, mailAddressIn } from '../action-catalogue/parameters.js';
+import { normalForm } from '../action-catalogue/target-forms.js';
+import { Clock } from '../platform/clock.js';
+import { Settings } from '../platform/config/settings.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import { AppError } from '../platform/errors/app-error.js';
+import type { LockedIncident } from '../incidents/incident.js';
+import {
+  type Action,
+  type Parameters,
+  reportedSender,
+  type RequiredLevel,
+  shownActionId,
+} from './action.js';
+/** An action of the same type on the same target as a requested one, recent enough that the request repeats it. */
+export type Twin = Pick<Action, 'id' | 'action_type' | 'requested_by' | 'requested_at'> & {
+  readonly status: 'pending' | 'pending_approval' | 'completed';
+  readonly approval_level?: RequiredLevel;
+  readonly executed_at?: Date;
+};
+
+/** An earlier request of the same batch is the twin. */
+export const EARLIER = 'earlier';
+
+const IN_WORDS: Readonly<Record<Twin['status'], string>> = {
+  pending: 'is under way',
+  pending_approval: 'waits for approval',
+  completed: 'was done',
+};
+
+export class DuplicateActionError extends AppError {
+  constructor({ id, action_type, status, requested_by, requested_at, executed_at }: Twin) {
+    super(
+      'duplicate_action',
+      `${action_type} on this target was requested by ${requested_by} and ${IN_WORDS[status]}. Send repeat: true to request it again.`,
+      {
+        details: {
+          action_id: shownActionId(id),
+          status,
+          requested_by,
+          requested_at: requested_at.toISOString(),
+          executed_at: executed_at?.toISOString(),
+        },
+      },
+    );
+  }
+}
+
+interface PossibleRepeat {
+  readonly action_type: ActionTypeName;
+  readonly parameters: Parameters;
+  readonly incident?: Pick<LockedIncident, 'mail'>;
+  /** The caller requests the action in spite of a twin. */
+  readonly repeat?: boolean;
+  /** A run may repeat an action in several of its steps. */
+  readonly playbook_run_id?: string;
+}
+
+const LOCK: Statement = {
+  name: 'actions_lock_targets',
+  text: `select pg_advisory_xact_lock(target) from unnest($1::bigint[]) as target`,
+};
+
+/**
+ * No twin is an action that reaches less far (a shorter block, a quick scan for a full one), whose effect was undone since or is
+ * over, that waited too long, or that was only simulated where a real connector exists now. A release that is bound to no sender
+ * undoes the quarantines of all mails with the id.
+ */
+const FIND: Statement = {
+  name: 'actions_find_twins',
+  text: `
+    select wanted.n::integer, twin.*
+      from unnest($1::bytea[], $2::text[], $3::text[], $4::uuid[], $7::float8[], $8::boolean[], $9::bytea[])
+             with ordinality
+             as wanted (target_hash, action_type, opposite, run_id, minutes, is_full_scan, unbound_hash, n)
+     cross join lateral (
+       select id, status, approval_level, requested_by, requested_at, executed_at
+         from actions
+        cross join lateral (select coalesce((parameters ->> 'duration_minutes')::float8, 'infinity')) as lasts (minutes)
+        where target_hash = wanted.target_hash and action_type = wanted.action_type
+          and lasts.minutes >= wanted.minutes
+          and (not wanted.is_full_scan or parameters ->> 'scan_type' = 'full')
+          and (wanted.run_id is null or playbook_run_id is distinct from wanted.run_id)
+          and (status = 'pending'
+               or status = 'pending_approval'
+                  and ($6 = 0 or requested_at + $6 * interval '1 minute' > clock_timestamp())
+               or status = 'completed' and executed_at > $5::timestamptz
+                  and extract(epoch from clock_timestamp() - executed_at) < lasts.minutes * 60
+                  and (result ->> 'simulated' is null or not exists (
+                       select from connectors where type <> 'sandbox' and deleted_at is null))
+                  and not exists (
+                    select from actions undo
+                     where undo.target_hash in (wanted.target_hash, wanted.unbound_hash)
+                       and undo.action_type = wanted.opposite
+                       and undo.status = 'completed' and undo.executed_at >= actions.executed_at))
+        order by id desc limit 1) as twin`,
+};
+
+interface TwinRow {
+  readonly n: number;
+  readonly approval_level: RequiredLevel | null;
+  readonly id: string;
+  readonly status: Twin['status'];
+  readonly requested_by: string;
+  readonly requested_at: Date;
+  readonly executed_at: Date | null;
+}
+
+interface Judged {
+  readonly at: number;
+  readonly type: ActionTypeName;
+  readonly hash: Buffer;
+  /** Hash of the target for an action that is bound to no sender. */
+  readonly unboundHash: Buffer;
+  readonly runId: string | undefined;
+  /** Infinite for a permanent effect. */
+  readonly minutes: number;
+  readonly isFullScan: boolean;
+}
+
+const MINUTE = 60_000;
+
+/** Finds earlier actions that a request would repeat, anywhere in the service. */
+@Injectable()
+export class Twins {
+  constructor(
+    private readonly statements: Statements,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {}
+
+  /**
+   * The twin of each request, by its position; `EARLIER` if an earlier request of the same list is the twin. The targets stay
+   * locked until the transaction ends, so that of two equal requests the second one sees the action of the first. Every
+   * transaction locks incidents before targets.
+   */
+  async of(
+    tx: Tx,
+    wanted: readonly PossibleRepeat[],
+  ): Promise<readonly (Twin | typeof EARLIER | undefined)[]> {
+    const judged = this.judged(wanted);
+    if (judged.length === 0) return wanted.map(() => undefined);
+    await this.statements.rowsIn(tx, LOCK, [locksOf(judged)]);
+    const { actionRepeatMinutes, approvalTtlMinutes } = this.settings;
+    const rows = await this.statements.rowsIn<TwinRow>(tx, FIND, [
+      judged.map(({ hash }) => hash),
+      judged.map(({ type }) => type),
+      judged.map(({ type }) => oppositeOf(type) ?? null),
+      judged.map(({ runId }) => runId ?? null),
+      new Date(this.clock.now().getTime() - actionRepeatMinutes * MINUTE),
+      approvalTtlMinutes,
+      judged.map(({ minutes }) => minutes),
+      judged.map(({ isFullScan }) => isFullScan),
+      judged.map(({ unboundHash }) => unboundHash),
+    ]);
+    const found = new Map(rows.map(({ n, ...row }) => [n - 1, row]));
+    const twins = wanted.map((): Twin | typeof EARLIER | undefined => undefined);
+    const seen = new Set<string>();
+    for (const [n, { at, type, hash }] of judged.entries()) {
+      const same = `${type} ${hash.toString('hex')}`;
+      const row = found.get(n);
+      twins[at] = row ? twinOf(type, row) : seen.has(same) ? EARLIER : undefined;
+      seen.add(same);
+    }
+    return twins;
+  }
+
+  private judged(wanted: readonly PossibleRepeat[]): Judged[] {
+    if (this.settings.actionRepeatMinutes === 0) return [];
+    return wanted.flatMap((one, at) => {
+      const { action_type, parameters, repeat, playbook_run_id: runId } = one;
+      const unboundHash = repeat ? undefined : targetHash(action_type, parameters);
+      if (!unboundHash) return [];
+      const sender = reportedSender(one);
+      const hash = (sender && targetHash(action_type, parameters, sender)) || unboundHash;
+      const minutes = Number(parameters['duration_minutes'] ?? Infinity);
+      const isFullScan = parameters['scan_type'] === 'full';
+      return [{ at, type: action_type, hash, unboundHash, runId, minutes, isFullScan }];
+    });
+  }
+}
+
+/** Sorted, so that transactions with several targets do not deadlock. */
+function locksOf(judged: readonly Judged[]): string[] {
+  return [...new Set(judged.map(({ hash }) => hash.readBigInt64BE()))]
+    .sort((a, b) => (a < b ? -1 : 1))
+    .map(String);
+}
+
+function twinOf(type: ActionTypeName, row: Omit<TwinRow, 'n'>): Twin {
+  return {
+    id: row.id,
+    action_type: type,
+    status: row.status,
+    requested_by: row.requested_by,
+    requested_at: row.requested_at,
+    ...(row.approval_level && { approval_level: row.approval_level }),
+    ...(row.executed_at && { executed_at: row.executed_at }),
+  };
+}
+
+/** Actions of these categories may be repeated. */
+const REPEATABLE: ReadonlySet<string> = new Set<ActionType['category']>([
+  'intelligence',
+  'ticketing',
+  'notification',
+]);
+
+/**
+ * Identifies the target of an action, equal for all spellings: the target parameter in normal form, or all parameters
+ * except the reason. `undefined` for look-ups, tickets and notifications. The hash is stored with the action: whoever changes it
+ * hides earlier actions from the search for twins, for ACTION_REPEAT_MINUTES.
+ *
+ * @param mailSender sender that an action on a mail is bound to: mails of two senders with one Message-ID are two targets
+ */
+export function targetHash(
+  name: ActionTypeName,
+  parameters: Readonly<Record<string, unknown>>,
+  mailSender?: string,
+): Buffer | undefined {
+  const { category, target, parameters: known } = actionType(name);
+  if (REPEATABLE.has(category)) return undefined;
+  const named = target ? [target.parameter] : known.map((parameter) => parameter.name);
+  const values = named
+    .filter((parameter) => parameter !== 'reason' && Object.hasOwn(parameters, parameter))
+    .map((parameter) => [parameter, formOf(parameter, String(parameters[parameter]))]);
+  if (mailSender !== undefined) {
+    values.push(['the sender of the mail', mailAddressIn(mailSender) ?? normalForm(mailSender)]);
+  }
+  return createHash('sha256').update(JSON.stringify(values)).digest();
+}
+
+/** The type with the opposite effect. */
+export function oppositeOf(name: ActionTypeName): ActionTypeName | undefined {
+  return actionType(name).inverse ?? undoneBy(name);
+}
+
+function formOf(parameter: string, value: string): string {
+  return parameter === 'message_id' ? bareMessageId(value) : sameForm(value);
+}
+
+function sameForm(value: string): string {
+  const address = readIpAddress(value.trim())?.address.text;
+  if (address === undefined) return normalForm(value);
+  return isIPv6(address) ? new URL(`http://[${address}]`).hostname : address;
+}

@@ -1,0 +1,63 @@
+import { Ajv, type ValidateFunction } from 'ajv';
+import fc from 'fast-check';
+import { type ActionType, actionTypes } from '../action-catalogue/action-types.js';
+import { parameterErrors } from './parameter-rules.js';
+import { ACTION_REQUEST_SCHEMAS } from './action-types.dto.js';
+/**
+ * What no schema says: whether a parser of URLs reads an address and an encoded label of a domain, and which letters
+ * beyond ASCII are invisible.
+ */
+const UNSAID = ['is_url', 'is_domain', 'is_email', 'format_character'];
+
+const VALUE = fc.oneof(
+  fc.ipV4(),
+  fc.ipV6(),
+  fc.domain(),
+  fc.webUrl(),
+  fc.emailAddress(),
+  // NUL is refused before anybody asks for the type.
+  fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '')),
+  fc.string({ unit: fc.constantFrom(...':.0aF1%/@-_ ') }),
+  fc.constantFrom('quick', 'full', '', ' ', '\n', 'a\n', '::', '1::2:3.4.5.6', 'a.xn--0.b'),
+  fc.constantFrom('x'.repeat(4_096), '\u{1f600}'.repeat(4_096), 'x'.repeat(4_097)),
+  fc.constantFrom(0, 1, 1.5, 2_147_483_647, 2_147_483_648, null, true),
+  fc.constant([]),
+);
+
+/** Parameters of the type, most of them given, and sometimes one that it does not have. */
+const parametersOf = ({ parameters }: ActionType) =>
+  fc.record(
+    Object.fromEntries([...parameters.map(({ name }) => [name, VALUE] as const), ['evil', VALUE]]),
+    { requiredKeys: [] },
+  );
+
+describe('the schemas of requests for actions', () => {
+  const ajv = new Ajv({ strict: false, formats: { int32: true } });
+  ajv.addSchema({ $id: 'contract', components: { schemas: ACTION_REQUEST_SCHEMAS } });
+  const schemaOf = (name: string): ValidateFunction =>
+    ajv.compile({ $ref: `contract#/components/schemas/${name}` });
+  const fits = schemaOf('ActionRequest');
+
+  it.each(actionTypes().map((type) => [type.name, type] as const))(
+    'say of %s what the rules say',
+    (action, type) => {
+      fc.assert(
+        fc.property(parametersOf(type), (parameters) => {
+          const codes = parameterErrors(type, parameters).map(({ code }) => code);
+          if (fits({ action, parameters }))
+            expect(codes.filter((code) => !UNSAID.includes(code))).toEqual([]);
+          else expect(codes).not.toEqual([]);
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
+
+  it('take no other type, and nothing beside it', () => {
+    const parameters = { ip: '203.0.113.4' };
+    expect(fits({ action: 'block_ip', parameters })).toBe(true);
+    expect(fits({ action: 'block_it', parameters })).toBe(false);
+    expect(fits({ action: 'block_ip', parameters, more: 1 })).toBe(false);
+    expect(fits({ action: 'block_ip' })).toBe(false);
+  });
+});

@@ -1,0 +1,189 @@
+import { ACTION_TYPES, type ActionType, actionTypes } from '../action-catalogue/action-types.js';
+import { REQUIRED_LEVELS, type RequiredLevel } from './action.js';
+import {
+  type ActionParameter,
+  FORMATS_IN_WORDS,
+  PARAMETER_FORMATS,
+  type ParameterFormat,
+  FORMAT_SCHEMAS,
+  parameterSchema,
+} from '../action-catalogue/parameters.js';
+import {
+  Choice,
+  Flag,
+  NestedList,
+  OpenChoice,
+  Text,
+  Texts,
+} from '../platform/validation/fields.js';
+import type { OfferedType } from './actions.service.js';
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, type SchemaObject } from '@nestjs/swagger';
+import { ApiSchemas } from '../platform/openapi/answers.js';
+import { pascal, ref } from '../platform/openapi/schemas.js';
+import { REPEAT } from './actions.dto.js';
+class ActionParameterDto {
+  @Text({ example: 'message_id' })
+  readonly name: string;
+
+  @Choice('ActionParameterType', ['string', 'integer'], { example: 'string' })
+  readonly type: 'string' | 'integer';
+
+  @Flag({ example: true })
+  readonly required: boolean;
+
+  @Texts({ optional: true, description: 'Allowed values, if the set is closed.' })
+  readonly values?: readonly string[];
+
+  @Choice('ActionParameterFormat', PARAMETER_FORMATS, {
+    optional: true,
+    description: [
+      'Format of the string:',
+      ...PARAMETER_FORMATS.map((format) => `- \`${format}\`: ${FORMATS_IN_WORDS[format]}`),
+    ].join('\n'),
+  })
+  readonly format?: ParameterFormat;
+
+  static from(this: void, parameter: ActionParameter): ActionParameterDto {
+    const { name, type, required, values, format } = parameter;
+    return { name, type, required, values, format };
+  }
+}
+
+export class ActionTypeDto {
+  @OpenChoice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  readonly name: string;
+
+  @Text({ example: 'Moves an email out of its mailbox into quarantine.' })
+  readonly description: string;
+
+  @Text({
+    description:
+      'email, endpoint, identity, network, intelligence, ticketing or notification; an open set.',
+    example: 'email',
+  })
+  readonly category: string;
+
+  @Flag({ example: true })
+  readonly supports_rollback: boolean;
+
+  @OpenChoice('ActionTypeName', ACTION_TYPES, {
+    optional: true,
+    description: 'Type of the rollback.',
+    example: 'release_email',
+  })
+  readonly rolled_back_by?: string;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description: 'Level that this site requires by default. Absent if the type needs no approval.',
+  })
+  readonly default_approval_level?: RequiredLevel;
+
+  @NestedList(() => ActionParameterDto)
+  readonly parameters: readonly ActionParameterDto[];
+
+  @Flag({ description: 'Whether an enabled connector provides the type.', example: true })
+  readonly available: boolean;
+
+  static from(this: void, { type, level, available }: OfferedType): ActionTypeDto {
+    const inverse = type.inverse;
+    return {
+      name: type.name,
+      description: type.description,
+      category: type.category,
+      supports_rollback: inverse !== undefined,
+      rolled_back_by: inverse,
+      default_approval_level: level === 'none' ? undefined : level,
+      parameters: type.parameters.map(ActionParameterDto.from),
+      available,
+    };
+  }
+}
+
+/* The body of a request for an action, as the contract has it: one schema for each type, told apart by `action`. */
+
+const UNION = 'ActionRequest';
+
+const requestName = ({ name }: ActionType) => `${pascal(name)}Request`;
+const parametersName = ({ name }: ActionType) => `${pascal(name)}Parameters`;
+
+const EXAMPLES: Readonly<Record<string, unknown>> = {
+  message_id: '<4f2a1c@mail.example.net>',
+  recipient: 'alice@corp.example',
+  reason: 'Phishing.',
+  host_id: 'laptop-7',
+  user: 'bob',
+  duration_minutes: 60,
+  hash: 'd41d8cd98f00b204e9800998ecf8427e',
+  title: 'Look at this laptop',
+  description: 'It was isolated this morning.',
+  priority: 'high',
+  subject: 'Your account',
+  message: 'Please call the security team.',
+  channel: '#soc',
+};
+
+function parametersSchema({ name, parameters, target }: ActionType): SchemaObject {
+  const properties = parameters.map((parameter): [string, SchemaObject | { $ref: string }] => {
+    if (parameter.values) return [parameter.name, ref(pascal(parameter.name))];
+    const schema = parameterSchema(parameter, parameter.name === target?.parameter);
+    if ('$ref' in schema) return [parameter.name, schema];
+    return [parameter.name, { ...schema, example: EXAMPLES[parameter.name] }];
+  });
+  return {
+    type: 'object',
+    description: `What ${name} takes.`,
+    required: parameters.filter(({ required }) => required).map((parameter) => parameter.name),
+    properties: Object.fromEntries(properties),
+    additionalProperties: false,
+  };
+}
+
+/** Sets of words have names, so that generated clients have types for them. */
+const wordSets = ({ parameters }: ActionType) =>
+  parameters.flatMap(({ name, values }): [string, SchemaObject][] =>
+    values ? [[pascal(name), { type: 'string', enum: [...values] }]] : [],
+  );
+
+function requestSchema(type: ActionType): SchemaObject {
+  return {
+    type: 'object',
+    description: type.description,
+    required: ['action', 'parameters'],
+    properties: {
+      action: { type: 'string', enum: [type.name] },
+      parameters: ref(parametersName(type)),
+      repeat: { type: 'boolean', description: REPEAT },
+    },
+    additionalProperties: false,
+  };
+}
+
+export const ACTION_REQUEST_SCHEMAS: Readonly<Record<string, SchemaObject>> = {
+  ...FORMAT_SCHEMAS,
+  ...Object.fromEntries(
+    actionTypes().flatMap((type) => [
+      [requestName(type), requestSchema(type)],
+      [parametersName(type), parametersSchema(type)],
+      ...wordSets(type),
+    ]),
+  ),
+  [UNION]: {
+    description: 'What is to be done. `action` says which parameters there are.',
+    oneOf: actionTypes().map((type) => ref(requestName(type))),
+    discriminator: {
+      propertyName: 'action',
+      mapping: Object.fromEntries(
+        actionTypes().map((type) => [type.name, ref(requestName(type)).$ref]),
+      ),
+    },
+  },
+};
+
+/** Documents the body of a request for an action. */
+export const ApiActionRequest = (): MethodDecorator =>
+  applyDecorators(
+    ApiSchemas(ACTION_REQUEST_SCHEMAS),
+    ApiBody({ required: true, schema: ref(UNION) }),
+  );

@@ -1,0 +1,17 @@
+import { createValidationPipe } from '../platform/validation/validation.pipe.js';
+import { ActionRollbackDto } from './actions.dto.js';
+describe('The reason of a rollback', () => {
+  const check = (reason: unknown): Promise<unknown> =>
+    createValidationPipe().transform({ reason }, { type: 'body', metatype: ActionRollbackDto });
+
+  it('is kept as it was given', async () => {
+    await expect(check('a false alarm ')).resolves.toEqual({ reason: 'a false alarm ' });
+  });
+
+  it.each(['', ' ', '\t\n', undefined, null, 7])(
+    'is refused when it says nothing: %j',
+    async (reason) => {
+      await expect(check(reason)).rejects.toMatchObject({ code: 'validation_error' });
+    },
+  );
+});

@@ -1,0 +1,211 @@
+import {
+  ProtectedTargets,
+  type ProtectedTargetsSetting,
+} from '../action-catalogue/protected-targets.js';
+import { ACTION_TYPES, actionType, actionTypes } from '../action-catalogue/action-types.js';
+import { requiredLevel, RequiredLevels, type SitePolicy } from './required-levels.js';
+import type { Settings } from '../platform/config/settings.js';
+import type { Action } from './action.js';
+const protecting = (protectedTargets: ProtectedTargetsSetting): SitePolicy => ({
+  levels: {},
+  raiseOnCritical: false,
+  protectedTargets: new ProtectedTargets(protectedTargets),
+});
+const plain = protecting({});
+
+describe('the catalogue', () => {
+  it('describes every action type once, with inverses that exist and take the same parameters', () => {
+    expect(actionTypes().map(({ name }) => name)).toEqual([...ACTION_TYPES]);
+    for (const { inverse, target } of actionTypes()) {
+      if (!inverse || !target) continue;
+      expect(actionType(inverse).target?.parameter).toBe(target.parameter);
+    }
+  });
+});
+
+describe('the level that an action needs', () => {
+  it.each([
+    ['quarantine_email', 'none'],
+    ['revoke_sessions', 'analyst'],
+    ['isolate_host', 'senior'],
+    ['block_ip', 'analyst'],
+    ['lookup_hash', 'none'],
+  ] as const)('is by default for %s the level %s', (type, level) => {
+    expect(requiredLevel(plain, { action_type: type, parameters: {} })).toBe(level);
+  });
+
+  it('is what the site decided instead', () => {
+    const site: SitePolicy = {
+      ...plain,
+      levels: { isolate_host: 'none', quarantine_email: 'manager' },
+    };
+    expect(requiredLevel(site, { action_type: 'isolate_host', parameters: {} })).toBe('none');
+    expect(requiredLevel(site, { action_type: 'quarantine_email', parameters: {} })).toBe(
+      'manager',
+    );
+  });
+
+  it('rises by one on a critical incident where the site wants it, and stays none where it was none', () => {
+    const site: SitePolicy = { ...plain, raiseOnCritical: true };
+    const ask = (
+      type: 'revoke_sessions' | 'isolate_host' | 'block_sender',
+      incidentSeverity: string,
+    ) => requiredLevel(site, { action_type: type, parameters: {}, incidentSeverity });
+    expect(ask('revoke_sessions', 'critical')).toBe('senior');
+    expect(ask('isolate_host', 'critical')).toBe('manager');
+    expect(ask('block_sender', 'critical')).toBe('none');
+    expect(ask('isolate_host', 'high')).toBe('senior');
+  });
+
+  it('is manager for a protected target, whatever else says', () => {
+    const site: SitePolicy = {
+      ...protecting({ hosts: ['dc-*'], domains: ['example.com'] }),
+      levels: { isolate_host: 'none' },
+    };
+    expect(
+      requiredLevel(site, { action_type: 'isolate_host', parameters: { host_id: 'DC-01' } }),
+    ).toBe('manager');
+    expect(
+      requiredLevel(site, { action_type: 'isolate_host', parameters: { host_id: 'laptop-7' } }),
+    ).toBe('none');
+    expect(
+      requiredLevel(site, {
+        action_type: 'block_sender',
+        parameters: { sender: 'ceo@Example.com' },
+      }),
+    ).toBe('manager');
+    for (const sender of ['Bob <x@EXAMPLE.com>', '"<a@b>" <x@example.com> ', '<x@example.com>']) {
+      expect(requiredLevel(site, { action_type: 'block_sender', parameters: { sender } })).toBe(
+        'manager',
+      );
+    }
+    expect(
+      requiredLevel(site, { action_type: 'block_domain', parameters: { domain: 'example.com.' } }),
+    ).toBe('manager');
+  });
+
+  it.each([
+    ['lookup_ip', { ip: '10.0.0.1' }, 'manager'],
+    ['lookup_ip', { ip: '10.1.0.1' }, 'none'],
+    ['lookup_domain', { domain: 'Example.com' }, 'manager'],
+    ['lookup_url', { url: 'https://user@EXAMPLE.com:8443/x?y#z' }, 'manager'],
+    ['lookup_url', { url: 'http://10.0.0.1/' }, 'manager'],
+    ['lookup_url', { url: 'http://0x0a000001/' }, 'manager'],
+    ['lookup_url', { url: 'http://[::ffff:10.0.0.1]/' }, 'manager'],
+    ['lookup_url', { url: 'https://evil.example/?for=example.com' }, 'none'],
+    ['lookup_url', { url: 'no address' }, 'none'],
+    ['lookup_hash', { hash: 'example.com' }, 'none'],
+    // Whom a message goes to is nothing that is acted on.
+    ['notify_user', { recipient: 'ceo@example.com' }, 'none'],
+    ['notify_channel', { channel: 'dc-1' }, 'none'],
+    ['quarantine_email', { message_id: 'm', recipient: 'ceo@example.com' }, 'none'],
+  ] as const)('makes no exception for a look-up: %s of %j needs %s', (type, parameters, level) => {
+    const protectedTargets = {
+      hosts: ['dc-*'],
+      users: ['ceo*'],
+      senders: ['ceo*'],
+      domains: ['example.com'],
+      ips: ['10.0.*'],
+    };
+    expect(requiredLevel(protecting(protectedTargets), { action_type: type, parameters })).toBe(
+      level,
+    );
+  });
+
+  it.each([
+    ['2001:db8::1', '2001:DB8:0:0:0:0:0:1'],
+    ['2001:DB8:0::1', '2001:db8::1'],
+    ['2001:db8:*', '2001:0db8::7'],
+    ['10.0.0.1', '::ffff:10.0.0.1'],
+    ['::ffff:a00:1', '10.0.0.1'],
+    ['10.0.*', '::FFFF:0a00:0001'],
+  ])('sees the protected address %s in %s', (pattern, ip) => {
+    const site = protecting({ ips: [pattern] });
+    expect(requiredLevel(site, { action_type: 'block_ip', parameters: { ip } })).toBe('manager');
+  });
+
+  it.each([
+    [{ domains: ['bücher.example'] }, 'block_domain', { domain: 'xn--bcher-kva.example' }],
+    [{ domains: ['*.bücher.example'] }, 'block_domain', { domain: 'www.xn--bcher-kva.example' }],
+    [{ domains: ['bücher.example'] }, 'block_sender', { sender: 'a@XN--bcher-kva.example' }],
+    [{ senders: ['*@bücher.example'] }, 'block_sender', { sender: 'a@xn--bcher-kva.example' }],
+  ] as const)(
+    'sees the pattern of %j in an international name, by %s of %j',
+    (protectedTargets, type, parameters) => {
+      expect(requiredLevel(protecting(protectedTargets), { action_type: type, parameters })).toBe(
+        'manager',
+      );
+    },
+  );
+
+  it.each([
+    ['isolate_host', { host_id: '*' }, 'manager'],
+    ['isolate_host', { host_id: 'd*-01' }, 'manager'],
+    ['isolate_host', { host_id: 'd\uff0a' }, 'manager'],
+    ['block_sender', { sender: '*@example.net' }, 'manager'],
+    ['disable_user', { user: '*' }, 'senior'],
+  ] as const)(
+    'is for %s of %j, which may stand for many targets, %s',
+    (type, parameters, level) => {
+      const protectedTargets = { hosts: ['dc-01'], users: [], senders: ['ceo@example.com'] };
+      expect(requiredLevel(protecting(protectedTargets), { action_type: type, parameters })).toBe(
+        level,
+      );
+    },
+  );
+
+  it('can be raised by whoever asks, never lowered', () => {
+    expect(
+      requiredLevel(plain, { action_type: 'isolate_host', parameters: {}, askedLevel: 'analyst' }),
+    ).toBe('senior');
+    expect(
+      requiredLevel(plain, { action_type: 'block_sender', parameters: {}, askedLevel: 'manager' }),
+    ).toBe('manager');
+  });
+});
+
+const levels = new RequiredLevels({
+  approvalLevels: {},
+  approvalRaiseOnCritical: false,
+  protectedTargets: { users: ['ceo@example.com'], hosts: ['dc-*'] },
+} as unknown as Settings);
+
+function action(type: string, parameters: object, approvalLevel?: string): Action {
+  return { action_type: type, parameters, approval_level: approvalLevel } as Action;
+}
+
+describe('why an action needs a higher level', () => {
+  it('is its protected target, or nothing', () => {
+    expect(levels.reasonFor(action('isolate_host', { host_id: 'dc-01' }))).toBe(
+      'dc-01 is a protected target',
+    );
+    expect(levels.reasonFor(action('isolate_host', { host_id: 'laptop-7' }))).toBeUndefined();
+  });
+});
+
+describe('whether an action may go to a target that its vendor found', () => {
+  it.each([
+    ['revoke_sessions', { user: '00uceo' }, 'analyst', 'ceo@example.com', false],
+    ['revoke_sessions', { user: '00uceo' }, 'manager', 'ceo@example.com', true],
+    ['revoke_sessions', { user: 'ceo' }, 'manager', 'CEO@example.com', true],
+    // Of a rollback that ran at once the level is not in its row, but in what it names.
+    ['enable_user', { user: 'ceo' }, undefined, 'ceo@example.com', true],
+    ['enable_user', { user: '00uceo' }, undefined, 'ceo@example.com', false],
+    ['revoke_sessions', { user: '00uada' }, 'analyst', 'ada@example.com', true],
+    ['scan_host', { host_id: 'a1' }, undefined, 'dc-01', false],
+    ['scan_host', { host_id: 'a1' }, undefined, 'laptop-7', true],
+    ['scan_host', { host_id: 'a1' }, undefined, undefined, false],
+    ['notify_user', { recipient: 'ceo@example.com' }, undefined, 'ceo@example.com', true],
+  ] as const)('of %s with %j at the level %s, found as %s: %s', (type, given, level, name, may) => {
+    expect(levels.mayTarget(action(type, given, level), name)).toBe(may);
+  });
+
+  it('takes a target without a name for any while some are protected, and for none while none is', () => {
+    const open = new RequiredLevels({
+      approvalLevels: {},
+      approvalRaiseOnCritical: false,
+      protectedTargets: {},
+    } as unknown as Settings);
+    expect(open.mayTarget(action('scan_host', { host_id: 'a1' }), undefined)).toBe(true);
+  });
+});

@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { AuditAnchor } from './chain/audit-witness.js';
 import { ChangeFeed, RecordedChanges } from './changes/change-feed.js';
 import { VersionHistory } from './changes/version-history.js';
-import { AuditBacklog, AuditSealer, AuditSealingLoop } from './chain/audit-sealer.js';
+import { AuditSealer, AuditSealingLoop } from './chain/audit-sealer.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
 import { AuditExport } from './export/audit-export.js';
 import { AuditKeys } from './chain/audit-chain.js';
@@ -22,7 +22,6 @@ import { AuditService, AuditSignals } from './audit.service.js';
     AuditWitness,
     AuditAnchor,
     AuditChainRepository,
-    AuditBacklog,
     AuditSealer,
     AuditSealingLoop,
     AuditSignals,

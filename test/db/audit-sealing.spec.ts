@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditBacklog } from '../../src/audit/chain/audit-sealer.js';
 import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/chain/audit-chain.repository.js';
 import { insertAuditRows } from '../../src/audit/audit-log.js';
 import { signHead, BEFORE_ALL } from '../../src/audit/chain/audit-chain.js';
-import { Clock } from '../../src/platform/clock.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
 
 const key = newKey();
@@ -138,12 +136,12 @@ describe('the sealing of the audit trail', () => {
   it('reports how many rows are unsealed and the age of the oldest', async () => {
     const late = Date.now() - 90_000;
     const past = harness.replica([key], { clock: { now: () => new Date(late) } });
-    const backlogOf = new AuditBacklog(harness.database.dataSource, replica.chain, new Clock());
+    const { manager } = harness.database.dataSource;
     await harness.record(past);
-    const { unsealed, oldestSeconds } = await backlogOf.waiting();
-    expect([unsealed, oldestSeconds >= 90]).toEqual([1, true]);
+    await harness.record(replica);
+    expect(await replica.chain.backlog(manager)).toEqual({ unsealed: 2, oldest: new Date(late) });
     await replica.sealAll();
-    expect(await backlogOf.waiting()).toEqual({ unsealed: 0, oldestSeconds: 0 });
+    expect(await replica.chain.backlog(manager)).toEqual({ unsealed: 0, oldest: undefined });
   });
 
   it('writes nothing if there is nothing to seal', async () => {

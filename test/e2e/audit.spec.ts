@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { DataSource } from 'typeorm';
 import { AuditWitness } from '../../src/audit/chain/audit-witness.js';
 import { RecordedChanges } from '../../src/audit/changes/change-feed.js';
+import { newId } from '../../src/platform/ids.js';
 import type { ApiClient } from '../support/api-client.js';
 import { ChangeReader } from '../support/change-reader.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -60,9 +61,9 @@ describe('feeds of changes', () => {
       await slow.query(`update incidents set title = 'late' where id = $1`, [before]);
       await slow.query(
         `insert into audit_log (id, at, actor, action, subject_type, subject_id, details, key_id, mac)
-         select gen_random_uuid(), '2026-01-01', 'alice', 'incident.updated', 'incident', $1, '{"changed":["title"]}',
+         select $2, '2026-01-01', 'alice', 'incident.updated', 'incident', $1, '{"changed":["title"]}',
                 key_id, mac from audit_log limit 1`,
-        [before],
+        [before, newId()],
       );
       const after = await create();
       await reader.toTheEnd();

@@ -160,9 +160,6 @@ export function progressAfter(
     : { cluster, sealed_to: to, sealing_to: null, after_xid: null, after_id: null };
 }
 
-/** Placeholder for a seal that is not attested. */
-export const NOT_ATTESTED = Buffer.alloc(HASH_BYTES);
-
 type AttestedSeal = Pick<AuditSealEntity, 'seq' | 'hash' | 'key_id'>;
 
 /** Attestation of one seal, and the key that signed it. */
@@ -195,9 +192,8 @@ export function attestationOf(
 ): SealAttestation | undefined {
   for (const { key_id, first_seq, macs } of attestations) {
     const at = Number(seq - first_seq) * HASH_BYTES;
-    const mac = at < 0 ? NOT_ATTESTED : macs.subarray(at, at + HASH_BYTES);
-    const isAbsent = mac.length < HASH_BYTES || mac.equals(NOT_ATTESTED);
-    if (!isAbsent && keys.find(key_id)) return { key_id, mac };
+    if (at < 0 || at >= macs.length || !keys.find(key_id)) continue;
+    return { key_id, mac: macs.subarray(at, at + HASH_BYTES) };
   }
   return undefined;
 }

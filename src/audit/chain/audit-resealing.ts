@@ -2,13 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { type Tx, Transactions } from '../../platform/database/transactions.js';
-import {
-  attestationMac,
-  type AuditKeys,
-  faultOfEnd,
-  NOT_ATTESTED,
-  signHead,
-} from './audit-chain.js';
+import { attestationMac, type AuditKeys, faultOfEnd, signHead } from './audit-chain.js';
 import { AuditChainRepository } from './audit-chain.repository.js';
 import { AuditSealer } from './audit-sealer.js';
 import { AuditVerifier, type JudgedSeal, SealWalk } from './audit-verifier.js';
@@ -85,10 +79,7 @@ export class AuditResealing {
     if (needed.every(({ attestedBy }) => attestedBy === id)) return needed.length;
 
     const [first, last] = [page[0]!.seal.seq, page.at(-1)!.seal.seq];
-    const macs: Buffer[] = Array.from({ length: Number(last - first) + 1 }, () => NOT_ATTESTED);
-    for (const { seal, previous } of page) {
-      macs[Number(seal.seq - first)] = attestationMac(key, previous, seal, seal.row!);
-    }
+    const macs = page.map(({ seal, previous }) => attestationMac(key, previous, seal, seal.row!));
     await this.chain.writeAttestation(this.dataSource.manager, {
       first_seq: first,
       last_seq: last,

@@ -1,11 +1,6 @@
 import { Logger } from '@nestjs/common';
 import type { AuditAnchor } from './audit-witness.js';
-import {
-  type AuditBacklog,
-  type AuditSealer,
-  BrokenChainError,
-  AuditSealingLoop,
-} from './audit-sealer.js';
+import { type AuditSealer, BrokenChainError, AuditSealingLoop } from './audit-sealer.js';
 
 describe('the log of the sealer if sealing fails', () => {
   const [error, warn] = (['error', 'warn', 'log'] as const).map((level) =>
@@ -19,9 +14,8 @@ describe('the log of the sealer if sealing fails', () => {
     const loop = new AuditSealingLoop(
       { sealPage: () => Promise.reject(failure) } as unknown as AuditSealer,
       { tellWitness: nothing, write: nothing } as unknown as AuditAnchor,
-      {} as AuditBacklog,
     );
-    loop.onApplicationBootstrap();
+    await loop.onApplicationBootstrap();
     // The loop tries once more before it ends.
     await loop.onApplicationShutdown();
     return loop;

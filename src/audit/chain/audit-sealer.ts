@@ -4,9 +4,6 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Clock } from '../../platform/clock.js';
 import {
   AuditChainRepository,
   PAGE_ROWS,
@@ -25,38 +22,8 @@ import {
   type SealingRound,
   roundAt,
 } from './audit-chain.js';
-import { reportFailure } from '../../platform/concurrency/background-loop.js';
+import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
 import { AuditAnchor, AuditWitness } from './audit-witness.js';
-
-/** Rows are normally sealed within 1 s, later after a long transaction or a backlog. */
-const LATE_SECONDS = 60;
-
-export interface Waiting {
-  readonly unsealed: number;
-  readonly oldestSeconds: number;
-}
-
-/** Number of rows that wait to be sealed, and their age. */
-@Injectable()
-export class AuditBacklog {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly chain: AuditChainRepository,
-    private readonly clock: Clock,
-  ) {}
-
-  async waiting(): Promise<Waiting> {
-    const { unsealed, oldest } = await this.chain.backlog(this.dataSource.manager);
-    const age = oldest ? (this.clock.now().getTime() - oldest.getTime()) / 1000 : 0;
-    return { unsealed, oldestSeconds: Math.max(0, Math.floor(age)) };
-  }
-
-  /** Message if rows have waited longer than LATE_SECONDS; otherwise `undefined`. */
-  lateness({ oldestSeconds }: Waiting): string | undefined {
-    if (oldestSeconds <= LATE_SECONDS) return undefined;
-    return `the oldest unsealed audit entry is ${oldestSeconds} s old`;
-  }
-}
 
 /** The chain was altered. Continuing it would sign the alteration. */
 export class BrokenChainError extends Error {
@@ -135,7 +102,6 @@ export class AuditSealer {
 }
 
 const EVERY_MS = 1_000;
-const LOOK_AT_BACKLOG_EVERY_MS = 30_000;
 
 /** Pages to seal without a pause. They delay a shutdown by a few seconds at most. */
 const PAGES_AT_ONCE = 100;
@@ -144,46 +110,30 @@ const PAGES_AT_ONCE = 100;
 @Injectable()
 export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly logger = new Logger(AuditSealingLoop.name);
-  private readonly stop = new AbortController();
-  private running: Promise<void> | undefined;
-  private lastFailure: Error | undefined;
+  private readonly loop = new BackgroundLoop(
+    { task: 'Sealing the audit trail', log: this.logger, pauseMs: EVERY_MS },
+    () => this.sealPending(),
+  );
+  private started = false;
+  /** Message if the chain was altered and sealing has stopped. */
+  broken: string | undefined;
 
   constructor(
     private readonly sealer: AuditSealer,
     private readonly anchor: AuditAnchor,
-    private readonly backlog: AuditBacklog,
   ) {}
 
-  /** Message if the chain was altered and sealing has stopped; otherwise `undefined`. */
-  get broken(): string | undefined {
-    return this.lastFailure instanceof BrokenChainError ? this.lastFailure.message : undefined;
-  }
-
-  onApplicationBootstrap(): void {
-    this.running = this.run();
-  }
-
-  /** Requests have ended by now. Seals their last records before the process ends. */
-  async onApplicationShutdown(): Promise<void> {
-    if (!this.running) return;
-    this.stop.abort();
-    await this.running;
-    await this.sealPending();
-  }
-
-  private async run(): Promise<void> {
+  async onApplicationBootstrap(): Promise<void> {
     await this.anchor.tellWitness();
-    let backlogDue = performance.now() + LOOK_AT_BACKLOG_EVERY_MS;
-    while (!this.stop.signal.aborted) {
-      await this.sealPending();
-      if (performance.now() >= backlogDue) {
-        await this.warnOfBacklog();
-        backlogDue = performance.now() + LOOK_AT_BACKLOG_EVERY_MS;
-      }
-      await sleep(EVERY_MS, undefined, { signal: this.stop.signal, ref: false }).catch(
-        () => undefined,
-      );
-    }
+    this.started = true;
+    this.loop.start();
+  }
+
+  /** Requests have ended by now. Seals their last records; the next start seals what remains after a failure. */
+  async onApplicationShutdown(): Promise<void> {
+    if (!this.started) return;
+    await this.loop.stop();
+    await this.sealPending().catch(() => undefined);
   }
 
   private async sealPending(): Promise<void> {
@@ -191,29 +141,13 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
       for (let page = 0; page < PAGES_AT_ONCE; page += 1) {
         if ((await this.sealer.sealPage()) !== 'more') break;
       }
-      this.lastFailure = undefined;
+      this.broken = undefined;
     } catch (error) {
-      this.report(error instanceof Error ? error : new Error(String(error)));
+      if (!(error instanceof BrokenChainError)) throw error;
+      if (error.message !== this.broken) this.logger.error(error.message);
+      this.broken = error.message;
+    } finally {
+      await this.anchor.write();
     }
-    await this.anchor.write();
-  }
-
-  /** A session that locks the head stops sealing on all replicas without an error. */
-  private async warnOfBacklog(): Promise<void> {
-    try {
-      const late = this.backlog.lateness(await this.backlog.waiting());
-      if (late !== undefined) this.logger.error(`Audit rows wait to be sealed: ${late}.`);
-    } catch {
-      // The database cannot be reached, which the sealer reports.
-    }
-  }
-
-  /** Logs a failure once, not every second. */
-  private report(failure: Error): void {
-    if (failure.message !== this.lastFailure?.message) {
-      if (failure instanceof BrokenChainError) this.logger.error(failure.message);
-      else reportFailure(this.logger, 'Sealing the audit trail', failure);
-    }
-    this.lastFailure = failure;
   }
 }

@@ -66,17 +66,18 @@ export interface SeenHead extends SealedPoint {
 const NOTHING: SeenHead = { ...GENESIS, at: new Date(0) };
 
 /**
- * Remembers the end of the chain outside the database. If the chain no longer contains
- * that end, it was set back or made again. The restore of a backup looks the same, so an operator can accept it (see
- * acceptHead).
+ * Remembers the end of the chain outside the database. If the chain no longer contains that end, it was set back or made
+ * again. The restore of a backup looks the same, so an operator can accept it (see acceptHead).
  */
 @Injectable()
 export class AuditWitness {
   private readonly logger = new Logger(AuditWitness.name);
-  private lastSeen = NOTHING;
-  private lastAccepted = 0;
+  head = NOTHING;
+  /** Whether the chain no longer contains the head that this process has seen. */
+  rewound = false;
+  /** Time of the last acceptance, in milliseconds. */
+  acceptedAt = 0;
   private comparedAt = NOTHING.at;
-  private wentBack = false;
 
   constructor(
     private readonly chain: AuditChainRepository,
@@ -84,24 +85,10 @@ export class AuditWitness {
     private readonly clock: Clock,
   ) {}
 
-  get head(): SeenHead {
-    return this.lastSeen;
-  }
-
-  /** Whether the chain no longer contains the head that this process has seen. */
-  get rewound(): boolean {
-    return this.wentBack;
-  }
-
-  /** Time of the last acceptance, in milliseconds. */
-  get acceptedAt(): number {
-    return this.lastAccepted;
-  }
-
   /** Adopts the knowledge of another process, or of this service before its last start. */
   learn(head: SeenHead): void {
-    if (head.seq > this.lastSeen.seq && head.at.getTime() > this.lastAccepted) {
-      this.lastSeen = head;
+    if (head.seq > this.head.seq && head.at.getTime() > this.acceptedAt) {
+      this.head = head;
     }
   }
 
@@ -109,13 +96,13 @@ export class AuditWitness {
   async compareWith(manager: EntityManager, end: ChainEnd): Promise<void> {
     await this.lookForAcceptance(manager, end);
     this.comparedAt = this.clock.now();
-    const leadsThrough = await this.chain.leadsThrough(manager, this.lastSeen);
-    if (!leadsThrough && !this.wentBack) {
+    const leadsThrough = await this.chain.leadsThrough(manager, this.head);
+    if (!leadsThrough && !this.rewound) {
       this.logger.error(
-        `The audit chain was set back: it had reached ${describe(this.lastSeen)} and now ends at ${describe(end.lastSeal)}. If a backup was restored, run npm run audit -- accept-head.`,
+        `The audit chain was set back: it had reached ${describe(this.head)} and now ends at ${describe(end.lastSeal)}. If a backup was restored, run npm run audit -- accept-head.`,
       );
     }
-    this.wentBack = !leadsThrough;
+    this.rewound = !leadsThrough;
   }
 
   /**
@@ -123,20 +110,20 @@ export class AuditWitness {
    * restore that waited for the commit is later.
    */
   sawHead({ seq, hash }: SealedPoint): void {
-    if (!this.wentBack && seq > this.lastSeen.seq) {
-      this.lastSeen = { seq, hash, at: this.comparedAt };
+    if (!this.rewound && seq > this.head.seq) {
+      this.head = { seq, hash, at: this.comparedAt };
     }
   }
 
   /** Discards knowledge that is older than the acceptance. */
   private async lookForAcceptance(manager: EntityManager, end: ChainEnd): Promise<void> {
     const acceptedAt = await lastAcceptedAt(manager, this.chain, this.keys);
-    if (acceptedAt <= this.lastAccepted) return;
-    this.lastAccepted = acceptedAt;
-    if (this.lastSeen.at.getTime() > acceptedAt) return;
-    if (this.wentBack) this.logger.warn('The audit chain was accepted as it is.');
+    if (acceptedAt <= this.acceptedAt) return;
+    this.acceptedAt = acceptedAt;
+    if (this.head.at.getTime() > acceptedAt) return;
+    if (this.rewound) this.logger.warn('The audit chain was accepted as it is.');
     const { seq, hash } = end.lastSeal;
-    this.lastSeen = { seq, hash, at: this.clock.now() };
+    this.head = { seq, hash, at: this.clock.now() };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
-import { Failpoints } from '../../../src/actions/execution/failpoints.js';
+import { Failpoints } from '../../../src/actions/execution/claims.js';
 import type { Answer, ApiClient } from '../api-client.js';
 import { FakeVendor } from '../fake-vendor.js';
 import { lookOften } from '../jobs/look-often.js';

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { request, type IncomingHttpHeaders } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
+import { packedAnswer } from '../support/raw-http.js';
 import { startTestApp } from '../support/test-app.js';
 import { useStarted } from '../support/use-started.js';
 
@@ -29,20 +28,7 @@ describe('Answers on their way out', () => {
 
   /** Keeps the bytes of the body, which the client of the other tests takes for text. */
   const bytesOf = (method: string, path: string, headers: Record<string, string>) =>
-    new Promise<{ status?: number; headers: IncomingHttpHeaders; bytes: Buffer }>(
-      (resolve, reject) => {
-        const options = { method, headers: { authorization: `Bearer ${key}`, ...headers } };
-        request(`${app.url}${path}`, options, (response) => {
-          const { statusCode: status, headers: received } = response;
-          buffer(response).then(
-            (bytes) => resolve({ status: status!, headers: received, bytes }),
-            reject,
-          );
-        })
-          .on('error', reject)
-          .end();
-      },
-    );
+    packedAnswer(`${app.url}${path}`, { authorization: `Bearer ${key}`, ...headers }, method);
 
   describe('with an ETag', () => {
     const read = (path: string, tag: string, method = 'GET') =>

@@ -3,7 +3,6 @@ import {
   MOST_PER_CONNECTOR,
 } from '../../src/actions/execution/action-connectors.js';
 import { inSession, makeUser } from '../support/principals.js';
-import { eventually } from '../support/jobs/eventually.js';
 import type { RequiredLevel } from '../../src/actions/action.js';
 import {
   PlaybookWorld,
@@ -107,10 +106,7 @@ describe('cancelling a playbook run', () => {
     const path = `/api/incidents/${await world.incident({ incident_type: 'malware' })}`;
     const verdict = { classification: 'malicious' };
     await world.clients.analyst.request('PUT', path, { body: { verdict } });
-    const [run] = (await eventually(
-      () => world.runsOf(playbook),
-      (runs) => runs.length > 0,
-    )) as [ShownRun];
+    const run = await world.startedRun(playbook);
     const { steps } = await world.until(playbook, run.run_id, ({ steps: [look] }) => {
       return look!.status === 'running';
     });

@@ -2,7 +2,6 @@ import type { Answer, ApiClient } from '../support/api-client.js';
 import { INCIDENT_EVENTS } from '../../src/incidents/change-records.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
-import { eventually } from '../support/jobs/eventually.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
 import { useStarted } from '../support/use-started.js';
@@ -39,10 +38,7 @@ describe('the rule of four eyes and playbooks', () => {
       await change?.(playbook);
       const id = await world.incident({ incident_type: 'malware' });
       expect((await triage(id)).status).toBe(200);
-      const [{ run_id }] = (await eventually(
-        () => world.runsOf(playbook),
-        (runs) => runs.length > 0,
-      )) as [ShownRun];
+      const { run_id } = await world.startedRun(playbook);
       const run = await world.until(playbook, run_id, 'waiting_approval');
       expect(run).toMatchObject({ automatic: true, requested_by: 'system' });
       await world.clients.manager.request('DELETE', `/api/playbooks/${playbook}`);

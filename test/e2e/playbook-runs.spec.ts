@@ -368,10 +368,7 @@ describe('an automatic playbook run with a step that fails', () => {
     const incident = await world.incident({ incident_type: 'malware', severity: 'high' });
     const body = { verdict: { classification: 'malicious' } };
     await world.clients.analyst.request('PUT', `/api/incidents/${incident}`, { body });
-    const [{ run_id }] = (await eventually(
-      () => world.runsOf(playbook),
-      (runs) => runs.length > 0,
-    )) as [ShownRun];
+    const { run_id } = await world.startedRun(playbook);
     return [incident, await world.untilEnded(playbook, run_id)];
   };
 

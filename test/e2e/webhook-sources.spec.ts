@@ -1,13 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { DataSource } from 'typeorm';
-import { sealedColumns } from '../../src/app.schema.js';
 import { Clock } from '../../src/platform/clock.js';
-import { loadSettings } from '../../src/platform/config/load-settings.js';
-import { loadSecretKeys } from '../../src/platform/secrets/load-secret-keys.js';
-import { SealedValues } from '../../src/platform/secrets/sealed-values.js';
-import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -18,12 +12,11 @@ import { useStarted } from '../support/use-started.js';
 
 const app = useStarted(() =>
   startTestApp({
-    settings: { TRUST_PROXY: '127.0.0.1/32', SECRETS_KEY: oldKey, LOG_LEVEL: 'trace' },
+    settings: { TRUST_PROXY: '127.0.0.1/32', LOG_LEVEL: 'trace' },
     log: { write: (line) => log.push(line) },
   }),
 );
 const log: string[] = [];
-const [oldKey, nextKey] = [0, 0].map(() => randomBytes(32).toString('base64')) as [string, string];
 
 const SECRET = 'secret-that-nobody-sees';
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -237,7 +230,7 @@ describe('The webhook sources of two replicas', () => {
 
   beforeAll(async () => {
     here = app;
-    there = await startTestApp({ database: here.database, settings: { SECRETS_KEY: oldKey } });
+    there = await startTestApp({ database: here.database });
     admin = await as(here, 'admin');
   });
 
@@ -395,22 +388,5 @@ describe('The secrets of webhook sources', () => {
     expect(log.length).toBeGreaterThan(0);
     expect(everything).toContain('webhook_source.updated');
     expect(SECRETS.filter((one) => everything.includes(one))).toEqual([]);
-  });
-
-  it('are read with the new key alone once they are resealed, both of a source', async () => {
-    const both = loadSecretKeys(loadSettings({ SECRETS_KEY: `${nextKey},${oldKey}` }));
-    const values = new SealedValues(app.nest.get(DataSource), sealedColumns);
-    const resealed = await values.reseal(new SecretBox(both), both.ids[0]!);
-    expect(resealed).toBeGreaterThanOrEqual(2);
-    const after = await startTestApp({
-      database: app.database,
-      settings: { SECRETS_KEY: nextKey },
-    });
-    try {
-      const found = await after.nest.get(SourceDirectory).find('sealed');
-      expect(found?.secrets.map(({ value }) => value)).toEqual([SECRETS[1], SECRETS[0]]);
-    } finally {
-      await after.close();
-    }
   });
 });

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { createKey } from '../../src/auth/keys/key-format.js';
+import { query as queryOn } from '../support/embedded/query.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -27,15 +27,7 @@ describe('the first start', () => {
     apps.push(app);
     return app;
   };
-  const query = async (text: string) => {
-    const client = new Client(database.url);
-    await client.connect();
-    try {
-      return (await client.query(text)).rows as Record<string, unknown>[];
-    } finally {
-      await client.end();
-    }
-  };
+  const query = (text: string) => queryOn<Record<string, unknown>>(database.url, text);
   const login = async (app: TestApp, password: string) =>
     (await app.request('POST', '/login', { body: { username: 'admin', password } })).status;
   const withKey = async (app: TestApp, key: string) =>

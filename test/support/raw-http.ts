@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { ContractCheck } from './contract-check.js';
 import { readContract } from './contract-check-document.js';
 
@@ -104,6 +107,14 @@ export async function rawRequest(
   } finally {
     connection.close();
   }
+}
+
+/** An answer as it is on the wire: fetch would unpack compressed bytes. */
+export async function packedAnswer(url: string, headers: object = {}, method = 'GET') {
+  const outgoing = request(url, { method, headers: { ...headers } }).end();
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  const { statusCode: status, headers: received } = response;
+  return { status, headers: received, bytes: await buffer(response) };
 }
 
 const check = new ContractCheck(readContract());

@@ -152,6 +152,11 @@ export class PlaybookWorld {
     }
   }
 
+  /** The newest run, as soon as there is one. */
+  async startedRun(playbook: string): Promise<ShownRun> {
+    return (await eventually(async () => (await this.runsOf(playbook))[0]))!;
+  }
+
   async runsOf(playbook: string): Promise<ShownRun[]> {
     return (await this.list(playbook)).body.data as ShownRun[];
   }

@@ -8,8 +8,8 @@ import type {
   IncidentSummary,
   LockedIncident,
   NewIncident,
-  IncidentListRequest,
 } from './incident.js';
+import type { IncidentListRequest } from './incident-list.js';
 import { IncidentRepository } from './records/incident.repository.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { VersionHistory } from '../audit/changes/version-history.js';

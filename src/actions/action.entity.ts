@@ -16,9 +16,9 @@ import type {
   Parameters,
   Phase,
   RequiredLevel,
-} from '../action.js';
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import { reportedMail } from '../../incidents/incident.js';
+} from './action.js';
+import type { ActionTypeName } from '../action-catalogue/action-types.js';
+import { reportedMail } from '../incidents/incident.js';
 
 /** The one definition of a row of actions. The columns that statements read, and the fields of an Action, follow from it. */
 @Entity('actions')

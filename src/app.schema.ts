@@ -17,7 +17,6 @@ import { IdempotencyKeyEntity } from './platform/idempotency/idempotency-key.ent
 import {
   IncidentCountEntity,
   IncidentReportEntity,
-  IncidentSegmentEntity,
   IncidentTimelineEntity,
 } from './incidents/records/incident.entity.js';
 import { IncidentEntity } from './incidents/incident.js';
@@ -74,7 +73,6 @@ export const schema: Schema = {
     IncidentEntity,
     IncidentIndicatorEntity,
     IncidentReportEntity,
-    IncidentSegmentEntity,
     IncidentTimelineEntity,
     KillSwitchEntity,
     KnownNetworkEntity,

@@ -244,7 +244,7 @@ export class IncidentActionsController {
     @Param('id', IncidentIdPipe) incidentId: string,
     @Query() query: IncidentActionsQueryDto,
   ): Promise<ListAnswer<ActionSummaryDto>> {
-    const request = IncidentActionsQueryDto.toListRequest(query);
+    const request = ActionQueryDto.toRequest(query);
     const page = await this.actions.listOfIncident(incidentId, request);
     return ListAnswer.of(page, query, ActionSummaryDto.from);
   }

@@ -29,11 +29,7 @@ import { IncidentReference } from '../incidents/incident-reference.js';
 import { SortWords, PageQueryDto } from '../platform/paging/page-query.dto.js';
 import { sortsOf, sortWords } from '../platform/paging/page.js';
 import { Words } from '../platform/validation/query-fields.js';
-import {
-  type ActionListRequest,
-  SORT_FIELDS,
-  type SortField,
-} from './listing/action-list.repository.js';
+import { type ActionListRequest, SORT_FIELDS } from './listing/action-list.repository.js';
 import {
   INCIDENT_STATUSES,
   type IncidentStatus,
@@ -236,29 +232,6 @@ export class IncidentActionsQueryDto extends PageQueryDto {
     otherNames: { created_at: 'requested_at' },
   })
   readonly sort: readonly (typeof SORTS)[number][] = ['-requested_at'];
-
-  static toListRequest(this: void, query: IncidentActionsQueryDto): ActionListRequest {
-    const { page, per_page, status, action_type, approval_level, sort } = query;
-    const { requested_by, approved_by, created_after, created_before, executed_after } = query;
-    const { updated_after } = query;
-    return {
-      page,
-      per_page,
-      filter: {
-        statuses: status,
-        types: action_type,
-        levels: approval_level,
-        requestedBy: requested_by,
-        approvedBy: approved_by,
-        createdAfter: created_after,
-        createdBefore: created_before,
-        // As a moment: PostgreSQL does not read every zone that a time may be written in.
-        executedAfter: executed_after === undefined ? undefined : new Date(executed_after),
-        updatedAfter: updated_after === undefined ? undefined : new Date(updated_after),
-      },
-      sort: sortsOf<SortField>(sort),
-    };
-  }
 }
 
 export class ActionQueryDto extends IncidentActionsQueryDto {
@@ -269,8 +242,7 @@ export class ActionQueryDto extends IncidentActionsQueryDto {
   readonly incident_id?: string;
 
   static toRequest(this: void, query: ActionQueryDto): ActionListRequest {
-    const request = IncidentActionsQueryDto.toListRequest(query);
-    return { ...request, filter: { ...request.filter, incidentId: query.incident_id } };
+    return { ...query, sort: sortsOf(query.sort) };
   }
 }
 

@@ -53,7 +53,7 @@ export class ActionsService {
 
   async listOfIncident(incidentId: string, request: ActionListRequest): Promise<Page<Action>> {
     const { id } = await this.incidents.get(incidentId);
-    return await this.list({ ...request, filter: { ...request.filter, incidentId: id } });
+    return await this.list({ ...request, incident_id: id });
   }
 
   async get(id: string): Promise<Action> {

@@ -31,7 +31,6 @@ import { sendUnhandledEventsAgain } from '../platform/jobs/events/handled-events
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { IncidentCountsRepository } from '../incidents/counting/incident-counts.repository.js';
 import { type KeyInUse, SecretKeysRepository } from '../platform/secrets/secret-keys.repository.js';
 import type { ClientBase } from 'pg';
 import {
@@ -55,14 +54,8 @@ import {
   type OutboundAcrossRestore,
 } from './outbound-across-restore.js';
 
-/** Counts are computed again, and ended sessions must not become valid again. */
-export const EXCLUDED_TABLES = [
-  'incident_count_deltas',
-  'incident_counts',
-  'incident_segments',
-  'incident_count_state',
-  'sessions',
-] as const;
+/** Ended sessions must not become valid again. */
+export const EXCLUDED_TABLES = ['sessions'] as const;
 
 /** Tables that a backup omits, and the keys that it needs. */
 export function serviceBackupPlan(settings: Settings, withoutKey: boolean): BackupPlan {
@@ -141,7 +134,6 @@ export class ServiceRestorePlan implements RestorePlan {
     this.deliveries = await carryDeliveriesOverRestore(tx, this.quiet);
     await sendUnhandledEventsAgain(tx);
     this.runsNotRepeated = await dropTriagesOfRunsBefore(tx);
-    await new IncidentCountsRepository(new Statements(tx.dataSource)).recount(tx);
     if (this.withoutKey) return await this.tellOfRuns(tx);
     // Needed even if the backup is older than these keys: new values are sealed with them.
     await new SecretKeysRepository(tx.dataSource).insertIfNew(tx, this.keysInUse);

@@ -103,7 +103,7 @@ export function fieldText(value: unknown): string | undefined {
 }
 
 /** The name in front of an address proves nothing, as in `The CEO <someone@example.net>`. */
-function addressIn(mailbox: string): string {
+export function addressIn(mailbox: string): string {
   if (!mailbox.endsWith('>')) return mailbox;
   const inner = mailbox.slice(mailbox.lastIndexOf('<') + 1, -1);
   const at = inner.indexOf('@', 1);

@@ -1,7 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 import { columnsOf } from '../platform/database/columns.js';
 import type { IncidentFields } from './incident-fields.js';
-import type { PageRequest, Sort } from '../platform/paging/page.js';
 
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -265,40 +264,4 @@ export const INCIDENT_NUMBER = /^INC-\d{4}-\d{4,18}$/;
 /** Sequence part of an incident number. It is unique because it does not restart each year. */
 export function sequenceIn(number: string): string {
   return number.slice(number.lastIndexOf('-') + 1);
-}
-
-export const SORT_FIELDS = [
-  'created_at',
-  'updated_at',
-  'triaged_at',
-  'severity',
-  'status',
-  'incident_type',
-  'source',
-  'incident_number',
-  'resolved_at',
-] as const;
-export type SortField = (typeof SORT_FIELDS)[number];
-
-/** An absent or empty filter matches every incident. */
-export interface IncidentFilter {
-  readonly statuses?: readonly IncidentStatus[];
-  readonly severities?: readonly Severity[];
-  readonly types?: readonly string[];
-  readonly sources?: readonly string[];
-  /** ISO 8601, exclusive, like the next one. */
-  readonly createdAfter?: string;
-  readonly createdBefore?: string;
-  /** Incident numbers such as `INC-2026-0042`. */
-  readonly numbers?: readonly string[];
-  readonly classifications?: readonly Classification[];
-  /** ISO 8601, exclusive, like the next two. */
-  readonly updatedAfter?: string;
-  readonly resolvedAfter?: string;
-  readonly resolvedBefore?: string;
-}
-
-export interface IncidentListRequest extends PageRequest {
-  readonly filter: IncidentFilter;
-  readonly sort: readonly Sort<SortField>[];
 }

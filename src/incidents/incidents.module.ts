@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
-import { IncidentCounts } from './counting/incident-counts.js';
-import { IncidentCountsRepository } from './counting/incident-counts.repository.js';
+import { IncidentCounts } from './incident-list.js';
 import { IncidentFeed, IncidentsService, IncidentEndings } from './incidents.service.js';
 import { IncidentFeedController, IncidentsController } from './incidents.controller.js';
 import { IncidentCreation } from './incident-creation.js';
@@ -14,7 +13,6 @@ import { IncidentTimeline, TimelineRepository } from './timeline/incident-timeli
   controllers: [IncidentsController, IncidentFeedController],
   providers: [
     IncidentCounts,
-    IncidentCountsRepository,
     IncidentCreation,
     IncidentEndings,
     IncidentFeed,

@@ -8,8 +8,8 @@ import type {
   IncidentSummary,
   LockedIncident,
   NewIncident,
-  IncidentListRequest,
 } from './incident.js';
+import type { IncidentListRequest } from './incident-list.js';
 import { IncidentRepository } from './records/incident.repository.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { VersionHistory } from '../audit/changes/version-history.js';
@@ -230,10 +230,11 @@ export class IncidentsService {
     return { withdrawn: await this.endings.withdraw(tx, id, by, reason) };
   }
 
-  async delete(caller: Principal, id: string, condition: IfMatchCondition): Promise<void> {
-    requireId(id);
+  async delete(caller: Principal, given: string, condition: IfMatchCondition): Promise<void> {
+    requireId(given);
     await this.transactions.run(async (tx) => {
-      const incident = found(await this.incidents.lockForUpdate(tx, id));
+      const incident = found(await this.incidents.lockForUpdate(tx, given));
+      const { id } = incident;
       await this.requireMatch(tx, condition, incident);
       await this.endings.delete(tx, id);
       await this.incidents.hide(tx, id, this.clock.now());

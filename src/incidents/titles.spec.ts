@@ -64,6 +64,7 @@ describe('incidentTitle', () => {
       },
       'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com',
     ],
+    ['phishing', { subject: 'Invoice', sender: 'x <b@c d>' }, 'Phishing: "Invoice" from x <b@c d>'],
     [
       'phishing',
       { Subject: 'Invoice', From: 'The CEO <ceo@example.net>', To: ['a@example.com', 'b'] },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { OUTCOME_WORD } from './incident-fields.js';
+import { addressIn, OUTCOME_WORD } from './incident-fields.js';
 import type { NewIncident } from './incident.js';
 import {
   SUBJECT,
@@ -93,19 +93,13 @@ function valueOf({ places, isMailbox, isPath, isQuoted, most }: Detail, text: st
   // A resource of Azure, such as `/subscriptions/…/vaults/pay-keys`, is known by its last name.
   const isResource = places === HOST && text.startsWith('/');
   const value = isMailbox
-    ? addressOf(text)
+    ? addressIn(text)
     : isPath || isResource
       ? fileName(text)
       : isQuoted
         ? withoutQuotes(text)
         : text;
   return value.slice(0, most);
-}
-
-/** The name in front of an address can be chosen freely, as in `The CEO <someone@example.net>`. */
-function addressOf(mailbox: string): string {
-  const address = mailbox.endsWith('>') ? mailbox.slice(mailbox.lastIndexOf('<') + 1, -1) : '';
-  return address.includes('@') ? address : mailbox;
 }
 
 /** Some tools put a path in quotes. */

@@ -1,15 +1,12 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createKey } from '../../src/auth/keys/key-format.js';
 import { ask } from '../support/chaos/chaos-site.js';
 import { FULL, say } from '../support/chaos/figures.js';
-import { compiledService } from '../support/compiled-service.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
-import { TEST_SETTINGS } from '../support/test-app.js';
 
 const KILLS = FULL ? 20 : 2;
 const WRITERS = 32;
@@ -57,18 +54,8 @@ describe('the service with its own database, killed with SIGKILL in the middle o
     }
   };
 
-  const recount = () =>
-    spawnSync(
-      process.execPath,
-      [join(dirname(compiledService()), 'cli/incidents-recount.js'), '--check'],
-      {
-        env: { PATH: process.env['PATH'], ...TEST_SETTINGS, DATA_DIR: dataDir },
-        encoding: 'utf8',
-      },
-    );
-
   it(
-    'has each acknowledged write and right counts after the restart, by itself',
+    'keeps each acknowledged write and correct totals after kills',
     async () => {
       const acknowledged = new Map<string, string>();
       const tried = { count: 0 };
@@ -91,8 +78,13 @@ describe('the service with its own database, killed with SIGKILL in the middle o
         }
         expect(lost).toEqual([]);
       }
-      const { body } = await ask(service.url, 'GET', '/api/incidents?per_page=1', { key });
-      const { total } = body.meta;
+      const totalOf = async (query: string): Promise<number> => {
+        const path = `/api/incidents?per_page=1${query}`;
+        return (await ask(service.url, 'GET', path, { key })).body.meta.total;
+      };
+      const total = await totalOf('');
+      // A filter by time counts the rows themselves. Nothing corrects a wrong count afterwards.
+      expect(total).toBe(await totalOf('&created_after=2020-01-01T00:00:00Z'));
       expect(total).toBeGreaterThanOrEqual(acknowledged.size);
       expect(total).toBeLessThanOrEqual(tried.count);
       await service.kill();
@@ -100,13 +92,6 @@ describe('the service with its own database, killed with SIGKILL in the middle o
       say(
         `${KILLS} kills: ${acknowledged.size} writes acknowledged of ${tried.count}, ${total} there, none lost`,
       );
-      // What went wrong at any of the kills would show: nothing corrects a count by itself.
-      const counted = recount();
-      expect([counted.stdout, counted.stderr, counted.status]).toEqual([
-        'The counts are correct.\n',
-        '',
-        0,
-      ]);
       expect(() => readFileSync(join(dataDir, 'postgres', 'postmaster.pid'))).toThrow();
     },
     FULL ? 600_000 : 90_000,

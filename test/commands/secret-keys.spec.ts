@@ -104,7 +104,6 @@ describe('the keys that the database knows', () => {
     for (const [command, args] of [
       ['create-admin', ['eve']],
       ['reseal', []],
-      ['incidents-recount', []],
       ['backup', [join(tmpdir(), `its-${randomBytes(4).toString('hex')}`)]],
     ] as const) {
       const { code, stderr } = await runCommand(command, args, withKeys(other));

@@ -6,8 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 /** Tables without an entity, and why. */
 const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   action_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
-  incident_count_deltas: 'TypeORM has no entity without a primary key',
-  incident_count_state: 'only the SQL of the counts reads and writes it',
+  incident_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   notification_delivery_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   playbook_run_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   webhook_event_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',

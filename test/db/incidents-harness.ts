@@ -3,8 +3,7 @@ import type { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { IncidentCounts } from '../../src/incidents/counting/incident-counts.js';
-import { IncidentCountsRepository } from '../../src/incidents/counting/incident-counts.repository.js';
+import { IncidentCounts } from '../../src/incidents/incident-list.js';
 import {
   CLASSIFICATIONS,
   type IncidentStatus,
@@ -19,8 +18,7 @@ export const RANKS: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
 export const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)]!;
 
 export function foldOf(dataSource: DataSource): IncidentCounts {
-  const repository = new IncidentCountsRepository(new Statements(dataSource));
-  return new IncidentCounts(repository, new Transactions(dataSource));
+  return new IncidentCounts(new Statements(dataSource), new Transactions(dataSource));
 }
 
 export interface Made {

@@ -253,7 +253,7 @@ describe('incidents', () => {
       const list = async () =>
         (await viewer.request('GET', '/api/incidents?source=to-be-deleted')).body;
       expect((await list()).meta.total).toBe(1);
-      const answer = await admin.request('DELETE', `/api/incidents/${id}`);
+      const answer = await admin.request('DELETE', `/api/incidents/${id.toUpperCase()}`);
       expect([answer.status, answer.body.data]).toEqual([200, { id, deleted: true }]);
       expect(await list()).toEqual({ data: [], meta: { page: 1, per_page: 20, total: 0 } });
       for (const [client, method, path, body] of [

@@ -23,8 +23,6 @@ const MAY_CHANGE = new Set([
   'unhandled_events',
   'incident_counts',
   'incident_count_deltas',
-  'incident_count_state',
-  'incident_segments',
   'action_count_deltas',
   'action_counts',
   'write_probe',

@@ -20,10 +20,6 @@ import {
   type Classification,
   CLASSIFICATIONS,
   INCIDENT_NUMBER,
-  type IncidentFilter,
-  type IncidentListRequest,
-  SORT_FIELDS,
-  type SortField,
 } from '../incident.js';
 import { type WantedIncident, PENDING_CHOICES, type PendingChoice } from '../incidents.service.js';
 import { LONGEST_TITLE, oneLine, SEEN } from '../raw-data-text.js';
@@ -36,6 +32,7 @@ import { ValidationError } from '../../platform/errors/app-error.js';
 import { NullIsAbsent } from '../../platform/validation/json-shield.js';
 import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { IncidentChange } from '../incident-changes.js';
+import { type IncidentListRequest, SORT_FIELDS } from '../incident-list.js';
 import { SortWords, PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import { sortsOf, sortWords } from '../../platform/paging/page.js';
 import { WordList, Words } from '../../platform/validation/query-fields.js';
@@ -265,29 +262,13 @@ export class IncidentQueryDto extends PageQueryDto {
   readonly sort: readonly (typeof SORTS)[number][] = ['-created_at'];
 
   static toRequest(this: void, query: IncidentQueryDto): IncidentListRequest {
+    const { source } = query;
     return {
-      page: query.page,
-      per_page: query.per_page,
-      filter: filterOf(query),
-      sort: sortsOf<SortField>(query.sort),
+      ...query,
+      source: source === undefined ? undefined : sourcesIn(source),
+      sort: sortsOf(query.sort),
     };
   }
-}
-
-function filterOf(query: IncidentQueryDto): IncidentFilter {
-  return {
-    statuses: query.status,
-    severities: query.severity,
-    types: query.type,
-    sources: query.source === undefined ? undefined : sourcesIn(query.source),
-    createdAfter: query.created_after,
-    createdBefore: query.created_before,
-    numbers: query.number,
-    classifications: query.classification,
-    updatedAfter: query.updated_after,
-    resolvedAfter: query.resolved_after,
-    resolvedBefore: query.resolved_before,
-  };
 }
 
 /** The name of a source may contain a comma. */

@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn, ForeignKey } from 'typeorm';
-import { IncidentEntity, SEVERITIES, type Severity } from '../incident.js';
+import { IncidentEntity, type IncidentStatus, SEVERITIES, type Severity } from '../incident.js';
 import type { TimelineDetails } from '../timeline/timeline-entry.js';
 
 @Entity('incident_timeline')
@@ -67,46 +67,36 @@ export class IncidentReportEntity {
   readonly raw_data: unknown;
 }
 
-/** A sum of the fold. An empty text in a column stands for any value. */
+const countedColumn = {
+  type: 'text',
+  collation: 'C',
+  primaryKeyConstraintName: 'pk_incident_counts',
+} as const;
+
+/** A sum of the fold: the number of incidents with these values. */
 @Entity('incident_counts')
 export class IncidentCountEntity {
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_incident_counts',
-  })
+  @PrimaryColumn(countedColumn)
   readonly source: string;
 
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_incident_counts',
-  })
+  @PrimaryColumn(countedColumn)
   readonly incident_type: string;
 
   @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
+    type: 'enum',
+    enum: SEVERITIES,
+    enumName: 'incident_severity',
     primaryKeyConstraintName: 'pk_incident_counts',
   })
-  readonly severity: string;
+  readonly severity: Severity;
 
   @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
+    type: 'enum',
+    enum: ['open', 'resolved', 'triaged'],
+    enumName: 'incident_status',
     primaryKeyConstraintName: 'pk_incident_counts',
   })
-  readonly status: string;
-
-  @Column({ type: 'bigint' })
-  readonly n: string;
-}
-
-/** Number of incidents from first_id up to the next segment, in the order of ids. */
-@Entity('incident_segments')
-export class IncidentSegmentEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_segments' })
-  readonly first_id: string;
+  readonly status: IncidentStatus;
 
   @Column({ type: 'bigint' })
   readonly n: string;

@@ -31,11 +31,10 @@ import {
   type ListedIncident,
   type LockedIncident,
   sequenceIn,
-  type IncidentListRequest,
 } from '../incident.js';
 import { firstIdAt } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
-import { listQuery } from '../listing/incident-list.sql.js';
+import { incidentList, type IncidentListRequest } from '../incident-list.js';
 
 const NUMBERS = `select id, incident_number from incident`;
 
@@ -159,8 +158,8 @@ export class IncidentRepository {
   }
 
   async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
-    const { statement, values } = listQuery(request);
-    const rows = await this.statements.rows<ListedIncident & WithTotal>(statement, [...values]);
+    const { statement, values } = incidentList(request);
+    const rows = await this.statements.rows<ListedIncident & WithTotal>(statement, values);
     return pageOf(rows, (row) => row);
   }
 

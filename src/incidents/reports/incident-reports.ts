@@ -4,6 +4,12 @@ import { Clock } from '../../platform/clock.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import {
+  byId,
+  listStatement,
+  pageOf,
+  type WithTotal,
+} from '../../platform/counting/counted-list.sql.js';
 import { newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import type { IncidentReportEntity } from '../records/incident.entity.js';
@@ -36,12 +42,13 @@ const INSERT: Statement = {
 
 const PAGE: Statement = {
   name: 'incident_reports_page',
-  text: `select ${COLUMNS} from incident_reports where incident_id = $1 order by id offset $2 limit $3`,
-};
-
-const COUNT: Statement = {
-  name: 'incident_reports_count',
-  text: `select count(*)::int as total from incident_reports where incident_id = $1`,
+  text: listStatement({
+    total: `(select count(*) from incident_reports where incident_id = $1)`,
+    ids: `select id from incident_reports where incident_id = $1 order by id offset $2 limit $3`,
+    columns: COLUMNS,
+    table: 'incident_reports',
+    order: byId('asc'),
+  }),
 };
 
 const LATEST: Statement = {
@@ -102,11 +109,9 @@ export class IncidentReports {
 
   /** Oldest first. */
   async page(incidentId: string, { page, per_page }: PageRequest): Promise<Page<IncidentReport>> {
-    const [items, counts] = await Promise.all([
-      this.statements.rows<IncidentReport>(PAGE, [incidentId, (page - 1) * per_page, per_page]),
-      this.statements.rows<{ total: number }>(COUNT, [incidentId]),
-    ]);
-    return { items, total: counts[0]!.total };
+    const values = [incidentId, (page - 1) * per_page, per_page];
+    const rows = await this.statements.rows<IncidentReport & WithTotal>(PAGE, values);
+    return pageOf(rows, (row) => row);
   }
 
   /** The newest report first, then the worst ones before it. */

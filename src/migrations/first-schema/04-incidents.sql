@@ -116,52 +116,30 @@ create index ix_incident_reports_incident on incident_reports (incident_id, id);
 
 -- Changes of the counts. Triggers append them, so that no writer waits for another. A fold sums them up.
 create table incident_count_deltas (
-  xid xid8 not null default pg_current_xact_id(),
-  incident_id uuid not null,
+  id bigint generated always as identity constraint pk_incident_count_deltas primary key,
+  source text collate "C" not null,
   incident_type text collate "C" not null,
   severity incident_severity not null,
   status incident_status not null,
-  source text collate "C" not null,
-  n smallint not null
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, vacuum_truncate = false);
-create index ix_incident_count_deltas_xid on incident_count_deltas (xid);
--- The table is empty most of the time. A plan made then would scan the whole table when it is full. With pages that the
--- table never gives back the planner prefers the index from the start.
-insert into incident_count_deltas (incident_id, incident_type, severity, status, source, n)
-  select '00000000-0000-0000-0000-000000000000', 'none', 'low', 'open', 'none', 0 from generate_series(1, 10000);
-delete from incident_count_deltas;
+  n integer not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
--- Sums of the folded changes. An empty word stands for every value.
+-- Sums of the folded changes.
 create table incident_counts (
   source text collate "C" not null,
   incident_type text collate "C" not null,
-  severity text collate "C" not null,
-  status text collate "C" not null,
+  severity incident_severity not null,
+  status incident_status not null,
   n bigint not null,
   constraint pk_incident_counts primary key (source, incident_type, severity, status)
 ) with (fillfactor = 50);
 
--- Segments of the list in the order of ids, from first_id to the first_id of the next segment, with their sizes.
-create table incident_segments (
-  first_id uuid constraint pk_incident_segments primary key,
-  n bigint not null
-) with (fillfactor = 50);
-insert into incident_segments values ('00000000-0000-0000-0000-000000000000', 0);
-
--- One row: the transactions that the fold has seen.
-create table incident_count_state (
-  only_row boolean not null default true
-    constraint pk_incident_count_state primary key
-    constraint ck_incident_count_state_only_row check (only_row),
-  folded pg_snapshot not null
-) with (fillfactor = 10);
-insert into incident_count_state (folded) values (pg_current_snapshot());
-
 -- Counted by triggers, so that the counts are right for each writer, such as an operator with psql.
 create function count_added_incidents() returns trigger language plpgsql as $$
 begin
-  insert into incident_count_deltas (incident_id, incident_type, severity, status, source, n)
-    select id, incident_type, severity, status, source, 1 from added where deleted_at is null;
+  insert into incident_count_deltas (source, incident_type, severity, status, n)
+    select source, incident_type, severity, status, count(*) from added where deleted_at is null
+     group by source, incident_type, severity, status;
   return null;
 end $$;
 create trigger incidents_added_are_counted after insert on incidents
@@ -171,12 +149,12 @@ create trigger incidents_added_are_counted after insert on incidents
 -- A change that does not move the incident to another count appends nothing.
 create function count_changed_incidents() returns trigger language plpgsql as $$
 begin
-  insert into incident_count_deltas (incident_id, incident_type, severity, status, source, n)
-    select id, incident_type, severity, status, source, sum(n) from (
-      select id, incident_type, severity, status, source, 1 as n from added where deleted_at is null
+  insert into incident_count_deltas (source, incident_type, severity, status, n)
+    select source, incident_type, severity, status, sum(n) from (
+      select source, incident_type, severity, status, 1 as n from added where deleted_at is null
       union all
-      select id, incident_type, severity, status, source, -1 as n from removed where deleted_at is null) as change
-    group by id, incident_type, severity, status, source having sum(n) <> 0;
+      select source, incident_type, severity, status, -1 as n from removed where deleted_at is null) as change
+    group by source, incident_type, severity, status having sum(n) <> 0;
   return null;
 end $$;
 create trigger incidents_changed_are_counted after update on incidents
@@ -185,8 +163,9 @@ create trigger incidents_changed_are_counted after update on incidents
 
 create function count_removed_incidents() returns trigger language plpgsql as $$
 begin
-  insert into incident_count_deltas (incident_id, incident_type, severity, status, source, n)
-    select id, incident_type, severity, status, source, -1 from removed where deleted_at is null;
+  insert into incident_count_deltas (source, incident_type, severity, status, n)
+    select source, incident_type, severity, status, -count(*) from removed where deleted_at is null
+     group by source, incident_type, severity, status;
   return null;
 end $$;
 create trigger incidents_removed_are_counted after delete on incidents

@@ -3,8 +3,8 @@
 drop table
   domain_events, processed_events, unhandled_events, idempotency_keys, secret_keys, write_probe, audit_log,
   audit_seals, audit_chain, audit_attestations, users, known_networks, api_keys, sessions, incidents,
-  incident_timeline, incident_reports, incident_count_deltas, incident_counts, incident_segments,
-  incident_count_state, kill_switch, connectors, actions, action_counts, action_count_deltas, playbooks,
+  incident_timeline, incident_reports, incident_count_deltas, incident_counts,
+  kill_switch, connectors, actions, action_counts, action_count_deltas, playbooks,
   playbook_versions, playbook_runs, playbook_run_steps, playbook_run_counts, playbook_run_count_deltas, triage_runs,
   incident_indicators, webhook_sources, webhook_events, webhook_seen_events, webhook_event_counts,
   webhook_event_count_deltas, notification_channels, notification_deliveries, notification_delivery_counts,

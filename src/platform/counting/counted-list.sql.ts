@@ -37,12 +37,8 @@ export function choiceOf(
   return { array, each: wanted.map((_, index) => `(${array})[${index + 1}]`) };
 }
 
-/** @param type of the column, if the values have another type */
-export function isChosen(column: string, { each, array }: Choice, type?: string): string {
-  const cast = (expression: string, to: string) => (type ? `${expression}::${to}` : expression);
-  return array
-    ? `${column} = any(${cast(array, `${type}[]`)})`
-    : `${column} = ${cast(each[0]!, `${type}`)}`;
+export function isChosen(column: string, { each, array }: Choice): string {
+  return array ? `${column} = any(${array})` : `${column} = ${each[0]}`;
 }
 
 export function where(conditions: readonly string[]): string {

@@ -357,6 +357,17 @@ export function shownActionId(id: string): string {
   return `${PREFIX}${id}`;
 }
 
+/** The action with ids in the form that answers show. */
+export function withShownIds(action: Action): Action {
+  const { id, rollback_of, rolled_back_by } = action;
+  return {
+    ...action,
+    id: shownActionId(id),
+    rollback_of: rollback_of && shownActionId(rollback_of),
+    rolled_back_by: rolled_back_by && shownActionId(rolled_back_by),
+  };
+}
+
 /** Throws NotFoundError for a malformed id. */
 export function actionIdOf(shown: string): string {
   const id = shown.startsWith(PREFIX) ? shown.slice(PREFIX.length) : '';

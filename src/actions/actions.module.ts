@@ -9,11 +9,7 @@ import { ActionsRepository } from './actions.repository.js';
 import { ActionPreviews } from './action-previews.js';
 import { ActionRequests, ActionCreation } from './action-requests.js';
 import { Twins } from './action-twins.js';
-import {
-  ActionFeedController,
-  ActionsController,
-  IncidentActionsController,
-} from './actions.controller.js';
+import { ActionsController } from './actions.controller.js';
 import { ActionFeed, ActionsService } from './actions.service.js';
 import { ActionDecisions, ActionWithdrawal } from './action-decisions.js';
 import { ActionConnectors, ConnectorPlaces } from './execution/action-connectors.js';
@@ -33,7 +29,7 @@ import { RollbackService } from './rollback.service.js';
  */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
-  controllers: [ActionsController, ActionFeedController, IncidentActionsController],
+  controllers: [ActionsController],
   providers: [
     ActionConnectors,
     ActionCounts,

@@ -41,7 +41,7 @@ class NotWaitingError extends AppError {
 export interface WantedApproval {
   readonly comment?: string;
   /** Approves the action even if its incident is resolved. */
-  readonly confirmResolved: boolean;
+  readonly confirm_resolved?: boolean;
 }
 
 /**
@@ -65,7 +65,7 @@ export class ApprovalsService {
   async approve(
     caller: Principal,
     id: string,
-    { comment, confirmResolved }: WantedApproval,
+    { comment, confirm_resolved }: WantedApproval,
     idempotency: Participant<Action>,
   ): Promise<Action> {
     const route = await this.decisions.routeTo(id);
@@ -78,7 +78,7 @@ export class ApprovalsService {
         const level = this.levels.forDecision(action, incident?.severity);
         requireApprovalLevel(caller, level);
         await this.requireOther(tx, caller, action);
-        requireApprovable(action, incident?.status, confirmResolved);
+        requireApprovable(action, incident?.status, confirm_resolved);
         permit = claimedPermit();
         const connectorId = connector?.identity.id;
         const approval = { by: caller.name, level, comment, connectorId };
@@ -133,10 +133,10 @@ export class ApprovalsService {
 function requireApprovable(
   action: Action,
   incidentStatus: IncidentStatus | undefined,
-  confirmResolved: boolean,
+  confirmed = false,
 ): void {
   requireWaiting(action);
-  if (incidentStatus === 'resolved' && !confirmResolved) throw new IncidentResolvedError();
+  if (incidentStatus === 'resolved' && !confirmed) throw new IncidentResolvedError();
 }
 
 /** Throws if the action does not wait for approval. */

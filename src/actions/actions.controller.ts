@@ -18,7 +18,7 @@ import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import type { Participant } from '../platform/database/transactions.js';
 import { type Action, actionIdOf } from './action.js';
-import { ActionFeed, ActionsService } from './actions.service.js';
+import { ActionFeed, ActionsService, RollbackService } from './actions.service.js';
 import {
   ActionChangesDto,
   ActionDto,
@@ -37,7 +37,6 @@ import {
 import { ActionTypeDto, ApiActionRequest } from './action-types.dto.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import { IncidentIdPipe } from '../incidents/incident-reference.js';
-import { RollbackService } from './rollback.service.js';
 import { ClientLeft } from '../platform/http/handler-options.js';
 import { ChangesQueryDto } from '../platform/paging/changes-query.dto.js';
 

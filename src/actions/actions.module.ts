@@ -10,7 +10,7 @@ import { ActionPreviews } from './action-previews.js';
 import { ActionRequests, ActionCreation } from './action-requests.js';
 import { Twins } from './action-twins.js';
 import { ActionsController } from './actions.controller.js';
-import { ActionFeed, ActionsService } from './actions.service.js';
+import { ActionFeed, ActionsService, RollbackService } from './actions.service.js';
 import { ActionDecisions, ActionWithdrawal } from './action-decisions.js';
 import { ActionConnectors, ConnectorPlaces } from './execution/action-connectors.js';
 import { ActionEndings, Claims, Failpoints } from './execution/claims.js';
@@ -19,7 +19,6 @@ import { ActionRecovery, LapsedClaims, UnclaimedActions } from './execution/acti
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import { ClaimRepository } from './execution/claim.repository.js';
 import { ActionCounts, ActionListRepository } from './listing/action-list.repository.js';
-import { RollbackService } from './rollback.service.js';
 
 /**
  * The rooms: `catalogue` says which actions there are, and `policy` who must approve them. `requests` creates actions,

@@ -7,6 +7,7 @@ import { RawAnswer } from '../platform/http/answering-adapter.js';
 import type { FastifyRequest } from '../platform/http/request.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
+import { present } from '../platform/validation/present.js';
 import { AuditExport } from './export/audit-export.js';
 import {
   AuditExportQueryDto,
@@ -15,8 +16,10 @@ import {
   AuditRecordDto,
   AuditVerificationDto,
 } from './audit.dto.js';
-import { AuditService, subjectFilter } from './audit.service.js';
+import { AuditService } from './audit.service.js';
 
+const presentRecord = present(AuditRecordDto);
+const presentVerification = present(AuditVerificationDto);
 const AS_FILE = 'attachment; filename="audit.ndjson"';
 
 @ApiTags('Audit')
@@ -36,18 +39,7 @@ export class AuditController {
   )
   @ApiAnswer({ status: 200, description: 'The entries.', type: AuditRecordDto, list: true })
   async list(@Query() query: AuditQueryDto): Promise<ListAnswer<AuditRecordDto>> {
-    const { page, per_page, sort, actor, action, subject, from, to } = query;
-    const found = await this.audit.list({
-      page,
-      per_page,
-      ascending: !sort.startsWith('-'),
-      actor,
-      action,
-      subject: subject === undefined ? undefined : subjectFilter(subject),
-      from: from === undefined ? undefined : new Date(from),
-      to: to === undefined ? undefined : new Date(to),
-    });
-    return ListAnswer.of(found, query, AuditRecordDto.from);
+    return ListAnswer.of(await this.audit.list(query), query, presentRecord);
   }
 
   @Get('export')
@@ -77,25 +69,15 @@ export class AuditController {
     },
   })
   async export(
-    @Query() { from, to }: AuditExportQueryDto,
+    @Query() range: AuditExportQueryDto,
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Readable> {
-    const lines = await this.linesFor(request, { from, to });
+    const isHead = request.method === 'HEAD';
+    const lines = isHead ? Readable.from([]) : await this.exports.open(request.caller!, range);
     // Not as a decorator, because an error is not a file.
     reply.header('content-disposition', AS_FILE);
     return lines;
-  }
-
-  private async linesFor(
-    request: FastifyRequest,
-    { from, to }: AuditExportQueryDto,
-  ): Promise<Readable> {
-    if (request.method === 'HEAD') return Readable.from([]);
-    return await this.exports.open(request.caller!, {
-      from: from === undefined ? undefined : new Date(from),
-      to: to === undefined ? undefined : new Date(to),
-    });
   }
 
   @Get('verify')
@@ -110,6 +92,6 @@ export class AuditController {
     type: AuditVerificationDto,
   })
   async verify(): Promise<AuditVerificationDto> {
-    return AuditVerificationDto.from(await this.audit.verify());
+    return presentVerification(await this.audit.verify());
   }
 }

@@ -1,7 +1,7 @@
 import { PickType, type SchemaObject } from '@nestjs/swagger';
+import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import { sortWords } from '../platform/paging/page.js';
 import { PageQueryDto } from '../platform/paging/page-query.dto.js';
-import type { Verification } from './verification/audit-verifier.js';
 import {
   Choice,
   Flag,
@@ -13,7 +13,6 @@ import {
   WholeNumber,
   integer,
 } from '../platform/validation/fields.js';
-import type { AuditRecord } from './audit.service.js';
 import { AUDIT_ACTIONS, type AuditAction } from './audit-entry.js';
 
 const SORTS = sortWords('at', 'created_at');
@@ -72,7 +71,7 @@ export class AuditRecordDto {
   readonly id: string;
 
   @Instant()
-  readonly at: string;
+  readonly at: Date;
 
   @Text()
   readonly actor: string;
@@ -93,18 +92,6 @@ export class AuditRecordDto {
       'Hash of the entry in the chain; absent for about one second, until the entry is sealed.',
   })
   readonly hash?: string;
-
-  static from(this: void, record: AuditRecord): AuditRecordDto {
-    return {
-      id: record.id,
-      at: record.at.toISOString(),
-      actor: record.actor,
-      action: record.action,
-      subject: { type: record.subject.type, id: record.subject.id },
-      details: record.details,
-      hash: record.hash,
-    };
-  }
 }
 
 export class AuditVerificationDto {
@@ -132,11 +119,6 @@ export class AuditVerificationDto {
       'The trail no longer contains an end that this service has seen, or that AUDIT_ANCHOR_FILE holds: it was set back to an earlier state, or made again. Absent otherwise.',
   })
   readonly head_rewound?: true;
-
-  static from(this: void, found: Verification): AuditVerificationDto {
-    const { valid, checked, unsealed, first_invalid_id, head_rewound } = found;
-    return { valid, checked, unsealed, first_invalid_id, head_rewound };
-  }
 }
 
 export class AuditExportQueryDto extends PickType(AuditQueryDto, ['from', 'to']) {}
@@ -198,3 +180,19 @@ export const EXPORT_SCHEMA = {
     'One JSON object per line, distinguished by `type`; see x-line. `head` is the end of the whole chain, `previous` the seal before the first.',
   'x-line': { oneOf: LINES },
 } as SchemaObject;
+
+/** Descriptions of this module in the OpenAPI document. */
+export const AUDIT_CONTRACT: ModuleContract = {
+  tags: { Audit: 'Who did what. Later changes of the trail are detected.' },
+  schemas: {
+    AuditAction: 'Kind of an audit record.',
+    AuditRecord: 'An entry of the audit trail.',
+    AuditSubject: 'Subject of an entry.',
+    AuditVerification: 'Result of the verification of the whole audit trail.',
+  },
+  fields: {
+    'AuditRecord.action': 'Kind of the record, such as `incident.created`. An open set.',
+    'AuditSubject.id': 'Id of the subject, or its name if it has no id.',
+    'AuditRecord.hash': 'Hash of the entry in the chain.',
+  },
+};

@@ -5,6 +5,8 @@ import { XID8, AS_BIGINT, PG_SNAPSHOT } from '../platform/database/columns.js';
 @Entity('audit_log')
 @Index('ix_audit_log_xid', ['xid'])
 @Index('ix_audit_log_subject_id', ['subject_id'])
+@Index('ix_audit_log_actor', ['actor', 'id'])
+@Index('ix_audit_log_action', ['action', 'id'])
 @Index('ix_audit_log_head_accepted', ['id'], { where: `action = 'audit.head_accepted'` })
 export class AuditLogEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_audit_log' })

@@ -1,21 +1,19 @@
 import { Global, Module } from '@nestjs/common';
-import { AuditAnchor } from './anchor/audit-anchor.js';
+import { AuditAnchor } from './chain/audit-witness.js';
 import { ChangeFeed } from './changes/change-feed.js';
 import { RecordedChangesRepository } from './changes/recorded-changes.repository.js';
 import { VersionHistory } from './changes/version-history.js';
-import { AuditBacklog, AuditSealer, AuditSealingLoop } from './chain/audit-sealing.js';
+import { AuditBacklog, AuditSealer, AuditSealingLoop } from './chain/audit-sealer.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
 import { AuditExport } from './export/audit-export.js';
 import { AuditExportRepository } from './export/audit-export.repository.js';
 import { AuditKeys } from './chain/audit-chain.js';
-import { AuditListRepository } from './audit-list.repository.js';
+import { AuditRepository } from './audit.repository.js';
 import { AuditLog } from './audit-log.js';
-import { AuditSignals } from './audit-signals.js';
-import { AuditVerifier } from './verification/audit-verifier.js';
-import { AuditVerifyRepository } from './verification/audit-verify.repository.js';
-import { AuditWitness } from './anchor/audit-witness.js';
+import { AuditVerifier } from './chain/audit-verifier.js';
+import { AuditWitness } from './chain/audit-witness.js';
 import { AuditController } from './audit.controller.js';
-import { AuditService } from './audit.service.js';
+import { AuditService, AuditSignals } from './audit.service.js';
 
 @Global()
 @Module({
@@ -30,9 +28,8 @@ import { AuditService } from './audit.service.js';
     AuditSealer,
     AuditSealingLoop,
     AuditSignals,
-    AuditVerifyRepository,
     AuditVerifier,
-    AuditListRepository,
+    AuditRepository,
     AuditExportRepository,
     AuditExport,
     AuditService,

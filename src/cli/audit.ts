@@ -1,4 +1,4 @@
-import { acceptHead } from '../audit/anchor/audit-witness.js';
+import { acceptHead } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { runCommand, say, withDatabase } from './command.js';

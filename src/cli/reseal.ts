@@ -1,7 +1,7 @@
 import { sealedColumns } from '../app.schema.js';
-import { anchorFileOf, signAnchorAnew } from '../audit/anchor/audit-anchor.js';
+import { anchorFileOf, signAnchorAnew } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
-import { AuditResealing } from '../audit/verification/audit-resealing.js';
+import { AuditResealing } from '../audit/chain/audit-resealing.js';
 import { logOfCommand } from '../audit/audit-log.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { Transactions } from '../platform/database/transactions.js';

@@ -24,7 +24,7 @@ import {
 } from '../notifications/records/deliveries-across-restore.js';
 import type { PlaybookRunSummary } from '../playbooks/runs/playbook-run.js';
 import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
-import { recordAcceptance } from '../audit/anchor/audit-witness.js';
+import { recordAcceptance } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { type AuditLog, logOfCommand } from '../audit/audit-log.js';
 import { sendUnhandledEventsAgain } from '../platform/jobs/events/handled-events.js';

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { Controller, Res, applyDecorators, Get, type Type } from '@nestjs/common';
+import { Controller, Inject, Res, applyDecorators, Get, type Type } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import {
   DetailedHealthDto,
@@ -15,94 +15,96 @@ import { RawAnswer } from '../platform/http/answering-adapter.js';
 import { AnyQuery } from '../platform/http/handler-options.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 
-interface Body {
+interface Answer {
   readonly description: string;
   readonly type: Type;
-  readonly example?: unknown;
 }
 
-interface HealthOperation {
-  readonly path: string;
-  readonly id: string;
-  readonly summary: string;
-  readonly more: string;
-  readonly good: Body;
-  readonly bad?: Body;
-}
-
-/** Declares a health operation. Each has two paths: at the root for probes without a key, and under /api with a key. */
-const HealthRead =
-  ({ path, id, summary, more, good, bad }: HealthOperation) =>
-  (access: Access): MethodDecorator =>
-    applyDecorators(
-      Get(path),
-      Allow(access),
-      RawAnswer(),
-      AnyQuery(),
-      Operation(id, summary, more),
-      ApiAnswer({ status: 200, raw: true, ...good }),
-      ...(bad ? [ApiAnswer({ status: 503, raw: true, ...bad })] : []),
-    );
+/** Declares a health operation. `bad` is its answer with status 503. */
+const HealthRead = (
+  access: Access,
+  path: string,
+  operation: Parameters<typeof Operation>,
+  good: Answer,
+  bad?: Answer,
+): MethodDecorator =>
+  applyDecorators(
+    Get(path),
+    Allow(access),
+    RawAnswer(),
+    AnyQuery(),
+    Operation(...operation),
+    ApiAnswer({ status: 200, raw: true, ...good }),
+    ...(bad ? [ApiAnswer({ status: 503, raw: true, ...bad })] : []),
+  );
 
 const WORKS = 'The service works. Some components may be impaired.';
 const FAILS = 'The service does not work.';
 
-const ReadsHealth = HealthRead({
-  path: 'health',
-  id: 'getHealth',
-  summary: 'Read the overall health',
-  more: 'For monitoring. 503 if the service does not work. An impaired component leaves the status at 200, with `degraded`.',
-  good: { description: WORKS, type: HealthDto },
-  bad: { description: FAILS, type: HealthDto },
-});
-
-const ReadsDetailedHealth = HealthRead({
-  path: 'health/detailed',
-  id: 'getDetailedHealth',
-  summary: 'Read the health of every component',
-  more: 'Details of each component. With METRICS_TOKEN it responds even while the database is down.',
-  good: { description: WORKS, type: DetailedHealthDto },
-  bad: { description: FAILS, type: DetailedHealthDto },
-});
-
-const ReadsLiveness = HealthRead({
-  path: 'live',
-  id: 'getLiveness',
-  summary: 'Tell whether the process is alive',
-  more: 'For the probe that restarts the process. It depends on nothing else, not even the database.',
-  good: { description: 'The process is alive.', type: LivenessDto },
-});
-
-const ReadsReadiness = HealthRead({
-  path: 'ready',
-  id: 'getReadiness',
-  summary: 'Tell whether the service accepts requests',
-  more: 'For the probe that routes traffic. Fails while the database is unreachable or read-only, and while the service stops.',
-  good: { description: 'The service accepts requests.', type: ReadinessDto },
-  bad: { description: 'The service does not accept requests now.', type: UnreadinessDto },
-});
-
-/** Health operations for one base path. `access` guards liveness, readiness and overall health. */
+/**
+ * Health operations for one base path: at the root for probes without a key, and under /api with a key. `access` guards
+ * liveness, readiness and overall health.
+ */
 function HealthReads(access: Access) {
   abstract class Reads {
-    constructor(readonly health: HealthService) {}
+    @Inject(HealthService)
+    readonly health: HealthService;
 
-    @ReadsHealth(access)
+    @HealthRead(
+      access,
+      'health',
+      [
+        'getHealth',
+        'Read the overall health',
+        'For monitoring. 503 if the service does not work. An impaired component leaves the status at 200, with `degraded`.',
+      ],
+      { description: WORKS, type: HealthDto },
+      { description: FAILS, type: HealthDto },
+    )
     async brief(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthDto> {
       return withStatus(reply, await this.health.brief());
     }
 
-    @ReadsDetailedHealth('operations')
+    @HealthRead(
+      'operations',
+      'health/detailed',
+      [
+        'getDetailedHealth',
+        'Read the health of every component',
+        'Details of each component. With METRICS_TOKEN it responds even while the database is down.',
+      ],
+      { description: WORKS, type: DetailedHealthDto },
+      { description: FAILS, type: DetailedHealthDto },
+    )
     async detailed(@Res({ passthrough: true }) reply: FastifyReply): Promise<DetailedHealthDto> {
       return withStatus(reply, await this.health.detailed());
     }
 
-    @ReadsLiveness(access)
+    @HealthRead(
+      access,
+      'live',
+      [
+        'getLiveness',
+        'Tell whether the process is alive',
+        'For the probe that restarts the process. It depends on nothing else, not even the database.',
+      ],
+      { description: 'The process is alive.', type: LivenessDto },
+    )
     live(): LivenessDto {
       return { status: 'alive' };
     }
 
-    @ReadsReadiness(access)
+    @HealthRead(
+      access,
+      'ready',
+      [
+        'getReadiness',
+        'Tell whether the service accepts requests',
+        'For the probe that routes traffic. Fails while the database is unreachable or read-only, and while the service stops.',
+      ],
+      { description: 'The service accepts requests.', type: ReadinessDto },
+      { description: 'The service does not accept requests now.', type: UnreadinessDto },
+    )
     async ready(
       @Res({ passthrough: true }) reply: FastifyReply,
     ): Promise<ReadinessDto | UnreadinessDto> {
@@ -122,17 +124,9 @@ function withStatus<T extends HealthDto>(reply: FastifyReply, health: T): T {
 
 @ApiTags('System')
 @Controller()
-export class HealthController extends HealthReads('public') {
-  constructor(health: HealthService) {
-    super(health);
-  }
-}
+export class HealthController extends HealthReads('public') {}
 
-/** The same operations under /api. All of them, even /api/live, need a key and therefore the database. */
+/** All operations under /api, even /api/live, need a key and therefore the database. */
 @ApiTags(TWINS_UNDER_API)
 @Controller('api')
-export class ApiHealthController extends HealthReads('operations') {
-  constructor(health: HealthService) {
-    super(health);
-  }
-}
+export class ApiHealthController extends HealthReads('operations') {}

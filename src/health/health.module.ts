@@ -1,8 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { ApiHealthController, HealthController } from './health.controller.js';
-import { ClockWatch } from './clock-watch.js';
-import { DatabaseHealth, RedisHealth } from './dependency-health.js';
+
+import { ClockWatch, DatabaseHealth, RedisHealth } from './health-checks.js';
 import { HealthService } from './health.service.js';
 
 @Module({

@@ -14,7 +14,7 @@ import {
 import { Draining } from '../platform/http/draining.js';
 import { version } from '../platform/config/process.js';
 import type { DetailedHealthDto, HealthDto, OverallStatus } from './health.dto.js';
-import { isDatabaseObstacle, type Obstacles } from './obstacles.js';
+import { isDatabaseObstacle, type Obstacles } from './health.dto.js';
 
 const CHECK_TIMEOUT_MS = 2_000;
 /** Concurrent probes share one check. */

@@ -6,71 +6,7 @@ import { FAILPOINT } from '../../src/actions/execution/claims.js';
 import { newId } from '../../src/platform/ids.js';
 import type { ChaosReplica } from '../support/chaos/chaos-replica.js';
 import { ask, ChaosSite, type Kind } from '../support/chaos/chaos-site.js';
-import { FULL, say, spread } from '../support/chaos/figures.js';
-
-const LOOK_MS = 50;
-
-interface Overdue {
-  readonly id: string;
-  readonly fence: string;
-  readonly claimed: boolean;
-  readonly overdue: number;
-}
-
-/**
- * Measures how long actions lie about that nobody looks after, while at least one replica is there to do it: from the end
- * of the lease, or from when the first replica was back. A claim is settled by whoever looks first; what has no claim waits
- * for its turn at its vendor.
- */
-class StuckWatch {
-  private readonly lapsed = new Map<string, number>();
-  private readonly waiting = new Map<string, number>();
-  private over = false;
-  private looking: Promise<void> | undefined;
-  private servedSince: number | undefined;
-
-  constructor(private readonly site: ChaosSite) {}
-
-  start(): void {
-    this.looking = this.look();
-  }
-
-  async stop(): Promise<void> {
-    this.over = true;
-    await this.looking;
-  }
-
-  /** In milliseconds: one for each claim that lapsed, until it was taken over, put back or ended. */
-  get claims(): readonly number[] {
-    return [...this.lapsed.values()];
-  }
-
-  /** In milliseconds: one for each turn of an action that nobody had claimed, until it was claimed or ended. */
-  get turns(): readonly number[] {
-    return [...this.waiting.values()];
-  }
-
-  private async look(): Promise<void> {
-    for (; !this.over; await sleep(LOOK_MS)) {
-      const served = this.site.places.some(({ gone, stopped }) => !gone && !stopped);
-      if (!served) this.servedSince = undefined;
-      else this.servedSince ??= performance.now();
-      if (this.servedSince === undefined) continue;
-      const { rows } = await this.site.db.query<Overdue>(
-        `select id, fence, phase is not null as claimed,
-                (extract(epoch from clock_timestamp() - lease_until) * 1000)::float8 as overdue
-           from actions where status = 'pending' and lease_until < clock_timestamp()`,
-      );
-      const servedFor = performance.now() - this.servedSince;
-      for (const { id, fence, claimed, overdue } of rows) {
-        const longest = claimed ? this.lapsed : this.waiting;
-        const run = `${id}/${fence}`;
-        const waited = Math.min(overdue, servedFor);
-        longest.set(run, Math.max(waited, longest.get(run) ?? 0));
-      }
-    }
-  }
-}
+import { FULL, say } from '../support/chaos/figures.js';
 
 const LEASE_MS = 1_000;
 const DEADLINE_MS = 2_500;
@@ -144,7 +80,6 @@ interface Storm {
   readonly submitted: readonly Submitted[];
   /** How many actions were asked for once, without a key, by whom the audit trail names like this. */
   readonly unkeyed: { readonly by: RegExp; readonly most: number };
-  readonly stuck: StuckWatch;
   readonly missed: number;
 }
 
@@ -157,8 +92,6 @@ const POINTS: readonly number[] = Object.values(FAILPOINT);
 async function executorStorm(site: ChaosSite, each: number, batch: number): Promise<Storm> {
   const key = await site.makeKey('analyst');
   const hasty = await site.makeKey('senior');
-  const stuck = new StuckWatch(site);
-  stuck.start();
   const counts = () =>
     site.places.map((): Record<number, number> => {
       return Object.fromEntries(POINTS.map((point) => [point, 0]));
@@ -211,14 +144,12 @@ async function executorStorm(site: ChaosSite, each: number, batch: number): Prom
   const submitted = await Promise.all(submissions);
   await Promise.all(unkeyed);
   await quiet(site);
-  await stuck.stop();
   return {
     kills: struck.kill,
     stops: struck.stop,
     late,
     submitted,
     unkeyed: { by: /^key:senior-/, most: unkeyed.length },
-    stuck,
     missed,
   };
 }
@@ -406,16 +337,12 @@ describe('an action while replicas are killed, or stopped and woken late, at eac
   it(
     'is done once or not at all, and ends as the vendor counted it',
     async () => {
-      const started = Date.now();
       const storm = await executorStorm(site, EACH, BATCH);
       const { faults, endings } = await judge(site, storm);
       const counted = (at: typeof storm.kills) => at.map((one) => JSON.stringify(one)).join(' ');
       say(`Kills by failpoint at each place: ${counted(storm.kills)}, ${storm.missed} missed`);
       say(`Stops in the same way: ${counted(storm.stops)}; ${storm.late} runs woke up too late`);
       say(`${storm.submitted.length} actions: ${JSON.stringify(endings, null, 2)}`);
-      say(`Claims settled after the lease: ${spread(storm.stuck.claims)}`);
-      say(`Actions without a claim begun: ${spread(storm.stuck.turns)}`);
-      say(`Took ${Math.round((Date.now() - started) / 1_000)} s`);
       expect(faults).toEqual([]);
       for (const strikes of [...storm.kills, ...storm.stops]) {
         for (const point of Object.values(FAILPOINT)) expect(strikes[point]).toBe(EACH);

@@ -55,26 +55,14 @@ describe('domain events', () => {
     });
     await replica.start();
     await record(replica, ...Array.from({ length: 30 }, (_, n) => counted(n)));
-    await eventually(
-      () => partly,
-      (numbers) => numbers.length === 29,
-    );
-    await eventually(
-      () => good,
-      (numbers) => numbers.length === 30,
-    );
-    await eventually(
-      () => tries,
-      (count) => count >= 3,
-    );
+    await eventually(() => partly.length === 29);
+    await eventually(() => good.length === 30);
+    await eventually(() => tries >= 3);
     expect(new Set(partly).size).toBe(29);
     expect(good).toHaveLength(30);
 
     broken = false;
-    await eventually(
-      () => partly,
-      (numbers) => numbers.length === 30,
-    );
+    await eventually(() => partly.length === 30);
     expect(partly.at(-1)).toBe(13);
   });
 
@@ -91,17 +79,11 @@ describe('domain events', () => {
       `update pgboss.queue set expire_seconds = 1 where name = 'event.stuck'`,
     );
     await record(replica, counted(0), counted(1), counted(2));
-    await eventually(
-      () => batches,
-      (numbers) => numbers.includes(2),
-    );
+    await eventually(() => batches.includes(2));
     // Number 2 did not wait until number 1 came through.
     expect(stuck).toBe(true);
     stuck = false;
-    await eventually(
-      () => batches.filter((n) => n === 1).length,
-      (count) => count >= 1,
-    );
+    await eventually(() => batches.filter((n) => n === 1).length >= 1);
   });
 
   it('are handled exactly once with firstTime when 32 writers record them and two replicas relay', async () => {

@@ -53,10 +53,7 @@ describe('the job queue on several replicas', () => {
     await Promise.all(two.map((replica) => replica.start()));
     // Long enough for the other one's poll.
     await enqueue(two[0], 2_000);
-    await eventually(
-      () => ran.length,
-      (count) => count >= 2_000,
-    );
+    await eventually(() => ran.length >= 2_000);
     await sleep(500);
 
     expect(ran).toHaveLength(2_000);
@@ -79,10 +76,7 @@ describe('the job queue on several replicas', () => {
     await victim.kill();
     await survivor.start();
 
-    await eventually(
-      () => ran,
-      (runs) => runs.length === 1,
-    );
+    await eventually(() => ran.length === 1);
     expect(ran).toEqual([{ n: 7, attempt: 2 }]);
   });
 
@@ -132,10 +126,7 @@ describe('the job queue on several replicas', () => {
     }
     await admin.end();
 
-    await eventually(
-      () => ran.length,
-      (count) => count >= 100,
-    );
+    await eventually(() => ran.length >= 100);
   });
 
   it('stops when the running jobs have ended, and takes no others', async () => {
@@ -153,10 +144,7 @@ describe('the job queue on several replicas', () => {
     );
     await replica.start();
     await enqueue(replica, 5);
-    await eventually(
-      () => started,
-      (numbers) => numbers.length === 2,
-    );
+    await eventually(() => started.length === 2);
     await replica.stop();
 
     expect(ended).toHaveLength(2);
@@ -207,10 +195,7 @@ describe('the job queue on several replicas', () => {
       });
     }
     await Promise.all(three.map((replica) => replica.start()));
-    await eventually(
-      () => slow,
-      (runs) => runs.length >= 3,
-    );
+    await eventually(() => slow.length >= 3);
     const inOrder = slow.toSorted((one, other) => one.from - other.from);
     inOrder.slice(1).forEach((run, before) => {
       expect(run.from).toBeGreaterThanOrEqual(inOrder[before]!.to);

@@ -3,12 +3,12 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { createKey } from '../../src/auth/keys/key-format.js';
-import { ChaosReplica } from '../support/chaos/chaos-replica.js';
 import { ask } from '../support/chaos/chaos-site.js';
 import { FULL, say } from '../support/chaos/figures.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { LoopbackServer } from '../support/loopback-server.js';
 import type { ReceivedEvent } from '../support/notifications/webhook-receiver.js';
+import { ServiceProcess } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 interface Arrival extends ReceivedEvent {
@@ -72,7 +72,7 @@ describe('notifications while replicas are killed with SIGKILL', () => {
   let db: Pool;
   let receiver: StormReceiver;
   const { key } = createKey();
-  const replicas: ChaosReplica[] = [];
+  const replicas: ServiceProcess[] = [];
 
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -80,16 +80,19 @@ describe('notifications while replicas are killed with SIGKILL', () => {
     receiver = await new StormReceiver().start();
   });
   afterAll(async () => {
-    await ChaosReplica.killAll();
+    await ServiceProcess.endAll();
     await receiver?.stop();
     await db?.end();
     await database?.drop();
   });
 
-  const start = (): Promise<ChaosReplica> =>
-    ChaosReplica.start({
-      databaseUrl: database.url,
-      settings: { BOOTSTRAP_ADMIN_API_KEY: key },
+  const start = (): Promise<ServiceProcess> =>
+    ServiceProcess.start({
+      settings: {
+        DATABASE_URL: database.url,
+        BOOTSTRAP_ADMIN_API_KEY: key,
+        ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
+      },
     });
 
   /** An incident that is made, resolved, opened again and resolved again; what a killed replica did not do is not there. */

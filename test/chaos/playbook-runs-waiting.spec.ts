@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
 import { say } from '../support/chaos/figures.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
+import { useStarted } from '../support/use-started.js';
 
 const WAITING = 10_000;
 const WATCHED_MS = 3_000;
@@ -34,12 +35,7 @@ const COPY = `
     from many, playbook_run_steps step where step.run_id = $1 `;
 
 describe('ten thousand runs that wait for an approval', () => {
-  let world: PlaybookWorld;
-
-  beforeAll(async () => {
-    world = await PlaybookWorld.start({ ACTION_LEASE_MS: '1000' });
-  });
-  afterAll(() => world?.close());
+  const world = useStarted(() => PlaybookWorld.start({ ACTION_LEASE_MS: '1000' }));
 
   /** While nobody asks for anything: the loops of the replica alone. */
   async function watched() {

@@ -103,10 +103,7 @@ describe('a backup of the moment in which playbooks were to start by themselves'
     );
     const third = await serve(restored);
     await triage(site.admin(third));
-    await eventually(
-      () => runsIn(restored),
-      (runs) => runs > 0,
-    );
+    await eventually(async () => (await runsIn(restored)) > 0);
     expect(await runsIn(restored)).toBe(1);
   });
 });

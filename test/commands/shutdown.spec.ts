@@ -65,7 +65,7 @@ describe('shutdown', () => {
     const service = await start({ SHUTDOWN_GRACE_MS: '60000' });
     const slow = await halfSent(service);
     service.signal('SIGTERM');
-    await eventually(() => refused(service.port), Boolean);
+    await eventually(() => refused(service.port));
     service.signal('SIGTERM');
     service.signal('SIGINT');
     // Both have arrived when it has answered to a third one.
@@ -148,7 +148,7 @@ describe('shutdown', () => {
       const postmaster = postmasterOf(service)!;
       expect(isAlive(postmaster)).toBe(true);
       service.signal('SIGTERM');
-      await eventually(() => refused(service.port), Boolean);
+      await eventually(() => refused(service.port));
       expect(isAlive(postmaster)).toBe(true);
       slow.send('}');
       expect((await slow.answer()).status).toBe(422);

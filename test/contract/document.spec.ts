@@ -5,7 +5,7 @@ import {
   operationsOf,
   type PlacedOperation,
 } from '../../scripts/contract/document.js';
-import { DATABASE_OBSTACLES, SERVICE_OBSTACLES } from '../../src/health/obstacles.js';
+import { DATABASE_OBSTACLES, SERVICE_OBSTACLES } from '../../src/health/health.dto.js';
 import { ERROR_CATALOGUE } from '../../src/platform/errors/error-catalogue.js';
 
 /* What openapi/redocly.yaml cannot check. */

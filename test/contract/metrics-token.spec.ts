@@ -1,17 +1,12 @@
 import { inSession, makeKey, makeUser } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const TOKEN = 'a-token-of-the-operators';
 const withToken = { headers: { authorization: `Bearer ${TOKEN}` } };
 
 describe('METRICS_TOKEN', () => {
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await startTestApp({ settings: { METRICS_TOKEN: TOKEN } });
-  });
-
-  afterAll(() => app.close());
+  const app = useStarted(() => startTestApp({ settings: { METRICS_TOKEN: TOKEN } }));
 
   it('allows metrics and detailed health, and nothing else', async () => {
     expect((await app.request('GET', '/metrics', withToken)).status).toBe(200);

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 interface Received {
   readonly status: number | undefined;
@@ -32,12 +33,7 @@ const committed = (name: string): string => readFileSync(`openapi/${name}`, 'utf
 const minified = JSON.stringify(JSON.parse(committed('openapi.json')));
 
 describe('the served contract', () => {
-  let app: TestApp;
-
-  beforeAll(async () => {
-    app = await startTestApp();
-  });
-  afterAll(() => app.close());
+  const app = useStarted(() => startTestApp());
 
   it.each([
     ['openapi.json', 'application/json; charset=utf-8', minified],

@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { AuditAnchor } from '../../src/audit/anchor/audit-anchor.js';
+import { AuditAnchor } from '../../src/audit/chain/audit-witness.js';
 import { AuditChainRepository } from '../../src/audit/chain/audit-chain.repository.js';
 import type { AuditEntry } from '../../src/audit/audit-entry.js';
 import { insertAuditRows, AuditLog } from '../../src/audit/audit-log.js';
 import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
-import { AuditListRepository } from '../../src/audit/audit-list.repository.js';
-import { AuditSealer } from '../../src/audit/chain/audit-sealing.js';
-import { AuditVerifier, type Verification } from '../../src/audit/verification/audit-verifier.js';
-import { AuditVerifyRepository } from '../../src/audit/verification/audit-verify.repository.js';
-import { AuditWitness } from '../../src/audit/anchor/audit-witness.js';
+import { AuditRepository } from '../../src/audit/audit.repository.js';
+import { AuditSealer } from '../../src/audit/chain/audit-sealer.js';
+import { AuditVerifier, type Verification } from '../../src/audit/chain/audit-verifier.js';
+import { AuditWitness } from '../../src/audit/chain/audit-witness.js';
 import { AuditService } from '../../src/audit/audit.service.js';
 import { Clock } from '../../src/platform/clock.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
@@ -60,8 +59,7 @@ export class AuditHarness {
     const keys = new AuditKeys(new SecretKeys(secretsKey.map(readSecretKey)));
     const witness = new AuditWitness(chain, keys, clock);
     const sealer = new AuditSealer(this.transactions, chain, keys, witness);
-    const records = new AuditVerifyRepository();
-    const verifier = new AuditVerifier(this.transactions, chain, records, keys, witness, clock);
+    const verifier = new AuditVerifier(this.transactions, chain, keys, witness, clock);
     return {
       keys,
       log: new AuditLog(this.statements, keys, clock),
@@ -69,7 +67,7 @@ export class AuditHarness {
       anchor: new AuditAnchor(loadSettings({ AUDIT_ANCHOR_FILE: anchorFile }), keys, witness),
       chain,
       sealer,
-      service: new AuditService(new AuditListRepository(dataSource), verifier),
+      service: new AuditService(new AuditRepository(dataSource), verifier),
       sealAll: async () => {
         while ((await sealer.sealPage()) !== 'done');
       },

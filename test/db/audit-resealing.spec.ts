@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
-import { acceptHead } from '../../src/audit/anchor/audit-witness.js';
-import { AuditResealing } from '../../src/audit/verification/audit-resealing.js';
+import { acceptHead } from '../../src/audit/chain/audit-witness.js';
+import { AuditResealing } from '../../src/audit/chain/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
 
 /** Two pages and a part of a third. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AuditBacklog } from '../../src/audit/chain/audit-sealing.js';
+import { AuditBacklog } from '../../src/audit/chain/audit-sealer.js';
 import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/chain/audit-chain.repository.js';
 import { insertAuditRows } from '../../src/audit/audit-log.js';
 import { signHead, BEFORE_ALL } from '../../src/audit/chain/audit-chain.js';
@@ -190,8 +190,8 @@ describe('the sealing of the audit trail', () => {
   /** What a dump of the three tables looks like in another cluster: the old ids and snapshots, as they were. */
   async function restoredWith(cluster: string | undefined, shift: bigint): Promise<void> {
     const { head } = await replica.chain.readEnd(harness.database.dataSource.manager);
-    const shifted = head!.sealedTo!.replace(/\d+/g, (xid) => String(BigInt(xid) + shift));
-    const old = { ...head!, cluster: cluster ?? head!.cluster, sealedTo: shifted };
+    const shifted = head!.sealed_to!.replace(/\d+/g, (xid) => String(BigInt(xid) + shift));
+    const old = { ...head!, cluster: cluster ?? head!.cluster, sealed_to: shifted };
     const { mac } = signHead(replica.keys.chain.first, head!, old);
     await harness.tamper(
       `update audit_log set xid = (xid::text::bigint + ${shift})::text::xid8`,

@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
-import { acceptHead } from '../../src/audit/anchor/audit-witness.js';
+import { acceptHead } from '../../src/audit/chain/audit-witness.js';
 import { HEAD_ACCEPTED } from '../../src/audit/audit-entry.js';
-import { signAnchorAnew } from '../../src/audit/anchor/audit-anchor.js';
-import { AuditResealing } from '../../src/audit/verification/audit-resealing.js';
+import { signAnchorAnew } from '../../src/audit/chain/audit-witness.js';
+import { AuditResealing } from '../../src/audit/chain/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
 
 const VALID = { valid: true, unsealed: 0 };

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import type { EntryLine, ExportLine } from '../../src/audit/export/audit-export-lines.js';
 import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
-import { AuditWitness } from '../../src/audit/anchor/audit-witness.js';
+import { AuditWitness } from '../../src/audit/chain/audit-witness.js';
 import { ExportCheck, type ExportFindings } from '../../src/audit/export/export-check.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';

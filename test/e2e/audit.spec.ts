@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { DataSource } from 'typeorm';
-import { AuditWitness } from '../../src/audit/anchor/audit-witness.js';
+import { AuditWitness } from '../../src/audit/chain/audit-witness.js';
 import { RecordedChangesRepository } from '../../src/audit/changes/recorded-changes.repository.js';
 import type { ApiClient } from '../support/api-client.js';
 import { ChangeReader } from '../support/change-reader.js';

@@ -11,14 +11,10 @@ import type { ApiClient, Answer } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { makeKey, makeUser, type TestKey, inSession, as } from '../support/principals.js';
 import { rawRequest } from '../support/raw-http.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
+const app = useStarted(() => startTestApp());
 
 describe('Credentials', () => {
   let key: TestKey;

@@ -3,16 +3,14 @@ import { DataSource } from 'typeorm';
 import { hashPassword } from '../../src/auth/passwords/passwords.js';
 import type { Answer } from '../support/api-client.js';
 import { makeUser, type TestUser, logIn } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const METRICS_TOKEN = 'a-token-of-the-metrics';
 /** Each test may come from an address of its own. */
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp({ settings: { TRUST_PROXY: '127.0.0.1/32', METRICS_TOKEN } });
-});
-afterAll(() => app?.close());
+const app = useStarted(() =>
+  startTestApp({ settings: { TRUST_PROXY: '127.0.0.1/32', METRICS_TOKEN } }),
+);
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const form = (fields: Record<string, string>, headers: Record<string, string> = {}) => ({

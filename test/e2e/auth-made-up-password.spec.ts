@@ -7,6 +7,7 @@ import { eventually } from '../support/jobs/eventually.js';
 import { inSession, logIn, makeUser } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { useStarted } from '../support/use-started.js';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const STRONG = 'seven herons over the lake';
@@ -150,15 +151,11 @@ describe('the password that the first start generated', () => {
 });
 
 describe('the page that changes the own password', () => {
-  let app: TestApp;
+  const app = useStarted(() =>
+    startTestApp({ settings: { RATE_LIMIT_PERSON_WRITE: String(WRITES) } }),
+  );
 
   const WRITES = 6;
-
-  beforeAll(async () => {
-    app = await startTestApp({ settings: { RATE_LIMIT_PERSON_WRITE: String(WRITES) } });
-  });
-
-  afterAll(() => app.close());
 
   it('redirects a visitor without a session to the login, and back', async () => {
     const page = await app.request('GET', '/login/password');

@@ -145,10 +145,7 @@ describe('the API keys', () => {
     const answer = await admin.request('DELETE', `/api/api-keys/${id}`);
     expect(answer.body).toEqual({ data: { id, deleted: true } });
     for (const where of replicas) {
-      await eventually(
-        () => statusOn(where, key),
-        (status) => status === 401,
-      );
+      await eventually(async () => (await statusOn(where, key)) === 401);
     }
   });
 

@@ -1,4 +1,4 @@
-import { ClockWatch } from '../../src/health/clock-watch.js';
+import { ClockWatch } from '../../src/health/health-checks.js';
 import { timeOfId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';

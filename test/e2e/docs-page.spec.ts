@@ -1,14 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { docsPage } from '../../src/platform/docs/docs.controller.js';
 import { rawRequest } from '../support/raw-http.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp({ settings: { BOOTSTRAP_ADMIN_PASSWORD: PASSWORD } });
-});
-afterAll(() => app?.close());
+const app = useStarted(() => startTestApp({ settings: { BOOTSTRAP_ADMIN_PASSWORD: PASSWORD } }));
 
 const PASSWORD = 'correct horse battery staple';
 

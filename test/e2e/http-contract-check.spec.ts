@@ -3,7 +3,8 @@ import type { FastifyReply } from 'fastify';
 import { Public } from '../../src/platform/access/access.js';
 import { RawAnswer } from '../../src/platform/http/answering-adapter.js';
 import { takeViolations } from '../support/contract-check-violations.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 @Controller('test-only')
 class WrongController {
@@ -27,11 +28,7 @@ class WrongController {
 class WrongModule {}
 
 describe('a test app', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startTestApp({ modules: [WrongModule] });
-  });
-  afterAll(() => app.close());
+  const app = useStarted(() => startTestApp({ modules: [WrongModule] }));
 
   it('fails on an answer that the contract does not have, also past the framework', async () => {
     await expect(app.request('GET', '/test-only')).rejects.toThrow(

@@ -1,17 +1,14 @@
 import { ECHO_PATHS, EchoModule } from '../support/echo.module.js';
 import { rawRequest, type RawAnswer } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const OURS = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const modules = { modules: [EchoModule], undocumented: ECHO_PATHS };
 
 describe('headers of every answer', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startTestApp(modules);
-  });
-  afterAll(() => app.close());
+  const app = useStarted(() => startTestApp(modules));
 
   const withHeader = (header: string): Promise<RawAnswer> =>
     rawRequest(

@@ -3,14 +3,10 @@ import { readContract } from '../support/contract-check-document.js';
 import { ECHO_PATHS, EchoModule } from '../support/echo.module.js';
 import { as } from '../support/principals.js';
 import { expectErrorOutsideRouting, rawRequest } from '../support/raw-http.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp({ modules: [EchoModule], undocumented: ECHO_PATHS });
-});
-afterAll(() => app?.close());
+const app = useStarted(() => startTestApp({ modules: [EchoModule], undocumented: ECHO_PATHS }));
 
 describe('query parameters', () => {
   const get = (query: string) => app.request('GET', `/test-only/echo?${query}`);

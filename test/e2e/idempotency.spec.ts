@@ -183,6 +183,22 @@ describe('Idempotency-Key', () => {
     expect((await post('/notes', key, { text: 'yesterday' })).status).toBe(422);
   });
 
+  it('leaves nothing of a transaction whose connection is cut, and the key free', async () => {
+    const key = newKey();
+    const first = post('/notes', key, { text: 'cut', ms: 60_000 });
+    await eventually(async () => {
+      const { rowCount } = await db.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and query like 'select pg_sleep($1)' and state = 'active'`,
+      );
+      return rowCount === 1;
+    });
+    expect((await first).status).toBe(503);
+    expect(await count('cut')).toBe(0);
+    expect((await post('/notes', key, { text: 'cut' })).status).toBe(201);
+    expect(await count('cut')).toBe(1);
+  });
+
   describe('over several transactions', () => {
     it('refuses twins until the final answer is there', async () => {
       const key = newKey();
@@ -190,10 +206,7 @@ describe('Idempotency-Key', () => {
       const end = Promise.withResolvers<void>();
       heldNotes.set('slow', end.promise);
       const first = post('/notes/slow', key, body);
-      await eventually(
-        () => count('slow'),
-        (notes) => notes === 1,
-      );
+      await eventually(async () => (await count('slow')) === 1);
       const twin = await post('/notes/slow', key, body, replicas[1].as('ana'));
       expect(twin).toMatchObject({ status: 409 });
       expect(twin.headers['retry-after']).toBe('1');

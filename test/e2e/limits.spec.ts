@@ -1,6 +1,7 @@
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const INCIDENT = { incident_type: 'phishing', source: 'test' };
 
@@ -10,9 +11,8 @@ const remaining = ({ headers }: Answer): number | undefined => {
 };
 
 describe('Rate limits of the service', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startTestApp({
+  const app = useStarted(() =>
+    startTestApp({
       settings: {
         RATE_LIMIT_READ: '4',
         RATE_LIMIT_WRITE: '6',
@@ -20,9 +20,8 @@ describe('Rate limits of the service', () => {
         RATE_LIMIT_PERSON_WRITE: '7',
         RATE_LIMIT_TRIAGE: '2',
       },
-    });
-  });
-  afterAll(() => app.close());
+    }),
+  );
 
   const newClient = async (role: 'viewer' | 'analyst' | 'admin', limits?: object) =>
     (await makeKey(app, role, limits ? { limits } : {})).client;

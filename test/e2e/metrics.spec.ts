@@ -2,15 +2,11 @@ import { connect } from 'node:net';
 import { eventually } from '../support/jobs/eventually.js';
 import { type Sample, samplesOf, samplesWith, scrape } from '../support/metrics.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
 import { createTestDatabase } from '../support/test-database.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
+const app = useStarted(() => startTestApp());
 
 /** Sources are registered later; which routes answer what, only the errors of the server are known of. */
 const LATER = ['webhook_received_total'];
@@ -122,10 +118,7 @@ describe('Metrics', () => {
       socket.destroy();
     }
     // The scrape itself is one.
-    await eventually(
-      () => valueOf('http_requests_in_flight'),
-      (value) => value === 1,
-    );
+    await eventually(async () => (await valueOf('http_requests_in_flight')) === 1);
   });
 
   it.each([

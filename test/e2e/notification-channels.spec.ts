@@ -6,15 +6,13 @@ import { eventually } from '../support/jobs/eventually.js';
 import { eventSchemaErrors } from '../support/notifications/event-contract.js';
 import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } });
-});
-afterAll(() => app?.close());
+const app = useStarted(() =>
+  startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } }),
+);
 
 const PATH = '/api/notification-channels';
 const SECRET = `whsec_${Buffer.alloc(32, 'a secret for tests').toString('base64')}`;

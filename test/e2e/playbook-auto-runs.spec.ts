@@ -14,6 +14,7 @@ import {
   statuses,
   step,
 } from '../support/playbooks/playbook-world.js';
+import { useStarted } from '../support/use-started.js';
 
 /** Not for type `other`: see quiet(). */
 const AUTO = { auto_run: true, triggers: { incident_types: ['phishing', 'malware'] } };
@@ -22,16 +23,12 @@ const GENERATED = 30;
 const SURE = { classification: 'malicious', confidence: 0.95, category: 'phishing' };
 
 describe('a playbook that runs by itself', () => {
-  let world: PlaybookWorld;
+  const world = useStarted(() => PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules' }, 2));
 
-  beforeAll(async () => {
-    world = await PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules' }, 2);
-  });
   afterEach(async () => {
     world.actions.vendor.forget();
     await world.actions.database.query(`update playbooks set deleted_at = now()`);
   });
-  afterAll(() => world?.close());
 
   const block = (more: object = {}) =>
     step('block', 'block_sender', { parameters: { sender: 'a@example.net' }, ...more });

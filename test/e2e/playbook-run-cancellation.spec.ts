@@ -11,17 +11,14 @@ import {
   statuses,
   step,
 } from '../support/playbooks/playbook-world.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('cancelling a playbook run', () => {
-  let world: PlaybookWorld;
+  const world = useStarted(() => PlaybookWorld.start({ ACTION_WAIT_MS: '300' }));
 
-  beforeAll(async () => {
-    world = await PlaybookWorld.start({ ACTION_WAIT_MS: '300' });
-  });
   afterEach(() => {
     world.actions.vendor.plan = undefined;
   });
-  afterAll(() => world?.close());
 
   const waitingFor = async (approval_level: RequiredLevel): Promise<[string, ShownRun]> => {
     const parameters = { sender: 'a@example.net' };

@@ -7,15 +7,15 @@ import {
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
+import { useStarted } from '../support/use-started.js';
 
 const LEASE_MS = 60_000;
 
 describe('the claims of playbook runs', () => {
-  let world: PlaybookWorld;
+  const world = useStarted(() => PlaybookWorld.start());
   let playbook: string;
 
   beforeAll(async () => {
-    world = await PlaybookWorld.start();
     const { nest } = world.actions.app;
     // Only the test claims.
     await nest.get(RunQueue).beforeApplicationShutdown();
@@ -23,7 +23,6 @@ describe('the claims of playbook runs', () => {
     playbook = await world.playbook([step('isolate', 'isolate_host')]);
   });
   afterEach(() => world.actions.database.query(`update playbook_runs set due_at = null`));
-  afterAll(() => world?.close());
 
   const writes = () => world.actions.app.nest.get(RunWritesRepository);
   const inTransaction: Transactions['run'] = (work) =>
@@ -108,10 +107,7 @@ describe('the claims of playbook runs', () => {
       `update playbook_runs set due_at = now() - interval '90 s' where id = $1`,
       [waiting],
     );
-    await eventually(
-      () => metric('playbook_runs{status="due"}'),
-      (count) => count === 1,
-    );
+    await eventually(async () => (await metric('playbook_runs{status="due"}')) === 1);
     expect(await metric('playbook_runs_oldest_due_seconds')).toBeGreaterThanOrEqual(90);
     const health = await world.clients.admin.request('GET', '/health/detailed');
     expect(health.body.components.jobs).toMatchObject({ playbook_runs_due: 1 });

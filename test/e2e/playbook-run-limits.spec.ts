@@ -2,6 +2,7 @@ import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { samplesWith, scrape } from '../support/metrics.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
+import { useStarted } from '../support/use-started.js';
 
 interface Run extends ShownRun {
   readonly starts_at?: string;
@@ -12,15 +13,11 @@ const LIMIT = 3;
 const HOUR_MS = 3_600_000;
 
 describe('the automatic runs of a playbook within an hour', () => {
-  let world: PlaybookWorld;
+  const world = useStarted(() => PlaybookWorld.start({ PLAYBOOK_RUNS_PER_HOUR: String(LIMIT) }, 2));
 
-  beforeAll(async () => {
-    world = await PlaybookWorld.start({ PLAYBOOK_RUNS_PER_HOUR: String(LIMIT) }, 2);
-  });
   afterEach(async () => {
     await world.actions.database.query(`update playbooks set deleted_at = now()`);
   });
-  afterAll(() => world?.close());
 
   const forType = (incident_type: string) =>
     world.playbook([step('look', 'lookup_ip')], {

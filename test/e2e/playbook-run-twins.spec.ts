@@ -5,13 +5,9 @@ import {
   statuses,
   step,
 } from '../support/playbooks/playbook-world.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: PlaybookWorld;
-
-beforeAll(async () => {
-  world = await PlaybookWorld.start({ ACTION_REPEAT_MINUTES: '60' });
-});
-afterAll(() => world?.close());
+const world = useStarted(() => PlaybookWorld.start({ ACTION_REPEAT_MINUTES: '60' }));
 
 let targets = 0;
 const isolate = (host: string, more = {}) =>

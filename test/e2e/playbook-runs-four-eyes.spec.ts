@@ -5,14 +5,12 @@ import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('the rule of four eyes and playbooks', () => {
-  let world: PlaybookWorld;
-
-  beforeAll(async () => {
-    world = await PlaybookWorld.start({ APPROVAL_FOUR_EYES: 'true', TRIAGE_PROVIDER: 'rules' });
-  });
-  afterAll(() => world?.close());
+  const world = useStarted(() =>
+    PlaybookWorld.start({ APPROVAL_FOUR_EYES: 'true', TRIAGE_PROVIDER: 'rules' }),
+  );
 
   const waitingFor = async (client: ApiClient): Promise<string> => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);

@@ -7,18 +7,17 @@ import {
   step,
 } from '../support/playbooks/playbook-world.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { useStarted } from '../support/use-started.js';
 
 const ROUNDS = 4;
 
 describe('playbook runs, when several things happen at once', () => {
-  let world: PlaybookWorld;
+  const world = useStarted(() => PlaybookWorld.start({ ACTION_LEASE_MS: '60000' }, 2));
 
   beforeAll(async () => {
-    world = await PlaybookWorld.start({ ACTION_LEASE_MS: '60000' }, 2);
     world.actions.lookOften();
   });
   afterEach(() => world.actions.vendor.forget());
-  afterAll(() => world?.close());
 
   const ran = async (playbook: string, body: object = {}): Promise<ShownRun> =>
     (await world.run(playbook, body)).body.data as ShownRun;

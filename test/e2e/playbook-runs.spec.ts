@@ -25,13 +25,9 @@ import {
   statuses,
   type ShownStep,
 } from '../support/playbooks/playbook-world.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: PlaybookWorld;
-
-beforeAll(async () => {
-  world = await PlaybookWorld.start();
-});
-afterAll(() => world?.close());
+const world = useStarted(() => PlaybookWorld.start());
 
 describe('the list of the runs of all playbooks', () => {
   let incident: string;

@@ -2,14 +2,10 @@ import { DataSource } from 'typeorm';
 import { MOST_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
 import type { ApiClient, Answer } from '../support/api-client.js';
 import { makeKey, type TestKey } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
+const app = useStarted(() => startTestApp());
 
 const QUARANTINE = {
   name: 'quarantine',

@@ -7,20 +7,18 @@ import { eventually } from '../support/jobs/eventually.js';
 import { samplesWith, scrape } from '../support/metrics.js';
 import { as, makeKey } from '../support/principals.js';
 import { rawRequest } from '../support/raw-http.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const lines: Line[] = [];
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp({
+const app = useStarted(() =>
+  startTestApp({
     settings: { LOG_LEVEL: 'info' },
     modules: [BrokenModule, HopelessModule],
     undocumented: /^\/test-only\//,
     log: { write: (line) => lines.push(JSON.parse(line) as Line) },
-  });
-});
-afterAll(() => app?.close());
+  }),
+);
 
 @Controller('test-only/broken')
 @Public()
@@ -204,10 +202,7 @@ describe('the API of dead jobs', () => {
     const { id } = listed.body.data[0];
     const requeued = await admin.request('POST', `/api/jobs/dead/${id.toUpperCase()}/requeue`);
     expect(requeued).toMatchObject({ status: 200, body: { data: { id, requeued: true } } });
-    await eventually(
-      () => Promise.resolve(done),
-      (all) => all.length === 1,
-    );
+    await eventually(() => done.length === 1);
     expect((await admin.request('GET', '/api/jobs/dead')).body.meta.total).toBe(0);
     const { body } = await admin.request('GET', `/api/audit?action=job.requeued&subject=job:${id}`);
     expect(body.data).toHaveLength(1);

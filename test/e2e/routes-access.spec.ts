@@ -14,15 +14,13 @@ import { isIdempotent } from '../../src/platform/idempotency/idempotency.js';
 import type { ApiClient } from '../support/api-client.js';
 import { makeKey, as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp({
+const app = useStarted(() =>
+  startTestApp({
     settings: { METRICS_TOKEN: 'a-token-of-metrics', TRUST_PROXY: '127.0.0.1/32' },
-  });
-});
-afterAll(() => app?.close());
+  }),
+);
 
 /** What needs no role. To open another address, name it here. */
 const OPEN: Readonly<Record<string, Access>> = {

@@ -7,16 +7,15 @@ import {
   TriageWorld,
 } from '../support/triage/triage-world.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('while the kill switch is on', () => {
   describe('a model that is asked outside', () => {
-    let world: TriageWorld;
+    const world = useStarted(() =>
+      TriageWorld.start({ ...ASKING_OUTSIDE, TRIAGE_TIMEOUT_MS: '60000' }),
+    );
 
-    beforeAll(async () => {
-      world = await TriageWorld.start({ ...ASKING_OUTSIDE, TRIAGE_TIMEOUT_MS: '60000' });
-    });
     afterEach(() => world.turnOff());
-    afterAll(() => world?.close());
 
     /** Answers when it is told to, and then wants to send something. */
     const sendingLate = () => {
@@ -68,16 +67,10 @@ describe('while the kill switch is on', () => {
       await world.turnOn();
       const id = await world.incident();
       await world.wantTriage(id);
-      await eventually(
-        () => world.held(),
-        (held) => held === 1,
-      );
+      await eventually(async () => (await world.held()) === 1);
       // The queue has looked twice from beginning to end.
       const due = jest.spyOn(world.app.nest.get(RunClaimsRepository), 'due');
-      await eventually(
-        () => due.mock.calls.length,
-        (looks) => looks > 1,
-      );
+      await eventually(() => due.mock.calls.length > 1);
       due.mockRestore();
       expect(asked).not.toHaveBeenCalled();
       await world.turnOff();
@@ -124,13 +117,11 @@ describe('while the kill switch is on', () => {
   });
 
   describe('the rules, which ask nobody', () => {
-    let world: TriageWorld;
+    const world = useStarted(() => TriageWorld.start({ TRIAGE_PROVIDER: 'rules' }));
 
     beforeAll(async () => {
-      world = await TriageWorld.start({ TRIAGE_PROVIDER: 'rules' });
       await world.turnOn();
     });
-    afterAll(() => world?.close());
 
     it('give verdicts to requests, to the queue and to sources, and none of it is held', async () => {
       const [id, later, wanted] = [

@@ -10,6 +10,7 @@ import {
   TriageWorld,
   unavailable,
 } from '../support/triage/triage-world.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('without a verdict', () => {
   let world: TriageWorld;
@@ -206,12 +207,7 @@ describe('without a verdict', () => {
 });
 
 describe('a model that does not answer in time', () => {
-  let world: TriageWorld;
-
-  beforeAll(async () => {
-    world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '500' });
-  });
-  afterAll(() => world?.close());
+  const world = useStarted(() => TriageWorld.start({ TRIAGE_TIMEOUT_MS: '500' }));
 
   it('is aborted, and the caller is told; its tokens are counted and its late answer is dropped', async () => {
     const held = heldModel();

@@ -12,17 +12,14 @@ import {
   TriageWorld,
   unavailable,
 } from '../support/triage/triage-world.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('a triage run that nobody waits for', () => {
-  let world: TriageWorld;
+  const world = useStarted(() => TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000' }));
 
-  beforeAll(async () => {
-    world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000' });
-  });
   beforeEach(() => {
     script(world.app, async () => judgement());
   });
-  afterAll(() => world?.close());
 
   /** The run, when it waits after its first failure. */
   const failedOnce = async (id: string) => {
@@ -161,10 +158,7 @@ describe('a triage run that nobody waits for', () => {
     expect(await secondsLeft(id)).toBeGreaterThan(3_000);
     script(world.app, async () => judgement());
     expect((await world.triage(await world.incident())).status).toBe(200);
-    await eventually(
-      () => secondsLeft(id),
-      (seconds) => seconds <= 61,
-    );
+    await eventually(async () => (await secondsLeft(id)) <= 61);
   });
 
   it('is brought forward and answered when a person asks, with what the person wants', async () => {
@@ -216,10 +210,7 @@ describe('a triage run that nobody waits for', () => {
     });
     await held.begun;
     // One that came after the answer would be told the verdict.
-    await eventually(
-      async () => statuses.length,
-      (answered) => answered === 4,
-    );
+    await eventually(() => statuses.length === 4);
     held.answer.resolve(judgement());
     await Promise.all(twins);
     expect(statuses).toEqual([409, 409, 409, 409, 200]);
@@ -278,11 +269,10 @@ describe('a triage run that nobody waits for', () => {
 });
 
 describe('a triage run whose replica ends', () => {
-  let world: TriageWorld;
+  const world = useStarted(() => TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000' }, 2));
   let other: TriageWorld['replicas'][number];
 
   beforeAll(async () => {
-    world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000' }, 2);
     other = world.replicas[1]!;
     await world.stopQueueOf(world.app);
   });
@@ -291,7 +281,6 @@ describe('a triage run whose replica ends', () => {
     startOther();
   });
   afterEach(() => jest.restoreAllMocks());
-  afterAll(() => world?.close());
 
   const startOther = () => other.nest.get(RunQueue).onApplicationBootstrap();
   /** A run that has ended three replicas. */

@@ -9,17 +9,15 @@ import {
   VERDICT,
   type Judge,
 } from '../support/triage/triage-world.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: TriageWorld;
-
-beforeAll(async () => {
-  world = await TriageWorld.start({
+const world = useStarted(() =>
+  TriageWorld.start({
     ACTION_LEASE_MS: '60000',
     ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
     PROTECTED_TARGETS: '{"ips": ["198.51.100.*"]}',
-  });
-});
-afterAll(() => world?.close());
+  }),
+);
 
 const NOBODY = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 

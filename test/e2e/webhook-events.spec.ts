@@ -5,7 +5,8 @@ import { WebhookEventCounts } from '../../src/webhooks/events/webhook-events.ser
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('the inbox of webhook events', () => {
   interface Item {
@@ -26,15 +27,13 @@ describe('the inbox of webhook events', () => {
   }
 
   const FIRST = Date.parse('2026-01-31T09:30:00.123Z');
-  let app: TestApp;
+  const app = useStarted(() => startTestApp());
   let viewer: ApiClient;
   let later = 0;
 
   beforeAll(async () => {
-    app = await startTestApp();
     viewer = await as(app, 'viewer');
   });
-  afterAll(() => app?.close());
   beforeEach(() =>
     app.nest
       .get(DataSource)

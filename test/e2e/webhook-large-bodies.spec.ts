@@ -5,15 +5,11 @@ import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, makeUser } from '../support/principals.js';
 import { RawConnection } from '../support/raw-http.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
+const app = useStarted(() => startTestApp());
 
 const MAPPING = { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' };
 

@@ -9,6 +9,7 @@ import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
 let nextId = 0;
 
@@ -34,19 +35,17 @@ function event(more: { severity?: string; details?: object; id?: string } = {}) 
 }
 
 describe('webhook receipts', () => {
-  let app: TestApp;
+  const app = useStarted(() => startTestApp());
   let admin: ApiClient;
   let viewer: ApiClient;
   let siem: WebhookSender;
 
   beforeAll(async () => {
-    app = await startTestApp();
     admin = await as(app, 'admin');
     viewer = await as(app, 'viewer');
     await registerSource(admin);
     siem = new WebhookSender(app.client);
   });
-  afterAll(() => app?.close());
 
   const incidentOf = async (id: string) =>
     (await viewer.request('GET', `/api/incidents/${id}`)).body.data;
@@ -299,17 +298,15 @@ describe('webhook receipts', () => {
 });
 
 describe('webhook receipts when too many are under way', () => {
-  let app: TestApp;
+  const app = useStarted(() => startTestApp({ settings: { WEBHOOK_SYNC_LIMIT: '0' } }));
   let viewer: ApiClient;
   let siem: WebhookSender;
 
   beforeAll(async () => {
-    app = await startTestApp({ settings: { WEBHOOK_SYNC_LIMIT: '0' } });
     await registerSource(await as(app, 'admin'));
     viewer = await as(app, 'viewer');
     siem = new WebhookSender(app.client);
   });
-  afterAll(() => app?.close());
 
   const settled = async (id: string) =>
     await eventually(

@@ -3,15 +3,11 @@ import type { ApiClient } from '../support/api-client.js';
 import { ChangeReader } from '../support/change-reader.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } });
-});
-afterAll(() => app?.close());
+const app = useStarted(() => startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } }));
 
 let nextId = 0;
 

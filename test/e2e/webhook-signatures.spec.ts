@@ -11,6 +11,7 @@ import { eventually } from '../support/jobs/eventually.js';
 import { RawConnection } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { WEBHOOK_PROBE_PATHS, WebhookProbeModule } from '../support/webhook-probe.module.js';
+import { useStarted } from '../support/use-started.js';
 
 const LIMIT = 65_536;
 const SECRET = 'a secret of sixteen or more';
@@ -67,7 +68,7 @@ const forged = (): Headers => ({
 });
 
 describe('A webhook receipt', () => {
-  let app: TestApp;
+  const app = useStarted(() => start());
   let directory: jest.SpyInstance;
   /** Each test sends from an address of its own. */
   let address = '';
@@ -81,10 +82,8 @@ describe('A webhook receipt', () => {
       settings: { TRUST_PROXY: '127.0.0.1/32', BODY_LIMIT_BYTES: String(LIMIT), ...settings },
     });
   beforeAll(async () => {
-    app = await start();
     directory = jest.spyOn(app.nest.get(SourceDirectory), 'find').mockImplementation(find);
   });
-  afterAll(() => app.close());
   beforeEach(() => {
     directory.mockClear().mockImplementation(find);
     tests += 1;

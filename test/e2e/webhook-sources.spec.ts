@@ -14,18 +14,16 @@ import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { registerSource } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-const log: string[] = [];
-const [oldKey, nextKey] = [0, 0].map(() => randomBytes(32).toString('base64')) as [string, string];
-
-beforeAll(async () => {
-  app = await startTestApp({
+const app = useStarted(() =>
+  startTestApp({
     settings: { TRUST_PROXY: '127.0.0.1/32', SECRETS_KEY: oldKey, LOG_LEVEL: 'trace' },
     log: { write: (line) => log.push(line) },
-  });
-});
-afterAll(() => app?.close());
+  }),
+);
+const log: string[] = [];
+const [oldKey, nextKey] = [0, 0].map(() => randomBytes(32).toString('base64')) as [string, string];
 
 const SECRET = 'secret-that-nobody-sees';
 const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -19,7 +19,8 @@ import { EVENT_FORMATS, SIGNATURE_SCHEMES } from '../../src/webhooks/sources/web
 import type { ApiClient } from '../support/api-client.js';
 import { readContract } from '../support/contract-check-document.js';
 import { makeKey } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const { schemas } = readContract().components;
 const fieldsOf = (name: string): string[] => Object.keys(schemas[name]!.properties!);
@@ -43,19 +44,17 @@ describe.each([
   ['webhooks', 5],
 ])('the shell blocks of docs/%s.md', (name, shownAnswers) => {
   const blocks = shellBlocks(textOf(name));
-  let app: TestApp;
+  const app = useStarted(() => startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } }));
   let admin: ApiClient;
   let answers: string[];
 
   beforeAll(async () => {
-    app = await startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } });
     if (name === 'playbooks') await app.nest.get(DefaultSandbox).createOnFirstStart();
     const { key, client } = await makeKey(app, 'admin', { name: 'bootstrap-admin' });
     admin = client;
     const place = { cwd: process.cwd(), port: String(app.port), before: `KEY='${key}'` };
     answers = await answersOf(blocks, place);
   });
-  afterAll(() => app?.close());
 
   it('print the answers that the document shows', () => {
     const shown = blocks.flatMap((block, index) =>

@@ -57,10 +57,7 @@ describe('an action that its vendor accepts and is still doing', () => {
     await world.turnOn();
     try {
       await world.expireLeases();
-      await eventually(
-        () => vendor.polls,
-        (polls) => polls > 0,
-      );
+      await eventually(() => vendor.polls > 0);
       expect((await world.get(id)).status).toBe('pending');
       done();
       expect(await endedOnceDue(id)).toMatchObject({
@@ -122,10 +119,7 @@ describe('an action that its vendor accepts and is still doing', () => {
     vendor.repeatable = true;
     const id = await beginAndCrash(FAILPOINT.answered);
     await world.expireLeases();
-    await eventually(
-      () => vendor.calls.length,
-      (calls) => calls === 2,
-    );
+    await eventually(() => vendor.calls.length === 2);
     done();
     expect(await endedOnceDue(id)).toMatchObject({ status: 'completed' });
     expect(vendor.calls).toHaveLength(2);

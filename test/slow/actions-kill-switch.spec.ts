@@ -3,13 +3,15 @@ import { insertAction } from '../support/actions/action-table.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { SCRIPTED, ScriptedVendor } from '../support/actions/scripted-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('actions and the kill switch', () => {
-  let world: ActionWorld;
+  const world = useStarted(() =>
+    ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2),
+  );
   let vendor: ScriptedVendor;
 
   beforeAll(async () => {
-    world = await ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2);
     world.lookOften();
   });
   beforeEach(() => {
@@ -17,7 +19,6 @@ describe('actions and the kill switch', () => {
     for (const app of world.replicas) vendor.serve(app);
   });
   afterEach(() => world.turnOff());
-  afterAll(() => world?.close());
 
   /** An action as a run leaves it whose call the kill switch refused. */
   const heldAction = (more: object = {}) =>
@@ -106,10 +107,7 @@ describe('actions and the kill switch', () => {
     try {
       for (let round = 0; round < 3; round += 1) {
         const before = vendor.left.length;
-        await eventually(
-          () => vendor.left.length - before,
-          (calls) => calls >= 5,
-        );
+        await eventually(() => vendor.left.length - before >= 5);
         await world.turnOn();
         const atActivation = vendor.left.length;
         // Requests that are answered now were begun while it is on.

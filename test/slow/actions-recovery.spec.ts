@@ -4,12 +4,14 @@ import { FAILPOINT } from '../../src/actions/execution/claims.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
 import { ScriptedVendor } from '../support/actions/scripted-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('the recovery of actions', () => {
-  let world: ActionWorld;
+  const world = useStarted(() =>
+    ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2),
+  );
 
   beforeAll(async () => {
-    world = await ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2);
     world.lookOften();
     // A test that hangs a run would otherwise hang the end of the suite, too.
     world.app.nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
@@ -20,7 +22,6 @@ describe('the recovery of actions', () => {
     revive(world.app);
     world.vendor.forget();
   });
-  afterAll(() => world?.close());
 
   const ended = (id: string) =>
     eventually(
@@ -56,13 +57,13 @@ describe('the recovery of actions', () => {
 });
 
 describe('the recovery of actions, while all replicas look', () => {
-  let world: ActionWorld;
+  const world = useStarted(() =>
+    ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2),
+  );
 
   beforeAll(async () => {
-    world = await ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2);
     world.lookOften();
   });
-  afterAll(() => world?.close());
 
   it('discards the outcome of a run that was taken for dead, and keeps the outcome of its successor', async () => {
     const vendor = new ScriptedVendor();

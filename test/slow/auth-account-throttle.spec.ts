@@ -3,24 +3,21 @@ import { createKey } from '../../src/auth/keys/key-format.js';
 import { KnownNetworksRepository } from '../../src/auth/sessions/sessions.repository.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { inSession, makeUser, type TestUser } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const GUESSES = 30;
 
 describe('Guessing one password from many addresses', () => {
-  let app: TestApp;
+  const app = useStarted(() => startTestApp({ settings: { TRUST_PROXY: '127.0.0.1/32' } }));
   let owner: TestUser;
   let tests = 0;
 
-  beforeAll(async () => {
-    app = await startTestApp({ settings: { TRUST_PROXY: '127.0.0.1/32' } });
-  });
   beforeEach(async () => {
     owner = await makeUser(app, 'analyst');
     // Addresses have limits of their own.
     tests += 1;
   });
-  afterAll(() => app?.close());
 
   const logIn = async (address: string, username: string, password: string) =>
     await app.request('POST', '/login', {

@@ -124,10 +124,7 @@ describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     createInterface({ input: receiver.stdout! }).on('line', (line) => lines.push(line));
-    await eventually(
-      () => lines.length,
-      (n) => n > 0,
-    );
+    await eventually(() => lines.length > 0);
     url = /http:\/\/[\d.:]+\//.exec(lines[0]!)![0];
     const body = { name: file, type: 'webhook', config: { url, secret: SECRET } };
     id = (await admin.request('POST', CHANNELS, { body })).body.data.id;
@@ -141,10 +138,7 @@ describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file,
   it('takes what the service signs', async () => {
     const body = { incident_type: 'malware', source: 'edr', title: 'Zürich \u{1f525}' };
     await admin.request('POST', '/api/incidents', { body });
-    await eventually(
-      () => lines,
-      (all) => all.some((line) => line.startsWith('incident.created ')),
-    );
+    await eventually(() => lines.some((line) => line.startsWith('incident.created ')));
     expect(await test()).toMatchObject({ success: true });
   });
 

@@ -50,8 +50,8 @@ describe('the job queue', () => {
 
   const inTransaction: Replica['transactions']['run'] = (work, ...participants) =>
     replica.transactions.run(work, ...participants);
-  const hasRun = (n: number) => eventually(() => ran.includes(n), Boolean);
-  const keyedRan = (count: number) => eventually(() => keyedRuns.length === count, Boolean);
+  const hasRun = (n: number) => eventually(() => ran.includes(n));
+  const keyedRan = (count: number) => eventually(() => keyedRuns.length === count);
 
   it('runs what was committed, and never what was rolled back', async () => {
     await inTransaction((tx) => replica.jobs.enqueue(tx, plain, { n: 1 }));
@@ -77,7 +77,7 @@ describe('the job queue', () => {
     const queue = defineQueue<Numbered>('unpolled');
     unpolled.jobs.work(queue, async ({ n }) => void ran.push(n));
     await unpolled.start();
-    await eventually(() => start.mock.calls.length, Boolean);
+    await eventually(() => start.mock.calls.length);
     start.mockRestore();
     await unpolled.transactions.run((tx) => unpolled.jobs.enqueue(tx, queue, { n: 100 }));
     await hasRun(100);
@@ -115,10 +115,7 @@ describe('the job queue', () => {
 
     broken = false;
     expect(await inTransaction((tx) => replica.dead.requeue(tx, dead!.id))).toBe(true);
-    await eventually(
-      () => attempts,
-      (all) => all.length === 4,
-    );
+    await eventually(() => attempts.length === 4);
     expect(attempts[3]).toMatchObject({ n: 1, attempt: 1 });
     expect(await replica.dead.list({ page: 1, per_page: 20 })).toEqual({ items: [], total: 0 });
     expect(await inTransaction((tx) => replica.dead.requeue(tx, dead!.id))).toBe(false);
@@ -160,10 +157,7 @@ describe('the job queue', () => {
       await inTransaction((other) =>
         replica.jobs.enqueue(other, keyed, { n: 9 }, { singletonKey: 'd' }),
       );
-      await eventually(
-        () => keyedRuns,
-        (runs) => runs.includes(9),
-      );
+      await eventually(() => keyedRuns.includes(9));
       expect(keyedRuns).toEqual([1, 9]);
     });
     await keyedRan(3);

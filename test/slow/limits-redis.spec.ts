@@ -105,10 +105,7 @@ const MINUTE = 60_000;
     for (let i = 0; i < 300; i += 1) await take(one, 'little', 1_000, 700);
     const key = 'its:limit:read:little';
     expect(await redis.admin.llen(key)).toBeLessThanOrEqual(2 * 61);
-    await eventually(
-      () => redis.admin.exists(key),
-      (count) => count === 0,
-    );
+    await eventually(async () => (await redis.admin.exists(key)) === 0);
     const all = await redis.admin.keys('*');
     expect(all.filter((name) => !name.startsWith('its:limit:'))).toEqual([]);
   });
@@ -124,7 +121,7 @@ const MINUTE = 60_000;
     expect(blocked).toEqual([false, false, true, true]);
     expect(told.filter((line) => /does not count/.test(line))).toHaveLength(1);
     await redis.start();
-    for (const storage of [a, b]) await eventually(() => storage.sharedWorks(), Boolean);
+    for (const storage of [a, b]) await eventually(() => storage.sharedWorks());
     expect((await take(a, 'after')).totalHits).toBe(1);
     expect((await take(b, 'after')).totalHits).toBe(2);
     expect(told.filter((line) => /counts rate limits again/.test(line))).toHaveLength(1);
@@ -163,7 +160,7 @@ const MINUTE = 60_000;
     } finally {
       redis.goOn();
     }
-    await eventually(() => one.sharedWorks(), Boolean);
+    await eventually(() => one.sharedWorks());
     await take(one, 'hung-after', 10);
     expect(await redis.admin.exists('its:limit:read:hung-after')).toBe(1);
   });

@@ -263,10 +263,7 @@ describe('deliveries of notifications', () => {
     });
     expect(await shown(id)).toMatchObject({ status: 'degraded' });
     await hurry();
-    await eventually(
-      async () => (await deliveries(id)).data[0].attempts,
-      (attempts) => attempts === 2,
-    );
+    await eventually(async () => (await deliveries(id)).data[0].attempts === 2);
     await eventually(hurry, () => receiver.requests.length === 2);
     await ended(id, 1);
     const logged = warn.mock.calls.filter(([, words]) => /channel fails/.test(String(words)));
@@ -290,10 +287,7 @@ describe('deliveries of notifications', () => {
       ['delivered', 1],
       ['delivered', 1],
     ]);
-    await eventually(
-      () => receiver.vendor.connections,
-      (open) => open === 0,
-    );
+    await eventually(() => receiver.vendor.connections === 0);
   });
 
   it('are kept when the address may not be called, which the channel says', async () => {
@@ -389,10 +383,7 @@ describe('deliveries of notifications', () => {
     expect((await shown(quiet.id)).status).toBe('degraded');
     await admin.request('DELETE', `${PATH}/${quiet.id}`);
     await app.nest.get(DeliveryEndings).tellOfLongFailures();
-    await eventually(
-      () => typesOf(other),
-      (types) => types.length > 0,
-    );
+    await eventually(() => typesOf(other).length > 0);
     expect(other.events[0]!.data).toMatchObject({ channel: { id: waiting.id } });
     // A busy machine may answer too late, and the same event comes again.
     expect(new Set(other.events.map(({ id }) => id)).size).toBe(1);
@@ -482,10 +473,7 @@ describe('deliveries of notifications', () => {
     expect(again.status).toBe(202);
     // The waits begin short again.
     expect(again.body.data).toMatchObject({ id: dead.id, status: 'pending', attempts: 0 });
-    await eventually(
-      async () => (await deliveries(id)).data[0].status,
-      (status) => status === 'delivered',
-    );
+    await eventually(async () => (await deliveries(id)).data[0].status === 'delivered');
     expect(new Set(receiver.events.map((event) => event.id)).size).toBe(1);
     const audit = await admin.request('GET', '/api/audit?action=notification_delivery.redelivered');
     expect(audit.body.data[0].subject.id).toBe(dead.id);
@@ -560,10 +548,7 @@ describe('deliveries of notifications', () => {
       );
     };
     const toldOf = async (...types: string[]) => {
-      await eventually(
-        () => typesOf(other),
-        (seen) => seen.length === types.length,
-      );
+      await eventually(() => typesOf(other).length === types.length);
       expect(typesOf(other)).toEqual(types.map((type) => `notification_channel.${type}`));
       for (const event of other.events) {
         expect(eventSchemaErrors(event)).toEqual([]);

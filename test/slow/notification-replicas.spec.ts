@@ -12,13 +12,14 @@ import { lostKeySql } from '../support/lost-key.js';
 import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';
 import { as } from '../support/principals.js';
 import { SmtpServer } from '../support/vendors/smtp-server.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const PATH = '/api/notification-channels';
 const [OLD_KEY, NEW_KEY] = [0, 0].map(() => randomBytes(32).toString('base64')) as [string, string];
 
 describe('notifications of several replicas', () => {
-  let app: TestApp;
+  const app = useStarted(() => replica());
   let admin: ApiClient;
   let receiver: WebhookReceiver;
 
@@ -51,7 +52,6 @@ describe('notifications of several replicas', () => {
   };
 
   beforeAll(async () => {
-    app = await replica();
     admin = await as(app, 'admin');
   });
   beforeEach(async () => {
@@ -64,17 +64,13 @@ describe('notifications of several replicas', () => {
     await receiver.stop();
     await eventually(leased, (n) => n === 0);
   });
-  afterAll(() => app.close());
 
   it('go out once, whichever replica has them', async () => {
     const second = await replica(OLD_KEY, { database: app.database });
     try {
       const { id } = await channel();
       await incidents(60);
-      await eventually(
-        () => ofStatus(id, 'delivered'),
-        (n) => n === 60,
-      );
+      await eventually(async () => (await ofStatus(id, 'delivered')) === 60);
       expect(new Set(receiver.events.map((event) => event.id)).size).toBe(60);
       expect(receiver.events).toHaveLength(60);
     } finally {
@@ -109,20 +105,14 @@ describe('notifications of several replicas', () => {
             'select holders, partial_attempts from notification_deliveries where lease_until is null and channel_id = $1',
             [id],
           );
-      await eventually(
-        () => progress(),
-        (rows) => JSON.stringify(rows).includes(ada),
-      );
+      await eventually(async () => JSON.stringify(await progress()).includes(ada));
       expect(await progress()).toEqual([{ holders: [ada, eve], partial_attempts: 1 }]);
       const worker = app.nest.get(DeliveryWorker);
       await worker.beforeApplicationShutdown();
       mailServer.rejections.clear();
       const second = await replica(OLD_KEY, { database: app.database });
       try {
-        await eventually(
-          () => ofStatus(id, 'delivered'),
-          (n) => n === 1,
-        );
+        await eventually(async () => (await ofStatus(id, 'delivered')) === 1);
       } finally {
         await second.close();
         worker.onApplicationBootstrap();

@@ -10,12 +10,14 @@ import {
   statuses,
   step,
 } from '../support/playbooks/playbook-world.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('the recovery of playbook runs', () => {
-  let world: PlaybookWorld;
+  const world = useStarted(() =>
+    PlaybookWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '300' }, 2),
+  );
 
   beforeAll(async () => {
-    world = await PlaybookWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '300' }, 2);
     world.actions.lookOften();
     const { nest } = world.actions.app;
     // A test that hangs a run would otherwise hang the end of the suite, too.
@@ -29,7 +31,6 @@ describe('the recovery of playbook runs', () => {
     revive(world.actions.app);
     world.actions.vendor.forget();
   });
-  afterAll(() => world?.close());
 
   const begun = async (playbook: string): Promise<ShownRun> => {
     const [run] = await eventually(

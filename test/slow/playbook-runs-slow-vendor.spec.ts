@@ -2,6 +2,7 @@ import { eventually } from '../support/jobs/eventually.js';
 import { MOST_PER_CONNECTOR } from '../../src/actions/execution/action-connectors.js';
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
+import { useStarted } from '../support/use-started.js';
 
 /** Copies a run with new ids and makes the copies due. */
 const DUE = `
@@ -12,10 +13,9 @@ const DUE = `
     from playbook_runs, generate_series(1, $2) where id = $1`;
 
 describe('a vendor that does not answer', () => {
-  let world: PlaybookWorld;
+  const world = useStarted(() => PlaybookWorld.start());
 
   beforeAll(async () => {
-    world = await PlaybookWorld.start();
     const config = {
       base_url: world.actions.vendor.url,
       actions: { block_sender: { path: '/block_sender', body: { id: '{{ action.id }}' } } },
@@ -23,7 +23,6 @@ describe('a vendor that does not answer', () => {
     const quick = { name: 'quick', type: 'http', priority: 1, config };
     await world.clients.admin.request('POST', '/api/connectors', { body: quick });
   });
-  afterAll(() => world?.close());
 
   it('delays no run of another connector, and gets no more calls at once than it has places', async () => {
     const { database, vendor, app } = world.actions;

@@ -8,6 +8,7 @@ import { failure, verdict } from '../support/fake-messages-answers.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { TriageWorld } from '../support/triage/triage-world.js';
 import { registerSource } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
 const PROMPT_HASH = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
 
@@ -200,13 +201,9 @@ describe('a provider that an operator has to mend', () => {
 });
 
 describe('without a provider', () => {
-  let world: TriageWorld;
+  const world = useStarted(() => TriageWorld.start({ TRIAGE_PROVIDER: 'none' }));
 
-  beforeAll(async () => {
-    world = await TriageWorld.start({ TRIAGE_PROVIDER: 'none' });
-  });
   afterEach(() => jest.restoreAllMocks());
-  afterAll(() => world?.close());
 
   const waiting = async (id: string) =>
     (

@@ -143,111 +143,51 @@ export const JUDGED_SHAPES: Readonly<Record<string, Shape>> = {
   'tags of forms': eventOf('"content":[', () => `"${'<form'.repeat(400)}"`, ']'),
 };
 
-interface Schema {
-  readonly $ref?: string;
-  readonly allOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly type?: string;
-  readonly example?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-}
-
-interface Operation {
-  readonly requestBody?: {
-    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
-  };
-}
-
-export interface Contract {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-}
-
-/** A place in the body of an operation where something costly may stand; undefined where a shape does not fit. */
-export interface Place {
-  readonly method: string;
+interface Place {
   readonly path: string;
-  readonly where: string;
-  readonly bodyWith: (json: string) => string | undefined;
+  readonly bodyWith: (json: string) => string;
+  /** The whole body is this large. */
+  readonly bytes: number;
 }
 
-const HERE = '@here@';
+const LIMIT = 1_048_576;
+const LIMIT_OF_STRANGERS = 16_384;
+const LIMIT_OF_RAW_DATA = 262_144;
 
-/** Of every operation that changes something: the whole body, and one field of each kind and each free object. */
-export function placesIn(contract: Contract): Place[] {
-  const operations = Object.entries(contract.paths).flatMap(([path, item]) =>
-    ['post', 'put', 'delete'].flatMap((method) => {
-      const operation = item[method];
-      return operation ? [{ method: method.toUpperCase(), path, operation }] : [];
-    }),
-  );
-  return operations.flatMap(({ method, path, operation }) => {
-    const schema = operation.requestBody?.content['application/json']?.schema;
-    const bodies = bodiesOf(contract, schema);
-    const whole: Place = {
-      method,
-      path,
-      where: 'the whole body',
-      bodyWith: (json) => (json.startsWith('{') || takesAnything(schema) ? json : undefined),
-    };
-    const fields = [...bodies].map(([where, body]): Place => {
-      const text = JSON.stringify(body);
-      return { method, path, where, bodyWith: (json) => text.replace(`"${HERE}"`, () => json) };
-    });
-    return [whole, ...fields];
-  });
+function placeOf(path: string, before = '', after = '', bytes = LIMIT): Place {
+  return { path, bytes, bodyWith: (json) => before + json + after };
 }
 
-/** JSON of any kind: what a tool sends to a webhook. */
-export function takesAnything(schema: Schema | undefined): boolean {
-  return schema !== undefined && Object.keys(schema).length === 0;
-}
-
-function bodiesOf(contract: Contract, reference: Schema | undefined): Map<string, object> {
-  const bodies = new Map<string, object>();
-  const schema = reference && variantOf(contract, resolved(contract, reference));
-  if (!schema?.properties) return bodies;
-  const properties = Object.entries(schema.properties).map(
-    ([name, property]) => [name, resolved(contract, property)] as const,
-  );
-  const required = properties.filter(([name]) => schema.required?.includes(name));
-  const valid = Object.fromEntries(required.map(([name, one]) => [name, valueOf(one)]));
-  const kinds = new Set<string>();
-  for (const [name, property] of properties) {
-    const kind = property.type ?? 'any';
-    const isFree = kind === 'object' && !property.properties;
-    if (!kinds.has(kind) || isFree) bodies.set(name, { ...valid, [name]: HERE });
-    kinds.add(kind);
-    if (name === 'config') bodies.set('a template in config', { ...valid, config: HTTP_CONFIG });
-    const example = property.example as object | undefined;
-    if (!isFree || !example) continue;
-    const [first] = Object.keys(example);
-    bodies.set(`${name}.${first}`, { ...valid, [name]: { ...example, [first!]: HERE } });
-  }
-  return bodies;
-}
-
-/** Of a body that has a schema for each type the one that takes most: what an http connector does is free. */
-function variantOf(contract: Contract, schema: Schema): Schema {
-  const variants = schema.oneOf ?? [schema];
-  const free = variants.find(({ $ref }) => $ref?.endsWith('/HttpConnectorInput'));
-  return resolved(contract, free ?? variants[0]!);
-}
-
-/** A configuration of an http connector with a template in it. */
-const HTTP_CONFIG = {
-  base_url: 'https://firewall.example.com',
-  actions: { block_ip: { path: '/block', body: { ip: HERE } } },
-};
-
-function resolved(contract: Contract, schema: Schema): Schema {
-  if (schema.allOf?.[0]) return { ...resolved(contract, schema.allOf[0]), ...schema };
-  const name = schema.$ref?.split('/').at(-1);
-  return name === undefined ? schema : contract.components.schemas[name]!;
-}
-
-function valueOf({ example, enum: values }: Schema): unknown {
-  return example ?? values?.[0] ?? 'x';
-}
+/** Places of JSON in bodies of each kind: the whole body, a text, a free object, a part of it, and a template. */
+export const PLACES: readonly Place[] = [
+  placeOf('/login', '', '', LIMIT_OF_STRANGERS),
+  placeOf('/login', '{"username":"ada","password":', '}', LIMIT_OF_STRANGERS),
+  placeOf('/api/webhooks/costly'),
+  placeOf('/api/webhooks/costly/preview'),
+  placeOf('/api/incidents'),
+  placeOf('/api/incidents', '{"incident_type":"other","source":"x","title":', '}'),
+  ...[LIMIT, LIMIT_OF_RAW_DATA].flatMap((bytes) => [
+    placeOf('/api/incidents', '{"incident_type":"other","source":"x","raw_data":', '}', bytes),
+    placeOf(
+      '/api/incidents',
+      '{"incident_type":"other","source":"x","raw_data":{"a":',
+      '}}',
+      bytes,
+    ),
+  ]),
+  placeOf('/api/connectors', '{"name":"x","type":"http","config":', '}'),
+  placeOf(
+    '/api/connectors',
+    '{"name":"x","type":"http","config":{"base_url":"https://firewall.example.com","actions":{"block_ip":{"path":"/block","body":{"ip":',
+    '}}}}}',
+  ),
+  placeOf('/api/playbooks', '{"name":"x","steps":', '}'),
+  placeOf('/api/playbooks', '{"name":"x","steps":[],"variables":{"a":', '}}'),
+  placeOf(
+    '/api/playbooks',
+    '{"name":"x","steps":[{"name":"x","action":"lookup_ip","parameters":{"ip":',
+    '}}]}',
+  ),
+  placeOf('/api/actions/execute', '{"action":"lookup_ip","parameters":', '}'),
+  placeOf('/api/actions/execute', '{"action":"lookup_ip","parameters":{"ip":', '}}'),
+];

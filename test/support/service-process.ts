@@ -12,6 +12,8 @@ export interface ServiceProcessOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Kept after the end when given, so that another process can go on with it. */
   readonly dataDir?: string;
+  /** Script that prepares the process, gets messages from the test, and then loads the service. */
+  readonly entry?: string;
 }
 
 export interface ExitOf {
@@ -29,7 +31,7 @@ export class ServiceProcess {
   private static readonly ownDataDirs = new Set<string>();
   readonly lines: string[] = [];
   readonly dataDir: string;
-  private readonly child: ChildProcess;
+  protected readonly child: ChildProcess;
   private watched: ApiClient | undefined;
   private signalledAt = performance.now();
   readonly exited: Promise<ExitOf>;
@@ -38,7 +40,8 @@ export class ServiceProcess {
   constructor(options: ServiceProcessOptions = {}) {
     this.dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'its-service-'));
     if (options.dataDir === undefined) ServiceProcess.ownDataDirs.add(this.dataDir);
-    this.child = spawn(process.execPath, [compiledService()], {
+    const entry = options.entry === undefined ? [] : [options.entry];
+    this.child = spawn(process.execPath, [...entry, compiledService()], {
       cwd: this.dataDir,
       env: {
         PATH: process.env['PATH'],
@@ -48,7 +51,7 @@ export class ServiceProcess {
         DATA_DIR: this.dataDir,
         ...options.settings,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...entry.map(() => 'ipc' as const)],
     });
     for (const output of [this.child.stdout!, this.child.stderr!]) {
       createInterface({ input: output }).on('line', (line) => this.lines.push(line));

@@ -1,6 +1,6 @@
-// SQL: snapshots and transaction ids of PostgreSQL, and a thousand seals per statement.
+// SQL: snapshots and transaction ids of PostgreSQL, a thousand seals per statement, and details as the text of MACs.
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import { type EntityManager, LessThanOrEqual, MoreThanOrEqual } from 'typeorm';
 import type { Tx } from '../../platform/database/transactions.js';
 import { HEAD_ACCEPTED, type AuditRow } from '../audit-entry.js';
 import {
@@ -13,7 +13,7 @@ import {
   type Cursor,
   type SealingRound,
 } from './audit-chain.js';
-import { AuditChainEntity, AuditSealEntity } from '../audit.entity.js';
+import { AuditAttestationEntity, AuditChainEntity, AuditSealEntity } from '../audit.entity.js';
 
 /** Rows per transaction of the sealer: about 20 ms of work, and little to repeat after a crash. */
 export const PAGE_ROWS = 1_000;
@@ -28,10 +28,26 @@ interface Backlog {
   readonly oldest: Date | undefined;
 }
 
-export interface Seal {
-  readonly auditId: string;
-  readonly hash: Buffer;
+export type Seal = Pick<AuditSealEntity, 'audit_id' | 'hash'>;
+
+/** A seal with its row; the row is absent if it was removed. */
+export interface SealedRow extends AuditSealEntity {
+  readonly row: AuditRow | undefined;
 }
+
+interface UnsealedRow extends AuditRow {
+  /** The sealer has passed the row without sealing it. */
+  readonly overdue: boolean;
+}
+
+/** Two hashes per seal, so a page blocks the event loop for a few milliseconds. */
+const PAGE_SEALS = 500;
+
+/** Largest number of a seal. */
+const LAST_SEQ = 2n ** 63n - 1n;
+
+/** Prevents the planner from reading the whole table for one page. */
+const BY_INDEX = 'offset 0';
 
 /** The statements have no names, so that they are planned for the current table sizes. They run once per second. */
 @Injectable()
@@ -51,7 +67,7 @@ export class AuditChainRepository {
       .getRepository(AuditChainEntity)
       .createQueryBuilder()
       .insert()
-      .values(headColumns(head))
+      .values(head)
       .orIgnore()
       .returning('only_row')
       .updateEntity(false)
@@ -81,12 +97,12 @@ export class AuditChainRepository {
   async readEnd(manager: EntityManager): Promise<ChainEnd> {
     const [row] = await manager.query<EndRow[]>(END);
     if (!row) throw new Error('The statement returned no row.');
+    const { now_snapshot, now_cluster, restored, last_seq, last_hash, seq, ...head } = row;
     return {
-      head: row.seq === null ? undefined : headOf(row),
-      lastSeal:
-        row.last_seq === null ? GENESIS : { seq: BigInt(row.last_seq), hash: row.last_hash! },
-      now: { snapshot: row.now_snapshot, cluster: row.now_cluster },
-      restored: row.restored,
+      head: seq === null ? undefined : { ...head, seq: BigInt(seq) },
+      lastSeal: last_seq === null ? GENESIS : { seq: BigInt(last_seq), hash: last_hash! },
+      now: { snapshot: now_snapshot, cluster: now_cluster },
+      restored,
     };
   }
 
@@ -114,7 +130,7 @@ export class AuditChainRepository {
        from unnest($2::uuid[]) with ordinality as s (audit_id, n)`,
       [
         after,
-        seals.map(({ auditId }) => auditId),
+        seals.map(({ audit_id }) => audit_id),
         Buffer.concat(seals.map(({ hash }) => hash)),
         keyId,
       ],
@@ -122,7 +138,7 @@ export class AuditChainRepository {
   }
 
   async writeHead(tx: Tx, head: ChainHead): Promise<void> {
-    await tx.getRepository(AuditChainEntity).update({ only_row: true }, headColumns(head));
+    await tx.getRepository(AuditChainEntity).update({ only_row: true }, head);
   }
 
   /** What a verification found, for all replicas and after a restart. */
@@ -146,26 +162,78 @@ export class AuditChainRepository {
     );
     return { unsealed: Number(row?.unsealed ?? 0), oldest: row?.oldest ?? undefined };
   }
+
+  /** Seals after the given number, each with its row. */
+  async sealsAfter(
+    manager: EntityManager,
+    seq: bigint,
+    { last = LAST_SEQ, limit = PAGE_SEALS } = {},
+  ): Promise<SealedRow[]> {
+    const rows = await manager.query<FlatSeal[]>(
+      `select s.seq::text as seq, s.audit_id, s.hash as seal_hash, s.key_id as seal_key_id, row.*
+       from (select * from audit_seals where seq > $1 and seq <= $2 order by seq limit $3) s
+       left join lateral (select ${AUDIT_ROW} from audit_log a where a.id = s.audit_id ${BY_INDEX}) as row on true
+       order by s.seq`,
+      [seq, last, limit],
+    );
+    return rows.map((flat) => ({
+      seq: BigInt(flat.seq),
+      audit_id: flat.audit_id,
+      hash: flat.seal_hash,
+      key_id: flat.seal_key_id,
+      row: flat.id === null ? undefined : (flat as AuditRow),
+    }));
+  }
+
+  async attestationsBetween(
+    manager: EntityManager,
+    first: bigint,
+    last: bigint,
+  ): Promise<AuditAttestationEntity[]> {
+    return await manager
+      .getRepository(AuditAttestationEntity)
+      .findBy({ first_seq: LessThanOrEqual(last), last_seq: MoreThanOrEqual(first) });
+  }
+
+  /** Replaces an earlier attestation of the same seals. */
+  async writeAttestation(
+    manager: EntityManager,
+    attestation: AuditAttestationEntity,
+  ): Promise<void> {
+    await manager.getRepository(AuditAttestationEntity).upsert(attestation, ['first_seq']);
+  }
+
+  /** Those of the rows that have no seal. */
+  async unsealedAmong(
+    manager: EntityManager,
+    ids: readonly string[],
+    sealedTo: string | null,
+  ): Promise<UnsealedRow[]> {
+    return await manager.query(
+      `select ${AUDIT_ROW}, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
+       from audit_log a
+       where a.id = any ($1::uuid[])
+         and ${NOT_SEALED}
+       order by a.id`,
+      [ids, sealedTo],
+    );
+  }
+
+  /** Whether an unsealed row was signed with a key other than the current one. */
+  async hasUnsealedOfOthers(manager: EntityManager, presentId: string): Promise<boolean> {
+    const [row] = await manager.query<{ found: boolean }[]>(
+      `select exists (
+         select from audit_log a
+         where key_id <> $1 and not exists (select from audit_seals s where s.audit_id = a.id)) as found`,
+      [presentId],
+    );
+    return row?.found === true;
+  }
 }
 
 /** Columns of an AuditRow, with the details as text. */
 export const AUDIT_ROW = `a.id, a.at, a.actor, a.action, a.subject_type, a.subject_id, a.details::text as details,
   a.key_id, a.mac`;
-
-function headColumns(head: ChainHead): Omit<AuditChainEntity, 'only_row' | 'found_invalid_at'> {
-  const { seq, hash, cluster, sealedTo, sealingTo, after, keyId, mac } = head;
-  return {
-    seq,
-    hash,
-    cluster,
-    sealed_to: sealedTo,
-    sealing_to: sealingTo,
-    after_xid: after?.xid ?? null,
-    after_id: after?.id ?? null,
-    key_id: keyId,
-    mac,
-  };
-}
 
 /** Rows that the snapshot `$1` does not see: of later transactions, and of transactions that were running. */
 export const BEYOND_SNAPSHOT = `(a.xid >= pg_snapshot_xmax($1::pg_snapshot) or a.xid = any (array(select pg_snapshot_xip($1::pg_snapshot))))`;
@@ -208,7 +276,7 @@ const END = `
   left join (select seq, hash from audit_seals order by seq desc limit 1) last on true`;
 
 /** The columns of the head are null if there is none yet. */
-interface EndRow extends Omit<AuditChainEntity, 'only_row' | 'seq' | 'found_invalid_at'> {
+interface EndRow extends Omit<ChainHead, 'seq'> {
   readonly now_snapshot: string;
   readonly now_cluster: string;
   readonly restored: boolean;
@@ -217,18 +285,10 @@ interface EndRow extends Omit<AuditChainEntity, 'only_row' | 'seq' | 'found_inva
   readonly seq: string | null;
 }
 
-function headOf(row: EndRow): ChainHead {
-  return {
-    seq: BigInt(row.seq!),
-    hash: row.hash,
-    cluster: row.cluster,
-    sealedTo: row.sealed_to,
-    sealingTo: row.sealing_to,
-    after:
-      row.after_xid === null || row.after_id === null
-        ? null
-        : { xid: row.after_xid, id: row.after_id },
-    keyId: row.key_id,
-    mac: row.mac,
-  };
+interface FlatSeal extends Omit<AuditRow, 'id'> {
+  readonly seq: string;
+  readonly audit_id: string;
+  readonly seal_hash: Buffer;
+  readonly seal_key_id: string;
+  readonly id: string | null;
 }

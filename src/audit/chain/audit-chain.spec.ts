@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto';
-import { GENESIS, headMac, nextSeal, rowMac } from './audit-chain.js';
+import { GENESIS, nextSeal, rowMac, signHead } from './audit-chain.js';
 
 const key = createSecretKey(Buffer.alloc(32, 1));
 const other = createSecretKey(Buffer.alloc(32, 2));
@@ -12,6 +12,13 @@ const row = {
   subject_id: 'i-1',
   details: '{"severity":"high"}',
 };
+const progress = {
+  cluster: '7',
+  sealed_to: '10:12:11',
+  sealing_to: null,
+  after_xid: null,
+  after_id: null,
+};
 const hex = (bytes: Buffer): string => bytes.toString('hex');
 
 describe('the hashes of the audit chain', () => {
@@ -22,7 +29,7 @@ describe('the hashes of the audit chain', () => {
     expect([
       hex(mac),
       hex(seal.hash),
-      hex(headMac(key, seal, ['7', '10:12:11', null, null, null])),
+      hex(signHead({ id: 'first', key }, seal, progress).mac),
     ]).toEqual([
       '46a05f78991d6cc9cd7b46242c6619057f69cfd5e1eec5feffbc4881f6672fc2',
       'e7245c02fa85453515ee642b5d0ef83395763dc00457cc87c127937c136f866a',
@@ -54,10 +61,11 @@ describe('the hashes of the audit chain', () => {
       nextSeal(key, first, sealed).hash,
       nextSeal(key, { ...GENESIS, seq: 1n }, sealed).hash,
       nextSeal(key, GENESIS, { ...sealed, mac: rowMac(other, row) }).hash,
-      headMac(key, first, [null]),
-      headMac(key, first, ['']),
-      headMac(key, GENESIS, [null]),
-      headMac(other, first, [null]),
+      signHead({ id: 'k', key }, first, progress).mac,
+      signHead({ id: 'k', key }, first, { ...progress, sealed_to: null }).mac,
+      signHead({ id: 'k', key }, first, { ...progress, sealed_to: '' }).mac,
+      signHead({ id: 'k', key }, GENESIS, progress).mac,
+      signHead({ id: 'k', key: other }, first, progress).mac,
     ];
     expect(new Set(hashes.map(hex)).size).toBe(hashes.length);
   });

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { type KeyRing, SecretKeys, type NamedKey } from '../../platform/secrets/secret-box.js';
+import { type KeyRing, type NamedKey, SecretKeys } from '../../platform/secrets/secret-box.js';
 import type { AuditContent, AuditRow } from '../audit-entry.js';
+import type { AuditAttestationEntity, AuditChainEntity, AuditSealEntity } from '../audit.entity.js';
 
 /** Keys of the audit trail, derived from SECRETS_KEY. Rows, seals and attestations have different keys. */
 @Injectable()
@@ -20,14 +21,11 @@ export class AuditKeys {
 
 export const HASH_BYTES = 32;
 
+/** A position in the chain: the number of a seal, and its hash. */
+export type SealedPoint = Pick<AuditSealEntity, 'seq' | 'hash'>;
+
 /** Start of the chain, before the first seal. */
 export const GENESIS: SealedPoint = { seq: 0n, hash: Buffer.alloc(HASH_BYTES) };
-
-/** A position in the chain: the number of a seal, and its hash. */
-export interface SealedPoint {
-  readonly seq: bigint;
-  readonly hash: Buffer;
-}
 
 /** Proves that the service wrote the row: the MAC requires the key. */
 export function rowMac(key: KeyObject, row: AuditContent): Buffer {
@@ -53,19 +51,10 @@ export function isGenuine(row: AuditRow, keys: KeyRing): boolean {
 export function nextSeal(
   key: KeyObject,
   previous: SealedPoint,
-  row: { readonly id: string; readonly mac: Buffer },
+  row: Pick<AuditRow, 'id' | 'mac'>,
 ): SealedPoint {
   const seq = previous.seq + 1n;
   return { seq, hash: macOf(key, ['seal', hex(previous.hash), String(seq), row.id, hex(row.mac)]) };
-}
-
-/** Signs the end of the chain, so that a shortened chain is detected. */
-export function headMac(
-  key: KeyObject,
-  head: SealedPoint,
-  progress: readonly (string | null)[],
-): Buffer {
-  return macOf(key, ['head', String(head.seq), hex(head.hash), ...progress]);
 }
 
 /** Signs data outside the database: the anchor file, header and end of an export. */
@@ -78,7 +67,7 @@ export function sameBytes(one: Buffer, other: Buffer): boolean {
 }
 
 /** Joins the fields as JSON, which is different for different lists of fields. */
-export function macOf(key: KeyObject, fields: readonly (string | null)[]): Buffer {
+function macOf(key: KeyObject, fields: readonly (string | null)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(fields)).digest();
 }
 
@@ -86,19 +75,15 @@ export function hex(bytes: Buffer): string {
   return bytes.toString('hex');
 }
 
-/** Progress of the sealer, with PostgreSQL snapshots as text. */
-export interface Progress {
-  /** Database cluster of the snapshots and transaction ids. */
-  readonly cluster: string;
-  /** All rows that this snapshot sees are sealed. Null: unknown, so every row must be checked. */
-  readonly sealedTo: string | null;
-  /**
-   * The current round seals the rows that this snapshot sees and `sealedTo` does not. Null: there is no current round.
-   */
-  readonly sealingTo: string | null;
-  /** Last row that the current round has checked. */
-  readonly after: Cursor | null;
-}
+/**
+ * Progress of the sealer, with PostgreSQL snapshots as text. All rows that `sealed_to` sees are sealed; null: unknown, so
+ * every row must be checked. The current round seals the rows that `sealing_to` sees and `sealed_to` does not; null: there
+ * is no current round. `after_xid` and `after_id` are the last row that the round has checked.
+ */
+type Progress = Pick<
+  AuditChainEntity,
+  'cluster' | 'sealed_to' | 'sealing_to' | 'after_xid' | 'after_id'
+>;
 
 /** Position of a row in the order of a round. */
 export interface Cursor {
@@ -107,10 +92,7 @@ export interface Cursor {
 }
 
 /** The row of audit_chain: the last seal and the progress, signed. */
-export interface ChainHead extends SealedPoint, Progress {
-  readonly keyId: string;
-  readonly mac: Buffer;
-}
+export type ChainHead = Omit<AuditChainEntity, 'only_row' | 'found_invalid_at'>;
 
 /** End of the chain, read in one statement. */
 export interface ChainEnd {
@@ -122,23 +104,24 @@ export interface ChainEnd {
 }
 
 export function signHead({ id, key }: NamedKey, point: SealedPoint, progress: Progress): ChainHead {
-  return { ...point, ...progress, keyId: id, mac: headMac(key, point, fieldsOf(progress)) };
+  const { seq, hash } = point;
+  const { cluster, sealed_to, sealing_to, after_xid, after_id } = progress;
+  const fields = [cluster, sealed_to, sealing_to, after_xid, after_id];
+  const mac = macOf(key, ['head', String(seq), hex(hash), ...fields]);
+  return { seq, hash, cluster, sealed_to, sealing_to, after_xid, after_id, key_id: id, mac };
 }
 
 /** Message if the end of the chain is invalid. Only the service writes it, so a fault means tampering. */
 export function faultOfEnd({ head, lastSeal }: ChainEnd, keys: KeyRing): string | undefined {
   if (!head) return lastSeal.seq === GENESIS.seq ? undefined : 'its head was removed';
-  const named = keys.find(head.keyId);
-  if (!named)
-    return `its head is signed with the key ${head.keyId}, which SECRETS_KEY does not hold`;
-  if (!sameBytes(head.mac, headMac(named.key, head, fieldsOf(head)))) return 'its head was changed';
+  const named = keys.find(head.key_id);
+  if (!named) {
+    return `its head is signed with the key ${head.key_id}, which SECRETS_KEY does not hold`;
+  }
+  if (!sameBytes(head.mac, signHead(named, head, head).mac)) return 'its head was changed';
   if (head.seq > lastSeal.seq) return 'its last seals were removed';
   if (head.seq < lastSeal.seq) return 'seals were added';
   return sameBytes(head.hash, lastSeal.hash) ? undefined : 'its last seal was changed';
-}
-
-function fieldsOf({ cluster, sealedTo, sealingTo, after }: Progress): (string | null)[] {
-  return [cluster, sealedTo, sealingTo, after?.xid ?? null, after?.id ?? null];
 }
 
 /** Comes before every row. */
@@ -156,26 +139,77 @@ export interface SealingRound {
 
 /** Continues the current round, or starts one that reaches up to now. */
 export function roundAt({ head, now, restored }: ChainEnd): SealingRound {
-  const { cluster, snapshot } = now;
+  const { cluster, snapshot: to } = now;
   if (!head || restored) {
-    return { cluster, from: null, to: snapshot, after: BEFORE_ALL, unfinished: restored };
+    return { cluster, from: null, to, after: BEFORE_ALL, unfinished: restored };
   }
-  if (head.sealingTo === null) {
-    return { cluster, from: head.sealedTo, to: snapshot, after: BEFORE_ALL, unfinished: false };
-  }
-  return {
-    cluster,
-    from: head.sealedTo,
-    to: head.sealingTo,
-    after: head.after ?? BEFORE_ALL,
-    unfinished: true,
-  };
+  const { sealed_to: from, sealing_to, after_xid, after_id } = head;
+  if (sealing_to === null) return { cluster, from, to, after: BEFORE_ALL, unfinished: false };
+  const after =
+    after_xid === null || after_id === null ? BEFORE_ALL : { xid: after_xid, id: after_id };
+  return { cluster, from, to: sealing_to, after, unfinished: true };
 }
 
 /** Progress after a page. `last` is the last row of the page; `undefined` if the round is over. */
-export function progressAfter(round: SealingRound, last: Cursor | undefined): Progress {
-  const { cluster, from, to } = round;
+export function progressAfter(
+  { cluster, from, to }: Pick<SealingRound, 'cluster' | 'from'> & { readonly to: string | null },
+  last?: Cursor,
+): Progress {
   return last
-    ? { cluster, sealedTo: from, sealingTo: to, after: { xid: last.xid, id: last.id } }
-    : { cluster, sealedTo: to, sealingTo: null, after: null };
+    ? { cluster, sealed_to: from, sealing_to: to, after_xid: last.xid, after_id: last.id }
+    : { cluster, sealed_to: to, sealing_to: null, after_xid: null, after_id: null };
+}
+
+/** Placeholder for a seal that is not attested. */
+export const NOT_ATTESTED = Buffer.alloc(HASH_BYTES);
+
+type AttestedSeal = Pick<AuditSealEntity, 'seq' | 'hash' | 'key_id'>;
+
+/** Attestation of one seal, and the key that signed it. */
+export type SealAttestation = Pick<AuditSealEntity, 'key_id'> & { readonly mac: Buffer };
+
+/** Signs a seal, its row and the previous seal as they are now. The keys of row and seal are not needed after that. */
+export function attestationMac(
+  key: KeyObject,
+  previous: SealedPoint,
+  seal: AttestedSeal,
+  row: AuditRow,
+): Buffer {
+  return macOf(key, [
+    'attestation',
+    hex(previous.hash),
+    String(seal.seq),
+    hex(seal.hash),
+    seal.key_id,
+    row.key_id,
+    hex(row.mac),
+    hex(rowMac(key, row)),
+  ]);
+}
+
+/** Attestation of the seal by a key of SECRETS_KEY. */
+export function attestationOf(
+  attestations: readonly AuditAttestationEntity[],
+  seq: bigint,
+  keys: KeyRing,
+): SealAttestation | undefined {
+  for (const { key_id, first_seq, macs } of attestations) {
+    const at = Number(seq - first_seq) * HASH_BYTES;
+    const mac = at < 0 ? NOT_ATTESTED : macs.subarray(at, at + HASH_BYTES);
+    const isAbsent = mac.length < HASH_BYTES || mac.equals(NOT_ATTESTED);
+    if (!isAbsent && keys.find(key_id)) return { key_id, mac };
+  }
+  return undefined;
+}
+
+/** Whether seal and row are as they were attested. */
+export function isAttested(
+  { key_id, mac }: SealAttestation,
+  keys: KeyRing,
+  previous: SealedPoint,
+  seal: AttestedSeal,
+  row: AuditRow,
+): boolean {
+  const named = keys.find(key_id);
+  return named !== undefined && sameBytes(mac, attestationMac(named.key, previous, seal, row));
 }

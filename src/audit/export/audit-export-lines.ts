@@ -1,5 +1,5 @@
 import type { KeyRing, NamedKey } from '../../platform/secrets/secret-box.js';
-import type { SealAttestation } from '../verification/audit-attestation.js';
+import type { SealAttestation } from '../chain/audit-chain.js';
 import { type SealedPoint, sameBytes, statementMac } from '../chain/audit-chain.js';
 import type { AuditRow } from '../audit-entry.js';
 
@@ -92,7 +92,10 @@ export function entryLine(
     key_id: row.key_id,
     mac: row.mac.toString('hex'),
     seal,
-    attestation: attestation && { key_id: attestation.keyId, mac: attestation.mac.toString('hex') },
+    attestation: attestation && {
+      key_id: attestation.key_id,
+      mac: attestation.mac.toString('hex'),
+    },
   };
 }
 
@@ -127,7 +130,7 @@ function rewritten(line: ExportLine): ExportLine | undefined {
     case 'entry': {
       const { attestation: said } = line;
       const seal = line.seal && sealOf(line.seal);
-      const attestation = seal && said && { keyId: said.key_id, mac: bytesOf(said.mac) };
+      const attestation = seal && said && { key_id: said.key_id, mac: bytesOf(said.mac) };
       return entryLine(rowOfLine(line), seal, attestation);
     }
     case 'removed':

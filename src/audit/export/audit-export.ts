@@ -6,9 +6,8 @@ import { Clock } from '../../platform/clock.js';
 import { firstIdAt } from '../../platform/ids.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { AuditAttestationEntity } from '../audit.entity.js';
-import { attestationOf } from '../verification/audit-attestation.js';
-import { GENESIS, AuditKeys } from '../chain/audit-chain.js';
-import { AuditChainRepository } from '../chain/audit-chain.repository.js';
+import { attestationOf, GENESIS, AuditKeys } from '../chain/audit-chain.js';
+import { AuditChainRepository, type SealedRow } from '../chain/audit-chain.repository.js';
 import {
   entryLine,
   type ExportLine,
@@ -20,11 +19,11 @@ import {
 } from './audit-export-lines.js';
 import { AuditExportRepository, type IdRange, PAGE_ROWS } from './audit-export.repository.js';
 import { AuditLog } from '../audit-log.js';
-import { AuditVerifyRepository, type SealedRow } from '../verification/audit-verify.repository.js';
 
+/** Times in ISO 8601, inclusive. */
 interface ExportRange {
-  readonly from?: Date;
-  readonly to?: Date;
+  readonly from?: string;
+  readonly to?: string;
 }
 
 interface Moment {
@@ -44,7 +43,6 @@ export class AuditExport {
     private readonly dataSource: DataSource,
     private readonly chain: AuditChainRepository,
     private readonly records: AuditExportRepository,
-    private readonly verified: AuditVerifyRepository,
     private readonly keys: AuditKeys,
     private readonly log: AuditLog,
     private readonly clock: Clock,
@@ -52,22 +50,23 @@ export class AuditExport {
 
   /** One line of JSON per entry. Pages are read as fast as the caller takes them. */
   async open(caller: Caller, range: ExportRange): Promise<Readable> {
-    const details = { from: range.from, to: range.to };
+    const from = range.from === undefined ? undefined : new Date(range.from);
+    const to = range.to === undefined ? undefined : new Date(range.to);
     await this.transactions.run(
       (tx) =>
         this.log.record(tx, {
           actor: caller.name,
           action: 'audit.exported',
           subject: { type: 'audit', id: 'export' },
-          details,
+          details: { from, to },
         }),
       caller,
     );
-    const moment = await this.momentOf(range);
+    const moment = await this.momentOf(from, to);
     return Readable.from(this.pages(moment), { objectMode: true, highWaterMark: 1 });
   }
 
-  private async momentOf({ from, to }: ExportRange): Promise<Moment> {
+  private async momentOf(from?: Date, to?: Date): Promise<Moment> {
     const ids = {
       from: from ? firstIdAt(from.getTime()) : FIRST_ID,
       before: to ? firstIdAt(to.getTime() + 1) : BEYOND_IDS,
@@ -96,12 +95,12 @@ export class AuditExport {
     let sealed = 0;
     for (let seq = BigInt(header.previous.seq); ;) {
       const { manager } = this.dataSource;
-      const page = await this.verified.sealsAfter(manager, seq, { last, limit: PAGE_ROWS });
+      const page = await this.chain.sealsAfter(manager, seq, { last, limit: PAGE_ROWS });
       if (page.length === 0) break;
       const first = seq + 1n;
       seq = page.at(-1)!.seq;
       sealed += page.length;
-      const attestations = await this.verified.attestationsBetween(manager, first, seq);
+      const attestations = await this.chain.attestationsBetween(manager, first, seq);
       yield linesOf(page.map((seal) => this.sealedLine(seal, attestations)));
     }
     let unsealed = 0;
@@ -121,8 +120,8 @@ export class AuditExport {
     sealed: SealedRow,
     attestations: readonly AuditAttestationEntity[],
   ): ExportLine {
-    const seal = { ...onPaper(sealed), key_id: sealed.keyId };
-    if (!sealed.row) return { type: 'removed', id: sealed.auditId, seal };
+    const seal = { ...onPaper(sealed), key_id: sealed.key_id };
+    if (!sealed.row) return { type: 'removed', id: sealed.audit_id, seal };
     const attestation = attestationOf(attestations, sealed.seq, this.keys.attestations);
     return entryLine(sealed.row, seal, attestation);
   }

@@ -1,4 +1,4 @@
-import { isAttested } from '../verification/audit-attestation.js';
+import { isAttested } from '../chain/audit-chain.js';
 import {
   HASH_BYTES,
   isGenuine,
@@ -101,8 +101,8 @@ export class ExportCheck {
       );
     }
     if (attestedBy) {
-      const said = { keyId: attestedBy.id, mac: Buffer.from(attestation.mac, 'hex') };
-      const sealed = { ...this.point, keyId: seal.key_id };
+      const said = { key_id: attestedBy.id, mac: Buffer.from(attestation.mac, 'hex') };
+      const sealed = { ...this.point, key_id: seal.key_id };
       if (isAttested(said, this.keys.attestations, previous, sealed, row)) return;
       return this.fault('differs from its attestation by a later key', line.id);
     }

@@ -13,6 +13,9 @@ create table audit_log (
 );
 create index ix_audit_log_xid on audit_log (xid);
 create index ix_audit_log_subject_id on audit_log (subject_id);
+-- Pages and totals of the filtered list.
+create index ix_audit_log_actor on audit_log (actor, id);
+create index ix_audit_log_action on audit_log (action, id);
 -- Each process looks for these few rows once a second.
 create index ix_audit_log_head_accepted on audit_log (id) where action = 'audit.head_accepted';
 

@@ -1,8 +1,7 @@
 import { MOST_RAW_DATA_LEVELS } from '../../incidents/raw-data-rules.js';
 import { AppError } from '../../platform/errors/app-error.js';
-import { endOfString } from '../../platform/http/json-suspicion.js';
 import type { Json } from './json.js';
-import { isExact } from '../../platform/http/json-defects.js';
+import { isExact } from '../../platform/http/strict-json.js';
 
 /** One level is left for what is put around an event that is no object. */
 const MOST_LEVELS = MOST_RAW_DATA_LEVELS - 1;
@@ -245,6 +244,7 @@ export function storable(text: string): string {
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 export const COLON = 0x3a;
+const BACKSLASH = 0x5c;
 const MINUS = 0x2d;
 const ZERO = 0x30;
 export const OPENS_LIST = 0x5b;
@@ -267,4 +267,20 @@ function endOfNumber(text: string, start: number): number {
   let end = start + 1;
   while (isOfNumber(text.charCodeAt(end))) end += 1;
   return end;
+}
+
+/** Where the string that opens at `start` closes; -1 when it does not. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end > 0 && text.charCodeAt(end - 1) === BACKSLASH && isEscaped(text, end)) {
+    end = text.indexOf('"', end + 1);
+  }
+  return end;
+}
+
+/** An odd number of backslashes before a quote takes it into the string. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
+  return (at - first) % 2 === 1;
 }

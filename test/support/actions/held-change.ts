@@ -17,10 +17,7 @@ export async function whileHeld<T>(
     await runner.startTransaction();
     await runner.query(change, [...values]);
     const asked = waiting();
-    await eventually(
-      () => blockedStatements(database),
-      (blocked) => blocked > 0,
-    );
+    await eventually(async () => (await blockedStatements(database)) > 0);
     await meanwhile(runner);
     await runner.commitTransaction();
     return await asked;

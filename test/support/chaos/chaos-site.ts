@@ -84,7 +84,7 @@ export class ChaosSite {
   }
 
   async restart(place: number): Promise<ChaosReplica> {
-    const replica = await ChaosReplica.start({
+    const replica = await ChaosReplica.launch({
       databaseUrl: this.database.url,
       ...this.options,
     });
@@ -103,7 +103,7 @@ export class ChaosSite {
   }
 
   async close(): Promise<void> {
-    await ChaosReplica.killAll();
+    await ChaosReplica.endAll();
     await this.db.end();
     await this.vendor.stop();
     await this.database.drop();

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until the condition holds, and fails with the last thing seen when it does not in time. */
+/** Looks again and again until the condition holds for what it sees. Without a condition it waits for a true value. */
 export async function eventually<T>(
   look: () => T | Promise<T>,
-  isGood: (seen: T) => boolean,
+  isGood: (seen: T) => boolean = Boolean,
   patienceMs = 60_000,
 ): Promise<T> {
   const deadline = Date.now() + patienceMs;
@@ -11,7 +11,7 @@ export async function eventually<T>(
     const seen = await look();
     if (isGood(seen)) return seen;
     if (Date.now() > deadline) {
-      throw new Error(`Not within ${patienceMs} ms; last seen: ${JSON.stringify(seen)}`);
+      throw new Error(`Not within ${patienceMs} ms: ${look}. Last seen: ${JSON.stringify(seen)}`);
     }
     await sleep(10);
   }

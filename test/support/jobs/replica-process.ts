@@ -41,9 +41,6 @@ export class ReplicaProcess {
 
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
-    await eventually(
-      () => this.child.signalCode ?? this.child.exitCode,
-      (end) => end !== null,
-    );
+    await eventually(() => (this.child.signalCode ?? this.child.exitCode) !== null);
   }
 }

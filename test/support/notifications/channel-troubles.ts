@@ -62,10 +62,7 @@ export function describeChannelTroubles(subject: () => Subject): void {
     subject().server.play('hang');
     const giveUp = new AbortController();
     const outcome = deliver(giveUp.signal);
-    await eventually(
-      () => subject().arrived(),
-      (count) => count > 0,
-    );
+    await eventually(() => subject().arrived() > 0);
     giveUp.abort();
     expect(await outcome).toMatchObject({ kind: 'failed' });
   });

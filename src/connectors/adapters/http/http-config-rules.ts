@@ -4,7 +4,7 @@ import {
   isActionType,
 } from '../../../action-catalogue/action-types.js';
 import { type FieldError, MOST_ERRORS } from '../../../platform/errors/app-error.js';
-import { FEW, MAX_DEPTH, nestsTooDeep, tokensOf } from '../../../platform/http/json-suspicion.js';
+import { FEW, MAX_DEPTH, sizeOf } from '../../../platform/http/strict-json.js';
 import { shownName, shownStart } from '../../../platform/text.js';
 import { SHORTEST_SECRET } from '../../config/config-schema.js';
 import {
@@ -115,9 +115,6 @@ function bodyProblems(
 
 /** JSON in a text. The limits of request bodies apply again, because they counted the text as one value. */
 function jsonTextProblems(text: string, field: string, templates: Templates): FieldError[] {
-  if (tokensOf(text, FEW).areTooMany) {
-    return [problem(field, 'too_many_values', 'has too many keys or values')];
-  }
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -125,9 +122,11 @@ function jsonTextProblems(text: string, field: string, templates: Templates): Fi
     const json = problem(field, 'json', 'must be JSON; templates must be within its strings');
     return [...templates.problems(text, field), json];
   }
-  return nestsTooDeep(value)
-    ? [problem(field, 'too_deep', `is nested deeper than ${MAX_DEPTH} levels`)]
-    : jsonProblems(value, field, templates);
+  const size = sizeOf(value, FEW);
+  if (size === 'too_many_values') return [problem(field, size, 'has too many keys or values')];
+  if (size === 'too_deep')
+    return [problem(field, size, `is nested deeper than ${MAX_DEPTH} levels`)];
+  return jsonProblems(value, field, templates);
 }
 
 function jsonProblems(

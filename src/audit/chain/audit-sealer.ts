@@ -25,9 +25,8 @@ import {
   type SealingRound,
   roundAt,
 } from './audit-chain.js';
-import { AuditWitness } from '../anchor/audit-witness.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';
-import { AuditAnchor } from '../anchor/audit-anchor.js';
+import { AuditAnchor, AuditWitness } from './audit-witness.js';
 
 /** Rows are normally sealed within 1 s, later after a long transaction or a backlog. */
 const LATE_SECONDS = 60;
@@ -124,13 +123,13 @@ export class AuditSealer {
       // The row is already sealed: a restored database uses transaction ids a second time.
       if (row.sealed) continue;
       point = nextSeal(key, point, row);
-      seals.push({ auditId: row.id, hash: point.hash });
+      seals.push({ audit_id: row.id, hash: point.hash });
     }
     return { seals, point };
   }
 
   private async beginHead(tx: Tx, { cluster }: SealingRound): Promise<boolean> {
-    const nothing = { cluster, sealedTo: null, sealingTo: null, after: null };
+    const nothing = progressAfter({ cluster, from: null, to: null });
     return await this.chain.beginHead(tx, signHead(this.keys.chain.first, GENESIS, nothing));
   }
 }

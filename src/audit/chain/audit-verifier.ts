@@ -1,23 +1,23 @@
 import type { EntityManager } from 'typeorm';
 import { Injectable, Logger } from '@nestjs/common';
-import { attestationOf, isAttested } from './audit-attestation.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { Clock } from '../../platform/clock.js';
+import type { AuditRow } from '../audit-entry.js';
+import type { AuditAttestationEntity } from '../audit.entity.js';
 import {
+  attestationOf,
+  AuditKeys,
+  BEFORE_ALL,
+  faultOfEnd,
   GENESIS,
+  isAttested,
   isGenuine,
   nextSeal,
   sameBytes,
   type SealedPoint,
-  AuditKeys,
-  faultOfEnd,
-  BEFORE_ALL,
-} from '../chain/audit-chain.js';
-import type { AuditAttestationEntity } from '../audit.entity.js';
-import type { AuditRow } from '../audit-entry.js';
-import { AuditVerifyRepository, type SealedRow } from './audit-verify.repository.js';
-import { Clock } from '../../platform/clock.js';
-import { Transactions } from '../../platform/database/transactions.js';
-import { AuditChainRepository } from '../chain/audit-chain.repository.js';
-import { lastAcceptedAt, AuditWitness, type SeenHead } from '../anchor/audit-witness.js';
+} from './audit-chain.js';
+import { AuditChainRepository, type SealedRow } from './audit-chain.repository.js';
+import { AuditWitness, lastAcceptedAt, type SeenHead } from './audit-witness.js';
 
 /** `unknown`: the key of the seal or its row is missing. */
 export type Verdict = 'genuine' | 'unknown' | 'altered';
@@ -33,17 +33,17 @@ export interface JudgedSeal {
 /** Walks the chain from its beginning and judges each seal and its row, with their keys or by an attestation. */
 export class SealWalk {
   constructor(
-    private readonly records: AuditVerifyRepository,
+    private readonly chain: AuditChainRepository,
     private readonly keys: AuditKeys,
   ) {}
 
   async *pages(manager: EntityManager): AsyncGenerator<JudgedSeal[]> {
     let previous = GENESIS;
     for (;;) {
-      const page = await this.records.sealsAfter(manager, previous.seq);
+      const page = await this.chain.sealsAfter(manager, previous.seq);
       const last = page.at(-1);
       if (!last) return;
-      const attestations = await this.records.attestationsBetween(manager, page[0]!.seq, last.seq);
+      const attestations = await this.chain.attestationsBetween(manager, page[0]!.seq, last.seq);
       yield page.map((seal) => {
         const judged = this.judge(previous, seal, attestations);
         previous = { seq: seal.seq, hash: seal.hash };
@@ -64,16 +64,16 @@ export class SealWalk {
       const verdict = isAttested(attestation, this.keys.attestations, previous, seal, row)
         ? 'genuine'
         : 'altered';
-      return { seal, previous, verdict, attestedBy: attestation.keyId };
+      return { seal, previous, verdict, attestedBy: attestation.key_id };
     }
     return { seal, previous, verdict: this.judgeByKeys(previous, seal, row) };
   }
 
-  private judgeByKeys(previous: SealedPoint, { hash, keyId }: SealedRow, row: AuditRow): Verdict {
-    const chain = this.keys.chain.find(keyId);
-    if (!chain || !this.keys.rows.find(row.key_id)) return 'unknown';
+  private judgeByKeys(previous: SealedPoint, { hash, key_id }: SealedRow, row: AuditRow): Verdict {
+    const named = this.keys.chain.find(key_id);
+    if (!named || !this.keys.rows.find(row.key_id)) return 'unknown';
     const genuine =
-      isGenuine(row, this.keys.rows) && sameBytes(hash, nextSeal(chain.key, previous, row).hash);
+      isGenuine(row, this.keys.rows) && sameBytes(hash, nextSeal(named.key, previous, row).hash);
     return genuine ? 'genuine' : 'altered';
   }
 }
@@ -103,12 +103,11 @@ export class AuditVerifier {
   constructor(
     private readonly transactions: Transactions,
     private readonly chain: AuditChainRepository,
-    private readonly records: AuditVerifyRepository,
     private readonly keys: AuditKeys,
     private readonly witness: AuditWitness,
     private readonly clock: Clock,
   ) {
-    this.seals = new SealWalk(records, keys);
+    this.seals = new SealWalk(chain, keys);
   }
 
   /** Whether the last verification of any replica found a fault that was not accepted since. */
@@ -139,7 +138,7 @@ export class AuditVerifier {
     const fault = faultOfEnd(end, this.keys.chain);
     const acceptedAt = await lastAcceptedAt(manager, this.chain, this.keys);
     const seals = await this.walkSeals(manager);
-    const sealedTo = end.restored ? null : (end.head?.sealedTo ?? null);
+    const sealedTo = end.restored ? null : (end.head?.sealed_to ?? null);
     const rest = await this.walkUnsealed(manager, sealedTo);
     const invalidId = seals.invalidId ?? rest.invalidId;
     const rewound =
@@ -157,7 +156,7 @@ export class AuditVerifier {
     let count = 0;
     for await (const page of this.seals.pages(manager)) {
       for (const { seal, verdict } of page) {
-        if (verdict !== 'genuine') return { count, invalidId: seal.auditId };
+        if (verdict !== 'genuine') return { count, invalidId: seal.audit_id };
         count += 1;
       }
     }
@@ -174,7 +173,7 @@ export class AuditVerifier {
       afterId = last.id;
       const ids = page.filter(({ sealed }) => !sealed).map(({ id }) => id);
       if (ids.length === 0) continue;
-      for (const row of await this.records.unsealedAmong(manager, ids, sealedTo)) {
+      for (const row of await this.chain.unsealedAmong(manager, ids, sealedTo)) {
         count += 1;
         if (row.overdue || !isGenuine(row, this.keys.rows)) invalidId ??= row.id;
       }

@@ -2,13 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { type Tx, Transactions } from '../../platform/database/transactions.js';
-import { acceptHead, AuditWitness } from '../anchor/audit-witness.js';
-import { attestationMac, NOT_ATTESTED } from './audit-attestation.js';
-import { AuditChainRepository } from '../chain/audit-chain.repository.js';
-import { type AuditKeys, faultOfEnd, signHead } from '../chain/audit-chain.js';
-import { AuditSealer } from '../chain/audit-sealing.js';
+import {
+  attestationMac,
+  type AuditKeys,
+  faultOfEnd,
+  NOT_ATTESTED,
+  signHead,
+} from './audit-chain.js';
+import { AuditChainRepository } from './audit-chain.repository.js';
+import { AuditSealer } from './audit-sealer.js';
 import { AuditVerifier, type JudgedSeal, SealWalk } from './audit-verifier.js';
-import { AuditVerifyRepository } from './audit-verify.repository.js';
+import { acceptHead, AuditWitness } from './audit-witness.js';
 
 const RETRY_MS = 50;
 
@@ -23,7 +27,6 @@ class AlteredTrailError extends Error {}
 export class AuditResealing {
   private readonly transactions: Transactions;
   private readonly chain = new AuditChainRepository();
-  private readonly records = new AuditVerifyRepository();
   private readonly sealer: AuditSealer;
   private readonly walk: SealWalk;
   private readonly verifier: AuditVerifier;
@@ -36,15 +39,8 @@ export class AuditResealing {
     const clock = new Clock();
     const witness = new AuditWitness(this.chain, keys, clock);
     this.sealer = new AuditSealer(this.transactions, this.chain, keys, witness);
-    this.walk = new SealWalk(this.records, keys);
-    this.verifier = new AuditVerifier(
-      this.transactions,
-      this.chain,
-      this.records,
-      keys,
-      witness,
-      clock,
-    );
+    this.walk = new SealWalk(this.chain, keys);
+    this.verifier = new AuditVerifier(this.transactions, this.chain, keys, witness, clock);
   }
 
   /** Returns the number of seals that an older key made, or whose row it signed. */
@@ -58,7 +54,7 @@ export class AuditResealing {
     }
     let attested = 0;
     for await (const page of this.walk.pages(manager)) attested += await this.attest(page);
-    if (await this.records.hasUnsealedOfOthers(manager, this.keys.rows.first.id)) {
+    if (await this.chain.hasUnsealedOfOthers(manager, this.keys.rows.first.id)) {
       throw new AlteredTrailError(
         'Entries of an older key still wait to be sealed. Run this command again.',
       );
@@ -83,7 +79,7 @@ export class AuditResealing {
   private async attest(page: readonly JudgedSeal[]): Promise<number> {
     const { id, key } = this.keys.attestations.first;
     const needed = page.filter(
-      ({ seal }) => seal.keyId !== this.keys.chain.first.id || seal.row?.key_id !== id,
+      ({ seal }) => seal.key_id !== this.keys.chain.first.id || seal.row?.key_id !== id,
     );
     this.refuse(page);
     if (needed.every(({ attestedBy }) => attestedBy === id)) return needed.length;
@@ -93,7 +89,7 @@ export class AuditResealing {
     for (const { seal, previous } of page) {
       macs[Number(seal.seq - first)] = attestationMac(key, previous, seal, seal.row!);
     }
-    await this.records.writeAttestation(this.dataSource.manager, {
+    await this.chain.writeAttestation(this.dataSource.manager, {
       first_seq: first,
       last_seq: last,
       macs: Buffer.concat(macs),
@@ -106,11 +102,11 @@ export class AuditResealing {
     for (const { seal, verdict } of page) {
       if (verdict === 'altered') {
         throw new AlteredTrailError(
-          `The audit trail was altered at ${seal.auditId}, so no other key can attest it. Keep the older keys.`,
+          `The audit trail was altered at ${seal.audit_id}, so no other key can attest it. Keep the older keys.`,
         );
       }
       if (verdict === 'unknown') {
-        const missing = this.keys.chain.find(seal.keyId) ? seal.row!.key_id : seal.keyId;
+        const missing = this.keys.chain.find(seal.key_id) ? seal.row!.key_id : seal.key_id;
         throw new AlteredTrailError(`The audit trail needs the key ${missing}, which is missing.`);
       }
     }
@@ -125,7 +121,7 @@ export class AuditResealing {
     const locked = await this.chain.lockHead(tx);
     const end = await this.chain.readEnd(tx);
     const { head } = end;
-    if (!head || head.keyId === this.keys.chain.first.id) return true;
+    if (!head || head.key_id === this.keys.chain.first.id) return true;
     if (!locked) return false;
     const fault = faultOfEnd(end, this.keys.chain);
     if (fault !== undefined) throw new AlteredTrailError(`The audit trail was altered: ${fault}.`);

@@ -1,11 +1,11 @@
 import { Logger } from '@nestjs/common';
-import type { AuditAnchor } from '../anchor/audit-anchor.js';
+import type { AuditAnchor } from './audit-witness.js';
 import {
   type AuditBacklog,
   type AuditSealer,
   BrokenChainError,
   AuditSealingLoop,
-} from './audit-sealing.js';
+} from './audit-sealer.js';
 
 describe('the log of the sealer if sealing fails', () => {
   const [error, warn] = (['error', 'warn', 'log'] as const).map((level) =>

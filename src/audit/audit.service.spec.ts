@@ -1,0 +1,28 @@
+import type { AuditRepository } from './audit.repository.js';
+import { AuditService } from './audit.service.js';
+import type { AuditVerifier, Verification } from './chain/audit-verifier.js';
+
+describe('the verification of the audit trail', () => {
+  const valid: Verification = { valid: true, checked: 1, unsealed: 0 };
+  const ends: ((found: Verification | Error) => void)[] = [];
+  const verify = () =>
+    new Promise<Verification>((resolve, reject) => {
+      ends.push((found) => (found instanceof Error ? reject(found) : resolve(found)));
+    });
+  const service = new AuditService({} as AuditRepository, { verify } as AuditVerifier);
+
+  it('runs once for all callers that come during a run, after that run, even if it fails', async () => {
+    const first = service.verify();
+    const others = [1, 2, 3, 4].map(() => service.verify());
+    expect(ends).toHaveLength(1);
+    ends[0]!(new Error('the database is gone'));
+    await expect(first).rejects.toThrow('the database is gone');
+    while (ends.length < 2) await Promise.resolve();
+    ends[1]!(valid);
+    expect(await Promise.all(others)).toEqual(others.map(() => valid));
+    expect(ends).toHaveLength(2);
+    const last = service.verify();
+    ends[2]!(valid);
+    expect(await last).toEqual(valid);
+  });
+});

@@ -20,12 +20,7 @@ import { AwaitedRuns } from './execution/awaited-runs.js';
 import { ClaimRepository } from './execution/claim.repository.js';
 import { ActionCounts, ActionListRepository } from './listing/action-list.repository.js';
 
-/**
- * The rooms: `catalogue` says which actions there are, and `policy` who must approve them. `requests` creates actions,
- * decides on them and rolls them back. `execution` runs them. `records` holds the row of an action, its repository, and what
- * is recorded of each change. `listing` has the lists and their totals, `feed` every change
- * of actions.
- */
+/** Requests, decisions, rollbacks and lists of actions. `execution/` runs them. */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
   controllers: [ActionsController],

@@ -34,6 +34,7 @@ import type { Severity } from '../incidents/incident.js';
 import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
 import { ActionDecisions } from './action-decisions.js';
 import { ActionConnectors } from './execution/action-connectors.js';
+
 export interface OfferedType {
   readonly type: ActionType;
   /** Level on this site, before the incident or the target raises it. */

@@ -6,6 +6,7 @@ import {
 } from '../actions/action.js';
 import { Choice, Flag, Instant, Nested, Reason, Text } from '../platform/validation/fields.js';
 import type { ModuleContract } from '../platform/openapi/module-contract.js';
+
 const LONGEST_TEXT = 2_000;
 
 export class ActionApprovalDto {

@@ -12,7 +12,8 @@ import { AwaitedRuns } from './execution/awaited-runs.js';
 import type { Caller } from '../platform/http/caller.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { resultOfLoss } from './execution/execution-rules.js';
-interface LockedAction {
+
+export interface LockedAction {
   readonly action: Action;
   /** Absent for direct actions, and if the incident was deleted. */
   readonly incident?: LockedIncident;

@@ -17,6 +17,7 @@ import { ActionConnectors } from './execution/action-connectors.js';
 import { RequiredLevels } from './required-levels.js';
 import { ACTION_EVENTS, type ActionEventPayload } from './action-records.js';
 import { ActionsRepository } from './actions.repository.js';
+
 /** The types that any connector has a preview for. */
 const PREVIEWED: readonly string[] = [
   'quarantine_email',

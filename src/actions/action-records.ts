@@ -25,6 +25,7 @@ import { Statements } from '../platform/database/statements.js';
 import { type ChangeRecords, INSERT_RECORDS, recordValues } from './action-rows.js';
 import { shortened, titleLine } from '../incidents/raw-data-text.js';
 import { shownStart, storable } from '../platform/text.js';
+
 /** The domain events of this module, by their names. */
 export const ACTION_EVENTS = {
   pendingApproval: 'action.pending_approval',

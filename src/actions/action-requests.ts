@@ -41,6 +41,7 @@ import { IncidentsService } from '../incidents/incidents.service.js';
 import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
 import { parameterErrors } from './parameter-rules.js';
 import { DuplicateActionError, EARLIER, type Twin, Twins } from './action-twins.js';
+
 export interface ActionToCreate {
   readonly action_type: ActionTypeName;
   readonly parameters: Parameters;

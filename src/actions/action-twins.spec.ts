@@ -1,5 +1,6 @@
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import { targetHash } from './action-twins.js';
+
 type Given = readonly [
   type: ActionTypeName,
   parameters: Readonly<Record<string, unknown>>,

@@ -24,6 +24,7 @@ import {
   type RequiredLevel,
   shownActionId,
 } from './action.js';
+
 /** An action of the same type on the same target as a requested one, recent enough that the request repeats it. */
 export type Twin = Pick<Action, 'id' | 'action_type' | 'requested_by' | 'requested_at'> & {
   readonly status: 'pending' | 'pending_approval' | 'completed';

@@ -22,6 +22,7 @@ import { ApiBody, type SchemaObject } from '@nestjs/swagger';
 import { ApiSchemas } from '../platform/openapi/answers.js';
 import { pascal, ref } from '../platform/openapi/schemas.js';
 import { REPEAT } from './actions.dto.js';
+
 class ActionParameterDto {
   @Text({ example: 'message_id' })
   readonly name: string;

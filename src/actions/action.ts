@@ -315,7 +315,7 @@ export function isPerson(principal: string): boolean {
   return !NOBODY.test(principal);
 }
 
-/** Whoever approved it; else who requested it, where that is a person; else the system. */
+/** The approver, else the requester if it is a person, else the system. */
 export function executedBy({
   approved_by,
   requested_by,
@@ -323,7 +323,7 @@ export function executedBy({
   return approved_by ?? (isPerson(requested_by) ? requested_by : SYSTEM);
 }
 
-/** All who asked for the action. Under the rule of four eyes none of them approves it, or rolls it back alone. */
+/** All requesters of the action. With APPROVAL_FOUR_EYES none of them may approve it or roll it back alone. */
 export function askersOf({ requested_by, on_behalf_of, authors = [] }: Action): readonly string[] {
   return [requested_by, ...(on_behalf_of === undefined ? [] : [on_behalf_of]), ...authors];
 }
@@ -355,6 +355,17 @@ export const ActionId = (options: FieldOptions = {}) =>
 
 export function shownActionId(id: string): string {
   return `${PREFIX}${id}`;
+}
+
+/** The action with ids in the form that answers show. */
+export function withShownIds(action: Action): Action {
+  const { id, rollback_of, rolled_back_by } = action;
+  return {
+    ...action,
+    id: shownActionId(id),
+    rollback_of: rollback_of && shownActionId(rollback_of),
+    rolled_back_by: rolled_back_by && shownActionId(rolled_back_by),
+  };
 }
 
 /** Throws NotFoundError for a malformed id. */

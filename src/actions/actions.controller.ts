@@ -1,4 +1,14 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
+import {
+  applyDecorators,
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
@@ -6,8 +16,9 @@ import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
-import { actionIdOf } from './action.js';
-import { ActionFeed, ActionsService } from './actions.service.js';
+import type { Participant } from '../platform/database/transactions.js';
+import { type Action, actionIdOf } from './action.js';
+import { ActionFeed, ActionsService, RollbackService } from './actions.service.js';
 import {
   ActionChangesDto,
   ActionDto,
@@ -18,26 +29,55 @@ import {
   ExecutedActionDto,
   IncidentActionsQueryDto,
   RolledBackActionDto,
+  presentExecuted,
+  presentRollback,
+  presentSummary,
   statusOfExecution,
 } from './actions.dto.js';
 import { ActionTypeDto, ApiActionRequest } from './action-types.dto.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import { IncidentIdPipe } from '../incidents/incident-reference.js';
-import { RollbackService } from './rollback.service.js';
 import { ClientLeft } from '../platform/http/handler-options.js';
 import { ChangesQueryDto } from '../platform/paging/changes-query.dto.js';
 
+const DUPLICATE =
+  'The same action on the same target waits, runs, or was completed within `ACTION_REPEAT_MINUTES`, for any incident. Nothing was requested. An earlier action that does less does not count: a shorter block, a quick scan before a full scan, a block that is over, or a simulated action if a real connector exists now. `details` names the earlier action, its status, who requested it, and when. `repeat: true` requests the action anyway.';
+
+/** Documents a request for an action. */
+const ApiExecutes = (meanings: Parameters<typeof ApiErrorMeanings>[0] = {}): MethodDecorator =>
+  applyDecorators(
+    ApiActionRequest(),
+    ApiAnswer({
+      status: 200,
+      description: 'The action has ended: completed or failed.',
+      type: ExecutedActionDto,
+    }),
+    ApiAnswer({
+      status: 202,
+      description: 'The action waits for approval, or has not ended within `ACTION_WAIT_MS`.',
+      type: ExecutedActionDto,
+    }),
+    ApiErrors('duplicate_action', 'kill_switch_active'),
+    ApiErrorMeanings({
+      ...meanings,
+      duplicate_action: DUPLICATE,
+      kill_switch_active:
+        'The kill switch is on: nothing was requested. `details` has the reason, who turned it on, and when.',
+    }),
+  );
+
 @ApiTags('Actions')
-@Controller('api/actions')
+@Controller('api')
 @Requires('viewer')
 export class ActionsController {
   constructor(
     private readonly actions: ActionsService,
-    private readonly rollbacks: RollbackService,
     private readonly runs: AwaitedRuns,
+    private readonly rollbacks: RollbackService,
+    private readonly feed: ActionFeed,
   ) {}
 
-  @Get()
+  @Get('actions')
   @Operation(
     'listActions',
     'List actions',
@@ -51,10 +91,10 @@ export class ActionsController {
   })
   async list(@Query(IncidentIdPipe) query: ActionQueryDto): Promise<ListAnswer<ActionSummaryDto>> {
     const page = await this.actions.list(ActionQueryDto.toRequest(query));
-    return ListAnswer.of(page, query, ActionSummaryDto.from);
+    return ListAnswer.of(page, query, presentSummary);
   }
 
-  @Get('types')
+  @Get('actions/types')
   @Operation(
     'listActionTypes',
     'List the types of actions',
@@ -70,7 +110,7 @@ export class ActionsController {
     return (await this.actions.types()).map(ActionTypeDto.from);
   }
 
-  @Post('execute')
+  @Post('actions/execute')
   @HttpCode(200)
   @Requires('analyst')
   @Operation(
@@ -78,40 +118,45 @@ export class ActionsController {
     'Execute an action without an incident',
     'Executes a look-up, or an action that belongs to no incident. The same rules hold as for an incident: `GET /api/actions/types` lists the types, parameters and levels. A failure is an outcome: the status of the answer is 200, and the status of the action is `failed`.',
   )
-  @ApiActionRequest()
-  @ApiAnswer({
-    status: 200,
-    description: 'The action has ended: completed or failed.',
-    type: ExecutedActionDto,
-  })
-  @ApiAnswer({
-    status: 202,
-    description: 'The action waits for approval, or has not ended within `ACTION_WAIT_MS`.',
-    type: ExecutedActionDto,
-  })
-  @ApiErrors('duplicate_action', 'kill_switch_active')
-  @ApiErrorMeanings({
-    duplicate_action:
-      'The same action on the same target waits, runs, or was completed within `ACTION_REPEAT_MINUTES`, for any incident. Nothing was requested. An earlier action that does less does not count: a shorter block, a quick scan before a full scan, a block that is over, or a simulated action if a real connector exists now. `details` names the earlier action, its status, who requested it, and when. `repeat: true` requests the action anyway.',
-    kill_switch_active:
-      'The kill switch is on: nothing was requested. `details` has the reason, who turned it on, and when.',
-  })
+  @ApiExecutes()
   async execute(
     @Body() body: ActionRequestDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ExecutedActionDto> {
-    const remember = idempotency.remember(ExecutedActionDto.from, {
-      status: statusOfExecution,
-      provisionalForMs: this.runs.answeredWithinMs,
-    });
-    const action = await this.actions.execute(caller, ActionRequestDto.toWanted(body), remember);
-    void reply.status(statusOfExecution(action));
-    return ExecutedActionDto.from(action);
+    return await this.answer(idempotency, reply, presentExecuted, (remember) =>
+      this.actions.execute(caller, ActionRequestDto.toWanted(body), remember),
+    );
   }
 
-  @Get(':id')
+  @Get('actions/changes')
+  @Operation(
+    'listActionChanges',
+    'Follow all changes of actions',
+    'For a program that keeps a copy of the actions, of all incidents and of none. Answers every change at least once, in the order in which the changes became visible, each with the action as it is now. Ask without a cursor first, then with the `cursor` of the answer before, and store the cursor together with what you made of the changes. After a crash, ask with the stored cursor. Ignore an action whose `updated_at` is before the one that you have.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'The next changes, and the cursor after them. `changes` may be empty.',
+    type: ActionChangesDto,
+  })
+  @ApiErrors('cursor_expired')
+  @ApiErrorMeanings({
+    cursor_expired:
+      'The cursor is older than 30 days (`details.reason` is `too_old`), or the database was restored after it was given (`database_restored`), so that changes may be missing. Start again with `from=beginning`, and remove what is not listed.',
+  })
+  async changes(
+    @Query() { cursor, from, limit, wait }: ChangesQueryDto,
+    @CurrentPrincipal() caller: Principal,
+    @ClientLeft() left: AbortSignal,
+  ): Promise<ActionChangesDto> {
+    const requireStillValid = () => caller.requireStillValid();
+    const request = { cursor, from, limit, waitMs: wait * 1_000, requireStillValid };
+    return ActionChangesDto.from(await this.feed.page(request, left));
+  }
+
+  @Get('actions/:id')
   @Operation(
     'getAction',
     'Read an action',
@@ -123,10 +168,10 @@ export class ActionsController {
     type: ActionDto,
   })
   async get(@Param('id') id: string): Promise<ActionDto> {
-    return ActionDto.from(await this.actions.get(actionIdOf(id)));
+    return presentSummary(await this.actions.get(actionIdOf(id)));
   }
 
-  @Post(':id/rollback')
+  @Post('actions/:id/rollback')
   @HttpCode(200)
   @Requires('analyst')
   @Operation(
@@ -165,26 +210,13 @@ export class ActionsController {
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RolledBackActionDto> {
-    const remember = idempotency.remember(RolledBackActionDto.from, {
-      status: statusOfExecution,
-      provisionalForMs: this.runs.answeredWithinMs,
-    });
-    const rollback = await this.rollbacks.rollBack(caller, actionIdOf(id), reason, remember);
-    void reply.status(statusOfExecution(rollback));
-    return RolledBackActionDto.from(rollback);
+    const original = actionIdOf(id);
+    return await this.answer(idempotency, reply, presentRollback, (remember) =>
+      this.rollbacks.rollBack(caller, original, reason, remember),
+    );
   }
-}
 
-@ApiTags('Actions')
-@Controller('api/incidents/:id/actions')
-@Requires('viewer')
-export class IncidentActionsController {
-  constructor(
-    private readonly actions: ActionsService,
-    private readonly runs: AwaitedRuns,
-  ) {}
-
-  @Post()
+  @Post('incidents/:id/actions')
   @HttpCode(200)
   @Requires('analyst')
   @Operation(
@@ -192,43 +224,21 @@ export class IncidentActionsController {
     'Execute an action on an incident',
     'The connector that provides the type executes the action, or the action waits for approval if its type, its target or the severity requires one. A failure is an outcome: the status of the answer is 200, and the status of the action is `failed`.',
   )
-  @ApiActionRequest()
-  @ApiAnswer({
-    status: 200,
-    description: 'The action has ended: completed or failed.',
-    type: ExecutedActionDto,
-  })
-  @ApiAnswer({
-    status: 202,
-    description: 'The action waits for approval, or has not ended within `ACTION_WAIT_MS`.',
-    type: ExecutedActionDto,
-  })
-  @ApiErrors('duplicate_action', 'kill_switch_active')
-  @ApiErrorMeanings({
-    not_found: 'There is no such incident.',
-    duplicate_action:
-      'The same action on the same target waits, runs, or was completed within `ACTION_REPEAT_MINUTES`, for any incident. Nothing was requested. An earlier action that does less does not count: a shorter block, a quick scan before a full scan, a block that is over, or a simulated action if a real connector exists now. `details` names the earlier action, its status, who requested it, and when. `repeat: true` requests the action anyway.',
-    kill_switch_active:
-      'The kill switch is on: nothing was requested. `details` has the reason, who turned it on, and when.',
-  })
-  async execute(
+  @ApiExecutes({ not_found: 'There is no such incident.' })
+  async executeForIncident(
     @Param('id', IncidentIdPipe) incidentId: string,
     @Body() body: ActionRequestDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ExecutedActionDto> {
-    const remember = idempotency.remember(ExecutedActionDto.from, {
-      status: statusOfExecution,
-      provisionalForMs: this.runs.answeredWithinMs,
-    });
     const wanted = { ...ActionRequestDto.toWanted(body), incident_id: incidentId };
-    const action = await this.actions.execute(caller, wanted, remember);
-    void reply.status(statusOfExecution(action));
-    return ExecutedActionDto.from(action);
+    return await this.answer(idempotency, reply, presentExecuted, (remember) =>
+      this.actions.execute(caller, wanted, remember),
+    );
   }
 
-  @Get()
+  @Get('incidents/:id/actions')
   @Operation(
     'listIncidentActions',
     'List the actions on an incident',
@@ -240,45 +250,27 @@ export class IncidentActionsController {
     type: ActionSummaryDto,
     list: true,
   })
-  async list(
+  async listOfIncident(
     @Param('id', IncidentIdPipe) incidentId: string,
     @Query() query: IncidentActionsQueryDto,
   ): Promise<ListAnswer<ActionSummaryDto>> {
     const request = ActionQueryDto.toRequest(query);
     const page = await this.actions.listOfIncident(incidentId, request);
-    return ListAnswer.of(page, query, ActionSummaryDto.from);
+    return ListAnswer.of(page, query, presentSummary);
   }
-}
 
-@ApiTags('Actions')
-@Controller('api/actions/changes')
-@Requires('viewer')
-export class ActionFeedController {
-  constructor(private readonly feed: ActionFeed) {}
-
-  @Get()
-  @Operation(
-    'listActionChanges',
-    'Follow all changes of actions',
-    'For a program that keeps a copy of the actions, of all incidents and of none. Answers every change at least once, in the order in which the changes became visible, each with the action as it is now. Ask without a cursor first, then with the `cursor` of the answer before, and store the cursor together with what you made of the changes. After a crash, ask with the stored cursor. Ignore an action whose `updated_at` is before the one that you have.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'The next changes, and the cursor after them. `changes` may be empty.',
-    type: ActionChangesDto,
-  })
-  @ApiErrors('cursor_expired')
-  @ApiErrorMeanings({
-    cursor_expired:
-      'The cursor is older than 30 days (`details.reason` is `too_old`), or the database was restored after it was given (`database_restored`), so that changes may be missing. Start again with `from=beginning`, and remove what is not listed.',
-  })
-  async changes(
-    @Query() { cursor, from, limit, wait }: ChangesQueryDto,
-    @CurrentPrincipal() caller: Principal,
-    @ClientLeft() left: AbortSignal,
-  ): Promise<ActionChangesDto> {
-    const requireStillValid = () => caller.requireStillValid();
-    const request = { cursor, from, limit, waitMs: wait * 1_000, requireStillValid };
-    return ActionChangesDto.from(await this.feed.page(request, left));
+  /** Answers with an action that may run on after the answer. */
+  private async answer<T>(
+    idempotency: Idempotency,
+    reply: FastifyReply,
+    shown: (action: Action) => T,
+    run: (remember: Participant<Action>) => Promise<Action>,
+  ): Promise<T> {
+    const provisionalForMs = this.runs.answeredWithinMs;
+    const action = await run(
+      idempotency.remember(shown, { status: statusOfExecution, provisionalForMs }),
+    );
+    void reply.status(statusOfExecution(action));
+    return shown(action);
   }
 }

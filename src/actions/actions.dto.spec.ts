@@ -1,5 +1,6 @@
 import { createValidationPipe } from '../platform/validation/validation.pipe.js';
 import { ActionRollbackDto } from './actions.dto.js';
+
 describe('The reason of a rollback', () => {
   const check = (reason: unknown): Promise<unknown> =>
     createValidationPipe().transform({ reason }, { type: 'body', metatype: ActionRollbackDto });

@@ -1,4 +1,5 @@
-import { ActionResultDto } from './action.js';
+import { PickType } from '@nestjs/swagger';
+import { present } from '../platform/validation/present.js';
 import {
   Choice,
   Flag,
@@ -14,14 +15,14 @@ import {
 } from '../platform/validation/fields.js';
 import {
   type Action,
+  ActionResultDto,
+  withShownIds,
   ACTION_STATUSES,
   ActionId,
   type ActionStatus,
   REQUIRED_LEVELS,
   type RequiredLevel,
   shownActionId,
-  type ActionIncident,
-  type ActionPreview,
 } from './action.js';
 import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-types.js';
 import type { WantedAction } from './action-requests.js';
@@ -61,12 +62,139 @@ export class ActionRequestDto {
   }
 }
 
-export class ExecutedActionDto {
+const TIME = '2026-01-31T09:30:00.000Z';
+
+const When = (description?: string) => Instant({ optional: true, description, example: TIME });
+const Who = (description?: string) => Text({ optional: true, description, example: 'alice' });
+const OtherAction = (description: string) =>
+  ActionId({ optional: true, description, example: undefined });
+
+class ActionPreviewDto {
+  @WholeNumber({
+    min: 0,
+    optional: true,
+    description:
+      'Number of mails that the action would change. Absent if the connector could not find out.',
+    example: 2,
+  })
+  readonly count?: number;
+
+  @Text({
+    description: 'What the action would change, or why this is not known.',
+    example: 'Moves 2 mails to quarantine in alice@corp.example.',
+  })
+  readonly message: string;
+}
+
+class ActionIncidentDto {
+  @Text({ example: 'INC-2026-0042' })
+  readonly incident_number: string;
+
+  @Text({ example: 'phishing' })
+  readonly incident_type: string;
+
+  @Text({ example: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com' })
+  readonly title: string;
+
+  @Choice('Severity', SEVERITIES, { example: 'high' })
+  readonly severity: Severity;
+
+  @Choice('IncidentStatus', INCIDENT_STATUSES, { example: 'open' })
+  readonly status: IncidentStatus;
+}
+
+export class ActionSummaryDto {
   @ActionId()
-  readonly action_id: string;
+  readonly id: string;
+
+  @Id('IncidentId', {
+    optional: true,
+    description: 'Absent for direct execution.',
+    example: undefined,
+  })
+  readonly incident_id?: string;
+
+  @Nested(() => ActionIncidentDto, {
+    optional: true,
+    description: 'Absent for direct execution, and when the incident was deleted.',
+  })
+  readonly incident?: ActionIncidentDto;
+
+  @OpenChoice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  readonly action_type: string;
 
   @Choice('ActionStatus', ACTION_STATUSES, { example: 'completed' })
   readonly status: ActionStatus;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description:
+      'Level that has, or had, to approve the action. The level is judged when the action is requested, and again when it is approved.',
+  })
+  readonly approval_level?: RequiredLevel;
+
+  @JsonObject({ example: PARAMETERS_EXAMPLE })
+  readonly parameters: Readonly<Record<string, unknown>>;
+
+  @Text({ example: 'alice' })
+  readonly requested_by: string;
+
+  @Instant({ example: TIME })
+  readonly requested_at: Date;
+
+  @Instant({
+    description: 'Latest of the times at which the action was requested, decided on or executed.',
+    example: TIME,
+  })
+  readonly updated_at: Date;
+
+  @Id('PlaybookRunId', {
+    optional: true,
+    description: 'Playbook run that requested the action.',
+    example: undefined,
+  })
+  readonly playbook_run_id?: string;
+
+  @Who(
+    'Principal who started the playbook run. For an automatic run: the person or key that gave the verdict or requested the triage.',
+  )
+  readonly on_behalf_of?: string;
+
+  @When('While the action waits for approval: last time at which it can be approved.')
+  readonly expires_at?: Date;
+
+  @Nested(() => ActionPreviewDto, {
+    optional: true,
+    description:
+      'What the action would change outside, looked up once when it began to wait for approval. Present for `quarantine_email` and `delete_email` at Microsoft Graph, a moment after the request.',
+  })
+  readonly preview?: ActionPreviewDto;
+
+  @Who(
+    'Principal who approved the action or, without approval, requested it. `system` if no person did.',
+  )
+  readonly executed_by?: string;
+
+  @When('When its execution ended.')
+  readonly executed_at?: Date;
+
+  @Who()
+  readonly approved_by?: string;
+
+  @When()
+  readonly approved_at?: Date;
+
+  @Text({ optional: true, description: 'Comment of the approver.' })
+  readonly comment?: string;
+
+  @Who('`system` if nobody decided in time.')
+  readonly rejected_by?: string;
+
+  @When()
+  readonly rejected_at?: Date;
+
+  @Text({ optional: true })
+  readonly rejection_reason?: string;
 
   @Nested(() => ActionResultDto, {
     optional: true,
@@ -74,19 +202,24 @@ export class ExecutedActionDto {
   })
   readonly result?: ActionResultDto;
 
-  @Choice('RequiredLevel', REQUIRED_LEVELS, {
-    optional: true,
-    description: 'Level that has to approve the action. Absent if it needs no approval.',
-    example: 'senior',
-  })
-  readonly approval_level?: RequiredLevel;
+  @OtherAction('For a rollback: the action that it rolls back.')
+  readonly rollback_of?: string;
 
-  @Instant({
-    optional: true,
-    description: 'While the action waits for approval: last time at which it can be approved.',
-    example: '2026-02-01T09:30:00.000Z',
-  })
-  readonly expires_at?: string;
+  @OtherAction('The rollback of this action.')
+  readonly rolled_back_by?: string;
+}
+
+/** The contract has a name for an action in a list and one for a single action. Generated clients use both. */
+export class ActionDto extends ActionSummaryDto {}
+
+export class ExecutedActionDto extends PickType(ActionSummaryDto, [
+  'status',
+  'result',
+  'approval_level',
+  'expires_at',
+]) {
+  @ActionId()
+  readonly action_id: string;
 
   @Text({
     optional: true,
@@ -94,23 +227,48 @@ export class ExecutedActionDto {
     example: 'isolate_host needs approval at level senior or higher.',
   })
   readonly message?: string;
-
-  static from(this: void, action: Action): ExecutedActionDto {
-    const { id, action_type, status, result, approval_level, expires_at } = action;
-    return {
-      action_id: shownActionId(id),
-      status,
-      result: result && result,
-      approval_level,
-      expires_at: expires_at?.toISOString(),
-      message:
-        status === 'pending_approval' ? whoMayApprove(action_type, approval_level) : undefined,
-    };
-  }
 }
 
-function whoMayApprove(type: ActionTypeName, level: RequiredLevel | undefined): string {
-  return `${type} needs approval at level ${level}${level === 'manager' ? '' : ' or higher'}.`;
+export class RolledBackActionDto extends PickType(ActionSummaryDto, [
+  'status',
+  'result',
+  'approval_level',
+  'expires_at',
+]) {
+  @ActionId({
+    description: 'Id of the rollback, an action of the inverse type.',
+    example: 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f',
+  })
+  readonly rollback_action_id: string;
+
+  @ActionId()
+  readonly original_action_id: string;
+}
+
+const presentFields = present(ActionSummaryDto);
+const presentEnd = present(ExecutedActionDto);
+const presentRolledBack = present(RolledBackActionDto);
+
+export function presentSummary(action: Action): ActionSummaryDto {
+  return presentFields(withShownIds(action));
+}
+
+export function presentExecuted(action: Action): ExecutedActionDto {
+  const message = action.status === 'pending_approval' ? whoMayApprove(action) : undefined;
+  return presentEnd({ ...action, action_id: shownActionId(action.id), message });
+}
+
+export function presentRollback(rollback: Action): RolledBackActionDto {
+  const { id, rollback_of = '' } = withShownIds(rollback);
+  return presentRolledBack({
+    ...rollback,
+    rollback_action_id: id,
+    original_action_id: rollback_of,
+  });
+}
+
+function whoMayApprove({ action_type, approval_level: level }: Action): string {
+  return `${action_type} needs approval at level ${level}${level === 'manager' ? '' : ' or higher'}.`;
 }
 
 /** 202 while the work is not finished. An action that failed has finished: that is an outcome, and no error. */
@@ -121,54 +279,6 @@ export function statusOfExecution({ status }: Pick<Action, 'status'>): number {
 export class ActionRollbackDto {
   @Reason({ max: 2_000, example: 'It was a false alarm.' })
   readonly reason: string;
-}
-
-export class RolledBackActionDto {
-  @ActionId({
-    description: 'Id of the rollback, an action of the inverse type.',
-    example: 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f',
-  })
-  readonly rollback_action_id: string;
-
-  @ActionId()
-  readonly original_action_id: string;
-
-  @Choice('ActionStatus', ACTION_STATUSES, {
-    description: 'Status of the rollback.',
-    example: 'completed',
-  })
-  readonly status: ActionStatus;
-
-  @Nested(() => ActionResultDto, {
-    optional: true,
-    description: 'Present after the action has ended.',
-  })
-  readonly result?: ActionResultDto;
-
-  @Choice('RequiredLevel', REQUIRED_LEVELS, {
-    optional: true,
-    description: 'Present if another person has to approve the rollback.',
-  })
-  readonly approval_level?: RequiredLevel;
-
-  @Instant({
-    optional: true,
-    description: 'While the action waits for approval: last time at which it can be approved.',
-    example: '2026-02-01T09:30:00.000Z',
-  })
-  readonly expires_at?: string;
-
-  static from(this: void, action: Action): RolledBackActionDto {
-    const { id, rollback_of, status, result, approval_level, expires_at } = action;
-    return {
-      rollback_action_id: shownActionId(id),
-      original_action_id: shownActionId(rollback_of ?? ''),
-      status,
-      result: result && result,
-      approval_level,
-      expires_at: expires_at?.toISOString(),
-    };
-  }
 }
 
 const SORTS = sortWords(...SORT_FIELDS);
@@ -246,203 +356,6 @@ export class ActionQueryDto extends IncidentActionsQueryDto {
   }
 }
 
-const TIME = '2026-01-31T09:30:00.000Z';
-
-const When = (description?: string) => Instant({ optional: true, description, example: TIME });
-const Who = (description?: string) => Text({ optional: true, description, example: 'alice' });
-const OtherAction = (description: string) =>
-  ActionId({ optional: true, description, example: undefined });
-
-class ActionPreviewDto {
-  @WholeNumber({
-    min: 0,
-    optional: true,
-    description:
-      'Number of mails that the action would change. Absent if the connector could not find out.',
-    example: 2,
-  })
-  readonly count?: number;
-
-  @Text({
-    description: 'What the action would change, or why this is not known.',
-    example: 'Moves 2 mails to quarantine in alice@corp.example.',
-  })
-  readonly message: string;
-
-  static from(this: void, { count, message }: ActionPreview): ActionPreviewDto {
-    return { count, message };
-  }
-}
-
-class ActionIncidentDto {
-  @Text({ example: 'INC-2026-0042' })
-  readonly incident_number: string;
-
-  @Text({ example: 'phishing' })
-  readonly incident_type: string;
-
-  @Text({ example: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com' })
-  readonly title: string;
-
-  @Choice('Severity', SEVERITIES, { example: 'high' })
-  readonly severity: Severity;
-
-  @Choice('IncidentStatus', INCIDENT_STATUSES, { example: 'open' })
-  readonly status: IncidentStatus;
-
-  static from(this: void, incident: ActionIncident): ActionIncidentDto {
-    const { incident_number, incident_type, title, severity, status } = incident;
-    return {
-      incident_number,
-      incident_type,
-      title,
-      severity,
-      status,
-    };
-  }
-}
-
-/** An action with all its fields. Lists show all of them, too. */
-export class ActionSummaryDto {
-  @ActionId()
-  readonly id: string;
-
-  @Id('IncidentId', {
-    optional: true,
-    description: 'Absent for direct execution.',
-    example: undefined,
-  })
-  readonly incident_id?: string;
-
-  @Nested(() => ActionIncidentDto, {
-    optional: true,
-    description: 'Absent for direct execution, and when the incident was deleted.',
-  })
-  readonly incident?: ActionIncidentDto;
-
-  @OpenChoice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
-  readonly action_type: string;
-
-  @Choice('ActionStatus', ACTION_STATUSES, { example: 'completed' })
-  readonly status: ActionStatus;
-
-  @Choice('RequiredLevel', REQUIRED_LEVELS, {
-    optional: true,
-    description:
-      'Level that has, or had, to approve the action. The level is judged when the action is requested, and again when it is approved.',
-  })
-  readonly approval_level?: RequiredLevel;
-
-  @JsonObject({ example: PARAMETERS_EXAMPLE })
-  readonly parameters: Readonly<Record<string, unknown>>;
-
-  @Text({ example: 'alice' })
-  readonly requested_by: string;
-
-  @Instant({ example: TIME })
-  readonly requested_at: string;
-
-  @Instant({
-    description: 'Latest of the times at which the action was requested, decided on or executed.',
-    example: TIME,
-  })
-  readonly updated_at: string;
-
-  @Id('PlaybookRunId', {
-    optional: true,
-    description: 'Playbook run that requested the action.',
-    example: undefined,
-  })
-  readonly playbook_run_id?: string;
-
-  @Who(
-    'Principal who started the playbook run. For an automatic run: the person or key that gave the verdict or requested the triage.',
-  )
-  readonly on_behalf_of?: string;
-
-  @When('While the action waits for approval: last time at which it can be approved.')
-  readonly expires_at?: string;
-
-  @Nested(() => ActionPreviewDto, {
-    optional: true,
-    description:
-      'What the action would change outside, looked up once when it began to wait for approval. Present for `quarantine_email` and `delete_email` at Microsoft Graph, a moment after the request.',
-  })
-  readonly preview?: ActionPreviewDto;
-
-  @Who(
-    'Principal who approved the action or, without approval, requested it. `system` if no person did.',
-  )
-  readonly executed_by?: string;
-
-  @When('When its execution ended.')
-  readonly executed_at?: string;
-
-  @Who()
-  readonly approved_by?: string;
-
-  @When()
-  readonly approved_at?: string;
-
-  @Text({ optional: true, description: 'Comment of the approver.' })
-  readonly comment?: string;
-
-  @Who('`system` if nobody decided in time.')
-  readonly rejected_by?: string;
-
-  @When()
-  readonly rejected_at?: string;
-
-  @Text({ optional: true })
-  readonly rejection_reason?: string;
-
-  @Nested(() => ActionResultDto, {
-    optional: true,
-    description: 'Present after the action has ended.',
-  })
-  readonly result?: ActionResultDto;
-
-  @OtherAction('For a rollback: the action that it rolls back.')
-  readonly rollback_of?: string;
-
-  @OtherAction('The rollback of this action.')
-  readonly rolled_back_by?: string;
-
-  static from(this: void, action: Action): ActionSummaryDto {
-    const { incident, preview, result, rollback_of, rolled_back_by } = action;
-    return {
-      id: shownActionId(action.id),
-      incident_id: action.incident_id,
-      incident: incident && ActionIncidentDto.from(incident),
-      action_type: action.action_type,
-      status: action.status,
-      approval_level: action.approval_level,
-      parameters: action.parameters,
-      requested_by: action.requested_by,
-      requested_at: action.requested_at.toISOString(),
-      updated_at: action.updated_at.toISOString(),
-      playbook_run_id: action.playbook_run_id,
-      on_behalf_of: action.on_behalf_of,
-      expires_at: action.expires_at?.toISOString(),
-      preview: preview && ActionPreviewDto.from(preview),
-      executed_by: action.executed_by,
-      executed_at: action.executed_at?.toISOString(),
-      approved_by: action.approved_by,
-      approved_at: action.approved_at?.toISOString(),
-      comment: action.comment,
-      rejected_by: action.rejected_by,
-      rejected_at: action.rejected_at?.toISOString(),
-      rejection_reason: action.rejection_reason,
-      result: result && result,
-      rollback_of: rollback_of && shownActionId(rollback_of),
-      rolled_back_by: rolled_back_by && shownActionId(rolled_back_by),
-    };
-  }
-}
-
-/** The contract has one name for an action in a list and one for a single action, and generated clients use both. */
-export class ActionDto extends ActionSummaryDto {}
-
 const LISTED = 'action.listed';
 
 class ActionChangeDto {
@@ -467,7 +380,7 @@ class ActionChangeDto {
       'Time of the change; for `action.listed`, of the last change. Changes are in the order in which they became visible, which is not exactly the order of their times.',
     example: '2026-01-31T09:30:00.000Z',
   })
-  readonly at: string;
+  readonly at: Date;
 
   @Text({
     optional: true,
@@ -483,7 +396,7 @@ class ActionChangeDto {
   readonly action?: ActionSummaryDto;
 
   static from(this: void, { change, item }: FeedEntry<Action>): ActionChangeDto {
-    const action = item && ActionSummaryDto.from(item);
+    const action = item && presentSummary(item);
     if (!change) {
       const { id, updated_at } = action!;
       return { event: LISTED, action_id: id, at: updated_at, action };
@@ -492,7 +405,7 @@ class ActionChangeDto {
       event: change.action,
       change_id: change.id,
       action_id: change.subjectId,
-      at: change.at.toISOString(),
+      at: change.at,
       by: change.actor,
       action,
     };

@@ -9,12 +9,8 @@ import { ActionsRepository } from './actions.repository.js';
 import { ActionPreviews } from './action-previews.js';
 import { ActionRequests, ActionCreation } from './action-requests.js';
 import { Twins } from './action-twins.js';
-import {
-  ActionFeedController,
-  ActionsController,
-  IncidentActionsController,
-} from './actions.controller.js';
-import { ActionFeed, ActionsService } from './actions.service.js';
+import { ActionsController } from './actions.controller.js';
+import { ActionFeed, ActionsService, RollbackService } from './actions.service.js';
 import { ActionDecisions, ActionWithdrawal } from './action-decisions.js';
 import { ActionConnectors, ConnectorPlaces } from './execution/action-connectors.js';
 import { ActionEndings, Claims, Failpoints } from './execution/claims.js';
@@ -23,17 +19,11 @@ import { ActionRecovery, LapsedClaims, UnclaimedActions } from './execution/acti
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import { ClaimRepository } from './execution/claim.repository.js';
 import { ActionCounts, ActionListRepository } from './listing/action-list.repository.js';
-import { RollbackService } from './rollback.service.js';
 
-/**
- * The rooms: `catalogue` says which actions there are, and `policy` who must approve them. `requests` creates actions,
- * decides on them and rolls them back. `execution` runs them. `records` holds the row of an action, its repository, and what
- * is recorded of each change. `listing` has the lists and their totals, `feed` every change
- * of actions.
- */
+/** Requests, decisions, rollbacks and lists of actions. `execution/` runs them. */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule],
-  controllers: [ActionsController, ActionFeedController, IncidentActionsController],
+  controllers: [ActionsController],
   providers: [
     ActionConnectors,
     ActionCounts,

@@ -40,6 +40,7 @@ import {
   type NewAction,
   newActionValues,
 } from './action-rows.js';
+
 export interface Approval {
   readonly by: string;
   readonly at: Date;

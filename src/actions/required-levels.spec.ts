@@ -6,6 +6,7 @@ import { ACTION_TYPES, actionType, actionTypes } from '../action-catalogue/actio
 import { requiredLevel, RequiredLevels, type SitePolicy } from './required-levels.js';
 import type { Settings } from '../platform/config/settings.js';
 import type { Action } from './action.js';
+
 const protecting = (protectedTargets: ProtectedTargetsSetting): SitePolicy => ({
   levels: {},
   raiseOnCritical: false,

@@ -9,6 +9,7 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../platform/config/settings.js';
 import type { Severity } from '../incidents/incident.js';
 import type { Action } from './action.js';
+
 /** What a site decides in its settings, on top of the catalogue. */
 export interface SitePolicy {
   readonly levels: Readonly<Partial<Record<ActionTypeName, ApprovalLevel>>>;

@@ -1,7 +1,8 @@
 import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { actionIdOf } from '../actions/action.js';
+import { type Action, actionIdOf, withShownIds } from '../actions/action.js';
+import { present, type RowOf } from '../platform/validation/present.js';
 import { AwaitedRuns } from '../actions/execution/awaited-runs.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
@@ -18,6 +19,13 @@ import { ApprovalsService } from './approvals.service.js';
 /** 202 if the action has not ended. */
 const statusOfApproval = ({ status }: { readonly status: string }): number =>
   status === 'pending' ? 202 : 200;
+
+const approvedFields = present(ApprovedActionDto);
+const rejectedFields = present(RejectedActionDto);
+const presentApproved = (action: Action): ApprovedActionDto =>
+  approvedFields(withShownIds(action) as RowOf<ApprovedActionDto>);
+const presentRejected = (action: Action): RejectedActionDto =>
+  rejectedFields(withShownIds(action) as RowOf<RejectedActionDto>);
 
 @ApiTags('Approvals')
 @Controller('api/actions/:id')
@@ -63,14 +71,13 @@ export class ApprovalsController {
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ApprovedActionDto> {
-    const remember = idempotency.remember(ApprovedActionDto.from, {
+    const remember = idempotency.remember(presentApproved, {
       status: statusOfApproval,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const wanted = ActionApprovalDto.toApproval(body);
-    const action = await this.approvals.approve(caller, actionIdOf(id), wanted, remember);
+    const action = await this.approvals.approve(caller, actionIdOf(id), body, remember);
     void reply.status(statusOfApproval(action));
-    return ApprovedActionDto.from(action);
+    return presentApproved(action);
   }
 
   @Post('reject')
@@ -92,9 +99,7 @@ export class ApprovalsController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<RejectedActionDto> {
-    const remember = idempotency.remember(RejectedActionDto.from);
-    return RejectedActionDto.from(
-      await this.approvals.reject(caller, actionIdOf(id), reason, remember),
-    );
+    const remember = idempotency.remember(presentRejected);
+    return presentRejected(await this.approvals.reject(caller, actionIdOf(id), reason, remember));
   }
 }

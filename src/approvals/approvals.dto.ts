@@ -1,14 +1,12 @@
 import {
   ActionResultDto,
-  type Action,
   ACTION_STATUSES,
   ActionId,
   type ActionStatus,
-  shownActionId,
 } from '../actions/action.js';
 import { Choice, Flag, Instant, Nested, Reason, Text } from '../platform/validation/fields.js';
-import type { WantedApproval } from './approvals.service.js';
 import type { ModuleContract } from '../platform/openapi/module-contract.js';
+
 const LONGEST_TEXT = 2_000;
 
 export class ActionApprovalDto {
@@ -21,10 +19,6 @@ export class ActionApprovalDto {
     description: 'Approves the action even if its incident is resolved.',
   })
   readonly confirm_resolved?: boolean;
-
-  static toApproval(this: void, { comment, confirm_resolved }: ActionApprovalDto): WantedApproval {
-    return { confirmResolved: confirm_resolved ?? false, comment };
-  }
 }
 
 export class ActionRejectionDto {
@@ -43,24 +37,13 @@ export class ApprovedActionDto {
   readonly approved_by: string;
 
   @Instant()
-  readonly approved_at: string;
+  readonly approved_at: Date;
 
   @Nested(() => ActionResultDto, {
     optional: true,
     description: 'Present after the action has ended.',
   })
   readonly result?: ActionResultDto;
-
-  static from(this: void, action: Action): ApprovedActionDto {
-    const { id, status, approved_by, approved_at, result } = action;
-    return {
-      id: shownActionId(id),
-      status,
-      approved_by: approved_by ?? '',
-      approved_at: approved_at?.toISOString() ?? '',
-      result: result && result,
-    };
-  }
 }
 
 export class RejectedActionDto {
@@ -74,21 +57,10 @@ export class RejectedActionDto {
   readonly rejected_by: string;
 
   @Instant()
-  readonly rejected_at: string;
+  readonly rejected_at: Date;
 
   @Text()
   readonly rejection_reason: string;
-
-  static from(this: void, action: Action): RejectedActionDto {
-    const { id, status, rejected_by, rejected_at, rejection_reason } = action;
-    return {
-      id: shownActionId(id),
-      status,
-      rejected_by: rejected_by ?? '',
-      rejected_at: rejected_at?.toISOString() ?? '',
-      rejection_reason: rejection_reason ?? '',
-    };
-  }
 }
 
 /** Descriptions of this module in the OpenAPI document. */

@@ -1,8 +1,8 @@
 import { AppError } from '../platform/errors/app-error.js';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type Action, askersOf } from '../actions/action.js';
-import { requireApprovalLevel, SamePerson } from '../auth/authorisation.js';
-import { RequiredLevels } from '../actions/required-levels.js';
+import { SamePerson } from '../auth/authorisation.js';
+import { ApprovalLevelGuard } from './approval-level.guard.js';
 import { ActionDecisions } from '../actions/action-decisions.js';
 import { AwaitedRuns, claimPermitLate, decidedAction } from '../actions/execution/awaited-runs.js';
 import { OwnRequestError } from '../auth/auth.errors.js';
@@ -16,7 +16,6 @@ import {
 } from '../platform/database/transactions.js';
 import { ActionConnectors } from '../actions/execution/action-connectors.js';
 import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
-import type { IncidentStatus } from '../incidents/incident.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
 import { Jobs } from '../platform/jobs/jobs.js';
@@ -41,7 +40,7 @@ class NotWaitingError extends AppError {
 export interface WantedApproval {
   readonly comment?: string;
   /** Approves the action even if its incident is resolved. */
-  readonly confirmResolved: boolean;
+  readonly confirm_resolved?: boolean;
 }
 
 /**
@@ -51,7 +50,7 @@ export interface WantedApproval {
 export class ApprovalsService {
   constructor(
     private readonly transactions: Transactions,
-    private readonly levels: RequiredLevels,
+    private readonly guard: ApprovalLevelGuard,
     private readonly decisions: ActionDecisions,
     private readonly runs: AwaitedRuns,
     private readonly connectors: ActionConnectors,
@@ -65,7 +64,7 @@ export class ApprovalsService {
   async approve(
     caller: Principal,
     id: string,
-    { comment, confirmResolved }: WantedApproval,
+    { comment, confirm_resolved }: WantedApproval,
     idempotency: Participant<Action>,
   ): Promise<Action> {
     const route = await this.decisions.routeTo(id);
@@ -74,11 +73,13 @@ export class ApprovalsService {
     const approved = await this.transactions.run<Action>(
       async (tx) => {
         const claimedPermit = await claimPermitLate(this.killSwitch, tx);
-        const { action, incident } = await this.decisions.lock(tx, route);
-        const level = this.levels.forDecision(action, incident?.severity);
-        requireApprovalLevel(caller, level);
-        await this.requireOther(tx, caller, action);
-        requireApprovable(action, incident?.status, confirmResolved);
+        const locked = await this.decisions.lock(tx, route);
+        const level = this.guard.requireForApproval(caller, locked);
+        await this.requireOther(tx, caller, locked.action);
+        requireWaiting(locked.action);
+        if (locked.incident?.status === 'resolved' && !confirm_resolved) {
+          throw new IncidentResolvedError();
+        }
         permit = claimedPermit();
         const connectorId = connector?.identity.id;
         const approval = { by: caller.name, level, comment, connectorId };
@@ -101,12 +102,11 @@ export class ApprovalsService {
     const route = await this.decisions.routeTo(id);
     return await this.transactions.run<Action>(
       async (tx) => {
-        const { action } = await this.decisions.lock(tx, route);
-        requireApprovalLevel(caller, action.approval_level ?? 'none');
-        requireWaiting(action);
+        const locked = await this.decisions.lock(tx, route);
+        this.guard.requireForRejection(caller, locked);
+        requireWaiting(locked.action);
         const after = await this.decisions.reject(tx, id, caller.name, reason);
-        if (!after)
-          throw new Error('An action that is locked and waits for approval was not rejected.');
+        if (!after) throw new Error('A locked action that waits for approval was not rejected.');
         return this.decided(tx, after);
       },
       caller,
@@ -130,16 +130,6 @@ export class ApprovalsService {
   }
 }
 
-function requireApprovable(
-  action: Action,
-  incidentStatus: IncidentStatus | undefined,
-  confirmResolved: boolean,
-): void {
-  requireWaiting(action);
-  if (incidentStatus === 'resolved' && !confirmResolved) throw new IncidentResolvedError();
-}
-
-/** Throws if the action does not wait for approval. */
 function requireWaiting({ status }: Action): void {
   if (status === 'pending_approval') return;
   throw new NotWaitingError(`The action is ${status}: it does not wait for approval.`);

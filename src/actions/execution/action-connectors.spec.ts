@@ -7,6 +7,7 @@ import {
   type GiveBack,
   MOST_PER_CONNECTOR,
 } from './action-connectors.js';
+
 const registry = {
   providerOf: async (type: ActionTypeName) => `the first for ${type}`,
   provider: async (id: string, type: ActionTypeName) => `${id} for ${type}`,

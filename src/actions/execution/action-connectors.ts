@@ -4,6 +4,7 @@ import { ConnectorRegistry, type Connector } from '../../connectors/connector.po
 import type { Action } from '../action.js';
 import { ActionsRepository } from '../actions.repository.js';
 import { type Release, Semaphore } from '../../platform/concurrency/semaphore.js';
+
 /** Which connector carries an action out. */
 @Injectable()
 export class ActionConnectors {

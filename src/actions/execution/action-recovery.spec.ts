@@ -9,6 +9,7 @@ import type { Claims } from './claims.js';
 import type { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { ActionRecovery, type LapsedClaims, UnclaimedActions } from './action-recovery.js';
+
 const waiting = (id: string, type: ActionTypeName, rollback_of?: string): Action =>
   ({ id, action_type: type, status: 'pending', sent: false, fence: 0, rollback_of }) as Action;
 

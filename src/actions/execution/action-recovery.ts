@@ -19,6 +19,7 @@ import { ClaimLostError } from './lease-keeper.js';
 import { type RecoveryStep, recoveryStepOf } from './execution-rules.js';
 import { BackgroundLoop, reportFailure } from '../../platform/concurrency/background-loop.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+
 const MOST_AT_ONCE = 64;
 /** The place of actions that no connector provides any more: they end without a vendor. */
 const NOBODY = '';

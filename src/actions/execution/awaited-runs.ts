@@ -8,6 +8,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { ActionExecutor } from './action-executor.js';
 import type { Claimed } from './claims.js';
 import type { GiveBack } from './action-connectors.js';
+
 /** An action as the transaction has left it that requested, approved or rolled it back. */
 export interface DecidedAction {
   readonly action: Action;

@@ -31,6 +31,7 @@ import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
 import { ClaimLostError } from './lease-keeper.js';
+
 /** The places of an execution at which a crash leaves something different behind, in their order. */
 export const FAILPOINT = {
   /** Nobody has claimed the action: it was put back, or was held. What is requested or approved is claimed with that. */

@@ -1,5 +1,6 @@
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { unlessAborted } from '../../platform/concurrency/within.js';
+
 /** Another replica has taken the action over, or it has ended: whatever this one still knows about it does not count. */
 export class ClaimLostError extends Error {
   constructor() {

@@ -1,5 +1,6 @@
 import type { Action } from './action.js';
-import { inverseParameters, rollbackObstacle } from './rollback.service.js';
+import { inverseParameters, rollbackObstacle } from './actions.service.js';
+
 const action = (more: Partial<Action>): Action => ({
   id: 'x',
   action_type: 'block_ip',

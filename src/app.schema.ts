@@ -1,4 +1,4 @@
-import { ActionCountEntity, ActionEntity } from './actions/records/action.entity.js';
+import { ActionCountEntity, ActionEntity } from './actions/action.entity.js';
 import { ApiKeyEntity } from './auth/keys/api-key.entity.js';
 import { AttentionMarkEntity } from './attention/attention-mark.entity.js';
 import {

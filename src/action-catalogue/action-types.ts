@@ -1,16 +1,6 @@
 import type { ApprovalLevel } from '../platform/access/roles.js';
-import type { ParameterFormat } from './parameter-formats.js';
+import type { ActionParameter, ParameterFormat } from './parameters.js';
 import type { TargetKind } from './protected-targets.js';
-
-export interface ActionParameter {
-  readonly name: string;
-  readonly type: 'string' | 'integer';
-  readonly required: boolean;
-  readonly values?: readonly string[];
-  readonly format?: ParameterFormat;
-  /** Text for people. Templates insert it without links. */
-  readonly forPeople?: true;
-}
 
 interface Description {
   readonly description: string;

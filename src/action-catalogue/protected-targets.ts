@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { hasFormat } from './parameter-formats.js';
+import { hasFormat } from './parameters.js';
 import {
   addressPattern,
   type AddressPattern,

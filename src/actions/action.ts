@@ -1,9 +1,15 @@
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
-import { bareMessageId } from '../action-catalogue/parameter-formats.js';
+import { bareMessageId } from '../action-catalogue/parameters.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import { isUuid } from '../platform/ids.js';
-import { type FieldOptions, Text } from '../platform/validation/fields.js';
+import {
+  Choice,
+  type FieldOptions,
+  Flag,
+  JsonObject,
+  Text,
+} from '../platform/validation/fields.js';
 
 export const ACTION_STATUSES = [
   'pending',
@@ -29,15 +35,39 @@ export const FAILURE_CODES = [
 ] as const;
 export type FailureCode = (typeof FAILURE_CODES)[number];
 
-export interface ActionResult {
+const CODES = `\`refused\`: the vendor refused the action. \`unreachable\`: the vendor could not be reached, or did not answer a look-up.
+\`timeout\`: the outcome is not known, and the action can be requested again. \`no_connector\`: no enabled connector provides the type.
+\`outcome_unknown\`: a call was sent that must not be repeated, and its outcome is not known. \`interrupted\`: the service
+stopped before it sent a call.`;
+
+export class ActionResultDto {
+  @Flag({ example: true })
   readonly success: boolean;
+
+  @Text({ description: 'Result in words.', example: 'The email was moved.' })
   readonly message: string;
+
+  @Choice('ActionFailureCode', FAILURE_CODES, {
+    optional: true,
+    description: `Why it failed, for programs. ${CODES}`,
+  })
   readonly code?: FailureCode;
-  /** A sandbox answered, and nothing happened outside the service. */
+
+  @Flag({
+    optional: true,
+    description: 'Nothing happened outside: the sandbox connector answered.',
+    example: true,
+  })
   readonly simulated?: true;
-  /** What a look-up found, or details from the vendor. */
+
+  @JsonObject({
+    optional: true,
+    description: 'What a look-up found, or further details from the vendor.',
+  })
   readonly data?: Readonly<Record<string, unknown>>;
 }
+
+export type ActionResult = ActionResultDto;
 
 /** What the action would touch outside, as its connector found when the action began to wait for approval. */
 export interface ActionPreview {

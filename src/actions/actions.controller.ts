@@ -8,8 +8,10 @@ import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import { actionIdOf } from './action.js';
 import { ActionFeed, ActionsService } from './actions.service.js';
-import { ActionChangesDto, ActionDto, ActionSummaryDto } from './dto/action.dto.js';
 import {
+  ActionChangesDto,
+  ActionDto,
+  ActionSummaryDto,
   ActionQueryDto,
   ActionRequestDto,
   ActionRollbackDto,
@@ -17,11 +19,11 @@ import {
   IncidentActionsQueryDto,
   RolledBackActionDto,
   statusOfExecution,
-} from './dto/action-requests.dto.js';
-import { ActionTypeDto, ApiActionRequest } from './dto/action-type.dto.js';
+} from './actions.dto.js';
+import { ActionTypeDto, ApiActionRequest } from './action-types.dto.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import { IncidentIdPipe } from '../incidents/incident-reference.js';
-import { RollbackService } from './requests/rollback.service.js';
+import { RollbackService } from './rollback.service.js';
 import { ClientLeft } from '../platform/http/handler-options.js';
 import { ChangesQueryDto } from '../platform/paging/changes-query.dto.js';
 

@@ -3,34 +3,27 @@ import { AuthModule } from '../auth/auth.module.js';
 import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
-import { RequiredLevels } from './policy/required-levels.js';
-import { ActionRecorder } from './records/action-recorder.js';
-import { ActionRecordsRepository } from './records/action-records.repository.js';
-import { ActionPreviews } from './requests/action-previews.js';
-import { ActionRequests } from './requests/action-requests.js';
-import { ActionCreation } from './requests/action-creation.js';
-import { Twins } from './requests/twins.js';
-import { ActionsRepository } from './records/actions.repository.js';
+import { RequiredLevels } from './required-levels.js';
+import { ActionRecorder } from './action-records.js';
+import { ActionRecordsRepository, ActionsRepository } from './actions.repository.js';
+import { ActionPreviews } from './action-previews.js';
+import { ActionRequests, ActionCreation } from './action-requests.js';
+import { Twins } from './action-twins.js';
 import {
   ActionFeedController,
   ActionsController,
   IncidentActionsController,
 } from './actions.controller.js';
 import { ActionFeed, ActionsService } from './actions.service.js';
-import { ActionDecisions, ActionWithdrawal } from './requests/action-decisions.js';
-import { ActionConnectors } from './execution/action-connectors.js';
-import { ActionEndings } from './execution/action-endings.js';
+import { ActionDecisions, ActionWithdrawal } from './action-decisions.js';
+import { ActionConnectors, ConnectorPlaces } from './execution/action-connectors.js';
+import { ActionEndings, Claims, Failpoints } from './execution/claims.js';
 import { ActionExecutor } from './execution/action-executor.js';
-import { ActionRecovery } from './execution/action-recovery.js';
+import { ActionRecovery, LapsedClaims, UnclaimedActions } from './execution/action-recovery.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import { ClaimRepository } from './execution/claim.repository.js';
-import { Claims } from './execution/claims.js';
-import { ConnectorPlaces } from './execution/connector-places.js';
-import { Failpoints } from './execution/failpoints.js';
-import { LapsedClaims } from './execution/lapsed-claims.js';
-import { UnclaimedActions } from './execution/unclaimed-actions.js';
 import { ActionCounts, ActionListRepository } from './listing/action-list.repository.js';
-import { RollbackService } from './requests/rollback.service.js';
+import { RollbackService } from './rollback.service.js';
 
 /**
  * The rooms: `catalogue` says which actions there are, and `policy` who must approve them. `requests` creates actions,

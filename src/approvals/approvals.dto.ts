@@ -1,14 +1,14 @@
 import {
+  ActionResultDto,
   type Action,
   ACTION_STATUSES,
   ActionId,
   type ActionStatus,
   shownActionId,
 } from '../actions/action.js';
-import { ActionResultDto } from '../actions/dto/action-result.js';
 import { Choice, Flag, Instant, Nested, Reason, Text } from '../platform/validation/fields.js';
 import type { WantedApproval } from './approvals.service.js';
-
+import type { ModuleContract } from '../platform/openapi/module-contract.js';
 const LONGEST_TEXT = 2_000;
 
 export class ActionApprovalDto {
@@ -58,7 +58,7 @@ export class ApprovedActionDto {
       status,
       approved_by: approved_by ?? '',
       approved_at: approved_at?.toISOString() ?? '',
-      result: result && ActionResultDto.from(result),
+      result: result && result,
     };
   }
 }
@@ -90,3 +90,21 @@ export class RejectedActionDto {
     };
   }
 }
+
+/** Descriptions of this module in the OpenAPI document. */
+export const APPROVALS_CONTRACT: ModuleContract = {
+  tags: { Approvals: 'Decisions of people on actions that need approval.' },
+  schemas: {
+    ActionApproval: 'Options of an approval.',
+    ActionRejection: 'Reason of a rejection.',
+    ApprovedAction: 'An approved action, with its result if it has ended.',
+    RejectedAction: 'A rejected action.',
+  },
+  fields: {
+    approved_at: 'Time of the approval.',
+    approved_by: 'Principal who approved it.',
+    rejected_at: 'Time of the rejection.',
+    rejected_by: 'Principal who rejected it; `system` if nobody decided in time.',
+    rejection_reason: 'Reason of the rejection.',
+  },
+};

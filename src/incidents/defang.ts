@@ -1,4 +1,4 @@
-import { hasFormat } from '../action-catalogue/parameter-formats.js';
+import { hasFormat } from '../action-catalogue/parameters.js';
 
 /** Spellings that keep a dangerous address from being a link, with their replacements. */
 const DEFANGED: readonly (readonly [pattern: RegExp, plain: string])[] = [

@@ -1,4 +1,5 @@
-import { LONGEST_TEXT } from '../action-catalogue/parameter-formats.js';
+import { LONGEST_TEXT } from '../action-catalogue/parameters.js';
+
 /**
  * Well-known keys with the same meaning for every tool. Titles, triage, playbooks and indicators read them in `fields`
  * of an incident. `raw_data` is unchanged.

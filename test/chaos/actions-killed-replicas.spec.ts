@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { shownActionId } from '../../src/actions/action.js';
-import { MOST_PER_CONNECTOR } from '../../src/actions/execution/connector-places.js';
-import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
+import { MOST_PER_CONNECTOR } from '../../src/actions/execution/action-connectors.js';
+import { FAILPOINT } from '../../src/actions/execution/claims.js';
 import { newId } from '../../src/platform/ids.js';
 import type { ChaosReplica } from '../support/chaos/chaos-replica.js';
 import { ask, ChaosSite, type Kind } from '../support/chaos/chaos-site.js';

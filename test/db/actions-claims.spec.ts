@@ -1,8 +1,8 @@
 import type { Action } from '../../src/actions/action.js';
-import { ActionEndings, type Ending } from '../../src/actions/execution/action-endings.js';
+import { ActionEndings, type Ending } from '../../src/actions/execution/claims.js';
 import { ClaimRepository, type Fenced } from '../../src/actions/execution/claim.repository.js';
-import type { ActionChanged, ActionRecorder } from '../../src/actions/records/action-recorder.js';
-import type { ChangeRecords } from '../../src/actions/records/action-records.repository.js';
+import type { ActionChanged, ActionRecorder } from '../../src/actions/action-records.js';
+import type { ChangeRecords } from '../../src/actions/actions.repository.js';
 import { AUDIT_PARAMETERS } from '../../src/audit/audit-log.js';
 import { TIMELINE_PARAMETERS } from '../../src/incidents/timeline/timeline-entry.js';
 import { Statements } from '../../src/platform/database/statements.js';

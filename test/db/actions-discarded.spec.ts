@@ -1,4 +1,4 @@
-import { ActionsRepository } from '../../src/actions/records/actions.repository.js';
+import { ActionsRepository } from '../../src/actions/actions.repository.js';
 import type { Action } from '../../src/actions/action.js';
 import {
   type BusyConnectors,

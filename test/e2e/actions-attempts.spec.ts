@@ -1,5 +1,5 @@
 import type { Action } from '../../src/actions/action.js';
-import { ActionsRepository } from '../../src/actions/records/actions.repository.js';
+import { ActionsRepository } from '../../src/actions/actions.repository.js';
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { UnreachableError } from '../../src/platform/net/net.errors.js';

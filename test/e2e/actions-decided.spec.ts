@@ -1,7 +1,7 @@
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
-import { ConnectorPlaces } from '../../src/actions/execution/connector-places.js';
-import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
+import { ConnectorPlaces } from '../../src/actions/execution/action-connectors.js';
+import { FAILPOINT } from '../../src/actions/execution/claims.js';
 import { rowOf } from '../support/actions/action-table.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';

@@ -1,7 +1,7 @@
 import {
   ConnectorPlaces,
   MOST_PER_CONNECTOR,
-} from '../../src/actions/execution/connector-places.js';
+} from '../../src/actions/execution/action-connectors.js';
 import { inSession, makeUser } from '../support/principals.js';
 import { eventually } from '../support/jobs/eventually.js';
 import type { RequiredLevel } from '../../src/actions/action.js';

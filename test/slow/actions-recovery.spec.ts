@@ -1,6 +1,6 @@
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
-import { FAILPOINT } from '../../src/actions/execution/failpoints.js';
+import { FAILPOINT } from '../../src/actions/execution/claims.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
 import { ScriptedVendor } from '../support/actions/scripted-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';

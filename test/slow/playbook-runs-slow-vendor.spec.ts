@@ -1,5 +1,5 @@
 import { eventually } from '../support/jobs/eventually.js';
-import { MOST_PER_CONNECTOR } from '../../src/actions/execution/connector-places.js';
+import { MOST_PER_CONNECTOR } from '../../src/actions/execution/action-connectors.js';
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
 import { useStarted } from '../support/use-started.js';

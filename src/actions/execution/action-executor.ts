@@ -4,13 +4,11 @@ import { traced } from '../../platform/tracing/tracing.js';
 import type { Connector } from '../../connectors/connector.port.js';
 import { isKillSwitchActive, KillSwitch, PermitGate } from '../../kill-switch/kill-switch.js';
 import { type Action, hasEnded, shownActionId } from '../action.js';
-import { RequiredLevels } from '../policy/required-levels.js';
+import { RequiredLevels } from '../required-levels.js';
 import { ActionConnectors } from './action-connectors.js';
-import { type Claimed, Claims } from './claims.js';
+import { type Claimed, Claims, FAILPOINT, Failpoints } from './claims.js';
 import { ConnectorRun, type RunOptions, type RunTools } from './connector-run.js';
-import { ClaimLostError } from './execution.errors.js';
-import { FAILPOINT, Failpoints } from './failpoints.js';
-import { LeaseKeeper } from './lease-keeper.js';
+import { ClaimLostError, LeaseKeeper } from './lease-keeper.js';
 import { mayBegin, mayRepeat, noConnector, resultOfLoss } from './execution-rules.js';
 
 /**

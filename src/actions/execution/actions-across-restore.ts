@@ -1,6 +1,6 @@
 // SQL: a temporary table, and an update that sets many columns from one row.
 import type { Tx } from '../../platform/database/transactions.js';
-import { type ActionEntity, TABLE_COLUMNS } from '../records/action.entity.js';
+import { type ActionEntity, TABLE_COLUMNS } from '../action.entity.js';
 
 /** What a request says, and what nothing changes afterwards. */
 const REQUESTED: readonly string[] = [

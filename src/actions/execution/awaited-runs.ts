@@ -1,13 +1,43 @@
+import type { Connector } from '../../connectors/connector.port.js';
+import { isKillSwitchActive, type KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
+import type { Tx, Participant } from '../../platform/database/transactions.js';
+import { type Action, shownActionId } from '../action.js';
 import { Injectable, Logger } from '@nestjs/common';
 import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
-import type { Connector } from '../../connectors/connector.port.js';
-import type { Participant } from '../../platform/database/transactions.js';
-import { type Action, shownActionId } from '../action.js';
 import { ActionExecutor } from './action-executor.js';
 import type { Claimed } from './claims.js';
-import type { GiveBack } from './connector-places.js';
-import type { DecidedAction } from './decided-action.js';
+import type { GiveBack } from './action-connectors.js';
+/** An action as the transaction has left it that requested, approved or rolled it back. */
+export interface DecidedAction {
+  readonly action: Action;
+  /** Present where that transaction has claimed it, too: this is what its run needs. */
+  readonly run?: { readonly permit: Permit; readonly connector: Connector };
+}
+
+export function decidedAction(
+  action: Action,
+  permit: Permit | undefined,
+  connector: Connector | undefined,
+): DecidedAction {
+  return { action, run: action.phase && permit && connector && { permit, connector } };
+}
+
+/**
+ * Takes the permit for a claim. Its lock is the first of all locks of a transaction, but a request that is wrong in another
+ * way is told so first: the returned function throws `kill_switch_active`, or returns the permit.
+ */
+export async function claimPermitLate(killSwitch: KillSwitch, tx: Tx): Promise<() => Permit> {
+  try {
+    const permit = await killSwitch.claimPermit(tx);
+    return () => permit;
+  } catch (error) {
+    if (!isKillSwitchActive(error)) throw error;
+    return () => {
+      throw error;
+    };
+  }
+}
 
 /** Between creating or approving an action and beginning it there is hardly any work: a replica that takes longer is dead. */
 const GRACE_MS = 5_000;

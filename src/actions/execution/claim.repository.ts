@@ -14,12 +14,7 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
 import type { Action } from '../action.js';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import {
-  ACTION_COLUMNS,
-  ActionEntity,
-  actionOf,
-  type ActionRow,
-} from '../records/action.entity.js';
+import { ACTION_COLUMNS, ActionEntity, actionOf, type ActionRow } from '../action.entity.js';
 
 /** Names one run of an action: a later claim has a higher fence, and what an earlier run writes does not count any more. */
 export interface Fenced {

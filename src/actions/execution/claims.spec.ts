@@ -5,13 +5,11 @@ import type { Settings } from '../../platform/config/settings.js';
 import { ConnectionLostError } from '../../platform/database/sqlstate.js';
 import type { Transactions } from '../../platform/database/transactions.js';
 import type { Action } from '../action.js';
-import type { ActionRecorder } from '../records/action-recorder.js';
-import type { ActionsRepository } from '../records/actions.repository.js';
-import type { ActionEndings } from './action-endings.js';
+import type { ActionRecorder } from '../action-records.js';
+import type { ActionsRepository } from '../actions.repository.js';
+import { type ActionEndings, Claims, Failpoints } from './claims.js';
 import type { ClaimRepository } from './claim.repository.js';
-import { Claims } from './claims.js';
-import { ClaimLostError } from './execution.errors.js';
-import { Failpoints } from './failpoints.js';
+import { ClaimLostError } from './lease-keeper.js';
 
 const ACTION = { id: 'a', status: 'pending', sent: false, fence: 1 } as Action;
 

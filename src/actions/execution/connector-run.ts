@@ -9,10 +9,8 @@ import {
   type PermitGate,
   PermitLapsed,
 } from '../../kill-switch/kill-switch.js';
-import type { Claims } from './claims.js';
-import { ClaimLostError } from './execution.errors.js';
-import { FAILPOINT, type Failpoints } from './failpoints.js';
-import type { LeaseKeeper } from './lease-keeper.js';
+import { type Claims, FAILPOINT, type Failpoints } from './claims.js';
+import { ClaimLostError, type LeaseKeeper } from './lease-keeper.js';
 import {
   failed,
   type Loss,

@@ -4,8 +4,8 @@ import type { Action } from '../action.js';
 import type { ActionExecutor } from './action-executor.js';
 import type { BusyConnectors, ClaimRepository } from './claim.repository.js';
 import type { Claims } from './claims.js';
-import { MOST_PER_CONNECTOR } from './connector-places.js';
-import { LapsedClaims } from './lapsed-claims.js';
+import { MOST_PER_CONNECTOR } from './action-connectors.js';
+import { LapsedClaims } from './action-recovery.js';
 
 const accepted = (id: string, connectorId: string): Action =>
   ({

@@ -1,7 +1,6 @@
 /** @jest-environment-options {"ownModules": true} */
 import type { Action } from '../action.js';
-import { CallDeadlineError, ClaimLostError } from './execution.errors.js';
-import { LeaseKeeper } from './lease-keeper.js';
+import { CallDeadlineError, ClaimLostError, LeaseKeeper } from './lease-keeper.js';
 
 const LEASE_MS = 900;
 const DEADLINE_MS = 5_000;

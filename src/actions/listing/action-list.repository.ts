@@ -29,7 +29,7 @@ import {
   type ActionCountEntity,
   actionOf,
   type ActionRow,
-} from '../records/action.entity.js';
+} from '../action.entity.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';

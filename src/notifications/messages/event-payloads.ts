@@ -1,4 +1,4 @@
-import type { ActionEventPayload } from '../../actions/records/action-recorder.js';
+import type { ActionEventPayload } from '../../actions/action-records.js';
 import type {
   IncidentDeletedPayload,
   IncidentEventPayload,

@@ -1,5 +1,5 @@
 import * as data from './event-data.js';
-import type { ActionEventPayload } from '../../actions/records/action-recorder.js';
+import type { ActionEventPayload } from '../../actions/action-records.js';
 import type { IncidentEventPayload } from '../../incidents/change-records.js';
 import type { IncidentStatus } from '../../incidents/incident.js';
 import { firstIdAt } from '../../platform/ids.js';

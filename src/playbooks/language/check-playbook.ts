@@ -1,9 +1,6 @@
-import {
-  type ActionParameter,
-  actionType,
-  isActionType,
-} from '../../action-catalogue/action-types.js';
-import { parameterErrors } from '../../actions/requests/parameter-rules.js';
+import { actionType, isActionType } from '../../action-catalogue/action-types.js';
+import type { ActionParameter } from '../../action-catalogue/parameters.js';
+import { parameterErrors } from '../../actions/parameter-rules.js';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
 import { readExpression } from './expression.js';

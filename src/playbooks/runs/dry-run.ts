@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Parameters, RequiredLevel } from '../../actions/action.js';
-import { RequiredLevels } from '../../actions/policy/required-levels.js';
+import { RequiredLevels } from '../../actions/required-levels.js';
 import { ConnectorRegistry } from '../../connectors/connector.port.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { PlaybookStep } from '../playbook.js';

@@ -1,9 +1,9 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { AwaitedRuns } from '../../actions/execution/awaited-runs.js';
-import { ConnectorPlaces } from '../../actions/execution/connector-places.js';
-import { ClaimLostError } from '../../actions/execution/execution.errors.js';
+import { ConnectorPlaces } from '../../actions/execution/action-connectors.js';
+import { ClaimLostError } from '../../actions/execution/lease-keeper.js';
 import { simulatedResult } from '../../actions/execution/execution-rules.js';
-import { Failpoints } from '../../actions/execution/failpoints.js';
+import { Failpoints } from '../../actions/execution/claims.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';
 import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { SYSTEM } from '../../actions/action.js';
-import { ActionDecisions, ActionWithdrawal } from '../../actions/requests/action-decisions.js';
+import { ActionDecisions, ActionWithdrawal } from '../../actions/action-decisions.js';
 import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentEndings, IncidentsService } from '../../incidents/incidents.service.js';

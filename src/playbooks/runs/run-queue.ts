@@ -6,7 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { actionIdOf } from '../../actions/action.js';
-import { ACTION_EVENTS, type ActionEventPayload } from '../../actions/records/action-recorder.js';
+import { ACTION_EVENTS, type ActionEventPayload } from '../../actions/action-records.js';
 import { KILL_SWITCH_DEACTIVATED } from '../../kill-switch/kill-switch.js';
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
 import { Settings } from '../../platform/config/settings.js';

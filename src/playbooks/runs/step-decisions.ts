@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { higherLevel } from '../../actions/policy/required-levels.js';
+import { higherLevel } from '../../actions/required-levels.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';

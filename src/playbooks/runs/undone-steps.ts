@@ -2,7 +2,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { actionIdOf, shownActionId } from '../../actions/action.js';
-import { ACTION_EVENTS, type ActionEventPayload } from '../../actions/records/action-recorder.js';
+import { ACTION_EVENTS, type ActionEventPayload } from '../../actions/action-records.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';

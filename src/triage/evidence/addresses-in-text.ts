@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { hasFormat } from '../../action-catalogue/parameter-formats.js';
+import { hasFormat } from '../../action-catalogue/parameters.js';
 import { readIpAddress } from '../../platform/addresses/ip-address.js';
 import { looksLikeDomain, refang } from '../../incidents/defang.js';
 import type { IndicatorType } from './indicator.js';

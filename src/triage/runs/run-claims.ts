@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ClaimLostError } from '../../actions/execution/execution.errors.js';
+import { ClaimLostError } from '../../actions/execution/lease-keeper.js';
 import { KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
 import { Settings } from '../../platform/config/settings.js';
 import { JointTransactions } from '../../platform/concurrency/joint-transactions.js';

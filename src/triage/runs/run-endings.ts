@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { ClaimLostError } from '../../actions/execution/execution.errors.js';
+import { ClaimLostError } from '../../actions/execution/lease-keeper.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import {
   afterCommit,

@@ -1,6 +1,9 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { CallDeadlineError, ClaimLostError } from '../../actions/execution/execution.errors.js';
-import { LeaseKeeper } from '../../actions/execution/lease-keeper.js';
+import {
+  CallDeadlineError,
+  ClaimLostError,
+  LeaseKeeper,
+} from '../../actions/execution/lease-keeper.js';
 import {
   isKillSwitchActive,
   KillSwitch,

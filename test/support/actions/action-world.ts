@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
-import { Failpoints } from '../../../src/actions/execution/failpoints.js';
+import { Failpoints } from '../../../src/actions/execution/claims.js';
 import { ROLES } from '../../../src/platform/access/roles.js';
 import type { Answer, ApiClient } from '../api-client.js';
 import { FakeVendor } from '../fake-vendor.js';

@@ -26,7 +26,7 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 const dawdle = (upToMs = 0) => (upToMs > 0 ? sleep(Math.random() * upToMs) : undefined);
 
-const { Failpoints } = compiled('actions/execution/failpoints.js');
+const { Failpoints } = compiled('actions/execution/claims.js');
 Failpoints.prototype.hit = async function hit(point) {
   if (point === dieAt) {
     process.kill(process.pid, 'SIGKILL');
@@ -52,7 +52,7 @@ const slowly = (claim, actionsOf) =>
   };
 
 /* What runs at once is claimed by being accepted, many together, and the rest by its approval, or by an executor. */
-const { ActionsRepository } = compiled('actions/records/actions.repository.js');
+const { ActionsRepository } = compiled('actions/actions.repository.js');
 ActionsRepository.prototype.insertAll = slowly(
   ActionsRepository.prototype.insertAll,
   (made, tx, inserted) => inserted.map(({ action }) => action),

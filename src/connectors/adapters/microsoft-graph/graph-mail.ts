@@ -1,4 +1,4 @@
-import { bareMessageId, mailAddressIn } from '../../../action-catalogue/parameter-formats.js';
+import { bareMessageId, mailAddressIn } from '../../../action-catalogue/parameters.js';
 import type { Gate } from '../../../platform/net/outbound-request.js';
 import { OutcomeUnknownError } from '../../../platform/net/net.errors.js';
 import {

@@ -1,4 +1,4 @@
-import { hasFormat } from '../../../action-catalogue/parameter-formats.js';
+import { hasFormat } from '../../../action-catalogue/parameters.js';
 import { isPrivateHost } from '../../../platform/addresses/target-rules.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import type { MailServer } from '../../../platform/net/outbound-smtp.js';

@@ -19,7 +19,7 @@ import {
   toInt,
   toTruth,
 } from './conversions.js';
-import { hasFormat } from '../../../action-catalogue/parameter-formats.js';
+import { hasFormat } from '../../../action-catalogue/parameters.js';
 import { LONGEST_TITLE, titleLine } from '../../../incidents/raw-data-text.js';
 import { MOST_ITEMS } from '../playbook-definition.js';
 

@@ -1,6 +1,5 @@
-import type { ActionTypeName } from './action-types.js';
-import { targetHash } from './target-hash.js';
-
+import type { ActionTypeName } from '../action-catalogue/action-types.js';
+import { targetHash } from './action-twins.js';
 type Given = readonly [
   type: ActionTypeName,
   parameters: Readonly<Record<string, unknown>>,

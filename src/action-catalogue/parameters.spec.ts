@@ -1,7 +1,6 @@
 import { cost, LINEAR } from '../../test/support/cost.js';
 import fc from 'fast-check';
-import { hasFormat, PARAMETER_FORMATS, type ParameterFormat } from './parameter-formats.js';
-
+import { hasFormat, PARAMETER_FORMATS, type ParameterFormat } from './parameters.js';
 const AROUND = fc.constantFrom(' ', '\t', '\n', '\0', '\u200b', '\u00a0', ',', ';', '<', '>', '"');
 
 const VALID: Readonly<Record<ParameterFormat, fc.Arbitrary<string>>> = {

@@ -1,6 +1,5 @@
-import type { Action } from '../action.js';
+import type { Action } from './action.js';
 import { inverseParameters, rollbackObstacle } from './rollback.service.js';
-
 const action = (more: Partial<Action>): Action => ({
   id: 'x',
   action_type: 'block_ip',

@@ -2,17 +2,13 @@ import { Logger } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { KillSwitch } from '../../kill-switch/kill-switch.js';
 import type { Action } from '../action.js';
-import type { ActionConnectors } from './action-connectors.js';
+import { type ActionConnectors, ConnectorPlaces, MOST_PER_CONNECTOR } from './action-connectors.js';
 import type { ActionExecutor } from './action-executor.js';
 import type { ClaimRepository, Except } from './claim.repository.js';
 import type { Claims } from './claims.js';
-import { ConnectorPlaces, MOST_PER_CONNECTOR } from './connector-places.js';
 import type { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Settings } from '../../platform/config/settings.js';
-import { ActionRecovery } from './action-recovery.js';
-import type { LapsedClaims } from './lapsed-claims.js';
-import { UnclaimedActions } from './unclaimed-actions.js';
-
+import { ActionRecovery, type LapsedClaims, UnclaimedActions } from './action-recovery.js';
 const waiting = (id: string, type: ActionTypeName, rollback_of?: string): Action =>
   ({ id, action_type: type, status: 'pending', sent: false, fence: 0, rollback_of }) as Action;
 

@@ -1,22 +1,17 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { Clock } from '../../platform/clock.js';
-import { Settings } from '../../platform/config/settings.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import { NotFoundError } from '../../platform/errors/app-error.js';
-import type { LockedIncident } from '../../incidents/incident.js';
-import { IncidentsService, IncidentEndings } from '../../incidents/incidents.service.js';
-import { type Action, SYSTEM, withExpiry } from '../action.js';
-import { ActionRecorder } from '../records/action-recorder.js';
-import {
-  type ActionRoute,
-  ActionsRepository,
-  type Approval,
-} from '../records/actions.repository.js';
-import { AwaitedRuns } from '../execution/awaited-runs.js';
-import type { Caller } from '../../platform/http/caller.js';
-import { KillSwitch } from '../../kill-switch/kill-switch.js';
-import { resultOfLoss } from '../execution/execution-rules.js';
-
+import { Clock } from '../platform/clock.js';
+import { Settings } from '../platform/config/settings.js';
+import type { Tx } from '../platform/database/transactions.js';
+import { NotFoundError } from '../platform/errors/app-error.js';
+import type { LockedIncident } from '../incidents/incident.js';
+import { IncidentsService, IncidentEndings } from '../incidents/incidents.service.js';
+import { type Action, SYSTEM, withExpiry } from './action.js';
+import { ActionRecorder } from './action-records.js';
+import { type ActionRoute, ActionsRepository, type Approval } from './actions.repository.js';
+import { AwaitedRuns } from './execution/awaited-runs.js';
+import type { Caller } from '../platform/http/caller.js';
+import { KillSwitch } from '../kill-switch/kill-switch.js';
+import { resultOfLoss } from './execution/execution-rules.js';
 interface LockedAction {
   readonly action: Action;
   /** Absent for direct actions, and if the incident was deleted. */

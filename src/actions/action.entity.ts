@@ -16,16 +16,15 @@ import type {
   Parameters,
   Phase,
   RequiredLevel,
-} from '../action.js';
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+} from './action.js';
+import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import {
   incidentNumber,
   type IncidentStatus,
   reportedMail,
   type Severity,
-} from '../../incidents/incident.js';
-import { titleWithoutDetails } from '../../incidents/titles.js';
-
+} from '../incidents/incident.js';
+import { titleWithoutDetails } from '../incidents/titles.js';
 /** The one definition of a row of actions. The columns that statements read, and the fields of an Action, follow from it. */
 @Entity('actions')
 @Check(

@@ -1,15 +1,14 @@
-import { type ApprovalLevel, levelReaches } from '../../platform/access/roles.js';
-import { ProtectedTargets, type Target } from '../../action-catalogue/protected-targets.js';
+import { type ApprovalLevel, levelReaches } from '../platform/access/roles.js';
+import { ProtectedTargets, type Target } from '../action-catalogue/protected-targets.js';
 import {
   type ActionType,
   actionType,
   type ActionTypeName,
-} from '../../action-catalogue/action-types.js';
+} from '../action-catalogue/action-types.js';
 import { Injectable } from '@nestjs/common';
-import { Settings } from '../../platform/config/settings.js';
-import type { Severity } from '../../incidents/incident.js';
-import type { Action } from '../action.js';
-
+import { Settings } from '../platform/config/settings.js';
+import type { Severity } from '../incidents/incident.js';
+import type { Action } from './action.js';
 /** What a site decides in its settings, on top of the catalogue. */
 export interface SitePolicy {
   readonly levels: Readonly<Partial<Record<ActionTypeName, ApprovalLevel>>>;

@@ -1,23 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
-import type { Principal } from '../../auth/principal.js';
-import type { ApprovalLevel } from '../../platform/access/roles.js';
-import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
-import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
-import { Settings } from '../../platform/config/settings.js';
-import { mapConstraints } from '../../platform/database/sqlstate.js';
-import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
-import type { Severity } from '../../incidents/incident.js';
-import { KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
-import { type Action, askersOf, type Parameters, type RequiredLevel } from '../action.js';
-import { higherLevel, RequiredLevels } from '../policy/required-levels.js';
-import { ActionsRepository } from '../records/actions.repository.js';
+import { requireApprovalLevel, SamePerson } from '../auth/authorisation.js';
+import type { Principal } from '../auth/principal.js';
+import type { ApprovalLevel } from '../platform/access/roles.js';
+import { actionType, type ActionTypeName } from '../action-catalogue/action-types.js';
+import { AppError, NotFoundError } from '../platform/errors/app-error.js';
+import { Settings } from '../platform/config/settings.js';
+import { mapConstraints } from '../platform/database/sqlstate.js';
+import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
+import type { Severity } from '../incidents/incident.js';
+import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
+import { type Action, askersOf, type Parameters, type RequiredLevel } from './action.js';
+import { higherLevel, RequiredLevels } from './required-levels.js';
+import { ActionsRepository } from './actions.repository.js';
 import { ActionDecisions } from './action-decisions.js';
 import { ActionRequests } from './action-requests.js';
-import { ActionConnectors } from '../execution/action-connectors.js';
-import { AwaitedRuns } from '../execution/awaited-runs.js';
-import { claimPermitLate, decidedAction } from '../execution/decided-action.js';
-
+import { ActionConnectors } from './execution/action-connectors.js';
+import { AwaitedRuns, claimPermitLate, decidedAction } from './execution/awaited-runs.js';
 /** Rolls back an action with a new action of the inverse type. It runs at once unless another person has to approve it. */
 @Injectable()
 export class RollbackService {

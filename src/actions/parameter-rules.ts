@@ -1,13 +1,14 @@
-import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
-import { shownName } from '../../platform/text.js';
+import { type FieldError, MOST_ERRORS } from '../platform/errors/app-error.js';
+import { shownName } from '../platform/text.js';
 import {
+  type ActionParameter,
   FORMATS_IN_WORDS,
   hasFormat,
   LARGEST_NUMBER,
   LONGEST_TEXT,
-} from '../../action-catalogue/parameter-formats.js';
-import { hasFormatCharacter } from '../../action-catalogue/target-forms.js';
-import type { ActionParameter, ActionType } from '../../action-catalogue/action-types.js';
+} from '../action-catalogue/parameters.js';
+import { hasFormatCharacter } from '../action-catalogue/target-forms.js';
+import type { ActionType } from '../action-catalogue/action-types.js';
 
 /** What is wrong with the parameters for an action of this type; nothing when they are right. */
 export function parameterErrors(

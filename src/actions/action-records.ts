@@ -1,16 +1,16 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
-import type { AuditEntry } from '../../audit/audit-entry.js';
-import { AuditLog } from '../../audit/audit-log.js';
-import { Clock } from '../../platform/clock.js';
-import { beginAtZero } from '../../platform/metrics/metrics.js';
-import { afterCommit, type Tx } from '../../platform/database/transactions.js';
-import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
-import type { NewTimelineEntry, TimelineDetails } from '../../incidents/timeline/timeline-entry.js';
-import { eventOf, type NewEvent } from '../../platform/jobs/events/domain-event.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
-import type { Severity } from '../../incidents/incident.js';
+import type { AuditEntry } from '../audit/audit-entry.js';
+import { AuditLog } from '../audit/audit-log.js';
+import { Clock } from '../platform/clock.js';
+import { beginAtZero } from '../platform/metrics/metrics.js';
+import { afterCommit, type Tx } from '../platform/database/transactions.js';
+import { IncidentTimeline } from '../incidents/timeline/incident-timeline.js';
+import type { NewTimelineEntry, TimelineDetails } from '../incidents/timeline/timeline-entry.js';
+import { eventOf, type NewEvent } from '../platform/jobs/events/domain-event.js';
+import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import type { Severity } from '../incidents/incident.js';
 import {
   type Action,
   FAILURE_CODES,
@@ -18,13 +18,12 @@ import {
   hasEnded,
   type RequiredLevel,
   shownActionId,
-} from '../action.js';
-import { ACTION_TYPES, actionType } from '../../action-catalogue/action-types.js';
-import { RequiredLevels } from '../policy/required-levels.js';
-import { ActionRecordsRepository, type ChangeRecords } from './action-records.repository.js';
-import { shortened, titleLine } from '../../incidents/raw-data-text.js';
-import { shownStart, storable } from '../../platform/text.js';
-
+} from './action.js';
+import { ACTION_TYPES, actionType } from '../action-catalogue/action-types.js';
+import { RequiredLevels } from './required-levels.js';
+import { ActionRecordsRepository, type ChangeRecords } from './actions.repository.js';
+import { shortened, titleLine } from '../incidents/raw-data-text.js';
+import { shownStart, storable } from '../platform/text.js';
 /** The domain events of this module, by their names. */
 export const ACTION_EVENTS = {
   pendingApproval: 'action.pending_approval',

@@ -1,9 +1,8 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import fc from 'fast-check';
-import { type ActionType, actionTypes } from '../../action-catalogue/action-types.js';
-import { parameterErrors } from '../requests/parameter-rules.js';
-import { ACTION_REQUEST_SCHEMAS } from './action-type.dto.js';
-
+import { type ActionType, actionTypes } from '../action-catalogue/action-types.js';
+import { parameterErrors } from './parameter-rules.js';
+import { ACTION_REQUEST_SCHEMAS } from './action-types.dto.js';
 /**
  * What no schema says: whether a parser of URLs reads an address and an encoded label of a domain, and which letters
  * beyond ASCII are invisible.

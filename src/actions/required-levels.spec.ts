@@ -1,12 +1,11 @@
 import {
   ProtectedTargets,
   type ProtectedTargetsSetting,
-} from '../../action-catalogue/protected-targets.js';
-import { ACTION_TYPES, actionType, actionTypes } from '../../action-catalogue/action-types.js';
+} from '../action-catalogue/protected-targets.js';
+import { ACTION_TYPES, actionType, actionTypes } from '../action-catalogue/action-types.js';
 import { requiredLevel, RequiredLevels, type SitePolicy } from './required-levels.js';
-import type { Settings } from '../../platform/config/settings.js';
-import type { Action } from '../action.js';
-
+import type { Settings } from '../platform/config/settings.js';
+import type { Action } from './action.js';
 const protecting = (protectedTargets: ProtectedTargetsSetting): SitePolicy => ({
   levels: {},
   raiseOnCritical: false,

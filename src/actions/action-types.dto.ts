@@ -1,15 +1,13 @@
+import { ACTION_TYPES, type ActionType, actionTypes } from '../action-catalogue/action-types.js';
+import { REQUIRED_LEVELS, type RequiredLevel } from './action.js';
 import {
-  ACTION_TYPES,
   type ActionParameter,
-  type ActionType,
-  actionTypes,
-} from '../../action-catalogue/action-types.js';
-import { REQUIRED_LEVELS, type RequiredLevel } from '../action.js';
-import {
   FORMATS_IN_WORDS,
   PARAMETER_FORMATS,
   type ParameterFormat,
-} from '../../action-catalogue/parameter-formats.js';
+  FORMAT_SCHEMAS,
+  parameterSchema,
+} from '../action-catalogue/parameters.js';
 import {
   Choice,
   Flag,
@@ -17,15 +15,13 @@ import {
   OpenChoice,
   Text,
   Texts,
-} from '../../platform/validation/fields.js';
-import type { OfferedType } from '../actions.service.js';
+} from '../platform/validation/fields.js';
+import type { OfferedType } from './actions.service.js';
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, type SchemaObject } from '@nestjs/swagger';
-import { FORMAT_SCHEMAS, parameterSchema } from '../../action-catalogue/parameter-schemas.js';
-import { ApiSchemas } from '../../platform/openapi/answers.js';
-import { pascal, ref } from '../../platform/openapi/schemas.js';
-import { REPEAT } from './action-requests.dto.js';
-
+import { ApiSchemas } from '../platform/openapi/answers.js';
+import { pascal, ref } from '../platform/openapi/schemas.js';
+import { REPEAT } from './actions.dto.js';
 class ActionParameterDto {
   @Text({ example: 'message_id' })
   readonly name: string;

@@ -1,24 +1,22 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import { isKillSwitchActive, KillSwitch, PermitGate } from '../../kill-switch/kill-switch.js';
-import { Transactions } from '../../platform/database/transactions.js';
-import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
-import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import type { Connector } from '../../connectors/connector.port.js';
+import type { ActionTypeName } from '../action-catalogue/action-types.js';
+import { isKillSwitchActive, KillSwitch, PermitGate } from '../kill-switch/kill-switch.js';
+import { Transactions } from '../platform/database/transactions.js';
+import type { DomainEvent } from '../platform/jobs/events/domain-event.js';
+import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
+import type { Connector } from '../connectors/connector.port.js';
 import {
   type Action,
   actionIdOf,
   type ActionPreview,
   reportedSender,
   shownActionId,
-} from '../action.js';
-import { ActionConnectors } from '../execution/action-connectors.js';
-
-import { RequiredLevels } from '../policy/required-levels.js';
-import { ACTION_EVENTS, type ActionEventPayload } from '../records/action-recorder.js';
-import { ActionsRepository } from '../records/actions.repository.js';
-
+} from './action.js';
+import { ActionConnectors } from './execution/action-connectors.js';
+import { RequiredLevels } from './required-levels.js';
+import { ACTION_EVENTS, type ActionEventPayload } from './action-records.js';
+import { ActionsRepository } from './actions.repository.js';
 /** The types that any connector has a preview for. */
 const PREVIEWED: readonly string[] = [
   'quarantine_email',

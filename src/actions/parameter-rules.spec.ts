@@ -1,6 +1,5 @@
-import { actionType, actionTypes } from '../../action-catalogue/action-types.js';
+import { actionType, actionTypes } from '../action-catalogue/action-types.js';
 import { parameterErrors } from './parameter-rules.js';
-
 describe('parameterErrors', () => {
   it('says the field and a code for each rule', () => {
     const wrong = { ip: ' ', domain: 'x', url: 'x', hash: 'x', sender: 'x', recipient: 'x' };

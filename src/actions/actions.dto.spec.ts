@@ -1,6 +1,5 @@
-import { createValidationPipe } from '../../platform/validation/validation.pipe.js';
-import { ActionRollbackDto } from './action-requests.dto.js';
-
+import { createValidationPipe } from '../platform/validation/validation.pipe.js';
+import { ActionRollbackDto } from './actions.dto.js';
 describe('The reason of a rollback', () => {
   const check = (reason: unknown): Promise<unknown> =>
     createValidationPipe().transform({ reason }, { type: 'body', metatype: ActionRollbackDto });

@@ -1,21 +1,29 @@
 // SQL: requests are a hot path, and the look-up has a condition on other rows of the same table.
 import { Injectable } from '@nestjs/common';
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import { oppositeOf, targetHash } from '../../action-catalogue/target-hash.js';
-import { Clock } from '../../platform/clock.js';
-import { Settings } from '../../platform/config/settings.js';
-import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import { AppError } from '../../platform/errors/app-error.js';
-import type { LockedIncident } from '../../incidents/incident.js';
+import { createHash } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { readIpAddress } from '../platform/addresses/ip-address.js';
+import {
+  type ActionType,
+  actionType,
+  type ActionTypeName,
+  undoneBy,
+} from '../action-catalogue/action-types.js';
+import { bareMessageId, mailAddressIn } from '../action-catalogue/parameters.js';
+import { normalForm } from '../action-catalogue/target-forms.js';
+import { Clock } from '../platform/clock.js';
+import { Settings } from '../platform/config/settings.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import { AppError } from '../platform/errors/app-error.js';
+import type { LockedIncident } from '../incidents/incident.js';
 import {
   type Action,
   type Parameters,
   reportedSender,
   type RequiredLevel,
   shownActionId,
-} from '../action.js';
-
+} from './action.js';
 /** An action of the same type on the same target as a requested one, recent enough that the request repeats it. */
 export type Twin = Pick<Action, 'id' | 'action_type' | 'requested_by' | 'requested_at'> & {
   readonly status: 'pending' | 'pending_approval' | 'completed';
@@ -201,4 +209,50 @@ function twinOf(type: ActionTypeName, row: Omit<TwinRow, 'n'>): Twin {
     ...(row.approval_level && { approval_level: row.approval_level }),
     ...(row.executed_at && { executed_at: row.executed_at }),
   };
+}
+
+/** Actions of these categories may be repeated. */
+const REPEATABLE: ReadonlySet<string> = new Set<ActionType['category']>([
+  'intelligence',
+  'ticketing',
+  'notification',
+]);
+
+/**
+ * Identifies the target of an action, equal for all spellings: the target parameter in normal form, or all parameters
+ * except the reason. `undefined` for look-ups, tickets and notifications. The hash is stored with the action: whoever changes it
+ * hides earlier actions from the search for twins, for ACTION_REPEAT_MINUTES.
+ *
+ * @param mailSender sender that an action on a mail is bound to: mails of two senders with one Message-ID are two targets
+ */
+export function targetHash(
+  name: ActionTypeName,
+  parameters: Readonly<Record<string, unknown>>,
+  mailSender?: string,
+): Buffer | undefined {
+  const { category, target, parameters: known } = actionType(name);
+  if (REPEATABLE.has(category)) return undefined;
+  const named = target ? [target.parameter] : known.map((parameter) => parameter.name);
+  const values = named
+    .filter((parameter) => parameter !== 'reason' && Object.hasOwn(parameters, parameter))
+    .map((parameter) => [parameter, formOf(parameter, String(parameters[parameter]))]);
+  if (mailSender !== undefined) {
+    values.push(['the sender of the mail', mailAddressIn(mailSender) ?? normalForm(mailSender)]);
+  }
+  return createHash('sha256').update(JSON.stringify(values)).digest();
+}
+
+/** The type with the opposite effect. */
+export function oppositeOf(name: ActionTypeName): ActionTypeName | undefined {
+  return actionType(name).inverse ?? undoneBy(name);
+}
+
+function formOf(parameter: string, value: string): string {
+  return parameter === 'message_id' ? bareMessageId(value) : sameForm(value);
+}
+
+function sameForm(value: string): string {
+  const address = readIpAddress(value.trim())?.address.text;
+  if (address === undefined) return normalForm(value);
+  return isIPv6(address) ? new URL(`http://[${address}]`).hostname : address;
 }

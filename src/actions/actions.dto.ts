@@ -1,0 +1,548 @@
+import { ActionResultDto } from './action.js';
+import {
+  Choice,
+  Flag,
+  JsonObject,
+  Text,
+  Instant,
+  Nested,
+  Reason,
+  Id,
+  NestedList,
+  OpenChoice,
+  WholeNumber,
+} from '../platform/validation/fields.js';
+import {
+  type Action,
+  ACTION_STATUSES,
+  ActionId,
+  type ActionStatus,
+  REQUIRED_LEVELS,
+  type RequiredLevel,
+  shownActionId,
+  type ActionIncident,
+  type ActionPreview,
+  lastChangeOf,
+} from './action.js';
+import { ACTION_TYPES, type ActionTypeName } from '../action-catalogue/action-types.js';
+import type { WantedAction } from './action-requests.js';
+import { IncidentReference } from '../incidents/incident-reference.js';
+import { SortWords, PageQueryDto } from '../platform/paging/page-query.dto.js';
+import { sortsOf, sortWords } from '../platform/paging/page.js';
+import { Words } from '../platform/validation/query-fields.js';
+import {
+  type ActionListRequest,
+  SORT_FIELDS,
+  type SortField,
+} from './listing/action-list.repository.js';
+import {
+  INCIDENT_STATUSES,
+  type IncidentStatus,
+  SEVERITIES,
+  type Severity,
+} from '../incidents/incident.js';
+import type { FeedEntry, FeedPage } from '../audit/changes/change-feed.js';
+import { ACTION_FEED_EVENTS } from './actions.service.js';
+
+export const PARAMETERS_EXAMPLE = { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' };
+
+export const REPEAT =
+  'Requests the action even if the same action waits, runs, or was completed within `ACTION_REPEAT_MINUTES`.';
+
+/** The contract has one schema for each action type instead: see ApiActionRequest. */
+export class ActionRequestDto {
+  @Choice('KnownActionType', ACTION_TYPES)
+  readonly action: ActionTypeName;
+
+  @JsonObject({ optional: true })
+  readonly parameters?: Record<string, unknown>;
+
+  @Flag({ optional: true, description: REPEAT })
+  readonly repeat?: boolean;
+
+  static toWanted(this: void, body: ActionRequestDto): WantedAction {
+    const { action, parameters = {}, repeat } = body;
+    return { action_type: action, parameters, repeat };
+  }
+}
+
+export class ExecutedActionDto {
+  @ActionId()
+  readonly action_id: string;
+
+  @Choice('ActionStatus', ACTION_STATUSES, { example: 'completed' })
+  readonly status: ActionStatus;
+
+  @Nested(() => ActionResultDto, {
+    optional: true,
+    description: 'Present after the action has ended.',
+  })
+  readonly result?: ActionResultDto;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description: 'Level that has to approve the action. Absent if it needs no approval.',
+    example: 'senior',
+  })
+  readonly approval_level?: RequiredLevel;
+
+  @Instant({
+    optional: true,
+    description: 'While the action waits for approval: last time at which it can be approved.',
+    example: '2026-02-01T09:30:00.000Z',
+  })
+  readonly expires_at?: string;
+
+  @Text({
+    optional: true,
+    description: 'While the action waits for approval: who can approve it.',
+    example: 'isolate_host needs approval at level senior or higher.',
+  })
+  readonly message?: string;
+
+  static from(this: void, action: Action): ExecutedActionDto {
+    const { id, action_type, status, result, approval_level, expires_at } = action;
+    return {
+      action_id: shownActionId(id),
+      status,
+      result: result && result,
+      approval_level,
+      expires_at: expires_at?.toISOString(),
+      message:
+        status === 'pending_approval' ? whoMayApprove(action_type, approval_level) : undefined,
+    };
+  }
+}
+
+function whoMayApprove(type: ActionTypeName, level: RequiredLevel | undefined): string {
+  return `${type} needs approval at level ${level}${level === 'manager' ? '' : ' or higher'}.`;
+}
+
+/** 202 while the work is not finished. An action that failed has finished: that is an outcome, and no error. */
+export function statusOfExecution({ status }: Pick<Action, 'status'>): number {
+  return status === 'pending' || status === 'pending_approval' ? 202 : 200;
+}
+
+export class ActionRollbackDto {
+  @Reason({ max: 2_000, example: 'It was a false alarm.' })
+  readonly reason: string;
+}
+
+export class RolledBackActionDto {
+  @ActionId({
+    description: 'Id of the rollback, an action of the inverse type.',
+    example: 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f',
+  })
+  readonly rollback_action_id: string;
+
+  @ActionId()
+  readonly original_action_id: string;
+
+  @Choice('ActionStatus', ACTION_STATUSES, {
+    description: 'Status of the rollback.',
+    example: 'completed',
+  })
+  readonly status: ActionStatus;
+
+  @Nested(() => ActionResultDto, {
+    optional: true,
+    description: 'Present after the action has ended.',
+  })
+  readonly result?: ActionResultDto;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description: 'Present if another person has to approve the rollback.',
+  })
+  readonly approval_level?: RequiredLevel;
+
+  @Instant({
+    optional: true,
+    description: 'While the action waits for approval: last time at which it can be approved.',
+    example: '2026-02-01T09:30:00.000Z',
+  })
+  readonly expires_at?: string;
+
+  static from(this: void, action: Action): RolledBackActionDto {
+    const { id, rollback_of, status, result, approval_level, expires_at } = action;
+    return {
+      rollback_action_id: shownActionId(id),
+      original_action_id: shownActionId(rollback_of ?? ''),
+      status,
+      result: result && result,
+      approval_level,
+      expires_at: expires_at?.toISOString(),
+    };
+  }
+}
+
+const SORTS = sortWords(...SORT_FIELDS);
+
+const PrincipalName = (description: string) =>
+  Text({ optional: true, min: 1, max: 300, description, example: 'alice' });
+
+/** What every list of actions takes. */
+export class IncidentActionsQueryDto extends PageQueryDto {
+  @Words('ActionStatus', ACTION_STATUSES, { optional: true, example: ['pending_approval'] })
+  readonly status?: readonly ActionStatus[];
+
+  @Words('KnownActionType', ACTION_TYPES, {
+    optional: true,
+    example: ['quarantine_email', 'block_sender'],
+  })
+  readonly action_type?: readonly ActionTypeName[];
+
+  @Words('RequiredLevel', REQUIRED_LEVELS, { optional: true, example: ['senior'] })
+  readonly approval_level?: readonly RequiredLevel[];
+
+  @PrincipalName('Requested by this principal, as records show the name.')
+  readonly requested_by?: string;
+
+  @PrincipalName('Approved by this principal, as records show the name.')
+  readonly approved_by?: string;
+
+  @Instant({
+    optional: true,
+    description:
+      'Requested strictly after this time. With the `requested_at` of an action, that action is left out.',
+    example: '2026-01-31T00:00:00Z',
+  })
+  readonly created_after?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Requested strictly before this time.',
+    example: '2026-02-01T00:00:00Z',
+  })
+  readonly created_before?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Execution ended strictly after this time.',
+    example: '2026-01-31T09:30:00Z',
+  })
+  readonly executed_after?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Requested, decided or executed strictly after this time.',
+    example: '2026-01-31T09:30:00Z',
+  })
+  readonly updated_after?: string;
+
+  @SortWords('ActionSort', SORTS, {
+    description:
+      '`created_at` is another name of `requested_at`. Actions that were not executed come last in both directions.',
+    example: ['status', '-requested_at'],
+    otherNames: { created_at: 'requested_at' },
+  })
+  readonly sort: readonly (typeof SORTS)[number][] = ['-requested_at'];
+
+  static toListRequest(this: void, query: IncidentActionsQueryDto): ActionListRequest {
+    const { page, per_page, status, action_type, approval_level, sort } = query;
+    const { requested_by, approved_by, created_after, created_before, executed_after } = query;
+    const { updated_after } = query;
+    return {
+      page,
+      per_page,
+      filter: {
+        statuses: status,
+        types: action_type,
+        levels: approval_level,
+        requestedBy: requested_by,
+        approvedBy: approved_by,
+        createdAfter: created_after,
+        createdBefore: created_before,
+        // As a moment: PostgreSQL does not read every zone that a time may be written in.
+        executedAfter: executed_after === undefined ? undefined : new Date(executed_after),
+        updatedAfter: updated_after === undefined ? undefined : new Date(updated_after),
+      },
+      sort: sortsOf<SortField>(sort),
+    };
+  }
+}
+
+export class ActionQueryDto extends IncidentActionsQueryDto {
+  @IncidentReference({
+    optional: true,
+    description: 'Only actions of this incident: its id or its number.',
+  })
+  readonly incident_id?: string;
+
+  static toRequest(this: void, query: ActionQueryDto): ActionListRequest {
+    const request = IncidentActionsQueryDto.toListRequest(query);
+    return { ...request, filter: { ...request.filter, incidentId: query.incident_id } };
+  }
+}
+
+const TIME = '2026-01-31T09:30:00.000Z';
+
+const When = (description?: string) => Instant({ optional: true, description, example: TIME });
+const Who = (description?: string) => Text({ optional: true, description, example: 'alice' });
+const OtherAction = (description: string) =>
+  ActionId({ optional: true, description, example: undefined });
+
+class ActionPreviewDto {
+  @WholeNumber({
+    min: 0,
+    optional: true,
+    description:
+      'Number of mails that the action would change. Absent if the connector could not find out.',
+    example: 2,
+  })
+  readonly count?: number;
+
+  @Text({
+    description: 'What the action would change, or why this is not known.',
+    example: 'Moves 2 mails to quarantine in alice@corp.example.',
+  })
+  readonly message: string;
+
+  static from(this: void, { count, message }: ActionPreview): ActionPreviewDto {
+    return { count, message };
+  }
+}
+
+class ActionIncidentDto {
+  @Text({ example: 'INC-2026-0042' })
+  readonly incident_number: string;
+
+  @Text({ example: 'phishing' })
+  readonly incident_type: string;
+
+  @Text({ example: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com' })
+  readonly title: string;
+
+  @Choice('Severity', SEVERITIES, { example: 'high' })
+  readonly severity: Severity;
+
+  @Choice('IncidentStatus', INCIDENT_STATUSES, { example: 'open' })
+  readonly status: IncidentStatus;
+
+  static from(this: void, incident: ActionIncident): ActionIncidentDto {
+    const { incidentNumber, incidentType, title, severity, status } = incident;
+    return {
+      incident_number: incidentNumber,
+      incident_type: incidentType,
+      title,
+      severity,
+      status,
+    };
+  }
+}
+
+/** An action with all its fields. Lists show all of them, too. */
+export class ActionSummaryDto {
+  @ActionId()
+  readonly id: string;
+
+  @Id('IncidentId', {
+    optional: true,
+    description: 'Absent for direct execution.',
+    example: undefined,
+  })
+  readonly incident_id?: string;
+
+  @Nested(() => ActionIncidentDto, {
+    optional: true,
+    description: 'Absent for direct execution, and when the incident was deleted.',
+  })
+  readonly incident?: ActionIncidentDto;
+
+  @OpenChoice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  readonly action_type: string;
+
+  @Choice('ActionStatus', ACTION_STATUSES, { example: 'completed' })
+  readonly status: ActionStatus;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description:
+      'Level that has, or had, to approve the action. The level is judged when the action is requested, and again when it is approved.',
+  })
+  readonly approval_level?: RequiredLevel;
+
+  @JsonObject({ example: PARAMETERS_EXAMPLE })
+  readonly parameters: Readonly<Record<string, unknown>>;
+
+  @Text({ example: 'alice' })
+  readonly requested_by: string;
+
+  @Instant({ example: TIME })
+  readonly requested_at: string;
+
+  @Instant({
+    description: 'Latest of the times at which the action was requested, decided on or executed.',
+    example: TIME,
+  })
+  readonly updated_at: string;
+
+  @Id('PlaybookRunId', {
+    optional: true,
+    description: 'Playbook run that requested the action.',
+    example: undefined,
+  })
+  readonly playbook_run_id?: string;
+
+  @Who(
+    'Principal who started the playbook run. For an automatic run: the person or key that gave the verdict or requested the triage.',
+  )
+  readonly on_behalf_of?: string;
+
+  @When('While the action waits for approval: last time at which it can be approved.')
+  readonly expires_at?: string;
+
+  @Nested(() => ActionPreviewDto, {
+    optional: true,
+    description:
+      'What the action would change outside, looked up once when it began to wait for approval. Present for `quarantine_email` and `delete_email` at Microsoft Graph, a moment after the request.',
+  })
+  readonly preview?: ActionPreviewDto;
+
+  @Who(
+    'Principal who approved the action or, without approval, requested it. `system` if no person did.',
+  )
+  readonly executed_by?: string;
+
+  @When('When its execution ended.')
+  readonly executed_at?: string;
+
+  @Who()
+  readonly approved_by?: string;
+
+  @When()
+  readonly approved_at?: string;
+
+  @Text({ optional: true, description: 'Comment of the approver.' })
+  readonly comment?: string;
+
+  @Who('`system` if nobody decided in time.')
+  readonly rejected_by?: string;
+
+  @When()
+  readonly rejected_at?: string;
+
+  @Text({ optional: true })
+  readonly rejection_reason?: string;
+
+  @Nested(() => ActionResultDto, {
+    optional: true,
+    description: 'Present after the action has ended.',
+  })
+  readonly result?: ActionResultDto;
+
+  @OtherAction('For a rollback: the action that it rolls back.')
+  readonly rollback_of?: string;
+
+  @OtherAction('The rollback of this action.')
+  readonly rolled_back_by?: string;
+
+  static from(this: void, action: Action): ActionSummaryDto {
+    const { incident, preview, result, rollback_of, rolled_back_by } = action;
+    return {
+      id: shownActionId(action.id),
+      incident_id: action.incident_id,
+      incident: incident && ActionIncidentDto.from(incident),
+      action_type: action.action_type,
+      status: action.status,
+      approval_level: action.approval_level,
+      parameters: action.parameters,
+      requested_by: action.requested_by,
+      requested_at: action.requested_at.toISOString(),
+      updated_at: lastChangeOf(action).toISOString(),
+      playbook_run_id: action.playbook_run_id,
+      on_behalf_of: action.on_behalf_of,
+      expires_at: action.expires_at?.toISOString(),
+      preview: preview && ActionPreviewDto.from(preview),
+      executed_by: action.executed_by,
+      executed_at: action.executed_at?.toISOString(),
+      approved_by: action.approved_by,
+      approved_at: action.approved_at?.toISOString(),
+      comment: action.comment,
+      rejected_by: action.rejected_by,
+      rejected_at: action.rejected_at?.toISOString(),
+      rejection_reason: action.rejection_reason,
+      result: result && result,
+      rollback_of: rollback_of && shownActionId(rollback_of),
+      rolled_back_by: rolled_back_by && shownActionId(rolled_back_by),
+    };
+  }
+}
+
+/** The contract has one name for an action in a list and one for a single action, and generated clients use both. */
+export class ActionDto extends ActionSummaryDto {}
+
+const LISTED = 'action.listed';
+
+class ActionChangeDto {
+  @OpenChoice('ActionChangeEvent', [LISTED, ...ACTION_FEED_EVENTS], {
+    description: 'What happened. `action.listed`: nothing, the action existed when the feed began.',
+    example: 'action.completed',
+  })
+  readonly event: string;
+
+  @Id('ActionChangeId', {
+    optional: true,
+    description:
+      'Id of the change, also of its entry in the audit trail. Absent for `action.listed`.',
+  })
+  readonly change_id?: string;
+
+  @ActionId()
+  readonly action_id: string;
+
+  @Instant({
+    description:
+      'Time of the change; for `action.listed`, of the last change. Changes are in the order in which they became visible, which is not exactly the order of their times.',
+    example: '2026-01-31T09:30:00.000Z',
+  })
+  readonly at: string;
+
+  @Text({
+    optional: true,
+    description: 'Principal that made the change. Absent for `action.listed`.',
+    example: 'alice',
+  })
+  readonly by?: string;
+
+  @Nested(() => ActionSummaryDto, {
+    optional: true,
+    description: 'The action as it is now, which may be later than the change.',
+  })
+  readonly action?: ActionSummaryDto;
+
+  static from(this: void, { change, item }: FeedEntry<Action>): ActionChangeDto {
+    const action = item && ActionSummaryDto.from(item);
+    if (!change) {
+      const { id, updated_at } = action!;
+      return { event: LISTED, action_id: id, at: updated_at, action };
+    }
+    return {
+      event: change.action,
+      change_id: change.id,
+      action_id: change.subjectId,
+      at: change.at.toISOString(),
+      by: change.actor,
+      action,
+    };
+  }
+}
+
+export class ActionChangesDto {
+  @NestedList(() => ActionChangeDto, { description: 'At most `limit`; may be empty.' })
+  readonly changes: readonly ActionChangeDto[];
+
+  @Text({
+    description: 'Position after these changes, for the next request. Present in each answer.',
+    example: undefined,
+  })
+  readonly cursor: string;
+
+  @Flag({ description: 'There may be more changes now: ask again without a wait.', example: false })
+  readonly has_more: boolean;
+
+  static from(this: void, page: FeedPage<Action>): ActionChangesDto {
+    const { entries, cursor, hasMore } = page;
+    return { changes: entries.map(ActionChangeDto.from), cursor, has_more: hasMore };
+  }
+}

@@ -118,7 +118,7 @@ const COLUMNS: readonly InsertedColumn<Action>[] = [
   {
     name: 'target_hash',
     type: 'bytea',
-    of: (row) => targetHash(row.action_type, row.parameters, reportedSender(row)) ?? null,
+    of: (row) => targetHash(row.action_type, row.parameters, reportedSender(row)),
   },
   { name: 'fence', type: 'integer', of: ({ fence }) => String(fence) },
 ];

@@ -1,5 +1,5 @@
 import { stopAsked } from './process-start.js';
-import './platform/config/process.js';
+import { version } from './platform/config/process.js';
 import { openWithKeys } from './app.database.js';
 import { createApp } from './app.setup.js';
 import { WhoCanLogIn } from './auth/bootstrap/bootstrap.service.js';
@@ -9,7 +9,6 @@ import { exposureWarning, loadSettings } from './platform/config/load-settings.j
 import { inOneSentence } from './start-failure.js';
 import { startTracing } from './platform/tracing/start-tracing.js';
 import type { Logger } from 'pino';
-import { version } from './platform/config/process.js';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +27,7 @@ async function main(): Promise<void> {
   const warning = exposureWarning(settings);
   if (warning) logger.warn(warning);
   const endTracing = await startTracing(settings, logger);
-  await runUntilStopped(stopAsked, settings, logger, async (giveUp) => {
+  await runUntilStopped(settings, logger, async (giveUp) => {
     const log = (line: string, err?: unknown): void =>
       err === undefined ? logger.info(line) : logger.error({ err }, line);
     const { database } = await openWithKeys(settings, log, giveUp);
@@ -37,47 +36,32 @@ async function main(): Promise<void> {
     const who = await app.get(WhoCanLogIn).inWords();
     await claim.release();
     await app.listen(settings.port, settings.host);
-    const readyAfterMs = Math.round(process.uptime() * 1000);
-    tell({ place: database.place, who, url: await app.getUrl(), readyAfterMs });
+    reportStart(settings, logger, { place: database.place, who, url: await app.getUrl() });
     return { app, database, endTracing };
   });
+}
 
-  function tell(started: Started): void {
-    if (!process.stdout.isTTY) return logStart(logger, started);
-    process.stdout.write(reportFor(started));
-    logger.level = settings.logLevel;
+function reportStart(
+  settings: Settings,
+  logger: Logger,
+  { place, who, url }: Readonly<Record<'place' | 'who' | 'url', string>>,
+): void {
+  const readyAfterMs = Math.round(process.uptime() * 1000);
+  if (!process.stdout.isTTY) {
+    logger.info({ who_can_log_in: who }, `Who can log in: ${who}.`);
+    logger.info(
+      { version, docs: `${url}/docs`, ready_after_ms: readyAfterMs, database: place },
+      `Listening on ${url}`,
+    );
+    return;
   }
-}
-
-interface Started {
-  /** Location of the data. */
-  readonly place: string;
-  /** Users who can log in. */
-  readonly who: string;
-  readonly url: string;
-  readonly readyAfterMs: number;
-}
-
-/** Start message for a terminal. */
-function reportFor(started: Started): string {
-  const { place, who, url, readyAfterMs } = started;
-  return [
-    `Incident Triage Service ${version}`,
-    `Database   ${place}`,
-    `Log in as  ${who}`,
-    `Addresses  API ${url}/api, documentation ${url}/docs`,
-    `Ready      after ${(readyAfterMs / 1000).toFixed(1)} s; Ctrl+C stops it`,
-    '',
-  ].join('\n');
-}
-
-/** Start message for the log. */
-function logStart(logger: Logger, { place, who, url, readyAfterMs }: Started): void {
-  logger.info({ who_can_log_in: who }, `Who can log in: ${who}.`);
-  logger.info(
-    { version, docs: `${url}/docs`, ready_after_ms: readyAfterMs, database: place },
-    `Listening on ${url}`,
-  );
+  process.stdout.write(`Incident Triage Service ${version}
+Database   ${place}
+Log in as  ${who}
+Addresses  API ${url}/api, documentation ${url}/docs
+Ready      after ${(readyAfterMs / 1000).toFixed(1)} s; Ctrl+C stops it
+`);
+  logger.level = settings.logLevel;
 }
 
 interface Service {
@@ -92,7 +76,6 @@ interface Service {
  * order. Rejects if the start fails.
  */
 async function runUntilStopped(
-  stopAsked: Promise<NodeJS.Signals>,
   settings: Settings,
   logger: Logger,
   start: (giveUp: AbortSignal) => Promise<Service>,

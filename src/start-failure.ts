@@ -28,14 +28,14 @@ function inaccessible(path: string): string {
   return `${path} does not exist, and this user cannot create it in ${folder}: ${remedy}`;
 }
 
-/** Reason of a failed start, in one sentence for the operator. */
+/** Reason of a failed start or command, in one sentence for the operator. */
 export function inOneSentence(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error);
   const { cause, message }: Failure = error;
   return sentenceOf(error) ?? sentenceOf(cause ?? {}) ?? String(message);
 }
 
-export function sentenceOf({ code, path }: Failure): string | undefined {
+function sentenceOf({ code, path }: Failure): string | undefined {
   const sentence = typeof code === 'string' ? SENTENCES[code] : undefined;
   return sentence && typeof path === 'string' ? sentence(path) : undefined;
 }

@@ -208,6 +208,11 @@ const TYPES: ReadonlyMap<string, ActionType> = new Map(
   ACTION_TYPES.map((name) => [name, { name, ...CATALOGUE[name] }]),
 );
 
+/** Look-ups, tickets and messages: a second request with the same parameters is no mistake. */
+export const REPEATABLE_TYPES: readonly ActionTypeName[] = ACTION_TYPES.filter((name) =>
+  ['intelligence', 'ticketing', 'notification'].includes(CATALOGUE[name].category),
+);
+
 export function isActionType(name: string): name is ActionTypeName {
   return TYPES.has(name);
 }

@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { readIpAddress } from '../platform/addresses/ip-address.js';
 import {
-  type ActionType,
   actionType,
   type ActionTypeName,
+  REPEATABLE_TYPES,
   undoneBy,
 } from '../action-catalogue/action-types.js';
 import { bareMessageId, mailAddressIn } from '../action-catalogue/parameters.js';
@@ -182,10 +182,10 @@ export class Twins {
     if (this.settings.actionRepeatMinutes === 0) return [];
     return wanted.flatMap((one, at) => {
       const { action_type, parameters, repeat, playbook_run_id: runId } = one;
-      const unboundHash = repeat ? undefined : targetHash(action_type, parameters);
-      if (!unboundHash) return [];
+      if (repeat || REPEATABLE_TYPES.includes(action_type)) return [];
+      const unboundHash = targetHash(action_type, parameters);
       const sender = reportedSender(one);
-      const hash = (sender && targetHash(action_type, parameters, sender)) || unboundHash;
+      const hash = sender ? targetHash(action_type, parameters, sender) : unboundHash;
       const minutes = Number(parameters['duration_minutes'] ?? Infinity);
       const isFullScan = parameters['scan_type'] === 'full';
       return [{ at, type: action_type, hash, unboundHash, runId, minutes, isFullScan }];
@@ -212,17 +212,10 @@ function twinOf(type: ActionTypeName, row: Omit<TwinRow, 'n'>): Twin {
   };
 }
 
-/** Actions of these categories may be repeated. */
-const REPEATABLE: ReadonlySet<string> = new Set<ActionType['category']>([
-  'intelligence',
-  'ticketing',
-  'notification',
-]);
-
 /**
  * Identifies the target of an action, equal for all spellings: the target parameter in normal form, or all parameters
- * except the reason. `undefined` for look-ups, tickets and notifications. The hash is stored with the action: whoever changes it
- * hides earlier actions from the search for twins, for ACTION_REPEAT_MINUTES.
+ * except the reason. The hash is stored with the action: a change of its computation hides earlier actions from the
+ * search for twins, for ACTION_REPEAT_MINUTES.
  *
  * @param mailSender sender that an action on a mail is bound to: mails of two senders with one Message-ID are two targets
  */
@@ -230,9 +223,8 @@ export function targetHash(
   name: ActionTypeName,
   parameters: Readonly<Record<string, unknown>>,
   mailSender?: string,
-): Buffer | undefined {
-  const { category, target, parameters: known } = actionType(name);
-  if (REPEATABLE.has(category)) return undefined;
+): Buffer {
+  const { target, parameters: known } = actionType(name);
   const named = target ? [target.parameter] : known.map((parameter) => parameter.name);
   const values = named
     .filter((parameter) => parameter !== 'reason' && Object.hasOwn(parameters, parameter))

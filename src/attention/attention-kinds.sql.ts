@@ -1,3 +1,4 @@
+import { REPEATABLE_TYPES } from '../action-catalogue/action-types.js';
 import { SECRETS_LOST } from '../connectors/config/sealed-config.js';
 import type { Role } from '../platform/access/roles.js';
 import { sortWords } from '../platform/paging/page.js';
@@ -39,11 +40,16 @@ const LOOKED_AT = 50;
 
 const utc = (time: string) => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')`;
 
-/** No later action of the type on the same target has one of these statuses. */
+/**
+ * No later action of the type on the same target has one of these statuses. A look-up, ticket or message counts only for
+ * its own incident: equal texts for two incidents are two messages.
+ */
 const isNotRepeated = (statuses: string, type = 'x.action_type') => `not exists (
       select from actions later
        where later.target_hash = x.target_hash and later.action_type = ${type} and later.id > x.id
-         and later.status in (${statuses}))`;
+         and later.status in (${statuses})
+         and (later.action_type not in (${REPEATABLE}) or later.incident_id is not distinct from x.incident_id))`;
+const REPEATABLE = REPEATABLE_TYPES.map((type) => `'${type}'`).join(', ');
 const REQUESTED_AGAIN = `'pending', 'pending_approval', 'completed'`;
 
 const failedAction = (condition: string): Kind => ({

@@ -1,17 +1,13 @@
 import { type OpenWithKeys, openWithKeys } from '../app.database.js';
 import type { Settings } from '../platform/config/settings.js';
-import { sentenceOf } from '../start-failure.js';
+import { inOneSentence } from '../start-failure.js';
 
 /** Runs a command. Shows an error to the operator as one line. */
 export function runCommand(main: () => Promise<void>): void {
   main().catch((error: unknown) => {
-    process.stderr.write(`${lineOf(error)}\n`);
+    process.stderr.write(`${inOneSentence(error)}\n`);
     process.exitCode = 1;
   });
-}
-
-function lineOf(error: unknown): string {
-  return error instanceof Error ? (sentenceOf(error) ?? error.message) : String(error);
 }
 
 export function say(line: string): void {

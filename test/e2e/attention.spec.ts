@@ -96,6 +96,21 @@ describe('what needs attention', () => {
     ]);
   });
 
+  it('lists a failed look-up until the same one succeeds for the same incident', async () => {
+    const [ours, other] = [await world.incident(), await world.incident()];
+    const look = (incidentId: string) =>
+      world.actions.execute('lookup_ip', { incidentId, parameters: { ip: '198.51.100.77' } });
+    const listed = async () =>
+      (await items('action_failed')).filter(({ incident }) => incident?.id === ours).length;
+    vendor('refuse');
+    await look(ours);
+    vendor('apply');
+    await look(other);
+    expect(await listed()).toBe(1);
+    await look(ours);
+    expect(await listed()).toBe(0);
+  });
+
   it('lists an action with an unknown outcome', async () => {
     vendor('apply-then-500');
     const { action_id } = (await world.actions.execute('block_sender')).body.data;

@@ -2,7 +2,7 @@
 -- sent: set before the first byte of a call leaves. Only the run that knows that no byte left unsets it.
 -- lease_until: until then only the replica that set it may change a pending action.
 -- playbook_run_id: no foreign key. The action keeps the id of its run after the run is deleted.
--- target_hash: SHA-256 of the normal form of the target. Null for types that may be repeated.
+-- target_hash: SHA-256 of the normal form of the target, or of all parameters of a type without one.
 -- authors: the people who wrote the playbook version of an automatic run or switched it on. They count as requesters.
 -- reminded_at: the last time when approvers were reminded that the action expires soon.
 create table actions (

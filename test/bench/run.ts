@@ -1,21 +1,36 @@
-/* Measures the whole flow from a signed event to the last notification. A wrong answer ends the run.
+/* Measures the service beside a bare baseline at 100 000 incidents (get, list, create, webhook receipt, action), and the
+ * whole flow from a signed event to the last notification. A wrong answer ends the run.
  *
  *   node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON test/bench/run.ts      (after a build)
  *
  *   BENCH_DATABASE_URL  a PostgreSQL whose user may create databases; without it an embedded one is started
- *   BENCH_EVENTS (2000), BENCH_RATE (100), BENCH_DIST (dist), BENCH_REPORT (docs/bench/run.json)
+ *   BENCH_EVENTS (2000), BENCH_RATE (100) for the flow
+ *   BENCH_SECONDS (5), BENCH_ROUNDS (3), BENCH_ROWS (100000), BENCH_DIST (dist)
  *   BENCH_NODE_OPTIONS  for the service, such as `--cpu-prof --cpu-prof-dir=/tmp/profile`
+ *   BENCH_PARTS (beside,webhooks,actions,flow), BENCH_REPORT (docs/bench/run.json)
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { actionShots } from './lib/action-shots.ts';
+import { besideBare, type ShotsFor } from './lib/beside-bare.ts';
 import { runToEnd } from './lib/cleanup.ts';
-import { type FlowCost, flowCost, STAGES } from './lib/flow.ts';
+import { type FlowCost, flowCost } from './lib/flow.ts';
+import type { Comparison } from './lib/in-turns.ts';
+import { incidentShots } from './lib/incident-shots.ts';
 import { startPostgres } from './lib/postgres.ts';
+import { receiptShots } from './lib/receipt-shots.ts';
+import { printComparisons, printFlowCost } from './lib/report.ts';
 
 const text = (name: string, fallback: string): string => process.env[name] ?? fallback;
 const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback);
 const dist = resolve(text('BENCH_DIST', 'dist'));
+const parts = text('BENCH_PARTS', 'beside,webhooks,actions,flow').split(',');
+const plan = {
+  seconds: number('BENCH_SECONDS', 5),
+  rounds: number('BENCH_ROUNDS', 3),
+  rows: number('BENCH_ROWS', 100_000),
+};
 
 async function main(): Promise<void> {
   const machine = {
@@ -27,35 +42,36 @@ async function main(): Promise<void> {
   const load = machine.load_at_start.map((average) => average.toFixed(2)).join(' ');
   process.stdout.write(`${machine.processors} processors; load at the start: ${load}\n`);
   const server = await startPostgres(dist);
-  const plan = { events: number('BENCH_EVENTS', 2_000), rate: number('BENCH_RATE', 100) };
-  const flow = await flowCost(server, { dist, ...plan });
-  print(flow);
+
+  const comparisons: Comparison[] = [];
+  const compare = async (shotsFor: ShotsFor): Promise<void> => {
+    const made = await besideBare(server, { ...plan, dist }, shotsFor);
+    printComparisons(made);
+    comparisons.push(...made);
+  };
+  if (parts.includes('beside')) await compare(incidentShots);
+  if (parts.includes('webhooks')) await compare(receiptShots);
+  if (parts.includes('actions')) await compare(actionShots);
+  let flow: FlowCost | undefined;
+  if (parts.includes('flow')) {
+    flow = await flowCost(server, {
+      dist,
+      events: number('BENCH_EVENTS', 2_000),
+      rate: number('BENCH_RATE', 100),
+    });
+    printFlowCost(flow);
+  }
+
   const report = {
     at: new Date().toISOString(),
     machine: { ...machine, postgres: server.version },
-    plan,
+    plan: { ...plan, parts },
+    comparisons,
     flow,
   };
   const file = text('BENCH_REPORT', 'docs/bench/run.json');
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
-}
-
-function print({ perSecond, alone, steady, ...cost }: FlowCost): void {
-  const line = (first: string, ...cells: (string | number | undefined)[]) => {
-    const shown = cells.map((cell) => (typeof cell === 'number' ? cell.toFixed(2) : (cell ?? '')));
-    const columns = shown.map((cell) => cell.padStart(12)).join('');
-    process.stdout.write(`${first.padEnd(36)}${columns}\n`);
-  };
-  line('the whole flow', 'a second', 'alone p50', 'alone p95', 'steady p50', 'steady p95');
-  for (const stage of STAGES) {
-    const times = [alone[stage].p50, alone[stage].p95, steady[stage].p50, steady[stage].p95];
-    line(`to ${stage}`, perSecond[stage], ...times.map((ms) => ms.toFixed(0)));
-  }
-  line('for each event', 'statements', 'commits', 'ms', 'its PG ms', 'MB at end');
-  const { service, postgres } = cost.processorMs;
-  line('', cost.statements, cost.commits, service, postgres, cost.megabytes.toFixed(0));
-  for (const [name, count] of cost.most) line(`  ${name.slice(0, 90)}`.padEnd(94), count);
 }
 
 runToEnd(main);

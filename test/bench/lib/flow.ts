@@ -4,10 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atEnd } from './cleanup.ts';
-import { SENDER, sendAlerts } from './deliveries.ts';
+import { newAlert, SENDER, signedRequest } from './deliveries.ts';
+import { percentile, SpoiltShot } from './load.ts';
 import { run, type Server } from './postgres.ts';
 import { startService, type Target } from './processes.ts';
 import { countProcessorTime } from './processor-time.ts';
+import { RECEIPT_PATH } from './receipt-load.ts';
+import { barrage } from './socket-load.ts';
 
 /** From a signed event to the last of its four notifications, over a triage by rules and a playbook of two sandbox actions. */
 export interface FlowCost {
@@ -146,34 +149,54 @@ async function ask({ url, headers }: Target, path: string, body: object): Promis
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  if (!answer.ok) throw new SpoiltShot(`${path}: ${answer.status} ${await answer.text()}`);
 }
 
 /** Sends alerts as quickly as they are taken, and waits until the last of them is told. */
 async function flood(target: Target, count: number): Promise<void> {
   const before = await delivered(target);
-  await sendAlerts(target.url, count, Math.min(CLIENTS, count));
+  const { host } = new URL(target.url);
+  const request = () => signedRequest({ host, path: RECEIPT_PATH, body: newAlert() });
+  await barrage({
+    url: target.url,
+    clients: Math.min(CLIENTS, count),
+    seconds: PATIENCE_MS / 1_000,
+    requests: Array.from({ length: count }, request),
+    heard: taken,
+  });
   await until(target, before + count * NOTIFICATIONS);
 }
 
 async function atRate(target: Target, rate: number): Promise<void> {
   const before = await delivered(target);
-  const sent: Promise<void>[] = [];
+  const { host } = new URL(target.url);
+  const sent: Promise<unknown>[] = [];
   const begun = performance.now();
   const count = rate * STEADY_SECONDS;
   while (sent.length < count) {
     const due = Math.min(count, Math.floor(((performance.now() - begun) * rate) / 1_000) + 1);
-    while (sent.length < due) sent.push(sendAlerts(target.url, 1, 1));
+    const requests = Array.from({ length: due - sent.length }, () =>
+      signedRequest({ host, path: RECEIPT_PATH, body: newAlert() }),
+    );
+    for (const one of requests) {
+      sent.push(
+        barrage({ url: target.url, clients: 1, seconds: 60, requests: [one], heard: taken }),
+      );
+    }
     await sleep(5);
   }
   await Promise.all(sent);
   await until(target, before + count * NOTIFICATIONS);
 }
 
+function taken({ status, body }: { readonly status: number; readonly body: string }): void {
+  if (status !== 200 && status !== 202) throw new SpoiltShot(`No figure: ${status} ${body}`);
+}
+
 async function until(target: Target, count: number): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   while ((await delivered(target)) < count) {
-    if (Date.now() > deadline) throw new Error('No figure: the flow did not end.');
+    if (Date.now() > deadline) throw new SpoiltShot('No figure: the flow did not end.');
     await sleep(LOOK_MS);
   }
 }
@@ -241,11 +264,6 @@ async function timesSince({ databaseUrl }: Target, since: Date): Promise<Record<
     const times = rows.map((row) => row[stage]);
     return { p50: percentile(times, 0.5), p95: percentile(times, 0.95) };
   });
-}
-
-function percentile(numbers: readonly number[], share: number): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 }
 
 function byStage<T>(of: (stage: Stage) => T): Record<Stage, T> {

@@ -16,7 +16,8 @@ export interface Target {
   stop(): Promise<void>;
 }
 
-const SECRETS_KEY = Buffer.alloc(32, 1).toString('base64');
+/** Also for commands that read what the service signed. */
+export const SECRETS_KEY = Buffer.alloc(32, 1).toString('base64');
 
 const PATIENCE_MS = 120_000;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -71,6 +72,21 @@ export async function startService(
 
 /** Such as `--cpu-prof --cpu-prof-dir=…`, to see where the time goes. */
 const nodeOptions = (): string[] => process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
+
+/** What a handful of lines can do: see bare-service.ts. */
+export async function startBare(databaseUrl: string): Promise<Target> {
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', 'test/bench/bare-service.ts', databaseUrl],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const end = atEnd(() => stop(child));
+  let printed = '';
+  child.stdout.on('data', (chunk) => (printed += String(chunk)));
+  const url = await waitFor(child, /(http:\S+)/, () => printed, 'the bare service');
+  const statements = async () => [];
+  return { url, headers: {}, pid: child.pid!, databaseUrl, statements, stop: end };
+}
 
 async function makeKey(databaseUrl: string): Promise<string> {
   const letters = (count: number) =>

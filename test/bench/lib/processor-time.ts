@@ -7,6 +7,8 @@ export interface ProcessorTime {
   readonly server?: number;
   /** Of the backends that serve the server's database; those that sum up and clean up for it included. */
   readonly postgres?: number;
+  /** Of what sends the requests, where that was counted. */
+  readonly generator?: number;
 }
 
 interface Reading {

@@ -50,7 +50,7 @@ import { WebhookSourceEntity } from './webhooks/sources/webhook-source.entity.js
 import { WEBHOOK_SECRETS } from './webhooks/sources/sealed-secrets.js';
 import { CHANNEL_SECRETS } from './notifications/sealed-channels.js';
 import { CONNECTOR_SECRETS } from './connectors/config/sealed-config.js';
-import { REMEMBERED_SECRETS } from './platform/idempotency/request-identity.js';
+import { REMEMBERED_SECRETS } from './platform/idempotency/idempotency.repository.js';
 import type { SealedColumn } from './platform/secrets/sealed-values.js';
 
 /**

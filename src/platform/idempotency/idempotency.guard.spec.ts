@@ -2,8 +2,12 @@ import type { DataSource } from 'typeorm';
 import { Transactions, type Tx } from '../database/transactions.js';
 import type { SecretBox } from '../secrets/secret-box.js';
 import { AnsweredBefore, IdempotentRequest } from './idempotency.guard.js';
-import type { IdempotencyRepository, RememberedAnswer } from './idempotency.repository.js';
-import { type RequestIdentity, secretContextOf } from './request-identity.js';
+import {
+  type IdempotencyRepository,
+  type RememberedAnswer,
+  type RequestIdentity,
+  secretContextOf,
+} from './idempotency.repository.js';
 
 const identity: RequestIdentity = {
   principal: 'ana',

@@ -1,10 +1,14 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import '../http/request.js';
 import { SecretBox } from '../secrets/secret-box.js';
-import './idempotency.js';
-import { IdempotencyRepository, type RememberedAnswer } from './idempotency.repository.js';
-import { identityOf, type RequestIdentity, secretContextOf } from './request-identity.js';
+import {
+  IdempotencyRepository,
+  type RememberedAnswer,
+  type RequestIdentity,
+  secretContextOf,
+} from './idempotency.repository.js';
 import { AppError } from '../errors/app-error.js';
 import { type Answer, AnswerInstead } from '../http/answer.js';
 import { afterCommit, type Participant, type Tx } from '../database/transactions.js';
@@ -38,6 +42,21 @@ export class IdempotencyGuard implements CanActivate {
     request.completeAnswer = (answer) => idempotency.answer(answer);
     return true;
   }
+}
+
+function identityOf(request: FastifyRequest, principal: string, key: string): RequestIdentity {
+  const fingerprint = createHash('sha256')
+    .update(`${request.method} ${request.url}\n`)
+    .update(request.body === undefined ? (request.received ?? '') : inOneOrder(request.body))
+    .digest();
+  return { principal, key, fingerprint };
+}
+
+function inOneOrder(body: unknown): string {
+  return JSON.stringify(body, (_key, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
 }
 
 /** Ends a request or its transaction with the stored response of an earlier request with the same key. */

@@ -1,10 +1,35 @@
 // SQL: advisory lock and upsert, which TypeORM does not support and which each transaction with a key pays for.
 import { Injectable } from '@nestjs/common';
+import { hash } from 'node:crypto';
 import { DataSource, type EntityManager, IsNull, Not, Raw } from 'typeorm';
 import { Statements } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
+import type { SealedColumn } from '../secrets/sealed-values.js';
 import { IdempotencyKeyEntity } from './idempotency-key.entity.js';
-import { lockOf, type RequestIdentity } from './request-identity.js';
+
+/**
+ * Two requests are the same if a principal sends the same key with the same method, address and body. JSON bodies are
+ * compared by value: a retry may use another key order or other whitespace.
+ */
+export interface RequestIdentity {
+  readonly principal: string;
+  readonly key: string;
+  readonly fingerprint: Buffer;
+}
+
+/** Binds an encrypted response to its key: it cannot be decrypted in another row. */
+export function secretContextOf({ principal, key }: Omit<RequestIdentity, 'fingerprint'>): string {
+  return `idempotency:${principal}\n${key}`;
+}
+
+/** Stored responses with a secret, such as a new API key. They are kept for one day. */
+export const REMEMBERED_SECRETS: SealedColumn = {
+  table: 'idempotency_keys',
+  column: 'body',
+  id: ['principal', 'key'],
+  where: 'sealed',
+  context: ({ principal, key }) => secretContextOf({ principal: principal!, key: key! }),
+};
 
 export type RememberedAnswer = Pick<
   IdempotencyKeyEntity,
@@ -111,4 +136,10 @@ export class IdempotencyRepository {
       .execute();
     return affected ?? 0;
   }
+}
+
+/** Advisory lock of a key: 64 bits of a hash. */
+function lockOf({ principal, key }: RequestIdentity): string {
+  const lock = hash('sha256', `idempotency\n${principal}\n${key}`, 'buffer');
+  return lock.readBigInt64BE().toString();
 }

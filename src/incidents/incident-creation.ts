@@ -95,7 +95,7 @@ export class IncidentCreation implements OnModuleInit {
     return {
       rows,
       events: rows.flatMap((row) =>
-        eventsOfCreation(row.id, row).map((event) => eventOf(event, row.created_at)),
+        eventsOfCreation(row).map((event) => eventOf(event, row.created_at)),
       ),
       audit: this.audit.valuesOfAll(rows.map(auditEntryOf)),
     };

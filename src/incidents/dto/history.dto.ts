@@ -25,7 +25,7 @@ import { SEVERITIES, type Severity, type ListedIncident } from '../incident.js';
 import type { IncidentReport } from '../reports/incident-reports.js';
 import { IncidentSummaryDto } from './incident.dto.js';
 import type { FeedEntry, FeedPage } from '../../audit/changes/change-feed.js';
-import { CHANGED_FIELDS } from '../change-records.js';
+import { CHANGED_FIELDS } from '../incident-changes.js';
 import { INCIDENT_FEED_EVENTS } from '../incidents.service.js';
 
 const SORTS = sortWords('at', 'created_at');

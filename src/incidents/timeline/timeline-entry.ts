@@ -1,3 +1,4 @@
+import type { FieldChange } from '../incident-changes.js';
 import type { PageRequest } from '../../platform/paging/page.js';
 import {
   type InsertedColumn,
@@ -9,13 +10,6 @@ import {
 export interface TimelineSubject {
   readonly type: string;
   readonly id: string;
-}
-
-/** Previous and current value of a field; `undefined` stands for no value. */
-export interface TimelineChange {
-  readonly field: string;
-  readonly from?: unknown;
-  readonly to?: unknown;
 }
 
 /** Facts behind an entry, for readers and programs. */
@@ -32,7 +26,7 @@ export interface TimelineDetails {
   /** Comment of the approver. */
   readonly comment?: string;
   readonly resolution?: string;
-  readonly changes?: readonly TimelineChange[];
+  readonly changes?: readonly FieldChange[];
 }
 
 /** A timeline entry as readers see it. */

@@ -206,7 +206,7 @@ export function auditOfChange(
   const details = {
     version: after.version,
     changed: changes.map(({ field }) => field),
-    ...Object.fromEntries(changes.map((change) => [change.field, audited(change, after)])),
+    ...Object.fromEntries(changes.map((change) => audited(change, after))),
   };
   const severity = { from: before.severity, to: after.severity };
   return [
@@ -218,15 +218,30 @@ export function auditOfChange(
 }
 
 /** The audit trail outlives deleted incidents, so its entries contain digests instead of text. */
-function audited({ field, from, to }: FieldChange<ChangedField>, after: Incident): unknown {
-  if (field === 'title' || field === 'resolution') {
-    return { from: digestOf(from), to: digestOf(to) };
+function audited(
+  { field, from, to }: FieldChange<ChangedField>,
+  { verdict, fields }: Incident,
+): [name: string, value: unknown] {
+  switch (field) {
+    case 'title':
+    case 'resolution':
+      return [field, { from: digestOf(from), to: digestOf(to) }];
+    case 'verdict':
+      return [field, verdict && auditedVerdict(verdict)];
+    case 'fields':
+      // VersionHistory reads `fields` as the list of changed fields.
+      return [
+        'added_fields',
+        Object.keys(fields).filter((name) => !Object.hasOwn(from as object, name)),
+      ];
+    case 'recommended_actions':
+    case 'source_status':
+      return [field, to];
+    case 'severity':
+    case 'status':
+    case 'incident_type':
+      return [field, { from, to }];
   }
-  if (field === 'verdict') return after.verdict && auditedVerdict(after.verdict);
-  if (field === 'fields') {
-    return Object.keys(after.fields).filter((name) => !Object.hasOwn(from as object, name));
-  }
-  return field === 'recommended_actions' || field === 'source_status' ? to : { from, to };
 }
 
 function digestOf(text: unknown): { sha256: string; length: number } | undefined {

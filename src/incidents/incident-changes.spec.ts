@@ -1,6 +1,5 @@
 import { applyChange, CHANGED_FIELDS, changesBetween } from './incident-changes.js';
-import { eventsOfChange, incidentEvent } from './change-records.js';
-import { timelineOfChange } from './timeline/changes-in-timeline.js';
+import { eventsOfChange, incidentEvent, timelineOfChange } from './change-records.js';
 import type { Classification, Incident } from './incident.js';
 
 const before: Incident = {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import {
   after,
   anyOf,
@@ -12,7 +13,14 @@ import { foldStatement, SimpleCounts } from '../platform/counting/count-fold.js'
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { Statements } from '../platform/database/statements.js';
 import { Transactions, type Tx } from '../platform/database/transactions.js';
-import { INCIDENT_STATUSES, LISTED_COLUMNS, SEVERITIES, sequenceIn } from './incident.js';
+import {
+  INCIDENT_STATUSES,
+  type IncidentStatus,
+  LISTED_COLUMNS,
+  sequenceIn,
+  SEVERITIES,
+  type Severity,
+} from './incident.js';
 
 const INCIDENT_SORTS = {
   created_at: BY_ID,
@@ -63,6 +71,41 @@ export type IncidentListRequest = Parameters<typeof incidentList>[0];
 function isNumbered(numbers: readonly string[], values: StatementValues): string {
   return `number = any(${values.add(numbers.map(sequenceIn), 'bigint[]')})
     and incident_number = any(${values.add(numbers, 'text[]')})`;
+}
+
+const countedColumn = {
+  type: 'text',
+  collation: 'C',
+  primaryKeyConstraintName: 'pk_incident_counts',
+} as const;
+
+/** A sum of the fold: the number of incidents with these values. */
+@Entity('incident_counts')
+export class IncidentCountEntity {
+  @PrimaryColumn(countedColumn)
+  readonly source: string;
+
+  @PrimaryColumn(countedColumn)
+  readonly incident_type: string;
+
+  @PrimaryColumn({
+    type: 'enum',
+    enum: SEVERITIES,
+    enumName: 'incident_severity',
+    primaryKeyConstraintName: 'pk_incident_counts',
+  })
+  readonly severity: Severity;
+
+  @PrimaryColumn({
+    type: 'enum',
+    enum: ['open', 'resolved', 'triaged'],
+    enumName: 'incident_status',
+    primaryKeyConstraintName: 'pk_incident_counts',
+  })
+  readonly status: IncidentStatus;
+
+  @Column({ type: 'bigint' })
+  readonly n: string;
 }
 
 const FOLD = foldStatement('incident', ['source', 'incident_type', 'severity', 'status']);

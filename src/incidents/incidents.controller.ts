@@ -28,9 +28,8 @@ import {
   IncidentChangesDto,
   IncidentReportDto,
   IncidentReportQueryDto,
-  TimelineEntryDto,
-  TimelineQueryDto,
 } from './dto/history.dto.js';
+import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { present } from '../platform/validation/present.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
@@ -249,7 +248,7 @@ export class IncidentsController {
     @Param('id', IncidentIdPipe) id: string,
     @Query() query: TimelineQueryDto,
   ): Promise<ListAnswer<TimelineEntryDto>> {
-    const page = await this.incidents.timelineOf(id, TimelineQueryDto.toRequest(query));
-    return ListAnswer.of(page, query, TimelineEntryDto.from);
+    const page = await this.incidents.timelineOf(id, query, query.sort.startsWith('-'));
+    return ListAnswer.of(page, query, present(TimelineEntryDto));
   }
 }

@@ -6,7 +6,7 @@ import { IncidentFeedController, IncidentsController } from './incidents.control
 import { IncidentCreation } from './incident-creation.js';
 import { IncidentRepository, IncidentInsertRepository } from './records/incident.repository.js';
 import { IncidentReports } from './reports/incident-reports.js';
-import { IncidentTimeline, TimelineRepository } from './timeline/incident-timeline.js';
+import { IncidentTimeline } from './timeline/incident-timeline.js';
 
 @Module({
   imports: [AuthModule],
@@ -21,7 +21,6 @@ import { IncidentTimeline, TimelineRepository } from './timeline/incident-timeli
     IncidentTimeline,
     IncidentInsertRepository,
     IncidentsService,
-    TimelineRepository,
   ],
   exports: [IncidentCreation, IncidentEndings, IncidentReports, IncidentTimeline, IncidentsService],
 })

@@ -34,14 +34,22 @@ import {
   requireMeantReopening,
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
-import { auditOfChange, deletionEvent, eventsOfChange, INCIDENT_EVENTS } from './change-records.js';
-import { timelineOfChange } from './timeline/changes-in-timeline.js';
+import {
+  auditOfChange,
+  deletionEvent,
+  eventsOfChange,
+  INCIDENT_EVENTS,
+  timelineOfChange,
+} from './change-records.js';
 import { fieldsOfRawData } from './incident-fields.js';
 import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
 import { incidentTitle } from './titles.js';
-import { type IncidentReport, IncidentReports } from './reports/incident-reports.js';
-import { IncidentTimeline } from './timeline/incident-timeline.js';
-import type { TimelineEntry, TimelineRequest, TimelineSubject } from './timeline/timeline-entry.js';
+import { type IncidentReportEntity, IncidentReports } from './reports/incident-reports.js';
+import {
+  IncidentTimeline,
+  type TimelineEntry,
+  type TimelineSubject,
+} from './timeline/incident-timeline.js';
 
 export const INCIDENT_FEED_EVENTS = [
   'incident.created',
@@ -176,9 +184,13 @@ export class IncidentsService {
     return found(isUuid(id) ? await this.incidents.findById(id) : undefined);
   }
 
-  async timelineOf(id: string, request: TimelineRequest): Promise<Page<TimelineEntry>> {
+  async timelineOf(
+    id: string,
+    request: PageRequest,
+    newestFirst: boolean,
+  ): Promise<Page<TimelineEntry>> {
     requireId(id);
-    return await this.timeline.page(id, request);
+    return await this.timeline.page(id, request, newestFirst);
   }
 
   /** Returns the id for a number such as `INC-2026-0042`. */
@@ -186,7 +198,7 @@ export class IncidentsService {
     return this.incidents.idOfNumber(number);
   }
 
-  async reportsOf(id: string, request: PageRequest): Promise<Page<IncidentReport>> {
+  async reportsOf(id: string, request: PageRequest): Promise<Page<IncidentReportEntity>> {
     const incident = await this.get(id);
     return await this.reports.page(incident.id, request);
   }

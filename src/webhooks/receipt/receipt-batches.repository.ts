@@ -6,7 +6,7 @@ import {
   insertIncidents,
   type Insertion,
 } from '../../incidents/records/incident.sql.js';
-import { insertTimeline } from '../../incidents/timeline/timeline-entry.js';
+import { insertTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { ReadEvent } from '../reading/read-events.js';
 import type { Arrival } from './receipt.js';

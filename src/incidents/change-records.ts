@@ -9,6 +9,7 @@ import {
   type FieldChange,
   isNoLongerCritical,
   isReopened,
+  TOLD_FIELDS,
   wasResolved,
   wasResolvedAnew,
   wasTriaged,
@@ -230,26 +231,16 @@ function audited(
   { field, from, to }: FieldChange<ChangedField>,
   { verdict, fields }: Incident,
 ): [name: string, value: unknown] {
-  switch (field) {
-    case 'title':
-    case 'resolution':
-      return [field, { from: digestOf(from), to: digestOf(to) }];
-    case 'verdict':
-      return [field, verdict && auditedVerdict(verdict)];
-    case 'fields':
-      // VersionHistory reads `fields` as the list of changed fields.
-      return [
-        'added_fields',
-        Object.keys(fields).filter((name) => !Object.hasOwn(from as object, name)),
-      ];
-    case 'recommended_actions':
-    case 'source_status':
-      return [field, to];
-    case 'severity':
-    case 'status':
-    case 'incident_type':
-      return [field, { from, to }];
+  if (field === 'title' || field === 'resolution') {
+    return [field, { from: digestOf(from), to: digestOf(to) }];
   }
+  if (field === 'verdict') return [field, verdict && auditedVerdict(verdict)];
+  if (field === 'fields') {
+    const added = Object.keys(fields).filter((name) => !Object.hasOwn(from as object, name));
+    // VersionHistory reads `fields` as the list of changed fields.
+    return ['added_fields', added];
+  }
+  return [field, field === 'recommended_actions' || field === 'source_status' ? to : { from, to }];
 }
 
 function digestOf(text: unknown): { sha256: string; length: number } | undefined {
@@ -267,16 +258,6 @@ function auditedVerdict({ indicators, evidence, ...verdict }: Verdict): Record<s
     evidence: evidence?.length,
   };
 }
-
-/** Fields in the entry `updated`, in this order. */
-const TOLD_FIELDS = [
-  'severity',
-  'status',
-  'incident_type',
-  'title',
-  'resolution',
-  'recommended_actions',
-] as const satisfies readonly ChangedField[];
 
 export function timelineOfChange(
   before: Incident,

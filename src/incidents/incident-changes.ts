@@ -22,7 +22,7 @@ class AlreadyResolvedError extends AppError {
   }
 }
 
-/** Fields that a change can change. */
+/** Fields that a change can change, in the order of audit records and events. */
 export const CHANGED_FIELDS = [
   'title',
   'severity',
@@ -35,6 +35,16 @@ export const CHANGED_FIELDS = [
   'fields',
 ] as const;
 export type ChangedField = (typeof CHANGED_FIELDS)[number];
+
+/** Fields whose values the timeline shows, in its order. */
+export const TOLD_FIELDS = [
+  'severity',
+  'status',
+  'incident_type',
+  'title',
+  'resolution',
+  'recommended_actions',
+] as const satisfies readonly ChangedField[];
 
 /**
  * Requested changes. An absent field keeps its value. An empty resolution is removed. `fields` are added, and existing

@@ -4,7 +4,7 @@ import { IncidentCounts } from './incident-list.js';
 import { IncidentFeed, IncidentsService, IncidentEndings } from './incidents.service.js';
 import { IncidentsController } from './incidents.controller.js';
 import { IncidentCreation } from './incident-creation.js';
-import { IncidentRepository, IncidentInsertRepository } from './records/incident.repository.js';
+import { IncidentRepository } from './records/incident.repository.js';
 import { IncidentReports } from './reports/incident-reports.js';
 import { IncidentTimeline } from './timeline/incident-timeline.js';
 
@@ -19,7 +19,6 @@ import { IncidentTimeline } from './timeline/incident-timeline.js';
     IncidentReports,
     IncidentRepository,
     IncidentTimeline,
-    IncidentInsertRepository,
     IncidentsService,
   ],
   exports: [IncidentCreation, IncidentEndings, IncidentReports, IncidentTimeline, IncidentsService],

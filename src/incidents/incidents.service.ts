@@ -181,7 +181,7 @@ export class IncidentsService {
   }
 
   async get(id: string): Promise<Incident> {
-    return found(isUuid(id) ? await this.incidents.findById(id) : undefined);
+    return found(await this.incidents.findById(id));
   }
 
   async timelineOf(
@@ -189,7 +189,7 @@ export class IncidentsService {
     request: PageRequest,
     newestFirst: boolean,
   ): Promise<Page<TimelineEntry>> {
-    requireId(id);
+    if (!isUuid(id)) throw new NotFoundError('Incident');
     return await this.timeline.page(id, request, newestFirst);
   }
 
@@ -210,7 +210,6 @@ export class IncidentsService {
     condition: IfMatchCondition,
     pending: PendingChoice = 'keep',
   ): Promise<ChangedIncident> {
-    requireId(id);
     return await this.transactions.run<ChangedIncident>(async (tx) => {
       const before = found(await this.incidents.lockForUpdate(tx, id));
       await this.requireMatch(tx, condition, before);
@@ -240,7 +239,6 @@ export class IncidentsService {
   }
 
   async delete(caller: Principal, given: string, condition: IfMatchCondition): Promise<void> {
-    requireId(given);
     await this.transactions.run(async (tx) => {
       const incident = found(await this.incidents.lockForUpdate(tx, given));
       const { id } = incident;
@@ -270,11 +268,6 @@ export class IncidentsService {
   }
 
   /** By id, including deleted incidents. */
-  async numbersOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return await this.incidents.numbersOf(tx, ids);
-  }
-
-  /** By id, including deleted incidents. */
   async statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
     return await this.incidents.statesOf(tx, ids);
   }
@@ -286,12 +279,12 @@ export class IncidentsService {
 
   /** Locks the incident against changes until the transaction ends. `undefined` if it does not exist or was deleted. */
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
-    return isUuid(id) ? await this.incidents.lockForShare(tx, id) : undefined;
+    return await this.incidents.lockForShare(tx, id);
   }
 
   /** Locks the incident for a later `change` in the same transaction. */
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
-    return isUuid(id) ? await this.incidents.lockForUpdate(tx, id) : undefined;
+    return await this.incidents.lockForUpdate(tx, id);
   }
 
   /**
@@ -325,8 +318,4 @@ export class IncidentsService {
 function found(incident: Incident | undefined): Incident {
   if (!incident) throw new NotFoundError('Incident');
   return incident;
-}
-
-function requireId(id: string): void {
-  if (!isUuid(id)) throw new NotFoundError('Incident');
 }

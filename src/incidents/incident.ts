@@ -13,6 +13,10 @@ export function severityRises(from: Severity, to: Severity): boolean {
 export const INCIDENT_STATUSES = ['open', 'triaged', 'resolved'] as const;
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
+/** Handling of pending actions and runs when an incident is closed. */
+export const PENDING_CHOICES = ['keep', 'withdraw'] as const;
+export type PendingChoice = (typeof PENDING_CHOICES)[number];
+
 /** Form of an incident type. The known types are documented and have their own metrics labels. */
 export const INCIDENT_TYPE = /^[a-z][a-z0-9_]{0,63}$/;
 export const KNOWN_INCIDENT_TYPES = [

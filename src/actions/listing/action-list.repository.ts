@@ -1,8 +1,8 @@
-// SQL: a list is one statement with its exact total, and the fold is one over all deltas.
+// SQL: a list is one statement with its exact total.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Page } from '../../platform/paging/page.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import { foldStatement, SimpleCounts } from '../../platform/counting/count-fold.js';
+import { CountFold } from '../../platform/counting/count-fold.js';
 import {
   after,
   countedList,
@@ -12,7 +12,7 @@ import {
   equal,
 } from '../../platform/counting/counted-list.js';
 import { BY_ID, pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
-import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import type { Action } from '../action.js';
 import { firstIdAt } from '../../platform/ids.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from '../action-rows.js';
@@ -76,8 +76,6 @@ const FIND_ALL: Statement = {
   text: `select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])`,
 };
 
-const FOLD = foldStatement('action', ['status', 'action_type', 'approval_level']);
-
 @Injectable()
 export class ActionListRepository {
   constructor(private readonly statements: Statements) {}
@@ -109,25 +107,25 @@ export class ActionListRepository {
     const [row] = await this.statements.rows<{ seconds: number }>(OLDEST_WAITING);
     return row?.seconds ?? 0;
   }
-
-  /** Adds at most `limit` deltas to the sums; answers how many those were. */
-  async fold(tx: Tx, limit: number): Promise<number> {
-    const [row] = await this.statements.rowsIn<{ n: number }>(tx, FOLD, [limit]);
-    return row?.n ?? 0;
-  }
 }
 
 /** Keeps the totals of the list of actions cheap, and tells the metrics how many wait for approval, and for how long. */
 @Injectable()
-export class ActionCounts extends SimpleCounts implements OnModuleInit {
+export class ActionCounts extends CountFold implements OnModuleInit {
   constructor(
     private readonly actions: ActionListRepository,
+    statements: Statements,
     transactions: Transactions,
     @InjectMetric('approvals_pending') private readonly approvalsPending: Gauge,
     @InjectMetric('approvals_oldest_seconds') private readonly oldestApproval: Gauge,
     private readonly gauges: ScrapedGauges,
   ) {
-    super(actions, transactions, AdvisoryLock.ActionCounts, 'actions');
+    super(statements, transactions, {
+      rows: 'actions',
+      table: 'action',
+      by: ['status', 'action_type', 'approval_level'],
+      lock: AdvisoryLock.ActionCounts,
+    });
   }
 
   onModuleInit(): void {

@@ -21,6 +21,7 @@ import { lostKeySql } from '../support/lost-key.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { Site } from '../support/site.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { useStarted } from '../support/use-started.js';
 
 const newKey = (): string => randomBytes(32).toString('base64');
 const WRONG =
@@ -28,7 +29,7 @@ const WRONG =
 const RECORDS = 'select count(*)::int as records from audit_log';
 
 describe('the keys that the database knows', () => {
-  let site: Site;
+  const site = useStarted(() => Site.open());
   let filledDatabase: TestDatabase;
   let filledHome: string;
   let database: TestDatabase;
@@ -36,7 +37,6 @@ describe('the keys that the database knows', () => {
   const old = newKey();
 
   beforeAll(async () => {
-    site = await Site.open();
     filledDatabase = database = await createTestDatabase();
     filledHome = home = mkdtempSync(join(tmpdir(), 'its-anchor-'));
     const service = await start(old);
@@ -55,7 +55,6 @@ describe('the keys that the database knows', () => {
     rmSync(home, { recursive: true, force: true });
   });
   afterAll(async () => {
-    await site.close();
     await filledDatabase.drop();
     rmSync(filledHome, { recursive: true, force: true });
   });

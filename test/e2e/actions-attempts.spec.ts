@@ -6,15 +6,15 @@ import { UnreachableError } from '../../src/platform/net/net.errors.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { SCRIPTED, ScriptedVendor } from '../support/actions/scripted-vendor.js';
+import { useStarted } from '../support/use-started.js';
 
 const LEASE_MS = 60_000;
 
 describe('an action and what its attempts left behind', () => {
-  let world: ActionWorld;
+  const world = useStarted(() => ActionWorld.start({ ACTION_LEASE_MS: String(LEASE_MS) }));
   let vendor: ScriptedVendor;
 
   beforeAll(async () => {
-    world = await ActionWorld.start({ ACTION_LEASE_MS: String(LEASE_MS) });
     // Only what a test begins is begun.
     await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
   });
@@ -23,7 +23,6 @@ describe('an action and what its attempts left behind', () => {
     vendor.serve(world.app);
   });
   afterEach(() => world.turnOff());
-  afterAll(() => world?.close());
 
   const nobodys = async (fields: ActionFields = {}): Promise<Action> => {
     const row = { phase: null, fence: 0, connectorId: SCRIPTED, ...fields };

@@ -5,11 +5,11 @@ import { FAILPOINT } from '../../src/actions/execution/claims.js';
 import { rowOf } from '../support/actions/action-table.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: ActionWorld;
+const world = useStarted(() => ActionWorld.start({ ACTION_WAIT_MS: '300' }, 2));
 
 beforeAll(async () => {
-  world = await ActionWorld.start({ ACTION_WAIT_MS: '300' }, 2);
   // Runs and calls that hang would otherwise hang the end of the suite, too.
   for (const { nest } of world.replicas) {
     nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
@@ -20,7 +20,6 @@ beforeAll(async () => {
   const body = { name: 'other', type: 'http', config };
   await world.clients.admin.request('POST', '/api/connectors', { body });
 });
-afterAll(() => world?.close());
 
 type Decide = () => Promise<string>;
 

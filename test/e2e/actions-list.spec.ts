@@ -1,6 +1,7 @@
 import { ActionCounts } from '../../src/actions/listing/action-list.repository.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
+import { useStarted } from '../support/use-started.js';
 
 interface Item {
   readonly id: string;
@@ -24,11 +25,10 @@ function inOrder(keys: readonly string[], one: Item, other: Item): number {
 }
 
 describe('the list of actions', () => {
-  let world: ActionWorld;
+  const world = useStarted(() => ActionWorld.start());
   let incidentId: string;
 
   beforeAll(async () => {
-    world = await ActionWorld.start();
     incidentId = await world.incident();
     for (let round = 0; round < 3; round += 1) {
       await world.execute('quarantine_email', { incidentId });
@@ -43,7 +43,6 @@ describe('the list of actions', () => {
       world.vendor.behave('apply');
     }
   });
-  afterAll(() => world?.close());
 
   const list = async (query: string) => {
     const answer = await world.clients.viewer.request('GET', `/api/actions?${query}`);

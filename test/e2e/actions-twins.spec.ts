@@ -1,6 +1,7 @@
 import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer } from '../support/api-client.js';
 import { makeKey } from '../support/principals.js';
+import { useStarted } from '../support/use-started.js';
 
 const AT_ONCE = 50;
 let targets = 0;
@@ -11,16 +12,12 @@ const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
 const idOf = ({ body }: Answer): string => body.data.action_id;
 
 describe('an action that was requested before', () => {
-  let world: ActionWorld;
+  const world = useStarted(() => ActionWorld.start({ ACTION_REPEAT_MINUTES: '60' }, 2));
 
-  beforeAll(async () => {
-    world = await ActionWorld.start({ ACTION_REPEAT_MINUTES: '60' }, 2);
-  });
   afterEach(() => {
     world.vendor.forget();
     world.vendor.plan = undefined;
   });
-  afterAll(() => world?.close());
 
   const approve = (id: string) =>
     world.clients.senior.request('POST', `/api/actions/${id}/approve`, { body: {} });

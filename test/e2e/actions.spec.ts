@@ -4,14 +4,11 @@ import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { samplesWith, scrape } from '../support/metrics.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: ActionWorld;
+const world = useStarted(() => ActionWorld.start());
 
-beforeAll(async () => {
-  world = await ActionWorld.start();
-});
 afterEach(() => world.vendor.forget());
-afterAll(() => world?.close());
 
 const ID = /^act-[0-9a-f-]{36}$/;
 

@@ -1,15 +1,12 @@
 import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('the rule of four eyes', () => {
-  let world: ActionWorld;
+  const world = useStarted(() => ActionWorld.start({ APPROVAL_FOUR_EYES: 'true' }));
 
-  beforeAll(async () => {
-    world = await ActionWorld.start({ APPROVAL_FOUR_EYES: 'true' });
-  });
   afterEach(() => world.vendor.forget());
-  afterAll(() => world?.close());
 
   const post = (client: ApiClient, id: string, what: string, body: object = {}): Promise<Answer> =>
     client.request('POST', `/api/actions/${id}/${what}`, { body });

@@ -5,14 +5,11 @@ import { ActionWorld } from '../support/actions/action-world.js';
 import { requestedEarlier, whileHeld } from '../support/actions/held-change.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { makeKey } from '../support/principals.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: ActionWorld;
+const world = useStarted(() => ActionWorld.start({ APPROVAL_RAISE_ON_CRITICAL: 'true' }, 2));
 
-beforeAll(async () => {
-  world = await ActionWorld.start({ APPROVAL_RAISE_ON_CRITICAL: 'true' }, 2);
-});
 afterEach(() => world.vendor.forget());
-afterAll(() => world?.close());
 
 const HOUR = 3_600_000;
 const RAISE = `update incidents set severity = 'critical' where id = $1`;

@@ -7,14 +7,11 @@ import type { Answer, ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { samplesWith, scrape } from '../support/metrics.js';
 import { makeKey } from '../support/principals.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: ActionWorld;
+const world = useStarted(() => ActionWorld.start({}, 2));
 
-beforeAll(async () => {
-  world = await ActionWorld.start({}, 2);
-});
 afterEach(() => world.vendor.forget());
-afterAll(() => world?.close());
 
 const ROUNDS = 2;
 const AT_ONCE = 50;

@@ -1,4 +1,3 @@
-import { DataSource } from 'typeorm';
 import { ApprovalExpiry } from '../../src/approvals/approvals.service.js';
 import { newId } from '../../src/platform/ids.js';
 import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
@@ -10,6 +9,7 @@ import { lostKeySql } from '../support/lost-key.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
 interface Item {
   readonly id: string;
@@ -22,15 +22,13 @@ interface Item {
 const ALERT = { event_type: 'malware', timestamp: '2026-01-31T09:30:00Z', source: 'siem-a' };
 
 describe('what needs attention', () => {
-  let world: PlaybookWorld;
+  const world = useStarted(() =>
+    PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules', REOPEN_ON_UPDATE: 'false' }),
+  );
 
-  beforeAll(async () => {
-    world = await PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules', REOPEN_ON_UPDATE: 'false' });
-  });
   afterEach(() => {
     world.actions.vendor.plan = undefined;
   });
-  afterAll(() => world?.close());
 
   const query = (sql: string, values: unknown[] = []): Promise<{ id: string }[]> =>
     world.actions.database.query(sql, values);
@@ -340,7 +338,7 @@ it('names to administrators what lost its secrets with a key, until it has new o
     expect(await lost()).toEqual([]);
 
     const [key] = app.nest.get(SecretKeys).ids;
-    await app.nest.get(DataSource).query(lostKeySql(key!).secrets);
+    await app.sql(lostKeySql(key!).secrets);
     const places = {
       source: '/api/webhooks/siem',
       connector: `/api/connectors/${firewall}`,

@@ -10,7 +10,8 @@ import {
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const KEYS = 12;
 const SAID = ',"attestation":{"key_id":"ab","mac":"00"}}';
@@ -19,12 +20,11 @@ const inCapitals = (line: string) =>
   line.replace(/"mac":"(\w+)"/, (_, mac: string) => `"mac":"${mac.toUpperCase()}"`);
 
 describe('an export of the audit trail', () => {
-  let app: TestApp;
+  const app = useStarted(() => startTestApp());
   let admin: ApiClient;
   let lines: string[];
 
   beforeAll(async () => {
-    app = await startTestApp();
     admin = await as(app, 'admin');
     for (let number = 0; number < KEYS; number += 1) await record(`exported-${number}`);
     // Some programs take this for the end of a line.
@@ -32,7 +32,6 @@ describe('an export of the audit trail', () => {
     await everythingSealed();
     lines = await exported();
   });
-  afterAll(() => app.close());
 
   async function record(name: string): Promise<void> {
     const made = await admin.request('POST', '/api/api-keys', { body: { name, role: 'viewer' } });
@@ -51,7 +50,7 @@ describe('an export of the audit trail', () => {
   async function everythingSealed(): Promise<void> {
     const text = 'select count(*)::int as rows from audit_log';
     await eventually(
-      async () => (await app.nest.get(DataSource).query<{ rows: number }[]>(text))[0]!.rows,
+      async () => (await app.sql<{ rows: number }[]>(text))[0]!.rows,
       (rows) => BigInt(rows) === app.nest.get(AuditWitness).head.seq,
     );
   }

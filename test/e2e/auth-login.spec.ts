@@ -27,12 +27,10 @@ describe('Login', () => {
 
   const right = () => ({ username: user.name, password: user.password });
   const actions = async () =>
-    await app.nest
-      .get(DataSource)
-      .query<{ actor: string; action: string; details: { reason?: string } }[]>(
-        `select actor, action, details from audit_log where subject_id = $1 order by id`,
-        [user.name],
-      );
+    await app.sql<{ actor: string; action: string; details: { reason?: string } }[]>(
+      `select actor, action, details from audit_log where subject_id = $1 order by id`,
+      [user.name],
+    );
 
   it('shows a form that works without script, by keyboard and for a screen reader', async () => {
     const { status, headers, text } = await app.request('GET', '/login?next=/docs%23x&other=1');
@@ -128,11 +126,9 @@ describe('Login', () => {
   });
 
   it('records a failed login under the address, and never what was typed for an unknown user', async () => {
-    const rows = await app.nest
-      .get(DataSource)
-      .query<{ actor: string; subject_id: string }[]>(
-        `select * from audit_log where action = 'auth.login_failed'`,
-      );
+    const rows = await app.sql<{ actor: string; subject_id: string }[]>(
+      `select * from audit_log where action = 'auth.login_failed'`,
+    );
     expect(rows.length).toBeGreaterThan(2);
     expect(new Set(rows.map(({ actor }) => actor))).toEqual(new Set(['address:127.0.0.1']));
     expect(new Set(rows.map(({ subject_id }) => subject_id))).toEqual(
@@ -294,9 +290,7 @@ describe('Guessing passwords', () => {
   it('computes one hash of the same cost for each guess, so that response times do not show which users exist', async () => {
     const user = await makeUser(app, 'viewer');
     const disabled = await makeUser(app, 'viewer');
-    await app.nest
-      .get(DataSource)
-      .query('update users set enabled = false where id = $1', [disabled.id]);
+    await app.sql('update users set enabled = false where id = $1', [disabled.id]);
     const argon2 = jest.spyOn(crypto, 'argon2');
     const names = [user.name, 'nobody', disabled.name, '\u{1f600}'];
     for (const name of names) {

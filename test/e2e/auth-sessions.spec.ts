@@ -5,24 +5,18 @@ import { whileHeld } from '../support/actions/held-change.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, inSession, logIn, makeUser, type TestUser } from '../support/principals.js';
 import { skipTime } from '../support/skip-time.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import type { TestApp } from '../support/test-app.js';
+import { useReplicas } from '../support/use-started.js';
 
 /** Promised maximum until an end takes effect on every replica. */
 const PROMISED_MS = 1_000;
 
-let app: TestApp;
-let replica: TestApp;
+const [app, replica] = useReplicas();
 let admin: ApiClient;
 
 beforeAll(async () => {
-  app = await startTestApp();
-  replica = await startTestApp({ database: app.database });
   admin = await as(app, 'admin');
   await makeUser(app, 'admin', 'last-resort');
-});
-afterAll(async () => {
-  await replica?.close();
-  await app?.close();
 });
 
 const change = async (user: TestUser, body: object) => {
@@ -30,8 +24,7 @@ const change = async (user: TestUser, body: object) => {
 };
 
 describe('the sessions', () => {
-  const query = (sql: string, values: unknown[]) =>
-    app.nest.get(DataSource).query<{ id: string }[]>(sql, values);
+  const query = (sql: string, values: unknown[]) => app.sql<{ id: string }[]>(sql, values);
   const me = (where: TestApp, cookie: string) =>
     where.request('GET', '/api/me', { headers: { cookie } });
 
@@ -314,12 +307,10 @@ describe('the API keys of a user', () => {
     return (await Promise.all(answers)).map(({ status }) => status);
   };
   const audited = (action: string, subject: string) =>
-    app.nest
-      .get(DataSource)
-      .query<{ actor: string; details: Record<string, unknown> }[]>(
-        `select actor, details::jsonb as details from audit_log where action = $1 and subject_id = $2`,
-        [action, subject],
-      );
+    app.sql<{ actor: string; details: Record<string, unknown> }[]>(
+      `select actor, details::jsonb as details from audit_log where action = $1 and subject_id = $2`,
+      [action, subject],
+    );
   const remove = (user: TestUser, query = '', client = admin) =>
     client.request('DELETE', `/api/users/${user.id}${query}`);
 

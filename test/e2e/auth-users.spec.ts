@@ -1,21 +1,14 @@
-import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, makeUser, makeKey } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import type { TestApp } from '../support/test-app.js';
+import { useReplicas } from '../support/use-started.js';
 
-let app: TestApp;
-let replica: TestApp;
+const [app, replica] = useReplicas();
 let admin: ApiClient;
 
 beforeAll(async () => {
-  app = await startTestApp();
-  replica = await startTestApp({ database: app.database });
   admin = await as(app, 'admin');
-});
-afterAll(async () => {
-  await replica?.close();
-  await app?.close();
 });
 
 const PASSWORD = 'a long enough password';
@@ -50,9 +43,10 @@ describe('the users API', () => {
     expect((await create({ username: 'j.doe', password: PASSWORD, role: 'viewer' })).status).toBe(
       409,
     );
-    const [row] = await app.nest
-      .get(DataSource)
-      .query<{ password_hash: string | null }[]>('select * from users where id = $1', [id]);
+    const [row] = await app.sql<{ password_hash: string | null }[]>(
+      'select * from users where id = $1',
+      [id],
+    );
     expect(row!.password_hash).toBeNull();
   });
 
@@ -67,8 +61,7 @@ describe('the users API', () => {
   });
 
   describe('with admins', () => {
-    const query = (text: string, values: unknown[] = []) =>
-      app.nest.get(DataSource).query(text, values);
+    const query = (text: string, values: unknown[] = []) => app.sql(text, values);
 
     it.each<[string, (client: ApiClient, id: string) => ReturnType<ApiClient['request']>]>([
       [
@@ -130,8 +123,8 @@ describe('the API keys', () => {
     expect(Math.round((Date.parse(expires_at) - Date.now()) / 86_400_000)).toBe(30);
     expect(limits).toEqual({ read: 5, triage: 0 });
     const list = await admin.request('GET', '/api/api-keys?sort=name');
-    const dump = JSON.stringify(await app.nest.get(DataSource).query('select * from api_keys'));
-    const audit = JSON.stringify(await app.nest.get(DataSource).query('select * from audit_log'));
+    const dump = JSON.stringify(await app.sql('select * from api_keys'));
+    const audit = JSON.stringify(await app.sql('select * from audit_log'));
     for (const text of [list.text, dump, audit]) {
       expect(text).toContain(prefix);
       expect(text).not.toContain(key.slice(13));
@@ -185,7 +178,7 @@ describe('the API keys', () => {
     await client.request('GET', '/api/api-keys');
     const sql = 'select last_used_at from api_keys where id = $1';
     await eventually(
-      () => app.nest.get(DataSource).query<{ last_used_at: Date | null }[]>(sql, [id]),
+      () => app.sql<{ last_used_at: Date | null }[]>(sql, [id]),
       ([row]) => row!.last_used_at !== null,
     );
   });

@@ -3,6 +3,7 @@ import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { asTheGuardSaw } from '../support/as-the-guard-saw.js';
 import { logIn, makeKey, makeUser } from '../support/principals.js';
+import { useStarted } from '../support/use-started.js';
 
 interface Ending {
   readonly of: 'key' | 'session';
@@ -39,12 +40,8 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
 };
 
 describe('Authority that ended between the guard and the transaction', () => {
-  let world: ActionWorld;
+  const world = useStarted(() => ActionWorld.start());
 
-  beforeAll(async () => {
-    world = await ActionWorld.start();
-  });
-  afterAll(() => world?.close());
   afterEach(() => jest.restoreAllMocks());
 
   /** An admin whom the guards let in from now on, though the credential has ended. */

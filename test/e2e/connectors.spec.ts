@@ -418,12 +418,10 @@ describe('The secrets of a connector', () => {
 
   it('are not sent over plain http if the address was changed in the database', async () => {
     const id = await created({ base_url: 'https://vendor.example.com' });
-    await app.nest
-      .get(DataSource)
-      .query(
-        `update connectors set config = config || '{"base_url": "http://vendor.example.com"}', version = version + 1 where id = $1`,
-        [id],
-      );
+    await app.sql(
+      `update connectors set config = config || '{"base_url": "http://vendor.example.com"}', version = version + 1 where id = $1`,
+      [id],
+    );
     expect((await test(id)).body.data).toMatchObject({
       success: false,
       message: expect.stringContaining('must be an https address'),
@@ -462,11 +460,10 @@ describe('The secrets of a connector', () => {
         paths.map(async (path) => (await viewer.request('GET', path)).text),
       );
       texts.push((await admin.request('GET', '/api/audit?per_page=5')).text);
-      const rows = await app.nest
-        .get(DataSource)
-        .query('select to_jsonb(a) as action from actions a where id::text = $1', [
-          id.replace(/^act-/, ''),
-        ]);
+      const rows = await app.sql(
+        'select to_jsonb(a) as action from actions a where id::text = $1',
+        [id.replace(/^act-/, '')],
+      );
       return [...texts, JSON.stringify(rows)]
         .map((text) => text + text.replaceAll('\\\\', '\\'))
         .join('\n');

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
 import { packedAnswer } from '../support/raw-http.js';
@@ -371,7 +370,7 @@ describe('lists that are sorted by several fields', () => {
       expect([name, made.status]).toEqual([name, 201]);
     }
     // Two moments: that of three of them, and a later one.
-    await app.nest.get(DataSource).query(
+    await app.sql(
       `update ${table} set created_at = '2100-01-01T00:00:00Z'::timestamptz
           + (case when ${field} in ('alpha', 'echo') then 1 else 0 end) * interval '1 hour'
         where ${field} = any($1)`,

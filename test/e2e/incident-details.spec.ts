@@ -1,13 +1,9 @@
 import { PARAMETERS } from '../support/actions/action-world.js';
 import type { ApiClient } from '../support/api-client.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: PlaybookWorld;
-
-beforeAll(async () => {
-  world = await PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules' });
-});
-afterAll(() => world?.close());
+const world = useStarted(() => PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules' }));
 
 interface Shown {
   readonly id: string;

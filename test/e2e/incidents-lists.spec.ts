@@ -1,15 +1,9 @@
-import { DataSource } from 'typeorm';
 import { IncidentCounts } from '../../src/incidents/incident-list.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useReplicas } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
+const [app, other] = useReplicas();
 
 interface Item extends Record<string, string> {
   readonly id: string;
@@ -133,16 +127,11 @@ describe('GET /api/incidents', () => {
 describe('incidents on several replicas', () => {
   const BODY = { incident_type: 'phishing', source: 'gateway' };
   const TYPES = ['phishing', 'malware', 'bec'];
-  let other: TestApp;
   let key: string;
   let client: ApiClient;
 
   beforeAll(async () => {
-    other = await startTestApp({ database: app.database });
     ({ key, client } = await makeKey(app, 'admin'));
-  });
-  afterAll(async () => {
-    await other?.close();
   });
 
   const onOther = () => other.client.with({ authorization: `Bearer ${key}` });
@@ -151,11 +140,9 @@ describe('incidents on several replicas', () => {
   const total = async (query = ''): Promise<number> =>
     (await client.request('GET', `/api/incidents?per_page=1${query}`)).body.meta.total;
   const stored = async (where = 'true'): Promise<number> => {
-    const [{ n }] = await app.nest
-      .get(DataSource)
-      .query<[{ n: number }]>(
-        `select count(*)::int as n from incidents where deleted_at is null and ${where}`,
-      );
+    const [{ n }] = await app.sql<[{ n: number }]>(
+      `select count(*)::int as n from incidents where deleted_at is null and ${where}`,
+    );
     return n;
   };
 

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 type Shown = Record<string, string>;
 
 describe('incidents that are resolved', () => {
-  let app: TestApp;
+  const app = useStarted(() => startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } }));
   let viewer: ApiClient;
   let alice: ApiClient;
   let aliceName: string;
@@ -14,12 +15,10 @@ describe('incidents that are resolved', () => {
   let bobName: string;
 
   beforeAll(async () => {
-    app = await startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } });
     viewer = await as(app, 'viewer');
     ({ client: alice, name: aliceName } = await makeKey(app, 'analyst'));
     ({ client: bob, name: bobName } = await makeKey(app, 'analyst'));
   });
-  afterAll(() => app?.close());
 
   const create = async (fields: object = {}): Promise<Shown> => {
     const body = { incident_type: 'bec', source: 'gateway', ...fields };

@@ -2,14 +2,10 @@ import { createHash } from 'node:crypto';
 import { newId } from '../../src/platform/ids.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
+const app = useStarted(() => startTestApp());
 
 const MINIMAL = { incident_type: 'phishing', source: 'email-gateway' };
 

@@ -6,13 +6,19 @@ import { Transactions } from '../../src/platform/database/transactions.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const REASON = { reason: 'a drill' };
 
 describe('/api/kill-switch', () => {
   const log: string[] = [];
-  let app: TestApp;
+  const app = useStarted(() =>
+    startTestApp({
+      settings: { LOG_LEVEL: 'warn' },
+      log: { write: (line) => log.push(line) },
+    }),
+  );
   let viewer: ApiClient;
   let analyst: ApiClient;
   let manager: ApiClient;
@@ -29,10 +35,6 @@ describe('/api/kill-switch', () => {
   const metrics = async () => (await app.request('GET', '/metrics')).text;
 
   beforeAll(async () => {
-    app = await startTestApp({
-      settings: { LOG_LEVEL: 'warn' },
-      log: { write: (line) => log.push(line) },
-    });
     [viewer, analyst, manager] = await Promise.all([
       as(app, 'viewer'),
       as(app, 'analyst'),
@@ -41,8 +43,6 @@ describe('/api/kill-switch', () => {
   });
 
   afterEach(() => deactivate());
-
-  afterAll(() => app.close());
 
   it('is off at first, and omits fields that do not apply', async () => {
     const { body } = await viewer.request('GET', '/api/kill-switch');

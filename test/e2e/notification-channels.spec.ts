@@ -1,4 +1,3 @@
-import { DataSource } from 'typeorm';
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import type { ApiClient } from '../support/api-client.js';
@@ -151,9 +150,10 @@ describe(PATH, () => {
   it('stores secrets encrypted and keeps them out of the audit trail', async () => {
     const { id } = await made(webhook({}, { secret: SECRET }));
     await change(id, { config: { secret: OTHER_SECRET } });
-    const rows = await app.nest
-      .get(DataSource)
-      .query<Record<string, string>[]>('select * from notification_channels where id = $1', [id]);
+    const rows = await app.sql<Record<string, string>[]>(
+      'select * from notification_channels where id = $1',
+      [id],
+    );
     const trail = await admin.request('GET', '/api/audit?per_page=100');
     for (const secret of [SECRET, OTHER_SECRET]) {
       expect(JSON.stringify([rows, trail.body])).not.toContain(secret.slice('whsec_'.length));
@@ -194,9 +194,9 @@ describe(PATH, () => {
     const until = Date.parse(changed.body.data.old_secret_valid_until);
     expect(Math.round((until - Date.now()) / 3_600_000)).toBe(24);
     expect(await signing(id, SECRET, OTHER_SECRET)).toEqual([true, true]);
-    await app.nest
-      .get(DataSource)
-      .query(`update notification_channels set former_secret_until = now() - interval '1 second'`);
+    await app.sql(
+      `update notification_channels set former_secret_until = now() - interval '1 second'`,
+    );
     expect(await signing(id, SECRET, OTHER_SECRET)).toEqual([false, true]);
   });
 
@@ -275,12 +275,10 @@ describe(PATH, () => {
 
   it('is enabled again only with new secrets when its secrets are lost', async () => {
     const { id } = await made();
-    await app.nest
-      .get(DataSource)
-      .query(
-        `update notification_channels set secrets = null, secret_names = '{}', enabled = false where id = $1`,
-        [id],
-      );
+    await app.sql(
+      `update notification_channels set secrets = null, secret_names = '{}', enabled = false where id = $1`,
+      [id],
+    );
     const refused = await change(id, { enabled: true });
     expect(refused.status).toBe(422);
     expect(errorsOf(refused)).toEqual([
@@ -307,7 +305,7 @@ describe('A channel that subscribes to webhook_event.failed', () => {
   });
 
   it('receives the first failure of each source, and the next failure after a quiet period', async () => {
-    const sql = (text: string) => app.nest.get(DataSource).query(text);
+    const sql = (text: string) => app.sql(text);
     const endQuietPeriod = () =>
       sql(`update webhook_events set processed_at = processed_at - interval '16 minutes'`);
     const siem = new WebhookSender(app.client, 'siem');

@@ -342,7 +342,7 @@ describe('The number of playbooks', () => {
     const { client } = await makeKey(app, 'senior');
     const list = await client.request('GET', '/api/playbooks?per_page=1');
     const free = MOST_PLAYBOOKS - list.body.meta.total;
-    await app.nest.get(DataSource).query(FILL, [free - 1]);
+    await app.sql(FILL, [free - 1]);
     const create = (name: string) => client.request('POST', '/api/playbooks', { body: { name } });
 
     const twins = await Promise.all(['a', 'b', 'c', 'd'].map(create));

@@ -1,10 +1,9 @@
 import { ActionWorld } from '../support/actions/action-world.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('protected targets', () => {
-  let world: ActionWorld;
-
-  beforeAll(async () => {
-    world = await ActionWorld.start({
+  const world = useStarted(() =>
+    ActionWorld.start({
       APPROVAL_LEVELS: JSON.stringify({
         ...{ isolate_host: 'none', block_ip: 'none', block_sender: 'none' },
         revoke_sessions: 'manager',
@@ -14,10 +13,10 @@ describe('protected targets', () => {
         ips: ['10.0.0.0/8', '2001:db8::/32'],
         domains: ['mail.example.com'],
       }),
-    });
-  });
+    }),
+  );
+
   afterEach(() => world.vendor.forget());
-  afterAll(() => world?.close());
 
   it.each([
     ['isolate_host', { host_id: 'DC-01..' }],

@@ -5,32 +5,19 @@ import {
 } from '../../src/playbooks/shipped/shipped-playbooks.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useReplicas } from '../support/use-started.js';
 
 describe('The shipped playbooks', () => {
-  let replicas: TestApp[];
+  const replicas = useReplicas();
   let admin: ApiClient;
 
   const listed = async () =>
     (await admin.request('GET', '/api/playbooks?sort=name&per_page=100')).body.data;
   const bootAll = () =>
     Promise.all(replicas.map(({ nest }) => nest.get(ShippedPlaybooks).onApplicationBootstrap()));
-  /** As before the first start. */
-  const forget = async () => {
-    const database = replicas[0]!.nest.get(DataSource);
-    await database.query('alter table playbook_versions disable trigger user');
-    await database.query('delete from playbook_versions');
-    await database.query('delete from playbooks');
-    return database;
-  };
 
   beforeAll(async () => {
-    const first = await startTestApp();
-    replicas = [first, await startTestApp({ database: first.database })];
-    admin = await as(first, 'admin');
-  });
-  afterAll(async () => {
-    for (const app of replicas.toReversed()) await app.close();
+    admin = await as(replicas[0], 'admin');
   });
 
   it('are created once at the first start, do not run automatically, and can be sent as they are shown', async () => {
@@ -71,7 +58,10 @@ describe('The shipped playbooks', () => {
   });
 
   it('are created once when replicas start for the first time together', async () => {
-    await forget();
+    const database = replicas[0].nest.get(DataSource);
+    await database.query('alter table playbook_versions disable trigger user');
+    await database.query('delete from playbook_versions');
+    await database.query('delete from playbooks');
     await bootAll();
     expect(await listed()).toHaveLength(SHIPPED_PLAYBOOKS.length);
   });

@@ -1,4 +1,3 @@
-import { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
 import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
 import { WebhookEventCounts } from '../../src/webhooks/events/webhook-events.service.js';
@@ -35,16 +34,14 @@ describe('the inbox of webhook events', () => {
     viewer = await as(app, 'viewer');
   });
   beforeEach(() =>
-    app.nest
-      .get(DataSource)
-      .query('truncate webhook_events, webhook_event_counts, webhook_event_count_deltas'),
+    app.sql('truncate webhook_events, webhook_event_counts, webhook_event_count_deltas'),
   );
 
   /** A receipt, put straight into the table; each comes a millisecond after the one before. */
   const receive = async (row: Row = {}): Promise<string> => {
     const at = FIRST + (later += 1);
     const id = newId(at);
-    await app.nest.get(DataSource).query(
+    await app.sql(
       `insert into webhook_events (id, source, status, body, body_hash, incident_ids, duplicate_of, error, attempts, received_at, processed_at)
        values ($1::uuid, $2, $3, $4, sha256($1::uuid::text::bytea), $5, $6, $7, $8, $9, $10)`,
       [

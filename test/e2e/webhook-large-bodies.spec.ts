@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -40,9 +39,10 @@ describe('bodies of many events', () => {
       ({ status }) => status !== 'queued',
     );
   const titlesOf = async (source: string): Promise<string[]> => {
-    const rows: { title: string }[] = await app.nest
-      .get(DataSource)
-      .query('select title from incidents where source = $1 order by number', [source]);
+    const rows: { title: string }[] = await app.sql(
+      'select title from incidents where source = $1 order by number',
+      [source],
+    );
     return rows.map(({ title }) => title);
   };
   const numbersTo = (count: number) => Array.from({ length: count }, (_, n) => `alert ${n}`);

@@ -55,8 +55,7 @@ describe('webhook receipts', () => {
     (await viewer.request('GET', `/api/webhook-events?per_page=100${query}`)).body.data;
   const eventById = async (id: string) =>
     (await viewer.request('GET', `/api/webhook-events/${id}`)).body.data;
-  const rows = async (text: string, values: unknown[] = []) =>
-    await app.nest.get(DataSource).query(text, values);
+  const rows = async (text: string, values: unknown[] = []) => await app.sql(text, values);
 
   it('creates an incident and an audit record from a new event and links them in the inbox', async () => {
     const sent = event();

@@ -1,4 +1,3 @@
-import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
 import { ChangeReader } from '../support/change-reader.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -107,7 +106,7 @@ describe('later events about an incident', () => {
   });
 
   it('is told to channels that follow updates, also where no field changes', async () => {
-    await app.nest.get(DataSource).query(
+    await app.sql(
       `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
        values (gen_random_uuid(), 'told', 'told', 'webhook', true, '{incident.updated}', 'low', '{}', 'test')`,
     );
@@ -116,12 +115,10 @@ describe('later events about an incident', () => {
     const id = await create(first);
     await siem.send(alertOf({ host: 'ws-1', stage: 'executed' }, 'medium', alert_id));
     await siem.send(alertOf({ host: 'ws-1', stage: 'executed', user: 'mia' }, 'high', alert_id));
-    const told = await app.nest
-      .get(DataSource)
-      .query<{ payload: object }[]>(
-        `select payload from notification_deliveries where subject_id = $1 order by position`,
-        [id],
-      );
+    const told = await app.sql<{ payload: object }[]>(
+      `select payload from notification_deliveries where subject_id = $1 order by position`,
+      [id],
+    );
     expect(told.map(({ payload }) => payload)).toMatchObject([
       { updated_by: 'webhook:siem', changed: [] },
       { updated_by: 'webhook:siem', changed: ['title', 'severity', 'fields'] },
@@ -227,7 +224,7 @@ describe('later events about an incident', () => {
             data.every((run: { completed_at?: string }) => run.completed_at),
         );
       await triagedTimes(1);
-      await app.nest.get(DataSource).query(
+      await app.sql(
         `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
          values (gen_random_uuid(), 'reopened', 'reopened', 'webhook', true, '{incident.reopened}', 'low', '{}', 'test')`,
       );
@@ -252,12 +249,10 @@ describe('later events about an incident', () => {
       expect(said).toContain(
         'judged it benign. The verdict stays, and no playbook runs by itself, until a person judges again.',
       );
-      const [message] = await app.nest
-        .get(DataSource)
-        .query<{ payload: { because: string } }[]>(
-          `select payload from notification_deliveries where subject_id = $1 and type = 'incident.reopened'`,
-          [id],
-        );
+      const [message] = await app.sql<{ payload: { because: string } }[]>(
+        `select payload from notification_deliveries where subject_id = $1 and type = 'incident.reopened'`,
+        [id],
+      );
       expect(message!.payload.because).toMatch(
         /severity critical\. key:\S+ judged it benign\. The verdict stays, and no playbook runs/,
       );

@@ -1,6 +1,5 @@
 import { createHmac, hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { DataSource } from 'typeorm';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import type {
   ReceivingSource,
@@ -101,12 +100,10 @@ describe('A webhook receipt', () => {
     for (let sent = 0; sent < 60; sent += 1) await send('timestamped', {}, forged());
   };
   const rows = (action: string) =>
-    app.nest
-      .get(DataSource)
-      .query<{ actor: string; subject_id: string; details: object }[]>(
-        'select actor, subject_id, details::jsonb as details from audit_log where action = $1 order by id',
-        [action],
-      );
+    app.sql<{ actor: string; subject_id: string; details: object }[]>(
+      'select actor, subject_id, details::jsonb as details from audit_log where action = $1 order by id',
+      [action],
+    );
   const errorsTotal = async (labels: string): Promise<number> => {
     const { text } = await app.request('GET', '/metrics');
     const line = text.split('\n').find((one) => one.startsWith(`webhook_errors_total{${labels}}`));

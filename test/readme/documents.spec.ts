@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { DataSource } from 'typeorm';
 import { sameAnswer, shellBlocks } from '../../scripts/readme/blocks.js';
 import { answersOf } from '../../scripts/readme/shell.js';
 import { actionType } from '../../src/action-catalogue/action-types.js';
@@ -88,7 +87,7 @@ describe.each([
       expect(runs.body.data.map(({ force }: { force: boolean }) => force)).toEqual([true, false]);
       const [, sql] = /How runs are kept[\s\S]*?```sql\n([\s\S]*?)```/.exec(textOf('operations'))!;
       const before = (await admin.request('POST', path)).body.data.triage_id;
-      await app.nest.get(DataSource).query(sql!.replaceAll("'1 year'", "'0 s'"));
+      await app.sql(sql!.replaceAll("'1 year'", "'0 s'"));
       expect((await admin.request('GET', path)).body.meta.total).toBe(0);
       const { data } = (await admin.request('POST', path)).body;
       expect(data).toMatchObject({ status: 'completed' });

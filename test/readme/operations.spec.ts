@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { DataSource } from 'typeorm';
 import { RECEIPT_REFUSALS } from '../../src/webhooks/webhook.errors.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
 import { startTestApp } from '../support/test-app.js';
@@ -21,7 +20,7 @@ describe('docs/operations.md', () => {
     }
     const app = await startTestApp();
     try {
-      const made = await app.nest.get(DataSource).query<{ name: string }[]>(
+      const made = await app.sql<{ name: string }[]>(
         `select relname as name from pg_class
          where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`,
       );

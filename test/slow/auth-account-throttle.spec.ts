@@ -67,12 +67,10 @@ describe('Guessing one password from many addresses', () => {
   it('is recorded in the audit trail as one row, not one for each address', async () => {
     await guessFrom(20, rotating, owner.name);
     const limited = () =>
-      app.nest
-        .get(DataSource)
-        .query<{ actor: string; subject_id: string }[]>(
-          `select actor, subject_id from audit_log where action = 'auth.login_limited' and subject_id = $1`,
-          [owner.name],
-        );
+      app.sql<{ actor: string; subject_id: string }[]>(
+        `select actor, subject_id from audit_log where action = 'auth.login_limited' and subject_id = $1`,
+        [owner.name],
+      );
     // Written in the background.
     await eventually(limited, (rows) => rows.length > 0);
     expect(await limited()).toEqual([{ actor: 'system', subject_id: owner.name }]);
@@ -163,11 +161,9 @@ describe('Guessing one password from many addresses', () => {
     await badKey('2001:db8:9:3::1');
     const networks = await eventually(
       () =>
-        app.nest
-          .get(DataSource)
-          .query<object[]>(
-            `select subject_id from audit_log where action = 'auth.key_refused' order by id`,
-          ),
+        app.sql<object[]>(
+          `select subject_id from audit_log where action = 'auth.key_refused' order by id`,
+        ),
       (written) => written.length >= 2,
     );
     expect(networks).toEqual([

@@ -17,8 +17,9 @@ import { signatureHeaders } from '../../src/notifications/channels/webhook/webho
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
 import { registerSource, SENDER_SECRET } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
 const SENDERS_IN = 'docs/examples/webhooks';
 const RECEIVERS_IN = 'docs/examples/notifications';
@@ -85,15 +86,15 @@ function runnable(examples: readonly Example[]): Example[] {
   });
 }
 
-let app: TestApp;
+const app = useStarted(() =>
+  startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } }),
+);
 let admin: ApiClient;
 
 beforeAll(async () => {
-  app = await startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } });
   admin = await as(app, 'admin');
 });
 afterAll(async () => {
-  await app?.close();
   rmSync(work, { recursive: true, force: true });
 });
 

@@ -1,7 +1,6 @@
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { Logger } from '@nestjs/common';
 import { jest } from '@jest/globals';
-import { DataSource } from 'typeorm';
 import { DeliveryEndings } from '../../src/notifications/deliveries/delivery-endings.js';
 import { DeliveryWorker } from '../../src/notifications/deliveries/delivery-worker.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
@@ -39,8 +38,7 @@ describe('deliveries of notifications', () => {
   const deliveries = async (id: string, query = '') =>
     (await admin.request('GET', `${PATH}/${id}/deliveries${query}`)).body;
   const typesOf = (from = receiver) => from.events.map(({ type }) => type);
-  const sql = (text: string, values: unknown[] = []) =>
-    app.nest.get(DataSource).query(text, values);
+  const sql = (text: string, values: unknown[] = []) => app.sql(text, values);
   /** What waits is due now, and the channel has no pause. */
   const hurry = async () => {
     await sql(`update notification_channels set paused_until = null`);

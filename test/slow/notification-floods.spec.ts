@@ -1,4 +1,3 @@
-import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -22,7 +21,7 @@ describe('a flood of new incidents', () => {
     (await admin.request('GET', `${PATH}/${channel}/deliveries${query}`)).body;
   /** What is held waits no longer. Touches nothing that a message has: its end locks the rows in another order. */
   const hurry = () =>
-    app.nest.get(DataSource).query(
+    app.sql(
       `update notification_deliveries set held_until = now()
         where held_until > now() and carried_by is null and lease_until is null`,
     );

@@ -43,11 +43,9 @@ describe('notifications of several replicas', () => {
   const ofStatus = async (id: string, status: string): Promise<number> =>
     (await admin.request('GET', `${PATH}/${id}/deliveries?status=${status}`)).body.meta.total;
   const leased = async () => {
-    const rows = await app.nest
-      .get(DataSource)
-      .query<{ attempts: number }[]>(
-        `select attempts from notification_deliveries where lease_until > now()`,
-      );
+    const rows = await app.sql<{ attempts: number }[]>(
+      `select attempts from notification_deliveries where lease_until > now()`,
+    );
     return rows.length;
   };
 
@@ -99,12 +97,10 @@ describe('notifications of several replicas', () => {
       const { id } = (await admin.request('POST', PATH, { body })).body.data;
       await incidents(1);
       const progress = () =>
-        app.nest
-          .get(DataSource)
-          .query<object[]>(
-            'select holders, partial_attempts from notification_deliveries where lease_until is null and channel_id = $1',
-            [id],
-          );
+        app.sql<object[]>(
+          'select holders, partial_attempts from notification_deliveries where lease_until is null and channel_id = $1',
+          [id],
+        );
       await eventually(async () => JSON.stringify(await progress()).includes(ada));
       expect(await progress()).toEqual([{ holders: [ada, eve], partial_attempts: 1 }]);
       const worker = app.nest.get(DeliveryWorker);
@@ -127,7 +123,7 @@ describe('notifications of several replicas', () => {
   it('end with a key that is lost, until the channel has new secrets', async () => {
     const { id } = await channel();
     const lost = loadSecretKeys(loadSettings({ SECRETS_KEY: OLD_KEY })).ids[0]!;
-    await app.nest.get(DataSource).query(lostKeySql(lost).secrets);
+    await app.sql(lostKeySql(lost).secrets);
     const shown = await admin.request('GET', `${PATH}/${id}`);
     expect(shown.body.data).toMatchObject({ enabled: false, secrets_set: [] });
     const again = { enabled: true, rotate_secret: true };

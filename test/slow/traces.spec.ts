@@ -3,7 +3,8 @@ import { FakeVendor } from '../support/fake-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { makeKey } from '../support/principals.js';
 import type { SeenSpan } from '../support/traces/otlp-collector.js';
-import { startTracedApp, type TracedApp } from '../support/traces/traced-app.js';
+import { startTracedApp } from '../support/traces/traced-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const PARENT = '00f067aa0ba902b7';
 const SECRET = 'value-that-no-trace-holds';
@@ -18,13 +19,12 @@ function callersTrace(): { traceId: string; headers: { traceparent: string } } {
 }
 
 describe('traces', () => {
-  let traced: TracedApp;
+  const traced = useStarted(() => startTracedApp({ DATABASE_POOL_SIZE: '2' }));
   let vendor: FakeVendor;
   let admin: ApiClient;
   let key: string;
 
   beforeAll(async () => {
-    traced = await startTracedApp({ DATABASE_POOL_SIZE: '2' });
     vendor = await FakeVendor.start();
     ({ client: admin, key } = await makeKey(traced.app, 'admin'));
     const config = {
@@ -41,7 +41,6 @@ describe('traces', () => {
   });
   afterEach(() => vendor.forget());
   afterAll(async () => {
-    await traced?.close();
     await vendor?.stop();
   });
 

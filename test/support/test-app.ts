@@ -41,6 +41,10 @@ export interface TestApp {
   readonly client: ApiClient;
   /** As nobody in particular; `app.client.with({ authorization })` is somebody. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  sql<Rows = ReturnType<typeof JSON.parse>>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<Rows>;
   close(): Promise<void>;
 }
 
@@ -93,6 +97,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     nest,
     client,
     request: (method, path, request) => client.request(method, path, request),
+    sql: (text, values) => dataSource.query(text, [...(values ?? [])]),
     close: async () => {
       client.close();
       await nest.close();

@@ -77,12 +77,12 @@ describe('an action and what its attempts left behind', () => {
         result: { code: 'outcome_unknown' },
       });
       const auditPath = `/api/audit?action=action.failed&subject=act-${action.id}`;
-      const audit = await world.clients.admin.request('GET', auditPath);
+      const audit = await world.clients.admin.get(auditPath);
       expect(audit.body.data).toMatchObject([
         { actor: 'system', details: { result: { code: 'outcome_unknown' } } },
       ]);
       const timeline = `/api/incidents/${incidentId}/timeline`;
-      const { body } = await world.clients.viewer.request('GET', timeline);
+      const { body } = await world.clients.viewer.get(timeline);
       expect(body.data).toContainEqual(expect.objectContaining({ event: 'action_failed' }));
     });
   });
@@ -113,7 +113,7 @@ describe('an action and what its attempts left behind', () => {
       const incidentId = await world.incident();
       const action = await nobodys({ incidentId, phase: 'claimed', fence: 1, sent });
       const path = `/api/incidents/${incidentId}`;
-      expect((await world.clients.admin.request('DELETE', path)).status).toBeLessThan(300);
+      expect((await world.clients.admin.delete(path)).status).toBeLessThan(300);
       expect(await row(action)).toMatchObject({ status: 'pending', phase: 'claimed' });
       await putBack(action);
       return (await world.app.nest.get(ActionsRepository).findById(action.id))!;
@@ -129,8 +129,7 @@ describe('an action and what its attempts left behind', () => {
       expect(after.status).toBe(status);
       expect(after.result?.code).toBe(sent ? 'outcome_unknown' : undefined);
       expect(vendor.left).toEqual([]);
-      const path = `/api/audit?subject=act-${action.id}`;
-      const { body } = await world.clients.admin.request('GET', path);
+      const { body } = await world.clients.admin.get(`/api/audit?subject=act-${action.id}`);
       expect(body.data).toMatchObject([{ action: recorded, actor: 'system' }]);
     });
   });

@@ -39,13 +39,13 @@ describe('the catalogue of actions', () => {
   beforeAll(async () => {
     analyst = await as(app, 'analyst');
     const body = { name: 'sandbox', type: 'sandbox', config: {} };
-    await (await as(app, 'admin')).request('POST', '/api/connectors', { body });
-    const { data } = (await analyst.request('GET', '/api/actions/types')).body;
+    await (await as(app, 'admin')).post('/api/connectors', body);
+    const { data } = (await analyst.get('/api/actions/types')).body;
     types = new Map((data as Type[]).map((type) => [type.name, type]));
   });
 
   const execute = (action: string, parameters: object) =>
-    analyst.request('POST', '/api/actions/execute', { body: { action, parameters } });
+    analyst.post('/api/actions/execute', { action, parameters });
   const valuesOf = (parameters: Type['parameters']) =>
     Object.fromEntries(parameters.map(({ name }) => [name, VALUES[name]]));
 

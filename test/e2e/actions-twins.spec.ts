@@ -19,8 +19,7 @@ describe('an action that was requested before', () => {
     world.vendor.plan = undefined;
   });
 
-  const approve = (id: string) =>
-    world.clients.senior.request('POST', `/api/actions/${id}/approve`, { body: {} });
+  const approve = (id: string) => world.clients.senior.post(`/api/actions/${id}/approve`, {});
   /** Changes a time that the triggers of the table protect. */
   const setTime = async (id: string, change: string, values: unknown[] = []) => {
     await world.database.query('alter table actions disable trigger user');
@@ -98,17 +97,13 @@ describe('an action that was requested before', () => {
 
     const rejected = aHost();
     const waiting = idOf(await world.execute('isolate_host', { parameters: rejected }));
-    await world.clients.senior.request('POST', `/api/actions/${waiting}/reject`, {
-      body: { reason: 'No need.' },
-    });
+    await world.clients.senior.post(`/api/actions/${waiting}/reject`, { reason: 'No need.' });
     expect((await world.execute('isolate_host', { parameters: rejected })).status).toBe(202);
 
     const undone = aSender();
     const original = idOf(await world.execute('block_sender', { parameters: undone }));
     const rollBack = (id: string) =>
-      world.clients.senior.request('POST', `/api/actions/${id}/rollback`, {
-        body: { reason: 'A false alarm.' },
-      });
+      world.clients.senior.post(`/api/actions/${id}/rollback`, { reason: 'A false alarm.' });
     expect((await rollBack(original)).body.data.status).toBe('completed');
     const second = await world.execute('block_sender', { parameters: undone });
     expect(second.status).toBe(200);
@@ -118,11 +113,11 @@ describe('an action that was requested before', () => {
 
   const sandboxInstead = async (): Promise<void> => {
     const { admin } = world.clients;
-    for (const { id } of (await admin.request('GET', '/api/connectors')).body.data) {
-      await admin.request('DELETE', `/api/connectors/${id}`);
+    for (const { id } of (await admin.get('/api/connectors')).body.data) {
+      await admin.delete(`/api/connectors/${id}`);
     }
     const body = { name: 'sandbox', type: 'sandbox', config: {} };
-    expect((await admin.request('POST', '/api/connectors', { body })).status).toBe(201);
+    expect((await admin.post('/api/connectors', body)).status).toBe(201);
   };
 
   it('may be requested again when it was only simulated and a real connector exists now', async () => {

@@ -27,7 +27,7 @@ describe('protected targets', () => {
     const { body } = await world.execute(type, { parameters });
     expect(body.data).toMatchObject({ status: 'pending_approval', approval_level: 'manager' });
     const path = `/api/actions/${body.data.action_id}/approve`;
-    const senior = await world.clients.senior.request('POST', path, { body: {} });
+    const senior = await world.clients.senior.post(path, {});
     expect(senior.body.error).toMatchObject({ required_level: 'manager' });
     expect(world.calls).toHaveLength(0);
   });
@@ -44,7 +44,7 @@ describe('protected targets', () => {
   it('follows the levels of the site and shows them', async () => {
     const { body } = await world.execute('revoke_sessions');
     expect(body.data.approval_level).toBe('manager');
-    const { data } = (await world.clients.viewer.request('GET', '/api/actions/types')).body;
+    const { data } = (await world.clients.viewer.get('/api/actions/types')).body;
     const levelOf = (type: string) =>
       data.find(({ name }: { name: string }) => name === type).default_approval_level;
     expect(['revoke_sessions', 'isolate_host', 'unisolate_host'].map(levelOf)).toEqual([

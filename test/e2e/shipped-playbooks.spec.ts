@@ -11,8 +11,7 @@ describe('The shipped playbooks', () => {
   const replicas = useReplicas();
   let admin: ApiClient;
 
-  const listed = async () =>
-    (await admin.request('GET', '/api/playbooks?sort=name&per_page=100')).body.data;
+  const listed = async () => (await admin.get('/api/playbooks?sort=name&per_page=100')).body.data;
   const bootAll = () =>
     Promise.all(replicas.map(({ nest }) => nest.get(ShippedPlaybooks).onApplicationBootstrap()));
 
@@ -24,7 +23,7 @@ describe('The shipped playbooks', () => {
     const names = SHIPPED_PLAYBOOKS.map(({ name }) => name);
     const playbooks = await listed();
     expect(playbooks.map(({ name }: { name: string }) => name)).toEqual(names.toSorted());
-    const audit = await admin.request('GET', '/api/audit?action=playbook.created');
+    const audit = await admin.get('/api/audit?action=playbook.created');
     expect(audit.body.data).toHaveLength(names.length);
     for (const playbook of playbooks) {
       expect(playbook).toMatchObject({
@@ -37,7 +36,7 @@ describe('The shipped playbooks', () => {
         instructions: expect.any(String),
       });
       const { id, version, created_by, created_at, updated_by, updated_at, ...body } = playbook;
-      const again = await admin.request('PUT', `/api/playbooks/${id}`, { body });
+      const again = await admin.put(`/api/playbooks/${id}`, body);
       expect([again.status, again.body.data]).toEqual([
         200,
         { ...body, id, version, created_by, created_at, updated_by, updated_at },
@@ -46,13 +45,13 @@ describe('The shipped playbooks', () => {
   });
 
   it('stay changed or deleted after another start', async () => {
-    await admin.request('DELETE', '/api/playbooks/phishing-response');
-    await admin.request('PUT', '/api/playbooks/suspicious-login', { body: { steps: [] } });
+    await admin.delete('/api/playbooks/phishing-response');
+    await admin.put('/api/playbooks/suspicious-login', { steps: [] });
     const before = await listed();
     expect(before).toHaveLength(SHIPPED_PLAYBOOKS.length - 1);
     await bootAll();
     expect(await listed()).toEqual(before);
-    for (const { name } of before) await admin.request('DELETE', `/api/playbooks/${name}`);
+    for (const { name } of before) await admin.delete(`/api/playbooks/${name}`);
     await bootAll();
     expect(await listed()).toEqual([]);
   });

@@ -59,9 +59,9 @@ describe('the inbox of webhook events', () => {
     );
     return id;
   };
-  const read = (id: string) => viewer.request('GET', `/api/webhook-events/${id}`);
+  const read = (id: string) => viewer.get(`/api/webhook-events/${id}`);
   const list = async (query = '') => {
-    const answer = await viewer.request('GET', `/api/webhook-events?${query}`);
+    const answer = await viewer.get(`/api/webhook-events?${query}`);
     expect(answer.status).toBe(200);
     return answer.body as { data: Item[]; meta: { total: number } };
   };
@@ -95,13 +95,13 @@ describe('the inbox of webhook events', () => {
     await receive({ status: 'queued', source: 'not-folded' });
     // A look of the moment before is shared for a while.
     const gauge = await eventually(
-      async () => (await app.request('GET', '/metrics')).text,
+      async () => (await app.get('/metrics')).text,
       (text) => text.includes('webhook_events{status="queued"} 2\n'),
     );
     expect(gauge).toContain('webhook_events{status="failed"} 2\n');
     expect(gauge).not.toContain('webhook_events{status="processed"}');
     const jobs = { webhook_events_queued: 2, webhook_events_failed: 2 };
-    const { body } = await viewer.request('GET', '/api/health/detailed');
+    const { body } = await viewer.get('/api/health/detailed');
     expect(body.components.jobs).toMatchObject({ status: 'healthy', ...jobs });
   });
 });

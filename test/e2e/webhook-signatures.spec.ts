@@ -88,9 +88,9 @@ describe('A webhook receipt', () => {
   const bytesOf = (body: unknown): Buffer =>
     Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
   const send = (source: string, body: unknown, headers: Headers, of = app) =>
-    of.request('POST', `/api/webhooks-probe/${source}`, {
-      body: bytesOf(body),
-      headers: { 'x-forwarded-for': address, ...headers },
+    of.post(`/api/webhooks-probe/${source}`, bytesOf(body), {
+      'x-forwarded-for': address,
+      ...headers,
     });
   const codeOf = async (source: string, body: unknown, headers: Headers) => {
     const answer = await send(source, body, headers);
@@ -105,7 +105,7 @@ describe('A webhook receipt', () => {
       [action],
     );
   const errorsTotal = async (labels: string): Promise<number> => {
-    const { text } = await app.request('GET', '/metrics');
+    const { text } = await app.get('/metrics');
     const line = text.split('\n').find((one) => one.startsWith(`webhook_errors_total{${labels}}`));
     return Number(line?.split(' ')[1] ?? 0);
   };
@@ -298,6 +298,6 @@ describe('A webhook receipt', () => {
     await send('disabled', {}, forged());
     expect(await errorsTotal('source="body",code="invalid_signature"')).toBe(before + 1);
     expect(await errorsTotal('source="other",code="unknown_source"')).toBe(unknown + 2);
-    expect((await app.request('GET', '/metrics')).text).not.toMatch(/invented|"disabled"/);
+    expect((await app.get('/metrics')).text).not.toMatch(/invented|"disabled"/);
   });
 });

@@ -50,11 +50,11 @@ describe('docs/operations.md', () => {
       await world.approve(action);
       await world.until(playbook, ended.run_id, 'completed');
       await world.actions.database.query(told!.replaceAll("'1 year'", "'0 s'"));
-      const left = await viewer.request('GET', runs);
+      const left = await viewer.get(runs);
       expect(left.body.data.map(({ run_id }: { run_id: string }) => run_id)).toEqual([
         waiting.run_id,
       ]);
-      expect((await viewer.request('GET', `/api/playbook-runs/${ended.run_id}`)).status).toBe(404);
+      expect((await viewer.get(`/api/playbook-runs/${ended.run_id}`)).status).toBe(404);
       expect(await world.actions.get(action)).toMatchObject({
         status: 'completed',
         playbook_run_id: ended.run_id,

@@ -114,9 +114,9 @@ describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file,
   let url: string;
   let id: string;
   const lines: string[] = [];
-  const change = (body: object) => admin.request('PUT', `${CHANNELS}/${id}`, { body });
+  const change = (body: object) => admin.put(`${CHANNELS}/${id}`, body);
   const test = async () =>
-    (await admin.request('POST', `${CHANNELS}/${id}/test`)).body.data as { success: boolean };
+    (await admin.post(`${CHANNELS}/${id}/test`)).body.data as { success: boolean };
 
   beforeAll(async () => {
     const [program, ...args] = command();
@@ -128,17 +128,17 @@ describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file,
     await eventually(() => lines.length > 0);
     url = /http:\/\/[\d.:]+\//.exec(lines[0]!)![0];
     const body = { name: file, type: 'webhook', config: { url, secret: SECRET } };
-    id = (await admin.request('POST', CHANNELS, { body })).body.data.id;
+    id = (await admin.post(CHANNELS, body)).body.data.id;
   });
   afterAll(async () => {
-    await admin.request('DELETE', `${CHANNELS}/${id}`);
+    await admin.delete(`${CHANNELS}/${id}`);
     receiver.kill('SIGKILL');
     await once(receiver, 'exit');
   });
 
   it('takes what the service signs', async () => {
     const body = { incident_type: 'malware', source: 'edr', title: 'Zürich \u{1f525}' };
-    await admin.request('POST', '/api/incidents', { body });
+    await admin.post('/api/incidents', body);
     await eventually(() => lines.some((line) => line.startsWith('incident.created ')));
     expect(await test()).toMatchObject({ success: true });
   });
@@ -272,7 +272,7 @@ describe('docs/examples/webhooks', () => {
     const post = async (at: string, body: Buffer) =>
       (await fetch(at, { method: 'POST', body })).status;
     const titles = async (): Promise<string[]> => {
-      const { body } = await admin.request('GET', '/api/incidents?per_page=100');
+      const { body } = await admin.get('/api/incidents?per_page=100');
       return body.data.map(({ title }: { title: string }) => title);
     };
 

@@ -1,8 +1,9 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
-  cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -11,23 +12,29 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
-const INPUTS = ['src', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const INPUTS = [
+  'src',
+  'package.json',
+  'package-lock.json',
+  'nest-cli.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+];
 const STAMP = '.built-from';
 
-/** Tells in one line why there is nothing to start. */
+/** Says in one line why there is nothing to start. */
 export class BuildError extends Error {}
 
 /**
- * Brings dist/ up to date. A build is made beside dist/ and moved into place as a whole, so that neither a simultaneous
- * nor an interrupted build leaves a mixture.
+ * Brings dist/ up to date. It is built beside and moved into place whole, so that neither a second build at the same
+ * time nor an interrupted one leaves a mixture.
  */
 export async function build(root, log = () => {}) {
   if (isFresh(root)) return;
-  const tsc = join(root, 'node_modules/typescript/bin/tsc');
-  if (!existsSync(tsc)) {
-    // An installation without development dependencies runs the delivered dist/.
+  const nest = join(root, 'node_modules', '@nestjs', 'cli', 'bin', 'nest.js');
+  if (!existsSync(nest)) {
+    // An installation without development dependencies: it runs what it was delivered with.
     if (existsSync(join(root, 'dist', 'main.js'))) return;
     throw new BuildError('dist/ is missing and the compiler is not installed: run `npm ci`.');
   }
@@ -35,18 +42,34 @@ export async function build(root, log = () => {}) {
   const stamp = stampOf(root);
   const fresh = join(root, `dist.${process.pid}.new`);
   try {
-    const command = [tsc, '-p', 'tsconfig.build.json', '--outDir', fresh];
-    await promisify(execFile)(process.execPath, command, { cwd: root }).catch(
-      ({ stdout, stderr }) => {
-        throw new BuildError(`The build failed.\n${stdout}${stderr}`.trimEnd());
-      },
-    );
-    const filter = (path) => !path.endsWith('.ts');
-    cpSync(join(root, 'src'), fresh, { recursive: true, filter });
+    await compile(root, nest, fresh);
     writeFileSync(join(fresh, STAMP), stamp);
     moveIntoPlace(root, fresh);
   } finally {
     rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+async function compile(root, nest, outDir) {
+  mkdirSync(outDir, { recursive: true });
+  const config = `tsconfig.${process.pid}.new.json`;
+  writeFileSync(
+    join(root, config),
+    JSON.stringify({ extends: './tsconfig.build.json', compilerOptions: { outDir } }),
+  );
+  try {
+    const compiler = spawn(process.execPath, [nest, 'build', '--path', config], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    for (const stream of [compiler.stdout, compiler.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => (said += text));
+    }
+    const [status] = await once(compiler, 'close');
+    if (status !== 0) throw new BuildError(`The build failed.\n${said}`.trimEnd());
+  } finally {
+    rmSync(join(root, config), { force: true });
   }
 }
 
@@ -59,7 +82,7 @@ function moveIntoPlace(root, fresh) {
       renameSync(fresh, dist);
       break;
     } catch (error) {
-      // Another build moved its result between the two steps.
+      // Another build moved between the two steps: take turns.
       if (attempt === 20 || !['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(error.code)) throw error;
       rmSync(old, { recursive: true, force: true });
       if (isFresh(root)) break;

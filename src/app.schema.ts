@@ -14,12 +14,10 @@ import {
   UnhandledEventEntity,
 } from './platform/jobs/events/events.entity.js';
 import { IdempotencyKeyEntity } from './platform/idempotency/idempotency-key.entity.js';
-import {
-  IncidentCountEntity,
-  IncidentReportEntity,
-  IncidentTimelineEntity,
-} from './incidents/records/incident.entity.js';
 import { IncidentEntity } from './incidents/incident.js';
+import { IncidentCountEntity } from './incidents/incident-list.js';
+import { IncidentReportEntity } from './incidents/reports/incident-reports.js';
+import { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.js';
 import { KillSwitchEntity } from './kill-switch/kill-switch.entity.js';
 import { KnownNetworkEntity, SessionEntity } from './auth/sessions/session.entity.js';
 import { SecretKeyEntity } from './platform/secrets/secret-key.entity.js';

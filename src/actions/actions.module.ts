@@ -18,7 +18,7 @@ import { ActionExecutor } from './execution/action-executor.js';
 import { ActionRecovery, LapsedClaims, UnclaimedActions } from './execution/action-recovery.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import { ClaimRepository } from './execution/claim.repository.js';
-import { ActionCounts, ActionListRepository } from './listing/action-list.repository.js';
+import { ActionCounts, ActionListRepository } from './action-list.js';
 
 /** Requests, decisions, rollbacks and lists of actions. `execution/` runs them. */
 @Module({

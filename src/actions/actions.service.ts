@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
-import type { ApprovalLevel } from '../platform/access/roles.js';
 import { NotFoundError, AppError } from '../platform/errors/app-error.js';
 import type { Page } from '../platform/paging/page.js';
 import { Settings } from '../platform/config/settings.js';
@@ -12,21 +11,20 @@ import {
   actionIdOf,
   shownActionId,
   withExpiry,
-  askersOf,
+  invalidState,
   type Parameters,
-  type RequiredLevel,
 } from './action.js';
 import { actionTypes, actionType, type ActionTypeName } from '../action-catalogue/action-types.js';
-import { RequiredLevels } from './required-levels.js';
+import { higherLevel, RequiredLevels } from './required-levels.js';
 import { ActionsRepository } from './actions.repository.js';
 import { ActionCreation, ActionRequests, type WantedAction } from './action-requests.js';
 import { AwaitedRuns, claimPermitLate, decidedAction } from './execution/awaited-runs.js';
-import { ActionListRepository, type ActionListRequest } from './listing/action-list.repository.js';
+import { ActionListRepository, type ActionListRequest } from './action-list.js';
 import { ChangeFeed, type FeedPage, type FeedRequest } from '../audit/changes/change-feed.js';
-import { requireApprovalLevel, SamePerson } from '../auth/authorisation.js';
+import { requireApprovalLevel } from '../auth/authorisation.js';
 import { mapConstraints } from '../platform/database/sqlstate.js';
 import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
-import { ActionDecisions, type LockedAction } from './action-decisions.js';
+import { ActionDecisions } from './action-decisions.js';
 import { ActionConnectors } from './execution/action-connectors.js';
 
 export const ACTION_FEED_EVENTS = [
@@ -120,7 +118,7 @@ export class ActionsService {
     withExpiry(action, this.settings.approvalTtlMinutes);
 }
 
-/** Rolls back an action with a new action of the inverse type. It runs at once unless another person has to approve it. */
+/** Rolls back an action with a new action of the inverse type, which needs the level of both but no approval. */
 @Injectable()
 export class RollbackService {
   constructor(
@@ -132,8 +130,6 @@ export class RollbackService {
     private readonly levels: RequiredLevels,
     private readonly actions: ActionsRepository,
     private readonly runs: AwaitedRuns,
-    private readonly persons: SamePerson,
-    private readonly settings: Settings,
   ) {}
 
   async rollBack(
@@ -148,34 +144,35 @@ export class RollbackService {
     const connector = inverse && (await this.connectors.ofRollback(original, inverse));
     let permit: Permit | undefined;
     const rollback = await mapConstraints(
-      {
-        uq_actions_rollback_of: () => notInState(ROLLED_BACK),
-      },
+      { uq_actions_rollback_of: () => invalidState(ROLLED_BACK) },
       () =>
         this.transactions.run<Action>(
           async (tx) => {
             const claimedPermit = await claimPermitLate(this.killSwitch, tx);
             const { action, incident } = await this.decisions.lock(tx, original);
-            const level = this.levelFor(action, inverse, incident);
+            const { parameters, approval_level: askedLevel } = action;
+            const level = inverse
+              ? this.levels.forRequest({ action_type: inverse, parameters, incident, askedLevel })
+              : (askedLevel ?? 'none');
             requireApprovalLevel(caller, level);
             if (!inverse) {
-              throw new AppError(
-                'rollback_not_supported',
-                `${action.action_type} cannot be rolled back.`,
-              );
+              const message = `${action.action_type} cannot be rolled back.`;
+              throw new AppError('rollback_not_supported', message);
             }
             const obstacle = rollbackObstacle(action);
-            if (obstacle !== undefined) throw notInState(obstacle);
+            if (obstacle !== undefined) throw invalidState(obstacle);
             permit = claimedPermit();
+            // The requester of the original needs the approval of another person.
+            const waits = await this.decisions.isOwnRequest(tx, caller, action);
             const wanted = {
               action_type: inverse,
-              parameters: inverseParameters(inverse, action.parameters, reason),
+              parameters: inverseParameters(inverse, parameters, reason),
               requested_by: caller.name,
               connector,
               rollback_of: action.id,
               reason,
               incident,
-              approval_level: await this.levelToWaitFor(tx, caller, action, level),
+              approval_level: waits ? higherLevel(level, 'analyst') : undefined,
             };
             return (await this.creation.createAll(tx, [wanted]))[0]!;
           },
@@ -186,32 +183,6 @@ export class RollbackService {
     const decided = decidedAction(rollback, permit, connector);
     return await this.runs.runAndWait(decided, idempotency);
   }
-
-  /** Returns the higher of the levels of the original and its inverse. */
-  private levelFor(
-    { approval_level: askedLevel, parameters }: Action,
-    inverse: ActionTypeName | undefined,
-    incident: LockedAction['incident'],
-  ): ApprovalLevel {
-    if (!inverse) return askedLevel ?? 'none';
-    return this.levels.forRequest({ action_type: inverse, parameters, incident, askedLevel });
-  }
-
-  /** Under the rule of four eyes, another person has to approve the rollback of one's own action. */
-  private async levelToWaitFor(
-    tx: Tx,
-    caller: Principal,
-    original: Action,
-    level: ApprovalLevel,
-  ): Promise<RequiredLevel | undefined> {
-    if (!this.settings.approvalFourEyes) return undefined;
-    if (!(await this.persons.isAmong(tx, caller, askersOf(original)))) return undefined;
-    return level === 'none' ? 'analyst' : level;
-  }
-}
-
-function notInState(message: string): AppError {
-  return new AppError('invalid_state', message);
 }
 
 const ROLLED_BACK = 'The action has been rolled back, or its rollback is under way.';

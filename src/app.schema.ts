@@ -22,6 +22,7 @@ import {
 import { IncidentEntity } from './incidents/incident.js';
 import { KillSwitchEntity } from './kill-switch/kill-switch.entity.js';
 import { KnownNetworkEntity, SessionEntity } from './auth/sessions/session.entity.js';
+import { WorkEntity } from './platform/work/work.entity.js';
 import { SecretKeyEntity } from './platform/secrets/secret-key.entity.js';
 import { UserEntity } from './auth/users/user.entity.js';
 import { BOSS_SCHEMA } from './platform/jobs/pg-boss/boss-options.js';
@@ -94,6 +95,7 @@ export const schema: Schema = {
     WebhookEventEntity,
     WebhookSeenEventEntity,
     WebhookSourceEntity,
+    WorkEntity,
   ],
   migrations: [FirstSchema1796000000000],
   librarySchemas: [BOSS_SCHEMA],

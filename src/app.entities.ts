@@ -18,6 +18,7 @@ export * from './notifications/records/notification-delivery.entity.js';
 export * from './platform/idempotency/idempotency-key.entity.js';
 export * from './platform/jobs/events/events.entity.js';
 export * from './platform/secrets/secret-key.entity.js';
+export { WorkEntity } from './platform/work/work.entity.js';
 export * from './playbooks/records/playbook.entity.js';
 export * from './playbooks/runs/records/playbook-run.entity.js';
 export { IncidentIndicatorEntity } from './triage/records/incident-indicators.repository.js';

@@ -512,7 +512,11 @@ describe('the worker', () => {
   it('claims nothing after the kill switch was turned on, whenever that happens', async () => {
     const replica = await open();
     const switches = new KillSwitchRepository(new Statements(replica.dataSource));
-    const killSwitch = new KillSwitch(replica.transactions, switches);
+    // Permits need no other parts.
+    const killSwitch = Reflect.construct(KillSwitch, [
+      replica.transactions,
+      switches,
+    ]) as KillSwitch;
     replica.work.define({
       name: KIND,
       places: 4,
@@ -528,7 +532,7 @@ describe('the worker', () => {
     });
     await replica.start();
     for (let round = 0; round < 10; round += 1) {
-      await add(replica, ...numbers(50));
+      await add(replica, ...numbers(200));
       await new Promise((resolve) => setTimeout(resolve, round));
       await replica.transactions.run(async (tx) => {
         await switches.lockExclusively(tx);

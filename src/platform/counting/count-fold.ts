@@ -36,7 +36,7 @@ export abstract class CountFold implements OnApplicationBootstrap, BeforeApplica
   private readonly fold: Statement;
 
   protected constructor(
-    private readonly statements: Statements,
+    protected readonly statements: Statements,
     private readonly transactions: Transactions,
     private readonly counted: Counted,
   ) {

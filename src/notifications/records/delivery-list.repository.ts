@@ -16,15 +16,11 @@ import { type Statement, Statements } from '../../platform/database/statements.j
 import { Transactions } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import { type Delivery, DELIVERY_STATUSES, type DeliveryListRequest } from '../delivery.js';
-import type { NotificationDeliveryCountEntity } from './notification-delivery.entity.js';
 import { DELIVERY_COLUMNS, deliveryOf, type DeliveryRow } from './delivery-rows.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 
 const TABLE = 'notification_deliveries';
-const DIMENSIONS = [
-  'channel_id',
-  'status',
-] as const satisfies (keyof NotificationDeliveryCountEntity)[];
+const DIMENSIONS = ['channel_id', 'status'] as const;
 
 const WAITING: Statement = {
   name: 'notification_deliveries_waiting',

@@ -24,7 +24,7 @@ import {
   type WebhookEventListRequest,
   type WebhookEventWithBody,
 } from './webhook-event.js';
-import { type WebhookEventCountEntity, WebhookEventEntity } from './webhook-event.entity.js';
+import { WebhookEventEntity } from './webhook-event.entity.js';
 
 const NOT_LISTED = ['body', 'body_hash', 'progress'] as const;
 type Row = Omit<WebhookEventEntity, (typeof NOT_LISTED)[number]> & {
@@ -152,7 +152,7 @@ export function listQuery(request: WebhookEventListRequest, columns: string): Li
 }
 
 /** What events are counted by, and what their indexes begin with. */
-type Dimension = Exclude<keyof WebhookEventCountEntity, 'n'>;
+type Dimension = 'source' | 'status';
 
 /** A part of an index in which each dimension has one value, so that it is in the order of ids. */
 type Range = readonly (readonly [column: Dimension, value: string])[];

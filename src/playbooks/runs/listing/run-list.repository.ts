@@ -22,7 +22,6 @@ import {
   type PlaybookRunSummary,
   type RunOutcome,
 } from '../playbook-run.js';
-import type { PlaybookRunCountEntity } from '../records/playbook-run.entity.js';
 import { IS_DUE, RUN_COLUMNS, runOf, type RunRow } from '../records/run-rows.js';
 import { AdvisoryLock } from '../../../platform/database/advisory-locks.js';
 import { firstIdAt } from '../../../platform/ids.js';
@@ -138,7 +137,7 @@ const OPEN: Statement = {
            ${countOpen('running')}, ${countOpen('waiting_approval')}`,
 };
 
-const DIMENSIONS = ['playbook_id', 'status'] as const satisfies (keyof PlaybookRunCountEntity)[];
+const DIMENSIONS = ['playbook_id', 'status'] as const;
 @Injectable()
 export class RunListRepository {
   constructor(private readonly statements: Statements) {}

@@ -328,15 +328,10 @@ function changesInWords(changes: readonly FieldChange[]): string {
 }
 
 function changeInWords({ field, from, to }: FieldChange): string {
-  switch (field) {
-    case 'recommended_actions':
-      return 'the recommended actions';
-    case 'resolution':
-    case 'title':
-      return `${field}${from === undefined ? '' : ` from ${quoted(from)}`} to ${quoted(to)}`;
-    default:
-      return `${field.replace('incident_', '')} from ${String(from)} to ${String(to)}`;
-  }
+  if (field === 'recommended_actions') return 'the recommended actions';
+  const shown = field === 'title' || field === 'resolution' ? quoted : String;
+  const before = from === undefined ? '' : ` from ${shown(from)}`;
+  return `${field.replace('incident_', '')}${before} to ${shown(to)}`;
 }
 
 const quoted = (text: unknown) => JSON.stringify(shortened(String(text), LONGEST_TOLD));

@@ -20,7 +20,6 @@ import type { FeedEntry, FeedPage } from '../../audit/changes/change-feed.js';
 import { CHANGED_FIELDS } from '../incident-changes.js';
 import { INCIDENT_FEED_EVENTS } from '../incidents.service.js';
 
-/** A later event about an incident, with different content. */
 export class IncidentReportDto {
   @Id('IncidentReportId')
   readonly id: string;

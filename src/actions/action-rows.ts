@@ -2,7 +2,7 @@
 import { getMetadataArgsStorage } from 'typeorm';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../audit/audit-log.js';
 import { reportedMail } from '../incidents/incident.js';
-import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/timeline-entry.js';
+import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/incident-timeline.js';
 import { columnsOf } from '../platform/database/columns.js';
 import type { Statement } from '../platform/database/statements.js';
 import type { DomainEvent } from '../platform/jobs/events/domain-event.js';

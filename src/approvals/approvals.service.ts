@@ -14,7 +14,7 @@ import {
 import { ActionConnectors } from '../actions/execution/action-connectors.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
-import { Jobs } from '../platform/jobs/jobs.js';
+import { Work } from '../platform/work/work.js';
 
 interface WantedApproval {
   readonly comment?: string;
@@ -111,15 +111,15 @@ const BATCH = 100;
 @Injectable()
 export class ApprovalExpiry implements OnModuleInit {
   constructor(
-    private readonly jobs: Jobs,
+    private readonly work: Work,
     private readonly transactions: Transactions,
     private readonly decisions: ActionDecisions,
     private readonly settings: Settings,
   ) {}
 
   onModuleInit(): void {
-    this.jobs.every('approvals.expire', EVERY_SECONDS, (_, { signal }) => this.expire(signal));
-    this.jobs.every('approvals.remind', EVERY_SECONDS, (_, { signal }) => this.remind(signal));
+    this.work.every('approvals.expire', EVERY_SECONDS, (signal) => this.expire(signal));
+    this.work.every('approvals.remind', EVERY_SECONDS, (signal) => this.remind(signal));
   }
 
   async expire(signal?: AbortSignal): Promise<void> {

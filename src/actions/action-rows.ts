@@ -17,12 +17,8 @@ import { targetHash } from './action-twins.js';
 
 const COLUMNS = columnsOf(ActionEntity, ['lease_until', 'target_hash']);
 
-/** A row of ACTION_COLUMNS. */
-export type ActionRow = {
-  readonly [Name in (typeof COLUMNS)[number] | 'rolled_back_by']-?: undefined extends Action[Name]
-    ? Exclude<Action[Name], undefined> | null
-    : Action[Name];
-} & {
+/** A row of ACTION_COLUMNS. Columns without a value are null. */
+export type ActionRow = Omit<Action, 'incident'> & {
   readonly incident:
     (Omit<ActionIncident, 'mail'> & { message_id: unknown; sender: unknown }) | null;
 };
@@ -39,16 +35,15 @@ export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).jo
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
 export function actionOf({ incident, ...columns }: ActionRow): Action {
-  const present = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== null));
-  return {
-    ...(present as Omit<Action, 'incident'>),
-    ...(incident && { incident: incidentOf(incident) }),
-  };
+  const action: Action = withoutNulls(columns);
+  if (!incident) return action;
+  const { message_id, sender, ...shown } = incident;
+  return { ...action, incident: { ...shown, mail: reportedMail(message_id, sender) } };
 }
 
-function incidentOf(incident: NonNullable<ActionRow['incident']>): ActionIncident {
-  const { message_id, sender, ...shown } = incident;
-  return { ...shown, mail: reportedMail(message_id, sender) };
+export function withoutNulls<Row extends object>(row: Row): Row {
+  const present = Object.entries(row).filter(([, value]) => value !== null);
+  return Object.fromEntries(present) as Row;
 }
 
 export interface ChangeRecords {

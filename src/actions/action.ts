@@ -131,8 +131,6 @@ export type ActionIncident = Omit<LockedIncident, 'id'>;
 @Index('ix_actions_approved_by', ['approved_by', 'id'], { where: 'approved_by is not null' })
 @Index('ix_actions_executed_at', ['executed_at', 'id'])
 @Index('ix_actions_updated_at', ['updated_at', 'id'])
-// Descending with nulls last, which TypeORM does not support.
-@Index('ix_actions_executed_last', { synchronize: false })
 export class ActionEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_actions' })
   readonly id: string;

@@ -11,7 +11,7 @@ import { ActionRequests, ActionCreation } from './action-requests.js';
 import { Twins } from './action-twins.js';
 import { ActionsController } from './actions.controller.js';
 import { ActionFeed, ActionsService, RollbackService } from './actions.service.js';
-import { ActionDecisions, ActionWithdrawal } from './action-decisions.js';
+import { ActionDecisions } from './action-decisions.js';
 import { ActionConnectors, ConnectorPlaces } from './execution/action-connectors.js';
 import { ActionEndings, Claims, Failpoints } from './execution/claims.js';
 import { ActionExecutor } from './execution/action-executor.js';
@@ -45,7 +45,6 @@ import { ActionCounts, ActionListRepository } from './listing/action-list.reposi
     ConnectorPlaces,
     ActionDecisions,
     Failpoints,
-    ActionWithdrawal,
     LapsedClaims,
     RollbackService,
     Twins,
@@ -58,7 +57,6 @@ import { ActionCounts, ActionListRepository } from './listing/action-list.reposi
     AwaitedRuns,
     ActionsService,
     ActionDecisions,
-    ActionWithdrawal,
     ConnectorPlaces,
     Failpoints,
   ],

@@ -24,7 +24,7 @@ import {
 } from '../action-catalogue/action-types.js';
 import { levelByDefault, higherLevel, RequiredLevels } from './required-levels.js';
 import { ActionsRepository } from './actions.repository.js';
-import { ActionRequests, type WantedAction } from './action-requests.js';
+import { ActionCreation, ActionRequests, type WantedAction } from './action-requests.js';
 import { AwaitedRuns, claimPermitLate, decidedAction } from './execution/awaited-runs.js';
 import { ActionListRepository, type ActionListRequest } from './listing/action-list.repository.js';
 import { ChangeFeed, type FeedPage, type FeedRequest } from '../audit/changes/change-feed.js';
@@ -146,7 +146,7 @@ export class RollbackService {
     private readonly decisions: ActionDecisions,
     private readonly killSwitch: KillSwitch,
     private readonly connectors: ActionConnectors,
-    private readonly requests: ActionRequests,
+    private readonly creation: ActionCreation,
     private readonly levels: RequiredLevels,
     private readonly actions: ActionsRepository,
     private readonly runs: AwaitedRuns,
@@ -186,18 +186,17 @@ export class RollbackService {
             const obstacle = rollbackObstacle(action);
             if (obstacle !== undefined) throw notInState(obstacle);
             permit = claimedPermit();
-            const approvalLevel = await this.levelToWaitFor(tx, caller, action, level);
-            return await this.requests.record(tx, {
+            const wanted = {
               action_type: inverse,
               parameters: inverseParameters(inverse, action.parameters, reason),
               requested_by: caller.name,
-              available: connector !== undefined,
-              connector_id: approvalLevel ? undefined : connector?.identity.id,
+              connector,
               rollback_of: action.id,
               reason,
               incident,
-              approval_level: approvalLevel,
-            });
+              approval_level: await this.levelToWaitFor(tx, caller, action, level),
+            };
+            return (await this.creation.createAll(tx, [wanted]))[0]!;
           },
           caller,
           idempotency,

@@ -125,9 +125,18 @@ export function changeableValues(incident: Incident): Record<ChangedField, unkno
   ) as Record<ChangedField, unknown>;
 }
 
+/** Compares values as they are stored: a given verdict has undefined fields and keys in any order. */
 function changedFields(before: Incident, after: Incident): ChangedField[] {
-  const [was, is] = [changeableValues(before), changeableValues(after)];
+  const [was, is] = [before, after].map((incident): unknown =>
+    JSON.parse(JSON.stringify(changeableValues(incident))),
+  ) as [Record<ChangedField, unknown>, Record<ChangedField, unknown>];
   return CHANGED_FIELDS.filter((field) => !isDeepStrictEqual(was[field], is[field]));
+}
+
+/** False if every value is stored already. Without a verdict, the first triage changes only `triaged_at`. */
+export function isChanged(before: Incident, after: Incident): boolean {
+  const isFirstTriage = before.triaged_at === null && after.triaged_at !== null;
+  return isFirstTriage || changedFields(before, after).length > 0;
 }
 
 /** Domain events of a new incident. */

@@ -37,6 +37,7 @@ import {
   deletionEvent,
   INCIDENT_EVENTS,
   eventsOfChange,
+  isChanged,
 } from './change-records.js';
 import { timelineOfChange } from './timeline/changes-in-timeline.js';
 import { fieldsOfRawData } from './incident-fields.js';
@@ -301,6 +302,8 @@ export class IncidentsService {
     },
   ): Promise<Incident> {
     const after = applyChange(before, wanted, { ...change, at: this.clock.now() });
+    // A report of a tool is recorded even if it changes no field.
+    if (change.byPerson && !isChanged(before, after)) return before;
     await this.incidents.update(tx, after);
     const { askedBy = change.by } = change;
     await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, change.about));

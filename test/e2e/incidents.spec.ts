@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
 import { newId } from '../../src/platform/ids.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
@@ -214,23 +215,49 @@ describe('incidents', () => {
       const { id } = await create();
       await put(id, { severity: 'critical' });
       const resolved = (await put(id, { status: 'resolved', resolution: 'Blocked.' })).body.data;
-      await put(id, { recommended_actions: [] });
       const stale = await put(id, { severity: 'low' }, { 'if-match': '"2"' });
       expect(stale.body.error).toMatchObject({
         code: 'precondition_failed',
         details: {
           changed_by: resolved.resolved_by,
           fields: ['status', 'resolution'],
-          etag: '"4"',
+          etag: '"3"',
           current: { status: 'resolved', resolution: 'Blocked.' },
         },
       });
-      expect(stale.headers.etag).toBe('"4"');
+      expect(stale.headers.etag).toBe('"3"');
       expect(stale.body.error.details.changed_at).toBe((await read(id)).updated_at);
       const removed = await admin.request('DELETE', `/api/incidents/${id}`, {
         headers: { 'if-match': '"1"' },
       });
       expect(removed.body.error.details.fields).toEqual(['severity', 'status', 'resolution']);
+    });
+
+    it('changes nothing if all given values are stored already', async () => {
+      const { id } = await create();
+      const values = {
+        title: 'Invoice',
+        severity: 'high',
+        status: 'resolved',
+        resolution: 'Blocked.',
+        verdict: { classification: 'benign', indicators: [{ type: 'ip', value: '203.0.113.9' }] },
+        recommended_actions: ['block_sender'],
+      };
+      const before = await put(id, values);
+      const records = async () => [
+        (await viewer.request('GET', `/api/incidents/${id}/timeline`)).body,
+        (await admin.request('GET', `/api/audit?subject=incident:${id}`)).body.meta,
+      ];
+      const recorded = await records();
+      const events = jest.spyOn(app.nest.get(DomainEvents), 'record');
+      for (const same of [values, { verdict: values.verdict }, { status: 'resolved' }]) {
+        const answer = await put(id, same, { 'if-match': '"2"' });
+        expect([answer.status, answer.headers.etag]).toEqual([200, '"2"']);
+        expect(answer.body).toEqual(before.body);
+      }
+      expect(await records()).toEqual(recorded);
+      expect(events).not.toHaveBeenCalled();
+      events.mockRestore();
     });
 
     it('lets one of two updates of the same version win', async () => {

@@ -186,7 +186,7 @@ describe('the sealing of the audit trail', () => {
     expect(await restarted.verify()).toMatchObject({ valid: true, checked: 33 });
   });
 
-  /** What a dump of the three tables looks like in another cluster: the old ids and snapshots, as they were. */
+  /** Changes the tables as if a dump had been restored into another cluster, with the old ids and snapshots. */
   async function restoredWith(cluster: string | undefined, shift: bigint): Promise<void> {
     const { head } = await replica.chain.readEnd(harness.database.dataSource.manager);
     const shifted = head!.sealed_to!.replace(/\d+/g, (xid) => String(BigInt(xid) + shift));

@@ -98,12 +98,8 @@ export class AuditLog {
     private readonly clock: Clock,
   ) {}
 
-  async record(tx: Tx, entry: AuditEntry): Promise<void> {
-    await this.recordAll(tx, [entry]);
-  }
-
   /** Writes the rows right before the commit. */
-  async recordAll(tx: Tx, entries: readonly AuditEntry[]): Promise<void> {
+  async record(tx: Tx, ...entries: readonly AuditEntry[]): Promise<void> {
     this.atCommit.add(
       tx,
       entries.map((entry) => this.rowOf(entry)),

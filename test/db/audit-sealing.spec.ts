@@ -21,7 +21,7 @@ describe('the sealing of the audit trail', () => {
 
   const backlog = async (rows: number): Promise<void> => {
     const entries = Array.from({ length: rows }, () => someEntry());
-    await harness.transactions.run((tx) => replica.log.recordAll(tx, entries));
+    await harness.transactions.run((tx) => replica.log.record(tx, ...entries));
   };
 
   it('finds every committed row once, while writers commit late or not at all and two sealers compete', async () => {
@@ -33,7 +33,7 @@ describe('the sealing of the audit trail', () => {
           await replica.log.record(tx, someEntry({ actor: `writer-${number}` }));
           await sleep(Math.random() < 0.1 ? 150 : Math.random() * 4);
           if (Math.random() < 0.2) throw new Error('rolled back');
-          await replica.log.recordAll(tx, [someEntry(), someEntry()]);
+          await replica.log.record(tx, someEntry(), someEntry());
         });
         await outcome.then(() => (committed += 3)).catch(() => undefined);
       }

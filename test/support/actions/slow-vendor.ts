@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ActionCall, Outcome } from '../../../src/connectors/connector.port.js';
+import type { ActionCall, Outcome } from '../../../src/connectors/connector-type.js';
 import type { Gate } from '../../../src/platform/net/outbound-request.js';
 import { TestConnector } from './scripted-vendor.js';
 

@@ -282,7 +282,7 @@ export class IncidentsService {
     if (byPerson && changes.length === 0 && !isFirstTriage(before, after)) return before;
     await this.incidents.update(tx, after);
     await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, about));
-    await this.audit.recordAll(tx, auditOfChange(before, after, changes, by));
+    await this.audit.record(tx, ...auditOfChange(before, after, changes, by));
     await this.events.record(tx, ...eventsOfChange(before, after, changes, askedBy, because));
     return after;
   }

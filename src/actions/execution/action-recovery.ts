@@ -24,7 +24,7 @@ const MOST_AT_ONCE = 64;
 /** The place of actions that no connector provides any more: they end without a vendor. */
 const NOBODY = '';
 
-export interface Watcher {
+interface Watcher {
   /** Called when there may be something to do: more actions wait, or a connector has a place again. */
   readonly lookAgain: () => void;
   readonly report: (error: unknown) => void;

@@ -1,4 +1,4 @@
-import { incidentWith } from '../../test/support/playbooks/decisions-of.js';
+import { incidentWith } from '../../test/support/playbooks/incident-with.js';
 import { applyChange, CHANGED_FIELDS, changesBetween } from './incident-changes.js';
 import { eventsOfChange, incidentEvent, timelineOfChange } from './change-records.js';
 import type { Classification, Incident } from './incident.js';

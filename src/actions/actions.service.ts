@@ -3,7 +3,7 @@ import type { Principal } from '../auth/principal.js';
 import { NotFoundError, AppError } from '../platform/errors/app-error.js';
 import type { Page } from '../platform/paging/page.js';
 import { Settings } from '../platform/config/settings.js';
-import { ConnectorRegistry } from '../connectors/connector.port.js';
+import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Participant, Tx } from '../platform/database/transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import {

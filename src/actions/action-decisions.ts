@@ -5,13 +5,15 @@ import type { Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { IncidentsService, IncidentEndings } from '../incidents/incidents.service.js';
-import { type Action, SYSTEM, withExpiry } from './action.js';
+import { type Action, askersOf, SYSTEM, withExpiry } from './action.js';
 import { ActionRecorder } from './action-records.js';
 import { type ActionRoute, ActionsRepository, REJECTABLE } from './actions.repository.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import type { Caller } from '../platform/http/caller.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { resultOfLoss } from './execution/execution-rules.js';
+import { SamePerson } from '../auth/authorisation.js';
+import type { Principal } from '../auth/principal.js';
 import type { ApprovalLevel } from '../platform/access/roles.js';
 
 export interface LockedAction {
@@ -43,6 +45,7 @@ export class ActionDecisions implements OnModuleInit {
     private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
     private readonly runs: AwaitedRuns,
+    private readonly persons: SamePerson,
     private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
@@ -65,6 +68,13 @@ export class ActionDecisions implements OnModuleInit {
         withdraw,
       },
     });
+  }
+
+  /** Whether four eyes are required and the caller is a requester of the action. */
+  async isOwnRequest(tx: Tx, caller: Principal, action: Action): Promise<boolean> {
+    return (
+      this.settings.approvalFourEyes && (await this.persons.isAmong(tx, caller, askersOf(action)))
+    );
   }
 
   /** Returns the facts about an action that are needed before the transaction that locks it. Throws NotFoundError. */

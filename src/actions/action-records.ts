@@ -6,8 +6,11 @@ import { AuditLog } from '../audit/audit-log.js';
 import { Clock } from '../platform/clock.js';
 import { beginAtZero } from '../platform/metrics/metrics.js';
 import { afterCommit, type Tx } from '../platform/database/transactions.js';
-import { IncidentTimeline } from '../incidents/timeline/incident-timeline.js';
-import type { NewTimelineEntry, TimelineDetails } from '../incidents/timeline/timeline-entry.js';
+import {
+  IncidentTimeline,
+  type NewTimelineEntry,
+  type TimelineDetails,
+} from '../incidents/timeline/incident-timeline.js';
 import { type DomainEvent, eventOf } from '../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../platform/jobs/events/domain-events.js';
 import type { Severity } from '../incidents/incident.js';

@@ -85,15 +85,9 @@ export class ActionCreation {
     return actions;
   }
 
-  levelFor({
-    approval_level = 'none',
-    incident,
-    rollback_of,
-    ...wanted
-  }: ActionToCreate): ApprovalLevel {
-    if (rollback_of !== undefined) return approval_level;
-    const incidentSeverity = incident?.severity;
-    return this.levels.forRequest({ ...wanted, incidentSeverity, askedLevel: approval_level });
+  levelFor(wanted: ActionToCreate): ApprovalLevel {
+    const { rollback_of, approval_level: askedLevel = 'none' } = wanted;
+    return rollback_of ? askedLevel : this.levels.forRequest({ ...wanted, askedLevel });
   }
 
   /** Whether the action ends with its creation: its connector only computes the result, and nobody has to approve it. */

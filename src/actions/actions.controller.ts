@@ -17,9 +17,10 @@ import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
+import { present } from '../platform/validation/present.js';
 import type { Participant } from '../platform/database/transactions.js';
 import { type Action, actionIdOf, hasEnded } from './action.js';
-import { ActionFeed, ActionsService, RollbackService } from './actions.service.js';
+import { ActionsService, RollbackService } from './actions.service.js';
 import {
   ActionChangesDto,
   ActionDto,
@@ -39,6 +40,8 @@ import { AwaitedRuns } from './execution/awaited-runs.js';
 import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { ClientLeft } from '../platform/http/handler-options.js';
 import { ChangesQueryDto } from '../platform/paging/changes-query.dto.js';
+
+const presentType = present(ActionTypeDto);
 
 /** Documents the answers with an action that may go on after the answer. */
 const ApiOutcome = (type: Type, ended: string, unfinished: string): MethodDecorator =>
@@ -74,7 +77,6 @@ export class ActionsController {
     private readonly actions: ActionsService,
     private readonly runs: AwaitedRuns,
     private readonly rollbacks: RollbackService,
-    private readonly feed: ActionFeed,
   ) {}
 
   @Get('actions')
@@ -107,7 +109,7 @@ export class ActionsController {
     catalogue: true,
   })
   async types(): Promise<ActionTypeDto[]> {
-    return (await this.actions.types()).map(ActionTypeDto.from);
+    return (await this.actions.types()).map(presentType);
   }
 
   @Post('actions/execute')
@@ -153,7 +155,7 @@ export class ActionsController {
   ): Promise<ActionChangesDto> {
     const requireStillValid = () => caller.requireStillValid();
     const request = { cursor, from, limit, waitMs: wait * 1_000, requireStillValid };
-    return ActionChangesDto.from(await this.feed.page(request, left));
+    return ActionChangesDto.from(await this.actions.changes(request, left));
   }
 
   @Get('actions/:id')

@@ -30,7 +30,7 @@ import { IncidentReference } from '../incidents/incident-reference.js';
 import { SortWords, PageQueryDto } from '../platform/paging/page-query.dto.js';
 import { sortsOf, sortWords } from '../platform/paging/page.js';
 import { Words } from '../platform/validation/query-fields.js';
-import { type ActionListRequest, SORT_FIELDS } from './listing/action-list.repository.js';
+import { type ActionListRequest, SORT_FIELDS } from './action-list.js';
 import {
   INCIDENT_STATUSES,
   type IncidentStatus,

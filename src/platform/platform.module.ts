@@ -20,6 +20,8 @@ import { DomainEvents } from './jobs/events/domain-events.js';
 import { EventOutbox } from './jobs/events/event-outbox.js';
 import { ProcessedEvents, UnhandledEvents } from './jobs/events/handled-events.js';
 import { PgBossDeadJobs, PgBossJobs } from './jobs/pg-boss/pg-boss-jobs.js';
+import { Work } from './work/work.js';
+import { WorkRepository } from './work/work.repository.js';
 import { KeyHeartbeat } from './secrets/known-keys.js';
 import { loadSecretKeys } from './secrets/load-secret-keys.js';
 import { SecretBox, SecretKeys } from './secrets/secret-box.js';
@@ -132,12 +134,14 @@ async function jobsHealth(jobs: Jobs): Promise<ComponentHealth> {
   providers: [
     { provide: Jobs, useClass: PgBossJobs },
     { provide: DeadJobs, useClass: PgBossDeadJobs },
+    Work,
+    WorkRepository,
     EventOutbox,
     ProcessedEvents,
     UnhandledEvents,
     DomainEvents,
   ],
-  exports: [Jobs, DeadJobs, DomainEvents],
+  exports: [Jobs, DeadJobs, DomainEvents, Work],
 })
 export class JobsModule {
   constructor(components: HealthComponents, jobs: Jobs) {
@@ -148,8 +152,8 @@ export class JobsModule {
 @Global()
 @Module({ providers: [IdempotencyRepository], exports: [IdempotencyRepository] })
 export class IdempotencyModule {
-  constructor(jobs: Jobs, keys: IdempotencyRepository) {
-    jobs.every('idempotency.prune', 600, (_, { signal }) => keys.prune(signal));
+  constructor(work: Work, keys: IdempotencyRepository) {
+    work.every('idempotency.prune', 600, (signal) => keys.prune(signal));
   }
 }
 

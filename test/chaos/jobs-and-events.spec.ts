@@ -192,24 +192,6 @@ describe('the job queue on several replicas', () => {
       dead: 0,
     });
   });
-
-  it('runs a periodic job on one replica at a time', async () => {
-    const slow: { from: number; to: number }[] = [];
-    const three = await Promise.all([open(), open(), open()]);
-    for (const { jobs } of three) {
-      jobs.every('slow', 1, async () => {
-        const from = Date.now();
-        await sleep(1_300);
-        slow.push({ from, to: Date.now() });
-      });
-    }
-    await Promise.all(three.map((replica) => replica.start()));
-    await eventually(() => slow.length >= 3);
-    const inOrder = slow.toSorted((one, other) => one.from - other.from);
-    inOrder.slice(1).forEach((run, before) => {
-      expect(run.from).toBeGreaterThanOrEqual(inOrder[before]!.to);
-    });
-  });
 });
 
 describe('domain events', () => {

@@ -1,4 +1,4 @@
-import { ActionCounts } from '../../src/actions/listing/action-list.repository.js';
+import { ActionCounts } from '../../src/actions/action-list.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { useStarted } from '../support/use-started.js';

@@ -77,13 +77,14 @@ describe('the clock of a machine', () => {
 describe('the clock of a machine that is an hour wrong', () => {
   const HOUR = 3_600_000;
   const MINUTE = 60_000;
-  /** What ends later, as it should. */
+  /** Times in the future. */
   const DEADLINES = new Set([
     'actions.expires_at',
     'actions.lease_until',
     'idempotency_keys.owned_until',
     'sessions.ends_at',
     'sessions.expires_at',
+    'work.due_at',
   ]);
 
   let world: ActionWorld;

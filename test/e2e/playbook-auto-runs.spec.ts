@@ -100,7 +100,7 @@ describe('a playbook that runs by itself', () => {
     expect(await world.runsOf(playbook)).toHaveLength(1);
     expect(world.actions.calls.map(({ path }) => path)).toEqual(['/block_sender']);
     await world.clients.manager.put(`/api/playbooks/${playbook}`, { description: 'Changed.' });
-    await triage(id);
+    await triage(id, { ...SURE, confidence: 0.99 });
     expect((await runsOf(playbook, 2))[0]).toMatchObject({ playbook_version: 2 });
   });
 

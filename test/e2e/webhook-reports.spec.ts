@@ -105,6 +105,17 @@ describe('later events about an incident', () => {
     expect((await read(id)).data).toMatchObject({ severity: 'critical', ...body });
   });
 
+  it('is one of the changes that the response to a stale If-Match names', async () => {
+    const first = alertOf({ host: 'ws-1' });
+    const id = await create(first);
+    await siem.send(alertOf({ host: 'ws-1', user: 'mia' }, 'critical', first.data.alert_id));
+    const answer = await analyst.request('PUT', `/api/incidents/${id}`, {
+      body: { severity: 'low' },
+      headers: { 'if-match': '"1"' },
+    });
+    expect(answer.body.error.details.fields).toEqual(['title', 'severity', 'fields']);
+  });
+
   it('is told to channels that follow updates, also where no field changes', async () => {
     await app.sql(
       `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { sameAnswer, shellBlocks } from '../../scripts/readme/blocks.js';
 import { answersOf } from '../../scripts/readme/shell.js';
 import { actionType } from '../../src/action-catalogue/action-types.js';
-import { higherLevel, levelByDefault } from '../../src/actions/required-levels.js';
+import { higherLevel } from '../../src/actions/required-levels.js';
 import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
 import { CLASSIFICATIONS } from '../../src/incidents/incident.js';
 import { INCIDENT_FIELDS } from '../../src/incidents/incident-fields.js';
@@ -104,7 +104,7 @@ describe('docs/playbooks.md', () => {
       .filter((line) => line.startsWith('| `'))
       .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
   const approvalOf = ({ action, approval_level: asked }: PlaybookStep): string => {
-    const level = higherLevel(levelByDefault({}, actionType(action)), asked ?? 'none');
+    const level = higherLevel(actionType(action).defaultLevel ?? 'none', asked ?? 'none');
     return level === 'none' ? '' : level;
   };
 

@@ -1,7 +1,7 @@
 // SQL: every action pays for its end, and it is one statement for all that end together, with all that is recorded of it.
 import { Injectable } from '@nestjs/common';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/audit-log.js';
-import { insertTimeline, TIMELINE_PARAMETERS } from '../../incidents/timeline/timeline-entry.js';
+import { insertTimeline, TIMELINE_PARAMETERS } from '../../incidents/timeline/incident-timeline.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
 import {

@@ -4,7 +4,7 @@ import { NotFoundError } from '../../platform/errors/app-error.js';
 import { isUuid, newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
-import { Jobs } from '../../platform/jobs/jobs.js';
+import { Work } from '../../platform/work/work.js';
 import { CredentialVerification } from '../authentication/credential-verification.js';
 import type { Principal } from '../principal.js';
 import {
@@ -49,12 +49,12 @@ export class SessionsService implements OnModuleInit {
     private readonly networks: KnownNetworksRepository,
     private readonly verification: CredentialVerification,
     private readonly audit: AuditLog,
-    private readonly jobs: Jobs,
+    private readonly work: Work,
   ) {}
 
   onModuleInit(): void {
-    this.jobs.every('auth.prune-sessions', PRUNE_SECONDS, () => this.sessions.deleteExpired());
-    this.jobs.every('auth.prune-known-networks', PRUNE_SECONDS, () => this.networks.deleteOld());
+    this.work.every('auth.prune-sessions', PRUNE_SECONDS, () => this.sessions.deleteExpired());
+    this.work.every('auth.prune-known-networks', PRUNE_SECONDS, () => this.networks.deleteOld());
   }
 
   /** `undefined` if the user was disabled, deleted or got another password since the check. */

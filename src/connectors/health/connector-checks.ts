@@ -5,7 +5,7 @@ import { AuditLog } from '../../audit/audit-log.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
-import { Jobs } from '../../platform/jobs/jobs.js';
+import { Work } from '../../platform/work/work.js';
 import { ConfiguredConnectors } from '../configured-connectors.js';
 import {
   type CheckResult,
@@ -44,12 +44,12 @@ export class ConnectorChecks implements OnModuleInit {
     private readonly types: ConnectorTypes,
     private readonly events: DomainEvents,
     private readonly audit: AuditLog,
-    private readonly jobs: Jobs,
+    private readonly work: Work,
     private readonly clock: Clock,
   ) {}
 
   onModuleInit(): void {
-    this.jobs.every('check-connectors', PERIOD_SECONDS, () => this.checkAll());
+    this.work.every('check-connectors', PERIOD_SECONDS, () => this.checkAll());
   }
 
   async checkAll(): Promise<void> {

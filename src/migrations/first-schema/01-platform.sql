@@ -1,3 +1,36 @@
+-- Work --------------------------------------------------------------------------------------------
+
+-- A row exists while something waits or is worked on. It is written and removed in the transaction of the change that
+-- it belongs to. Rows live for moments: dead versions have to go before the next look has to step over them.
+create table work (
+  id bigint generated always as identity,
+  kind text collate "C" not null,
+  ref uuid not null,
+  lane text collate "C" not null,
+  line text collate "C",
+  urgency smallint not null,
+  ready boolean not null,
+  due_at timestamptz(3) not null,
+  worker uuid,
+  fence integer not null default 0,
+  attempts integer not null default 0,
+  woken boolean not null default false,
+  data jsonb,
+  state jsonb,
+  error text,
+  traceparent text,
+  added_at timestamptz(3) not null default now(),
+  died_at timestamptz(3),
+  dead_id uuid,
+  constraint pk_work primary key (id),
+  constraint uq_work_kind_ref unique (kind, ref)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+create index ix_work_ready on work (lane, urgency, due_at, id) where ready;
+create index ix_work_lapsed on work (lane, due_at, id) where ready and worker is not null;
+create index ix_work_due on work (due_at) where not ready and died_at is null;
+create index ix_work_line on work (kind, line, id) where line is not null and died_at is null;
+create index ix_work_dead on work (died_at, dead_id) where died_at is not null;
+
 -- Domain events -----------------------------------------------------------------------------------
 
 create table domain_events (

@@ -1,7 +1,7 @@
 -- Names everything that the migration creates, so that nothing of another owner in the same database is touched.
 -- Sequences, indexes and triggers go with their tables, the trigger functions after them.
 drop table
-  domain_events, processed_events, unhandled_events, idempotency_keys, secret_keys, write_probe, audit_log,
+  work, domain_events, processed_events, unhandled_events, idempotency_keys, secret_keys, write_probe, audit_log,
   audit_seals, audit_chain, audit_attestations, users, known_networks, api_keys, sessions, incidents,
   incident_timeline, incident_reports, incident_count_deltas, incident_counts,
   kill_switch, connectors, actions, action_counts, action_count_deltas, playbooks,

@@ -12,7 +12,7 @@ import { Transactions } from '../../platform/database/transactions.js';
 import { Clock } from '../../platform/clock.js';
 import { firstIdAt } from '../../platform/ids.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
-import { Jobs } from '../../platform/jobs/jobs.js';
+import { Work } from '../../platform/work/work.js';
 import { type Span, traced } from '../../platform/tracing/tracing.js';
 import type { ClaimedDelivery } from '../delivery.js';
 import { DeliveryWritesRepository } from '../records/delivery-writes.repository.js';
@@ -58,7 +58,7 @@ export class DeliveryWorker
     private readonly states: PresentStates,
     private readonly attempts: DeliveryAttempts,
     private readonly endings: DeliveryEndings,
-    private readonly jobs: Jobs,
+    private readonly timers: Work,
     private readonly events: DomainEvents,
     private readonly clock: Clock,
     private readonly settings: Settings,
@@ -70,9 +70,9 @@ export class DeliveryWorker
   }
 
   onModuleInit(): void {
-    this.jobs.every('clean-up-notifications', CLEAN_UP_SECONDS, () => this.cleanUp());
+    this.timers.every('clean-up-notifications', CLEAN_UP_SECONDS, () => this.cleanUp());
     const tell = () => this.endings.tellOfLongFailures();
-    this.jobs.every('tell-of-failing-channels', TELL_SECONDS, tell);
+    this.timers.every('tell-of-failing-channels', TELL_SECONDS, tell);
     this.events.onWritten(() => this.wake());
   }
 

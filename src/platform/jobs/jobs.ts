@@ -130,12 +130,6 @@ export abstract class Jobs {
     options?: WorkOptions,
   ): void;
 
-  /**
-   * Runs `handler` once per period on one replica, never on two at a time. A failed run is not retried before the next
-   * period. Call it before the application starts.
-   */
-  abstract every(name: string, seconds: number, handler: JobHandler<object>): void;
-
   /** Whether the workers run; false while the database is unreachable at the start. */
   abstract get started(): boolean;
 

@@ -13,7 +13,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
 import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
-import { Jobs } from '../../platform/jobs/jobs.js';
+import { Work } from '../../platform/work/work.js';
 import { PlaybookRunner } from './playbook-runner.js';
 import type { PlaybookRunSummary } from './playbook-run.js';
 import { RunWritesRepository } from './records/run-writes.repository.js';
@@ -42,7 +42,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     private readonly writes: RunWritesRepository,
     private readonly transactions: Transactions,
     private readonly events: DomainEvents,
-    private readonly jobs: Jobs,
+    private readonly work: Work,
     private readonly settings: Settings,
   ) {
     const pauseMs = Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE);
@@ -59,7 +59,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
       { concurrency: 2, wants: isWaitedFor },
     );
     this.events.on([KILL_SWITCH_DEACTIVATED], 'playbook-runs-go-on', async () => this.wake());
-    this.jobs.every('wake-lost-playbook-runs', SWEEP_SECONDS, () => this.wakeLost());
+    this.work.every('wake-lost-playbook-runs', SWEEP_SECONDS, () => this.wakeLost());
   }
 
   onApplicationBootstrap(): void {

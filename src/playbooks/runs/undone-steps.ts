@@ -3,8 +3,10 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { actionIdOf, shownActionId } from '../../actions/action.js';
 import { ACTION_EVENTS, type ActionEventPayload } from '../../actions/action-records.js';
-import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
-import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.js';
+import {
+  IncidentTimeline,
+  type NewTimelineEntry,
+} from '../../incidents/timeline/incident-timeline.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';

@@ -11,6 +11,7 @@ import { AppError, NotFoundError, toAppError } from '../../platform/errors/app-e
 import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
 import { isUuid } from '../../platform/ids.js';
 import { defineQueue, Jobs } from '../../platform/jobs/jobs.js';
+import { Work } from '../../platform/work/work.js';
 import type { WebhookEventEntity } from '../events/webhook-event.entity.js';
 import type { WebhookEventWithBody } from '../events/webhook-event.js';
 import { WebhookEventsRepository } from '../events/webhook-events.repository.js';
@@ -80,6 +81,7 @@ export class InboxProcessing implements OnModuleInit {
     private readonly settlement: Settlement,
     private readonly audit: AuditLog,
     private readonly jobs: Jobs,
+    private readonly work: Work,
     private readonly clock: Clock,
     @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
   ) {
@@ -90,7 +92,7 @@ export class InboxProcessing implements OnModuleInit {
     this.jobs.work(QUEUED_EVENTS, ({ eventId }) => this.processQueued(eventId), {
       concurrency: CONCURRENCY,
     });
-    this.jobs.every('webhook-events-forgotten', SWEEP_SECONDS, () => this.queueForgotten());
+    this.work.every('webhook-events-forgotten', SWEEP_SECONDS, () => this.queueForgotten());
   }
 
   /** Retries a failed event and answers with the outcome, which may be another failure. A large body is queued. */

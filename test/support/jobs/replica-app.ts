@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineQueue } from '../../../src/platform/jobs/jobs.js';
+import { afterCommit } from '../../../src/platform/database/transactions.js';
 import { Replica } from './replica.js';
 
 /** The queue whose job the process takes and never finishes. */
@@ -18,9 +19,61 @@ export function listenOnce({ events, transactions }: Replica): void {
   );
 }
 
+/** Points at which the process stops for ever, in their order. */
+export const POINTS = ['claimed', 'noted', 'done', 'ended'] as const;
+
+/**
+ * Work with an effect outside of the transaction that ends it, written into the table `effects`: at most once, because
+ * an attempt whose note says that it has begun is never repeated.
+ *
+ * @param reach is called at each point
+ */
+export function haveEffects(
+  { work, dataSource }: Replica,
+  reach: (point: (typeof POINTS)[number]) => Promise<void>,
+): void {
+  work.define<{ n: number }, string>({
+    name: 'effects',
+    places: 1,
+    leaseMs: 2_000,
+    one: async (row) => {
+      const { data, state } = row;
+      await reach('claimed');
+      if (state) return 'unknown';
+      await row.note({ begun: true });
+      await reach('noted');
+      await dataSource.query('insert into effects values ($1)', [data.n]);
+      await reach('done');
+      return 'certain';
+    },
+    write: async (tx, ended) => {
+      for (const { row, result } of ended) {
+        await tx.query('insert into outcomes values ($1, $2)', [row.data.n, result]);
+        afterCommit(tx, () => void reach('ended'));
+      }
+    },
+  });
+  work.define<{ n: number }, unknown>({
+    name: 'sets',
+    places: 8,
+    leaseMs: 2_000,
+    inSet: async (tx, rows) => {
+      for (const { data } of rows) await tx.query('insert into effects values ($1)', [data.n]);
+      await reach('done');
+    },
+  });
+}
+
 async function main(url: string, part: string): Promise<void> {
   const replica = await Replica.open(url);
-  if (part === 'hang') {
+  const point = POINTS.find((one) => part === `stop when ${one}`);
+  if (point) {
+    haveEffects(replica, async (reached) => {
+      if (reached !== point) return;
+      say(point);
+      await sleep(600_000);
+    });
+  } else if (part === 'hang') {
     replica.jobs.work(hangingQueue, async ({ n }) => {
       say(`took ${n}`);
       await sleep(600_000);

@@ -9,7 +9,8 @@ export class ReplicaProcess {
   readonly lines: string[] = [];
   private readonly child: ChildProcess;
 
-  constructor(url: string, part: 'hang' | 'record') {
+  /** @param part what the process does: see replica-app.ts */
+  constructor(url: string, part: string) {
     this.child = spawn(
       process.execPath,
       [

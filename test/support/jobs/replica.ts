@@ -13,6 +13,7 @@ import { connectionOptions } from '../../../src/platform/database/connection.js'
 import { createDataSource } from '../../../src/platform/database/data-source.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
 import { DeadJobs, Jobs } from '../../../src/platform/jobs/jobs.js';
+import { Work } from '../../../src/platform/work/work.js';
 import { DomainEvents } from '../../../src/platform/jobs/events/domain-events.js';
 
 const silent: LoggerService = { log() {}, error() {}, warn() {} };
@@ -50,6 +51,10 @@ export class Replica {
 
   get dead(): DeadJobs {
     return this.get(DeadJobs);
+  }
+
+  get work(): Work {
+    return this.get(Work);
   }
 
   get events(): DomainEvents {

@@ -19,6 +19,7 @@ import {
 } from './domain-event.js';
 import { EventDelivery, EventRelay } from './event-delivery.js';
 import { EventOutbox } from './event-outbox.js';
+import { Work } from '../../work/work.js';
 import { ProcessedEvents, UnhandledEvents } from './handled-events.js';
 
 const PRUNE_SECONDS = 3_600;
@@ -45,6 +46,7 @@ export class DomainEvents
     private readonly processed: ProcessedEvents,
     private readonly unhandled: UnhandledEvents,
     private readonly clock: Clock,
+    private readonly work: Work,
   ) {
     this.delivery = new EventDelivery(jobs, transactions, unhandled);
     this.relay = new EventRelay(outbox, transactions, jobs, unhandled, this.listeners);
@@ -132,7 +134,7 @@ export class DomainEvents
   }
 
   onModuleInit(): void {
-    this.jobs.every('prune-processed-events', PRUNE_SECONDS, async () => {
+    this.work.every('prune-processed-events', PRUNE_SECONDS, async () => {
       await this.processed.prune();
       await this.unhandled.prune();
     });

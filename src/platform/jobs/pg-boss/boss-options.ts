@@ -21,7 +21,7 @@ const LARGEST_REINDEX_BYTES = 64 * 1024 * 1024;
 
 export const BOSS_OPTIONS = {
   schema: BOSS_SCHEMA,
-  // `every` enqueues periodic jobs, and jobs have no dependencies.
+  // Timers are work of the engine, and jobs have no dependencies.
   schedule: false,
   flowIntervalSeconds: 3_600,
   superviseIntervalSeconds: SUPERVISE_SECONDS,
@@ -54,22 +54,5 @@ export function queueDefinition(queue: JobQueue<object>): Queue {
     retentionSeconds: 365 * DAY,
     deleteAfterSeconds: 600,
     deadLetter: DEAD_QUEUE,
-  };
-}
-
-export function periodicQueueName(name: string): string {
-  return `every.${name}`;
-}
-
-/** The library allows one job per time slot while the row of the last job exists, and one waiting or running job. */
-export function periodicQueueDefinition(name: string, seconds: number): Queue {
-  return {
-    name: periodicQueueName(name),
-    policy: 'exclusive',
-    retryLimit: 0,
-    expireInSeconds: 900,
-    heartbeatSeconds: HEARTBEAT_SECONDS,
-    retentionSeconds: 2 * seconds + 60,
-    deleteAfterSeconds: 2 * seconds + 60,
   };
 }

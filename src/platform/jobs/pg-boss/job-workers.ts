@@ -1,51 +1,11 @@
 // SQL: the tables belong to pg-boss and have no entities.
 import type { Db, PgBoss } from 'pg-boss';
 import { Logger } from '@nestjs/common';
-import { BEAT_MS, periodicQueueName, BOSS_SCHEMA, DEAD_QUEUE } from './boss-options.js';
+import { BEAT_MS, BOSS_SCHEMA, DEAD_QUEUE } from './boss-options.js';
 import { BackgroundLoop } from '../../concurrency/background-loop.js';
 import { within } from '../../concurrency/within.js';
 import { QueueWorker, type Work } from './queue-worker.js';
 import type { QueueState } from '../jobs.js';
-
-const LONGEST_PAUSE_MS = 60_000;
-
-export interface Period {
-  readonly name: string;
-  readonly seconds: number;
-}
-
-/**
- * Enqueues periodic jobs. Every replica tries twice per period and the database accepts one job per period, so neither
- * the set of replicas nor their clocks matter.
- */
-class PeriodicJobs {
-  private readonly loops: BackgroundLoop[];
-
-  constructor(
-    boss: PgBoss,
-    periods: readonly Period[],
-    onEnqueued: (queue: string) => void,
-    log: Logger,
-  ) {
-    this.loops = periods.map(({ name, seconds }) => {
-      const queue = periodicQueueName(name);
-      const enqueue = async (): Promise<void> => {
-        const id = await boss.send(queue, {}, { singletonSeconds: seconds });
-        if (id !== null) onEnqueued(queue);
-      };
-      const pauseMs = Math.min(seconds * 500, LONGEST_PAUSE_MS);
-      return new BackgroundLoop({ task: `Enqueueing ${queue}`, log, pauseMs }, enqueue);
-    });
-  }
-
-  start(): void {
-    for (const loop of this.loops) loop.start();
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all(this.loops.map((loop) => loop.stop()));
-  }
-}
 
 /** Poll interval for jobs of other replicas, deferred jobs and retries. A job of this replica starts at its commit. */
 const POLL_MS = 1_000;
@@ -56,9 +16,8 @@ export class JobWorkers {
   private readonly workers: ReadonlyMap<string, QueueWorker>;
   private readonly poll: BackgroundLoop;
   private readonly heartbeat: BackgroundLoop;
-  private readonly periodic: PeriodicJobs;
 
-  constructor(boss: PgBoss, db: Db, works: readonly Work[], periods: readonly Period[]) {
+  constructor(boss: PgBoss, db: Db, works: readonly Work[]) {
     this.workers = new Map(works.map((work) => [work.queue, new QueueWorker(boss, work)]));
     const queues = [...this.workers.keys()];
     const { log } = this;
@@ -68,13 +27,11 @@ export class JobWorkers {
     );
     const beat = { task: 'Keeping the claims of running jobs', log, pauseMs: BEAT_MS };
     this.heartbeat = new BackgroundLoop(beat, () => this.beat());
-    this.periodic = new PeriodicJobs(boss, periods, (queue) => this.wake(queue), log);
   }
 
   start(): void {
     this.poll.start();
     this.heartbeat.start();
-    this.periodic.start();
   }
 
   wake(queue: string): void {
@@ -84,7 +41,7 @@ export class JobWorkers {
   /** Stops taking jobs. */
   async pause(): Promise<void> {
     for (const worker of this.workers.values()) worker.pause();
-    await Promise.all([this.poll.stop(), this.periodic.stop()]);
+    await this.poll.stop();
   }
 
   /** Waits up to `graceMs` for the running jobs. Other replicas retry the rest. */
@@ -129,7 +86,6 @@ const STATES = `
              case when name <> '${DEAD_QUEUE}' and state = 'active' then 1 else 0 end as active,
              case when name = '${DEAD_QUEUE}' and state = 'created' then 1 else 0 end as dead
         from ${BOSS_SCHEMA}.job
-       where name not like '${periodicQueueName('%')}'
        union all
       select name, 0, 0, 0 from unnest($1::text[]) as worked(name)) as jobs
    where queue is not null

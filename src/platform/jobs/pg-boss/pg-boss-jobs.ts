@@ -27,15 +27,13 @@ import {
 import { BossDatabase, databaseIn, BossInstance } from './boss-instance.js';
 import {
   DEAD_QUEUE_DEFINITION,
-  periodicQueueDefinition,
-  periodicQueueName,
   queueDefinition,
   BOSS_OPTIONS,
   BOSS_SCHEMA,
   DEAD_QUEUE,
 } from './boss-options.js';
 import { withTrace, type Work } from './queue-worker.js';
-import { JobWorkers, type Period, queueStates } from './job-workers.js';
+import { JobWorkers, queueStates } from './job-workers.js';
 import type { Page } from '../../paging/page.js';
 
 const DEFAULT_CONCURRENCY = 5;
@@ -54,7 +52,6 @@ export class PgBossJobs
     [DEAD_QUEUE_DEFINITION.name, DEAD_QUEUE_DEFINITION],
   ]);
   private readonly works: Work[] = [];
-  private readonly periods: Period[] = [];
   private workers: JobWorkers | undefined;
   private deadline = Infinity;
 
@@ -118,26 +115,14 @@ export class PgBossJobs
       // The queue returns the data that `enqueue` stored.
       handler: handler as JobHandler<object>,
       concurrency,
-      keepWhenDone: false,
     });
-  }
-
-  every(name: string, seconds: number, handler: JobHandler<object>): void {
-    const queue = periodicQueueName(name);
-    this.register(periodicQueueDefinition(name, seconds), {
-      queue,
-      handler,
-      concurrency: 1,
-      keepWhenDone: true,
-    });
-    this.periods.push({ name, seconds });
   }
 
   async waiting(): Promise<QueueState[]> {
     await this.host.ready();
     return queueStates(
       this.db,
-      this.works.filter(({ keepWhenDone }) => !keepWhenDone).map(({ queue }) => queue),
+      this.works.map(({ queue }) => queue),
     );
   }
 
@@ -145,7 +130,7 @@ export class PgBossJobs
   onApplicationBootstrap(): void {
     void this.host.start([...this.queues.values()]).then((boss) => {
       if (this.deadline !== Infinity) return;
-      this.workers = new JobWorkers(boss, this.db, this.works, this.periods);
+      this.workers = new JobWorkers(boss, this.db, this.works);
       this.workers.start();
     });
   }

@@ -46,8 +46,6 @@ export interface Work {
   readonly queue: string;
   readonly handler: JobHandler<object>;
   readonly concurrency: number;
-  /** Keeps the row of a done periodic job for a while, because it marks the time slot as used. */
-  readonly keepWhenDone: boolean;
 }
 
 /**
@@ -192,8 +190,7 @@ export class QueueWorker {
   /** Settles only the claimed attempt: a job that another worker has taken over stays unchanged. */
   private async markDone(jobs: readonly ClaimedJob[]): Promise<void> {
     const claims = jobs.map(({ claim }) => claim);
-    if (this.work.keepWhenDone) await this.boss.complete(this.work.queue, claims);
-    else await this.boss.deleteJob(this.work.queue, claims);
+    await this.boss.deleteJob(this.work.queue, claims);
   }
 
   private async markFailed(job: ClaimedJob, { name, message }: Error): Promise<void> {

@@ -1,0 +1,422 @@
+import { Logger } from '@nestjs/common';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { presentTime } from '../clock.js';
+import { BackgroundLoop } from '../concurrency/background-loop.js';
+import { Batcher } from '../concurrency/batcher.js';
+import { unlessAborted, within } from '../concurrency/within.js';
+import { isDatabaseUnavailable } from '../database/sqlstate.js';
+import type { Transactions, Tx } from '../database/transactions.js';
+import { newId } from '../ids.js';
+import { shownStart } from '../text.js';
+import { outsideTraces, traced } from '../tracing/tracing.js';
+import { type Again, AgainOutcome, type Claimed, DEFAULTS, type Kind } from './kind.js';
+import {
+  type ClaimedRow,
+  type Ending,
+  LostClaims,
+  type Room,
+  type WorkRepository,
+} from './work.repository.js';
+
+/** For work of other replicas, and for work that becomes due. Work of this replica starts at its commit. */
+const POLL_MS = 500;
+/** Work that arrives within this time becomes one set. */
+const REST_MS = 5;
+const RENEW_MS = 1_000;
+const RETRY_MS = 500;
+/** Longer than any transaction, whose rows become visible after this time. */
+const LOOK_BACK_MS = 60_000;
+/** Looks that ignore the look-back time find rows of a restore. */
+const FULL_LOOK_MS = 30_000;
+/** A set that waits longer for a lock is done row by row, so that only the row concerned waits. */
+const LOCK_PATIENCE_MS = 1_000;
+const LONGEST_ERROR = 2_000;
+/** How long aborted work may take until it is left to the end of its lease. */
+const ABORT_MS = 300;
+
+class Claim implements Claimed {
+  readonly signal: AbortSignal;
+  private readonly controller = new AbortController();
+  private expiresAt: number;
+  private readonly timeIsUp: number;
+
+  constructor(
+    readonly row: ClaimedRow,
+    readonly kindOf: Kind,
+    readonly permit: unknown,
+    private readonly store: (state: object) => Promise<void>,
+  ) {
+    this.signal = this.controller.signal;
+    this.expiresAt = performance.now() + this.leaseMs;
+    this.timeIsUp = performance.now() + (kindOf.timeLimitMs ?? DEFAULTS.timeLimitMs);
+  }
+
+  get id(): string {
+    return this.row.id;
+  }
+
+  get fence(): number {
+    return this.row.fence;
+  }
+
+  get kind(): string {
+    return this.row.kind;
+  }
+
+  get ref(): string {
+    return this.row.ref;
+  }
+
+  get data(): unknown {
+    return this.row.data;
+  }
+
+  get state(): unknown {
+    return this.row.state;
+  }
+
+  get attempt(): number {
+    return this.row.attempts;
+  }
+
+  get lapsed(): boolean {
+    return this.row.lapsed;
+  }
+
+  get leaseMs(): number {
+    return this.kindOf.leaseMs ?? DEFAULTS.leaseMs;
+  }
+
+  get isExpired(): boolean {
+    return performance.now() > this.expiresAt;
+  }
+
+  /** Whether a third of the lease is over. */
+  get needsRenewal(): boolean {
+    return performance.now() > this.expiresAt - (2 * this.leaseMs) / 3;
+  }
+
+  get isTooLong(): boolean {
+    return performance.now() > this.timeIsUp;
+  }
+
+  async note(state: object): Promise<void> {
+    await this.store(state);
+  }
+
+  renewed(): void {
+    this.expiresAt = performance.now() + this.leaseMs;
+  }
+
+  abort(reason: string): void {
+    this.controller.abort(new Error(reason));
+  }
+}
+
+/** The places of one lane on this replica. */
+class Lane {
+  busy = 0;
+  lapsedBusy = 0;
+  /** Nothing that became due before this time waits. */
+  since: Date | undefined;
+
+  constructor(
+    readonly name: string,
+    readonly kind: Kind,
+  ) {}
+
+  get room(): Room {
+    const { places, leaseMs = DEFAULTS.leaseMs } = this.kind;
+    // One set at a time: what arrives meanwhile becomes the next set, and a lane takes at most one connection.
+    const free = this.kind.inSet && this.busy > 0 ? 0 : places - this.busy;
+    return {
+      ...{ lane: this.name, free, leaseMs, since: this.since },
+      takesLapsed: free > 0 && this.lapsedBusy === 0,
+    };
+  }
+}
+
+interface Finished {
+  readonly claim: Claim;
+  readonly result: unknown;
+  readonly ending: Omit<Ending, 'row'>;
+}
+
+/**
+ * Works on all lanes of this replica: claims as many rows as places are free, does their work, renews the claims and
+ * ends them in sets.
+ */
+export class WorkWorker {
+  private readonly log = new Logger('Work');
+  private readonly id = newId();
+  private readonly lanes = new Map<string, Lane>();
+  private readonly lapsedLanes: Record<string, string> = {};
+  private readonly claims = new Set<Claim>();
+  private readonly looking: BackgroundLoop;
+  private readonly renewing: BackgroundLoop;
+  private readonly ends: Batcher<Finished, undefined>;
+  private since: Date | undefined;
+  private fullLookAt = -Infinity;
+  private isStopping = false;
+
+  constructor(
+    private readonly repository: WorkRepository,
+    private readonly transactions: Transactions,
+    private readonly kinds: ReadonlyMap<string, Kind>,
+    private readonly beforeLook: () => Promise<void>,
+  ) {
+    const { log } = this;
+    const look = { task: 'Looking for work', log, pauseMs: POLL_MS, restMs: REST_MS };
+    this.looking = new BackgroundLoop(look, () => this.look());
+    const renew = { task: 'Renewing the claims of work', log, pauseMs: RENEW_MS };
+    this.renewing = new BackgroundLoop(renew, () => this.renew());
+    this.ends = new Batcher(async (finished) => {
+      await this.transactions.run((tx) => this.endAll(tx, finished));
+      return finished.map(() => undefined);
+    });
+  }
+
+  start(): void {
+    for (const kind of this.kinds.values()) {
+      this.lanes.set(kind.name, new Lane(kind.name, kind));
+      if (!kind.gate) continue;
+      const lapsed = `${kind.name}:lapsed`;
+      this.lapsedLanes[kind.name] = lapsed;
+      this.lanes.set(lapsed, new Lane(lapsed, { ...kind, gate: undefined }));
+    }
+    this.looking.start();
+    this.renewing.start();
+  }
+
+  wake(): void {
+    this.looking.wake();
+  }
+
+  /** Takes no more work. */
+  async pause(): Promise<void> {
+    this.isStopping = true;
+    await this.looking.stop();
+  }
+
+  /** Waits for the work that is being done. Then aborts it and gives it back, or leaves it to the end of its lease. */
+  async stop(graceMs: number): Promise<void> {
+    await this.pause();
+    const ended = async () => {
+      while (this.claims.size > 0) await sleep(20);
+    };
+    if ((await within(graceMs, ended(), () => 'late')) === 'late') {
+      this.log.warn('Some work did not end within the grace period. Other replicas will do it.');
+      for (const claim of this.claims) claim.abort('The service is stopping.');
+      await within(ABORT_MS, ended(), () => undefined);
+      this.claims.clear();
+    }
+    await this.renewing.stop();
+  }
+
+  private async look(): Promise<void> {
+    await this.beforeLook();
+    const isFull = performance.now() - this.fullLookAt > FULL_LOOK_MS;
+    if (isFull) {
+      this.since = undefined;
+      for (const lane of this.lanes.values()) lane.since = undefined;
+    }
+    const rooms = this.roomsOf((kind) => !kind.gate);
+    const { claimed, hasLifted, at } = await this.repository.look(
+      this.id,
+      rooms,
+      this.lapsedLanes,
+      this.since,
+    );
+    if (isFull) this.fullLookAt = performance.now();
+    const lookedBack = new Date(at.getTime() - LOOK_BACK_MS);
+    if (!hasLifted) this.since = lookedBack;
+    const isMore = this.begin(rooms, claimed, undefined, lookedBack);
+    await this.lookBehindGates();
+    if (hasLifted || isMore) this.wake();
+  }
+
+  private async lookBehindGates(): Promise<void> {
+    const rooms = this.roomsOf(({ gate }) => gate !== undefined);
+    const ready = await this.repository.readyOf(rooms.map(({ lane }) => lane));
+    for (const room of rooms.filter(({ lane }) => ready.has(lane))) {
+      const { gate } = this.lanes.get(room.lane)!.kind;
+      const [rows, permit] = await this.transactions.run(async (tx) => {
+        const passed = await gate!(tx);
+        if (!passed) return [[], undefined] as const;
+        return [await this.repository.claimIn(tx, this.id, [room]), passed] as const;
+      });
+      if (this.begin([room], rows, permit)) this.wake();
+    }
+  }
+
+  private roomsOf(wanted: (kind: Kind) => boolean): Room[] {
+    const lanes = [...this.lanes.values()].filter(({ kind }) => wanted(kind));
+    return lanes.map(({ room }) => room).filter(({ free }) => free > 0);
+  }
+
+  /** Returns whether a lane may have more work for its free places. */
+  private begin(
+    rooms: readonly Room[],
+    rows: readonly ClaimedRow[],
+    permit: unknown,
+    lookedBack?: Date,
+  ): boolean {
+    const ofLanes = Map.groupBy(rows, ({ lane }) => lane);
+    let isMore = false;
+    for (const room of rooms) {
+      const lane = this.lanes.get(room.lane)!;
+      const ofLane = ofLanes.get(room.lane) ?? [];
+      const isDrained = ofLane.length < room.free;
+      if (isDrained) lane.since = lookedBack;
+      const claims = ofLane.map((row) => {
+        const { id, fence } = row;
+        const note = (state: object) => this.repository.note(this.id, { id, fence }, state);
+        return new Claim(row, lane.kind, permit, note);
+      });
+      const [lapsed, others] = [true, false].map((is) => claims.filter((one) => one.lapsed === is));
+      const sets = lane.kind.inSet ? [lapsed!, others!] : claims.map((claim) => [claim]);
+      for (const set of sets) if (set.length > 0) void outsideTraces(() => this.carry(lane, set));
+      isMore ||= !isDrained && lane.room.free > 0;
+    }
+    return isMore;
+  }
+
+  private async carry(lane: Lane, set: readonly Claim[]): Promise<void> {
+    const lapsed = set[0]!.lapsed ? 1 : 0;
+    lane.busy += set.length;
+    lane.lapsedBusy += lapsed;
+    for (const claim of set) this.claims.add(claim);
+    try {
+      await (lane.kind.inSet ? this.doSet(set) : this.doOne(set[0]!));
+    } catch (err) {
+      this.log.error({ err, kind: lane.kind.name }, 'The end of work could not be stored.');
+    } finally {
+      for (const claim of set) this.claims.delete(claim);
+      lane.busy -= set.length;
+      lane.lapsedBusy -= lapsed;
+      this.wake();
+    }
+  }
+
+  /** Does the work of a set and ends it in one transaction. If that fails, each row gets a transaction of its own. */
+  private async doSet(claims: readonly Claim[]): Promise<void> {
+    const open = claims.filter((claim) => !claim.isExpired && !claim.signal.aborted);
+    if (open.length === 0) return;
+    const [first, ...others] = open as [Claim, ...Claim[]];
+    const { kindOf: kind } = first;
+    if (others.length === 0 && this.isWornOut(first)) return await this.fail(first, DIED);
+    try {
+      await this.inTraces(open, () =>
+        this.transactions.run(async (tx) => {
+          if (others.length > 0) await this.repository.limitLockWaits(tx, LOCK_PATIENCE_MS);
+          const again = await kind.inSet!(tx, open);
+          const endings = open.map((row) => ({ row, again: again?.get(row) }));
+          await this.repository.end(tx, this.id, endings);
+        }),
+      );
+    } catch (error) {
+      if (error instanceof LostClaims) {
+        await this.doSet(open.filter(({ id }) => !error.ids.has(id)));
+      } else if (others.length > 0) {
+        for (const claim of open) await this.doSet([claim]);
+      } else if (isDatabaseUnavailable(error)) {
+        await this.pauseBeforeRetry();
+        await this.doSet(open);
+      } else await this.fail(first, error);
+    }
+  }
+
+  private async doOne(claim: Claim): Promise<void> {
+    if (this.isWornOut(claim)) return await this.fail(claim, DIED);
+    let result: unknown;
+    try {
+      result = await this.inTraces([claim], () =>
+        unlessAborted(claim.signal, claim.kindOf.one!(claim)),
+      );
+    } catch (error) {
+      if (error instanceof LostClaims) return;
+      if (this.isStopping && claim.signal.aborted) {
+        return await this.settle(claim, undefined, { again: { inMs: 0, countsAsAttempt: false } });
+      }
+      return await this.fail(claim, error);
+    }
+    const again = result instanceof AgainOutcome ? result.again : undefined;
+    await this.settle(claim, result, { again });
+  }
+
+  /** Stores the end. Repeats it while the database is unreachable, so that the work is not done again. */
+  private async settle(claim: Claim, result: unknown, ending: Finished['ending']): Promise<void> {
+    while (!claim.isExpired) {
+      try {
+        return void (await this.ends.submit({ claim, result, ending }));
+      } catch (error) {
+        if (error instanceof LostClaims) return;
+        if (isDatabaseUnavailable(error)) await this.pauseBeforeRetry();
+        else if (ending.again || ending.diedOf !== undefined) throw error;
+        else return await this.fail(claim, error);
+      }
+    }
+  }
+
+  private async endAll(tx: Tx, finished: readonly Finished[]): Promise<void> {
+    for (const [kind, ended] of Map.groupBy(finished, ({ claim }) => claim.kindOf)) {
+      for (const { claim, ending } of ended) {
+        if (ending.diedOf !== undefined) await kind.gaveUp?.(tx, claim, ending.diedOf);
+      }
+      const done = ended.filter(({ ending }) => !ending.again && ending.diedOf === undefined);
+      if (done.length > 0) {
+        await kind.write?.(
+          tx,
+          done.map(({ claim, result }) => ({ row: claim, result })),
+        );
+      }
+    }
+    const endings = finished.map(({ claim, ending }) => ({ row: claim, ...ending }));
+    await this.repository.end(tx, this.id, endings);
+  }
+
+  private async fail(claim: Claim, error: unknown): Promise<void> {
+    const { kindOf: kind, attempt, row } = claim;
+    const why = shownStart(error instanceof Error ? error.message : String(error), LONGEST_ERROR);
+    this.log.warn({ err: error, kind: kind.name, ref: row.ref, attempt }, 'Work failed.');
+    const age = presentTime() - row.added_at.getTime();
+    if (this.isWornOut(claim, 1) || age > (kind.deadlineMs ?? Infinity)) {
+      return await this.settle(claim, undefined, { diedOf: why });
+    }
+    const inMs = (kind.backoffMs ?? DEFAULTS.backoffMs)(attempt);
+    const again: Again = { inMs, why };
+    await this.settle(claim, undefined, { again });
+  }
+
+  /** Whether all attempts are used up, with the given number of further attempts. */
+  private isWornOut({ kindOf, attempt }: Claim, further = 0): boolean {
+    return attempt + further > (kindOf.mostAttempts ?? DEFAULTS.mostAttempts);
+  }
+
+  private async renew(): Promise<void> {
+    for (const claim of this.claims) {
+      if (claim.isExpired) claim.abort('The lease is over.');
+      if (claim.isTooLong) claim.abort('The work took too long.');
+    }
+    const due = [...this.claims].filter((claim) => claim.needsRenewal && !claim.signal.aborted);
+    if (due.length === 0) return;
+    const renewed = await this.repository.renew(this.id, due);
+    for (const claim of due) {
+      if (renewed.has(claim.id)) claim.renewed();
+      else if (this.claims.has(claim)) claim.abort('Another worker has taken over the work.');
+    }
+  }
+
+  private async pauseBeforeRetry(): Promise<void> {
+    await sleep(RETRY_MS);
+  }
+
+  private async inTraces<T>(claims: readonly Claim[], work: () => Promise<T>): Promise<T> {
+    const [{ kind, attempt }] = claims as [Claim, ...Claim[]];
+    const links = claims.flatMap(({ row }) => row.traceparent ?? []);
+    const attributes = { 'job.queue': kind, 'job.attempt': attempt, 'job.count': claims.length };
+    return await traced(() => ({ name: `job ${kind}`, kind: 'consumer', attributes, links }), work);
+  }
+}
+
+const DIED = new Error('The process ended while the work was done.');

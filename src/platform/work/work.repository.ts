@@ -1,0 +1,364 @@
+// SQL: claims and ends of many rows in one statement.
+import { Injectable } from '@nestjs/common';
+import { Statements, type Statement } from '../database/statements.js';
+import type { Tx } from '../database/transactions.js';
+import { type Again, type Claimed, type NewWork, Urgency } from './kind.js';
+import type { WorkEntity } from './work.entity.js';
+
+/** Free places of a lane on this replica. */
+export interface Room {
+  readonly lane: string;
+  readonly free: number;
+  readonly leaseMs: number;
+  /** Claims that lapsed are taken one at a time: if one of them ends the process, it fails alone. */
+  readonly takesLapsed: boolean;
+  /** Nothing older waits. The scan of the index starts here instead of stepping over removed rows. */
+  readonly since: Date | undefined;
+}
+
+export type ClaimedRow = Pick<
+  WorkEntity,
+  | 'id'
+  | 'kind'
+  | 'ref'
+  | 'lane'
+  | 'fence'
+  | 'attempts'
+  | 'data'
+  | 'state'
+  | 'traceparent'
+  | 'added_at'
+> & { readonly lapsed: boolean };
+
+interface Look {
+  readonly claimed: readonly ClaimedRow[];
+  /** Whether rows became ready that the next look can claim. */
+  readonly hasLifted: boolean;
+  readonly at: Date;
+}
+
+/** How the work of a claim ends: done, to be tried again, or dead. */
+export interface Ending {
+  readonly row: Pick<Claimed, 'id'> & { readonly fence: number };
+  readonly again?: Again;
+  readonly state?: object;
+  readonly diedOf?: string;
+}
+
+/** Some claims were taken over by other workers. The transaction has to be rolled back. */
+export class LostClaims extends Error {
+  constructor(readonly ids: ReadonlySet<string>) {
+    super('Another worker has taken over the work.');
+  }
+}
+
+/** A row that was added again while it is worked on is worked on again afterwards. */
+const IN_WORK = '(work.worker is not null and not work.ready)';
+
+const ADD: Statement = {
+  name: 'work_add',
+  text: `
+    insert into work (kind, ref, lane, line, urgency, data, traceparent, ready, due_at)
+    select $1, added.ref, $1, added.line, added.urgency, added.data, $3,
+           not waits and coalesce(added.due_at <= now(), true),
+           case when waits then 'infinity' else coalesce(added.due_at, now()) end
+      from (
+        select *, row_number() over (partition by line order by place) as in_line
+          from jsonb_to_recordset($2::jsonb) as added (
+            place int, ref uuid, line text, urgency smallint, data jsonb, due_at timestamptz)) as added
+      -- Holds the end of the row before it until this transaction ends, so that the end sees the added row.
+      left join lateral (
+        select true as is_there from work
+         where kind = $1 and line between added.line and added.line and died_at is null
+         order by line desc, id desc limit 1 for share) as before on true
+     cross join lateral (
+       select added.line is not null and (before.is_there is not null or added.in_line > 1) as waits) as turn
+     order by added.place
+    on conflict (kind, ref) do update set
+      data = excluded.data, traceparent = excluded.traceparent, died_at = null, dead_id = null,
+      attempts = case when work.died_at is null then work.attempts else 0 end,
+      added_at = case when work.died_at is null then work.added_at else now() end,
+      woken = ${IN_WORK},
+      ready = case when ${IN_WORK} then false when work.line is null then excluded.ready
+                   else work.ready or work.died_at is not null end,
+      due_at = case when ${IN_WORK} then work.due_at when work.line is null then excluded.due_at
+                    when work.died_at is not null then now() else work.due_at end`,
+};
+
+const LIFTED = `
+    update work set ready = true, due_at = now(),
+           lane = case when worker is null then lane else coalesce($2::jsonb ->> lane, lane) end
+     where id = any(array(
+       select id from work
+        where not ready and died_at is null and due_at <= now() and due_at >= $3
+        order by due_at limit 1000 for update skip locked))
+    returning id`;
+
+/** Statements find their rows by arrays of ids: a join may read the whole table if the statistics are old. */
+const NEXT = (room: string) => `
+    select head.id, room.lease_ms, false as lapsed
+      from ${room}
+     cross join lateral (
+       select one.id
+         from unnest(array[1, 2, 3]::smallint[]) as level (urgency)
+        cross join lateral (
+          select id from work
+           where lane = room.lane and ready and urgency = level.urgency and due_at >= room.since
+             and worker is null
+             and (line is null or id = (
+               select first.id from work first
+                where first.kind = work.kind and first.line between work.line and work.line
+                  and first.died_at is null
+                order by first.line, first.id limit 1))
+           order by due_at, id limit room.free for update skip locked) as one
+        limit room.free) as head
+    union all
+    select lapsed.id, room.lease_ms, true
+      from ${room}
+     cross join lateral (
+       select id from work
+        where lane = room.lane and ready and worker is not null
+        order by due_at, id limit 1 for update skip locked) as lapsed
+     where room.takes_lapsed`;
+
+const CLAIMED = `
+    update work set ready = false, woken = false, worker = $1, fence = fence + 1, attempts = attempts + 1,
+           due_at = now() + next.lease_ms * interval '1 ms'
+      from next
+     where work.id = any(array(select id from next)) and work.id = next.id
+    returning work.id, work.kind, work.ref, work.lane, work.fence, work.attempts, work.data, work.state,
+              work.traceparent, work.added_at, next.lapsed`;
+
+const ROOMS = (first: number) =>
+  `unnest($${first}::text[], $${first + 1}::int[], $${first + 2}::int[], $${first + 3}::bool[], $${first + 4}::timestamptz[])
+     as room (lane, free, lease_ms, takes_lapsed, since)`;
+
+/** Makes due rows ready and claims ready rows. What it made ready is claimed by the next look. */
+const LOOK: Statement = {
+  name: 'work_look',
+  text: `
+    with lifted as materialized (${LIFTED}),
+         next as materialized (${NEXT(ROOMS(4))}),
+         claimed as materialized (${CLAIMED})
+    select claimed.*, look.*
+      from (select count(*) > 0 as has_lifted, now() as at from lifted) as look
+      left join claimed on true`,
+};
+
+const CLAIM: Statement = {
+  name: 'work_claim',
+  text: `with next as materialized (${NEXT(ROOMS(2))}) ${CLAIMED}`,
+};
+
+const READY_LANES: Statement = {
+  name: 'work_ready_lanes',
+  text: `
+    select lane from unnest($1::text[]) as known (lane)
+     where exists (select from work where work.lane = known.lane and ready)`,
+};
+
+/** Ends the claims that still count. Without its claim, a worker changes nothing. */
+const END: Statement = {
+  name: 'work_end',
+  text: `
+    with mine as materialized (
+      select work.id, work.kind, work.line, ending.*,
+             case when ending.again_ms is not null then 'again' when woken then 'woken'
+                  when ending.died_of is not null then 'dead' else 'done' end as outcome
+        from work
+       cross join lateral (
+         select again_ms, died_of, why, new_state, is_counted
+           from unnest($2::bigint[], $3::int[], $4::int[], $5::text[], $6::text[], $7::jsonb[], $8::bool[])
+             as ending (claim, fence, again_ms, died_of, why, new_state, is_counted)
+          where claim = work.id and ending.fence = work.fence) as ending
+       where work.id = any($2::bigint[]) and work.worker = $1
+       order by work.id for update of work),
+    done as (delete from work where id = any(array(select id from mine where outcome = 'done'))),
+    open as (
+      update work set
+             ready = mine.outcome = 'woken' or mine.outcome = 'again' and mine.again_ms = 0,
+             due_at = now() + coalesce(mine.again_ms, 0) * interval '1 ms',
+             worker = null, woken = false,
+             attempts = case when mine.outcome = 'woken' then 0
+                             when mine.is_counted then attempts else greatest(0, attempts - 1) end,
+             state = case when mine.outcome = 'woken' then null else coalesce(mine.new_state, state) end,
+             error = coalesce(mine.died_of, mine.why),
+             died_at = case when mine.outcome = 'dead' then now() end,
+             dead_id = case when mine.outcome = 'dead' then gen_random_uuid() end
+        from mine
+       where work.id = any(array(select id from mine)) and work.id = mine.id and mine.outcome <> 'done')
+    select id, kind, case when outcome in ('done', 'dead') then line end as line from mine`,
+};
+
+/** The next row of each line may be claimed. A statement of its own, so that it sees rows of other transactions. */
+const NEXT_IN_LINE: Statement = {
+  name: 'work_next_in_line',
+  text: `
+    update work set ready = true, due_at = now()
+     where id = any(array(
+       select next.id
+         from (select distinct kind, line from unnest($1::text[], $2::text[]) as ended (kind, line)) as ended
+        cross join lateral (
+          select id, ready, due_at from work
+           where kind = ended.kind and line between ended.line and ended.line and died_at is null
+           order by line, id limit 1) as next
+        where next.ready or next.due_at = 'infinity'))`,
+};
+
+/** A row that is always there, as of a timer. */
+const ENSURE: Statement = {
+  name: 'work_ensure',
+  text: `
+    insert into work (kind, ref, lane, urgency, ready, due_at)
+    select kind, $2, kind, $3, true, now() from unnest($1::text[]) as wanted (kind)
+    on conflict (kind, ref) do nothing`,
+};
+
+const LIMIT_LOCK_WAITS: Statement = {
+  name: 'work_limit_lock_waits',
+  text: `select set_config('lock_timeout', $1, true)`,
+};
+
+const RENEW: Statement = {
+  name: 'work_renew',
+  text: `
+    update work set due_at = now() + claim.lease_ms * interval '1 ms'
+      from (select * from unnest($2::bigint[], $3::int[], $4::int[]) as claim (id, fence, lease_ms)) as claim
+     where work.id = any($2::bigint[]) and work.id = claim.id and work.fence = claim.fence
+       and work.worker = $1 and not work.ready
+    returning work.id`,
+};
+
+const NOTE: Statement = {
+  name: 'work_note',
+  text: `update work set state = $4 where id = $2 and fence = $3 and worker = $1 and not ready returning id`,
+};
+
+const CANCEL: Statement = {
+  name: 'work_cancel',
+  text: `delete from work where kind = $1 and ref = any($2::uuid[]) returning id, kind, line`,
+};
+
+type InLine = Pick<WorkEntity, 'id' | 'kind' | 'line'>;
+
+/** Of a kind that has one row. */
+const ONLY_REF = '00000000-0000-0000-0000-000000000000';
+const SINCE_EVER = '-infinity';
+
+@Injectable()
+export class WorkRepository {
+  constructor(private readonly statements: Statements) {}
+
+  /** Adds work. Work that waits already gets the new data. Work that is being done is done again afterwards. */
+  async add(
+    tx: Tx,
+    kind: string,
+    added: readonly NewWork[],
+    traceparent: string | undefined,
+  ): Promise<void> {
+    const rows = added.map(({ ref, data, line, urgency = Urgency.Normal, dueAt }, place) => {
+      return { place, ref, data, line, urgency, due_at: dueAt };
+    });
+    await this.statements.rowsIn(tx, ADD, [kind, JSON.stringify(rows), traceparent]);
+  }
+
+  /** Adds a row of each kind if it is not there. */
+  async ensure(kinds: readonly string[]): Promise<void> {
+    await this.statements.rows(ENSURE, [kinds, ONLY_REF, Urgency.Normal]);
+  }
+
+  async limitLockWaits(tx: Tx, ms: number): Promise<void> {
+    await this.statements.rowsIn(tx, LIMIT_LOCK_WAITS, [String(ms)]);
+  }
+
+  /**
+   * @param lapsedLanes where lapsed claims of a lane go on
+   * @param since no earlier row became due
+   */
+  async look(
+    worker: string,
+    rooms: readonly Room[],
+    lapsedLanes: Readonly<Record<string, string>>,
+    since: Date | undefined,
+  ): Promise<Look> {
+    const values = [worker, JSON.stringify(lapsedLanes), since ?? SINCE_EVER, ...valuesOf(rooms)];
+    const rows = await this.statements.rows<
+      ClaimedRow & { readonly has_lifted: boolean; readonly at: Date }
+    >(LOOK, values);
+    const [{ has_lifted, at }] = rows as [(typeof rows)[number]];
+    return { claimed: rows.filter(({ id }) => id !== null), hasLifted: has_lifted, at };
+  }
+
+  /** Claims in a transaction that has passed the gate of the lanes. */
+  async claimIn(tx: Tx, worker: string, rooms: readonly Room[]): Promise<readonly ClaimedRow[]> {
+    return await this.statements.rowsIn(tx, CLAIM, [worker, ...valuesOf(rooms)]);
+  }
+
+  async readyOf(lanes: readonly string[]): Promise<ReadonlySet<string>> {
+    if (lanes.length === 0) return new Set();
+    const rows = await this.statements.rows<{ lane: string }>(READY_LANES, [lanes]);
+    return new Set(rows.map(({ lane }) => lane));
+  }
+
+  /** The last statement of the transaction that does the work. Throws LostClaims if a claim no longer counts. */
+  async end(tx: Tx, worker: string, endings: readonly Ending[]): Promise<void> {
+    const ended = await this.statements.rowsIn<InLine>(tx, END, [
+      worker,
+      endings.map(({ row }) => row.id),
+      endings.map(({ row }) => row.fence),
+      endings.map(({ again }) => again && Math.max(0, Math.round(again.inMs))),
+      endings.map(({ diedOf }) => diedOf),
+      endings.map(({ again }) => again?.why),
+      endings.map(({ state }) => state),
+      endings.map(({ again }) => again?.countsAsAttempt !== false),
+    ]);
+    if (ended.length < endings.length) {
+      const mine = new Set(ended.map(({ id }) => id));
+      throw new LostClaims(new Set(endings.map(({ row }) => row.id).filter((id) => !mine.has(id))));
+    }
+    await this.moveLines(tx, ended);
+  }
+
+  /** Returns the ids of the claims that still count. */
+  async renew(
+    worker: string,
+    claims: readonly (Ending['row'] & { readonly leaseMs: number })[],
+  ): Promise<ReadonlySet<string>> {
+    const rows = await this.statements.rows<{ id: string }>(RENEW, [
+      worker,
+      claims.map(({ id }) => id),
+      claims.map(({ fence }) => fence),
+      claims.map(({ leaseMs }) => leaseMs),
+    ]);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  async note(worker: string, { id, fence }: Ending['row'], state: object): Promise<void> {
+    const rows = await this.statements.rows(NOTE, [worker, id, fence, JSON.stringify(state)]);
+    if (rows.length === 0) throw new LostClaims(new Set([id]));
+  }
+
+  /** Removes work, even if it is being done: its end then fails. Returns the number of removed rows. */
+  async cancel(tx: Tx, kind: string, refs: readonly string[]): Promise<number> {
+    const gone = await this.statements.rowsIn<InLine>(tx, CANCEL, [kind, refs]);
+    await this.moveLines(tx, gone);
+    return gone.length;
+  }
+
+  private async moveLines(tx: Tx, ended: readonly InLine[]): Promise<void> {
+    const inLine = ended.filter(({ line }) => line !== null);
+    if (inLine.length === 0) return;
+    const lines = inLine.map(({ line }) => line);
+    await this.statements.rowsIn(tx, NEXT_IN_LINE, [inLine.map(({ kind }) => kind), lines]);
+  }
+}
+
+function valuesOf(rooms: readonly Room[]): unknown[] {
+  return [
+    rooms.map(({ lane }) => lane),
+    rooms.map(({ free }) => free),
+    rooms.map(({ leaseMs }) => leaseMs),
+    rooms.map(({ takesLapsed }) => takesLapsed),
+    rooms.map(({ since }) => since ?? SINCE_EVER),
+  ];
+}

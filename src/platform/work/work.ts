@@ -1,0 +1,115 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { Settings } from '../config/settings.js';
+import { afterCommit, Transactions, type Tx } from '../database/transactions.js';
+import { presentSpan } from '../tracing/tracing.js';
+import { AgainOutcome, type Kind, type NewWork, requireBounded, requireValid } from './kind.js';
+import { WorkWorker } from './work-worker.js';
+import { WorkRepository } from './work.repository.js';
+
+const LARGEST_DATA_BYTES = 1024 * 1024;
+/** Part of the grace period that is left for the steps after the work. */
+const GRACE_MARGIN_MS = 500;
+/** A restore may remove the rows of the timers. */
+const REGISTERED_FOR_MS = 60_000;
+const TIMER_LIMIT_MS = 900_000;
+const TIMERS = 'every.';
+
+/**
+ * The work engine. Work is a row in PostgreSQL: added in the transaction of the caller, claimed by one replica, done at
+ * least once, tried again with growing pauses, and finally dead and kept for an operator.
+ */
+@Injectable()
+export class Work
+  implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown
+{
+  private readonly log = new Logger('Work');
+  private readonly kinds = new Map<string, Kind>();
+  private readonly worker: WorkWorker;
+  private registeredAt = -Infinity;
+  private deadline = Infinity;
+
+  constructor(
+    private readonly repository: WorkRepository,
+    transactions: Transactions,
+    private readonly settings: Settings,
+  ) {
+    this.worker = new WorkWorker(repository, transactions, this.kinds, () => this.register());
+  }
+
+  /** Defines how work of a kind is done. Call it before the application starts. */
+  define<D, R>(kind: Kind<D, R>): void {
+    requireValid(kind);
+    if (this.kinds.has(kind.name)) throw new Error(`${kind.name} is already defined.`);
+    this.kinds.set(kind.name, kind);
+  }
+
+  /**
+   * Calls `handler` once per period on one replica, never on two at a time. A failed call is not repeated before the
+   * next period. Call it before the application starts.
+   */
+  every(name: string, seconds: number, handler: (signal: AbortSignal) => Promise<unknown>): void {
+    const one: Kind['one'] = async ({ signal }) => {
+      const begun = performance.now();
+      try {
+        await handler(signal);
+      } catch (err) {
+        this.log.warn({ err, timer: name }, 'A timer failed.');
+      }
+      const inMs = seconds * 1_000 - (performance.now() - begun);
+      return new AgainOutcome({ inMs, countsAsAttempt: false });
+    };
+    const mostAttempts = Infinity;
+    this.define({ name: TIMERS + name, places: 1, timeLimitMs: TIMER_LIMIT_MS, mostAttempts, one });
+  }
+
+  /**
+   * Adds work in the transaction of the caller. It starts right after the commit. Work that waits already gets the new
+   * data, and work that is being done is done again.
+   */
+  async add<D>(
+    tx: Tx,
+    kind: Pick<Kind<D>, 'name'>,
+    ...added: readonly NewWork<D>[]
+  ): Promise<void> {
+    if (added.length === 0) return;
+    for (const { data } of added) requireBounded(`Work of ${kind.name}`, data, LARGEST_DATA_BYTES);
+    await this.repository.add(tx, kind.name, added, presentSpan()?.traceparent);
+    afterCommit(tx, () => this.wake());
+  }
+
+  /** Removes work in the transaction of the caller. Returns the number of removed rows. */
+  async cancel(tx: Tx, kind: Pick<Kind, 'name'>, refs: readonly string[]): Promise<number> {
+    return await this.repository.cancel(tx, kind.name, refs);
+  }
+
+  /** Looks for work at once. */
+  wake(): void {
+    this.worker.wake();
+  }
+
+  onApplicationBootstrap(): void {
+    this.worker.start();
+  }
+
+  /** Requests and work end at the same time. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.deadline = Date.now() + this.settings.shutdownGraceMs - GRACE_MARGIN_MS;
+    await this.worker.pause();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.worker.stop(Math.max(0, this.deadline - Date.now()));
+  }
+
+  private async register(): Promise<void> {
+    if (performance.now() - this.registeredAt < REGISTERED_FOR_MS) return;
+    await this.repository.ensure([...this.kinds.keys()].filter((name) => name.startsWith(TIMERS)));
+    this.registeredAt = performance.now();
+  }
+}

@@ -1,0 +1,62 @@
+import { newId } from '../../src/platform/ids.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { Replica } from '../support/jobs/replica.js';
+import { haveEffects, POINTS } from '../support/jobs/replica-app.js';
+import { ReplicaProcess } from '../support/jobs/replica-process.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+describe('work whose process is killed', () => {
+  let database: TestDatabase;
+  let survivor: Replica;
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+    survivor = await Replica.open(database.url);
+    await survivor.dataSource.query('create table effects (n integer)');
+    await survivor.dataSource.query('create table outcomes (n integer, outcome text)');
+  });
+  afterEach(async () => {
+    await ReplicaProcess.killAll();
+    await survivor.stop();
+    await database.drop();
+  });
+
+  const query = (text: string) => survivor.dataSource.query<object[]>(text);
+  const add = (kind: string, ...numbers: number[]) =>
+    survivor.transactions.run((tx) =>
+      survivor.work.add(tx, { name: kind }, ...numbers.map((n) => ({ ref: newId(), data: { n } }))),
+    );
+  const killAt = async (point: (typeof POINTS)[number]) => {
+    const victim = new ReplicaProcess(database.url, `stop when ${point}`);
+    await victim.said(point);
+    await victim.kill();
+  };
+  const takeOver = async (kind: string) => {
+    haveEffects(survivor, async () => undefined);
+    await survivor.start();
+    await eventually(
+      async () => (await query(`select from work where kind = '${kind}'`)).length === 0,
+    );
+  };
+
+  it.each([
+    { point: 'claimed', effects: 1, outcome: 'certain' },
+    { point: 'noted', effects: 0, outcome: 'unknown' },
+    { point: 'done', effects: 1, outcome: 'unknown' },
+    { point: 'ended', effects: 1, outcome: 'certain' },
+  ] as const)('when $point has its effect at most once and ends once', async (expected) => {
+    const { point, effects, outcome } = expected;
+    await add('effects', 1);
+    await killAt(point);
+    await takeOver('effects');
+    expect(await query('select n from effects')).toHaveLength(effects);
+    expect(await query('select n, outcome from outcomes')).toEqual([{ n: 1, outcome }]);
+  });
+
+  it('in a set changes the database exactly once', async () => {
+    await add('sets', 1, 2, 3);
+    await killAt('done');
+    await takeOver('sets');
+    expect(await query('select n from effects order by n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+  });
+});

@@ -1,0 +1,562 @@
+import { isKillSwitchActive, KillSwitch } from '../../src/kill-switch/kill-switch.js';
+import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.repository.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import type { Tx } from '../../src/platform/database/transactions.js';
+import { newId } from '../../src/platform/ids.js';
+import { type NewWork, Urgency } from '../../src/platform/work/kind.js';
+import {
+  type ClaimedRow,
+  type Ending,
+  LostClaims,
+  WorkRepository,
+} from '../../src/platform/work/work.repository.js';
+import { eventually } from '../support/jobs/eventually.js';
+import { Replica } from '../support/jobs/replica.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const KIND = 'test';
+const WORKER = newId();
+const OTHER = newId();
+
+describe('the rows of work', () => {
+  let database: TestDatabase;
+  let replica: Replica;
+  let rows: WorkRepository;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    replica = await Replica.open(database.url);
+    rows = replica.get(WorkRepository);
+  });
+  afterAll(async () => {
+    await replica.stop();
+    await database.drop();
+  });
+  beforeEach(() => query('truncate work'));
+
+  const query = <Row extends object>(text: string, values?: unknown[]): Promise<Row[]> =>
+    replica.dataSource.query<Row[]>(text, values);
+  const inTransaction = <T>(work: (tx: Tx) => Promise<T>) => replica.transactions.run(work);
+  const add = async (...added: Partial<NewWork>[]): Promise<string[]> => {
+    const all = added.map((one) => ({ ref: newId(), ...one }));
+    await inTransaction((tx) => rows.add(tx, KIND, all, undefined));
+    return all.map(({ ref }) => ref);
+  };
+  const room = (change: object = {}) => ({
+    ...{ lane: KIND, free: 10, leaseMs: 60_000, takesLapsed: true, since: undefined },
+    ...change,
+  });
+  const claim = async (worker = WORKER, change: object = {}): Promise<readonly ClaimedRow[]> =>
+    (await rows.look(worker, [room(change)], {}, undefined)).claimed;
+  const refsOf = (claimed: readonly ClaimedRow[]) => claimed.map(({ ref }) => ref);
+  const end = (claimed: readonly ClaimedRow[], ending: Omit<Ending, 'row'> = {}, worker = WORKER) =>
+    inTransaction((tx) =>
+      rows.end(
+        tx,
+        worker,
+        claimed.map((row) => ({ row, ...ending })),
+      ),
+    );
+  const makeDue = () =>
+    query(
+      `update work set due_at = now() - interval '1 second' where not ready and due_at < 'infinity'`,
+    );
+
+  it('are claimed once, in the order in which they were added, up to the free places', async () => {
+    const refs = await add({}, {}, {}, {}, {});
+    const [one, other] = await Promise.all([claim(WORKER, { free: 2 }), claim(OTHER, { free: 2 })]);
+    expect([...refsOf(one), ...refsOf(other)].sort()).toEqual(refs.slice(0, 4).sort());
+    expect(refsOf(await claim())).toEqual(refs.slice(4));
+  });
+
+  it('are claimed by urgency first', async () => {
+    const [low, normal, high] = await add({ urgency: Urgency.Low }, {}, { urgency: Urgency.High });
+    expect(refsOf(await claim(WORKER, { free: 1 }))).toEqual([high]);
+    expect(refsOf(await claim(WORKER, { free: 1 }))).toEqual([normal]);
+    expect(refsOf(await claim(WORKER, { free: 1 }))).toEqual([low]);
+  });
+
+  it('of a lane take no places of another lane', async () => {
+    await add({}, {});
+    await inTransaction((tx) => rows.add(tx, 'full', [{ ref: newId() }], undefined));
+    const rooms = [room({ free: 1 }), room({ lane: 'full', free: 0 })];
+    const { claimed } = await rows.look(WORKER, rooms, {}, undefined);
+    expect(claimed.map(({ lane }) => lane)).toEqual([KIND]);
+  });
+
+  it('of a line are claimed one after another, also while the first waits to be tried again', async () => {
+    const [first, second, other] = await add({ line: 'a' }, { line: 'a' }, { line: 'b' });
+    const [third] = await add({ line: 'a' });
+    const claimed = await claim();
+    expect(refsOf(claimed)).toEqual([first, other]);
+    await end(claimed.slice(1));
+    await end(claimed.slice(0, 1), { again: { inMs: 3_600_000 } });
+    expect(await claim()).toEqual([]);
+    await makeDue();
+    expect(refsOf(await claim())).toEqual([]);
+    const again = await claim();
+    expect(refsOf(again)).toEqual([first]);
+    await end(again);
+    const next = await claim();
+    expect(refsOf(next)).toEqual([second]);
+    await end(next, { diedOf: 'It cannot be done.' });
+    expect(refsOf(await claim())).toEqual([third]);
+  });
+
+  it('of a line move up when an end and an addition overlap', async () => {
+    await add({ line: 'a' });
+    const claimed = await claim();
+    const added = newId();
+    let ending: Promise<void> | undefined;
+    await inTransaction(async (tx) => {
+      await rows.add(tx, KIND, [{ ref: added, line: 'a' }], undefined);
+      ending = end(claimed);
+      await tx.query('select pg_sleep(0.2)');
+    });
+    await ending;
+    expect(refsOf(await claim())).toEqual([added]);
+  });
+
+  it('become ready when they are due', async () => {
+    const [later] = await add({ dueAt: new Date(Date.now() + 3_600_000) });
+    expect(await claim()).toEqual([]);
+    await makeDue();
+    expect((await rows.look(WORKER, [room()], {}, undefined)).hasLifted).toBe(true);
+    expect(refsOf(await claim())).toEqual([later]);
+  });
+
+  it('of a killed worker go to another one, and the killed one can neither end nor renew them', async () => {
+    await add({});
+    const [lost] = await claim();
+    expect(lost).toMatchObject({ attempts: 1, lapsed: false });
+    await makeDue();
+    await claim(OTHER);
+    const [taken] = await claim(OTHER);
+    expect(taken).toMatchObject({ id: lost!.id, fence: 2, attempts: 2, lapsed: true });
+    await expect(end([lost!])).rejects.toThrow(LostClaims);
+    await expect(rows.note(WORKER, { ...lost! }, {})).rejects.toThrow(LostClaims);
+    expect(await rows.renew(WORKER, [{ ...lost!, leaseMs: 1_000 }])).toEqual(new Set());
+    await end([taken!], {}, OTHER);
+    expect(await query('select from work')).toEqual([]);
+  });
+
+  it('that lapsed are claimed one at a time, beside others', async () => {
+    const refs = await add({}, {});
+    await claim();
+    await makeDue();
+    const [other] = await add({});
+    expect(refsOf(await claim())).toEqual([other]);
+    expect(await claim(WORKER, { takesLapsed: false })).toEqual([]);
+    const [first, second] = [await claim(), await claim()];
+    expect([first.length, second.length]).toEqual([1, 1]);
+    expect(refsOf([...first, ...second]).sort()).toEqual(refs.toSorted());
+  });
+
+  it('that lapsed behind a gate go on in another lane', async () => {
+    await add({});
+    await claim();
+    await makeDue();
+    const lapsed = { [KIND]: `${KIND}:lapsed` };
+    await rows.look(WORKER, [], lapsed, undefined);
+    expect(await rows.readyOf([KIND])).toEqual(new Set());
+    expect(refsOf(await claim(WORKER, { lane: `${KIND}:lapsed` }))).toHaveLength(1);
+  });
+
+  it('keep the lease while it is renewed', async () => {
+    await add({});
+    const [row] = await claim(WORKER, { leaseMs: 1 });
+    expect(await rows.renew(WORKER, [{ ...row!, leaseMs: 3_600_000 }])).toEqual(new Set([row!.id]));
+    expect((await rows.look(OTHER, [room()], {}, undefined)).hasLifted).toBe(false);
+  });
+
+  it('that were added again wait with the new data, or are done again after the present time', async () => {
+    const [ref] = await add({ data: { n: 1 } });
+    await add({ ref, data: { n: 2 } });
+    const [row] = await claim();
+    expect(row!.data).toEqual({ n: 2 });
+    await add({ ref, data: { n: 3 } });
+    expect(await claim()).toEqual([]);
+    await end([row!]);
+    expect(await claim()).toMatchObject([{ ref, data: { n: 3 }, attempts: 1, lapsed: false }]);
+  });
+
+  it('keep a noted state until they are done', async () => {
+    await add({});
+    const [row] = await claim();
+    await rows.note(WORKER, row!, { sent: true });
+    await end([row!], { again: { inMs: 0, countsAsAttempt: false } });
+    expect(await claim()).toMatchObject([{ state: { sent: true }, attempts: 1 }]);
+  });
+
+  it('can be cancelled, also while they are done', async () => {
+    const refs = await add({}, { line: 'a' }, { line: 'a' });
+    const claimed = await claim();
+    expect(await inTransaction((tx) => rows.cancel(tx, KIND, refs.slice(0, 2)))).toBe(2);
+    await expect(end(claimed)).rejects.toThrow(LostClaims);
+    expect(refsOf(await claim())).toEqual(refs.slice(2));
+  });
+
+  it('end together or not at all', async () => {
+    await add({}, {});
+    const claimed = await claim();
+    await query('update work set fence = fence + 1 where id = $1', [claimed[0]!.id]);
+    await expect(end(claimed)).rejects.toMatchObject({ ids: new Set([claimed[0]!.id]) });
+    expect(await query('select from work')).toHaveLength(2);
+  });
+
+  it('cost a claim the same beside a large backlog', async () => {
+    const backlog = (lane: string, line: string) => `
+      insert into work (kind, ref, lane, line, urgency, ready, due_at)
+      select $$${lane}$$, gen_random_uuid(), $$${lane}$$, ${line}, 2, ${line} is null or n = 1,
+             case when ${line} is null or n = 1 then now() else 'infinity' end
+        from generate_series(1, 20000) as n`;
+    await query(backlog(KIND, 'null::text'));
+    await query(backlog('crowd', `'one line'`));
+    await query('analyze work');
+    const explained = await inTransaction(async (tx) => {
+      const plans: object[] = [];
+      const original = replica.get(WorkRepository)['statements'];
+      const spy = jest.spyOn(original, 'rows').mockImplementation(async ({ text }, values) => {
+        plans.push(...(await tx.query(`explain (analyze, buffers, format json) ${text}`, values)));
+        return [{ id: null }] as never;
+      });
+      await rows.look(WORKER, [room(), room({ lane: 'crowd' })], {}, undefined);
+      spy.mockRestore();
+      return plans;
+    });
+    const [{ Plan: plan }] = (explained[0] as { 'QUERY PLAN': [{ Plan: Plan }] })['QUERY PLAN'];
+    expect(mostRowsRead(plan)).toBeLessThan(100);
+    expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(2_000);
+  });
+});
+
+interface Plan {
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Rows that the node of the plan with the most rows has read. */
+function mostRowsRead(plan: Plan): number {
+  const own = (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops'];
+  return Math.max(own, ...(plan.Plans ?? []).map(mostRowsRead));
+}
+
+describe('the worker', () => {
+  let database: TestDatabase;
+  const replicas: Replica[] = [];
+
+  beforeEach(async () => {
+    database = await createTestDatabase();
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.splice(0).map((replica) => replica.stop()));
+    await database.drop();
+  });
+
+  const open = async (environment: NodeJS.ProcessEnv = {}): Promise<Replica> => {
+    const replica = await Replica.open(database.url, environment);
+    replicas.push(replica);
+    return replica;
+  };
+  const numbers = (count: number, from = 0): NewWork<{ n: number }>[] =>
+    Array.from({ length: count }, (_, n) => ({ ref: newId(), data: { n: from + n } }));
+  const add = (replica: Replica, ...added: NewWork[]) =>
+    replica.transactions.run((tx) => replica.work.add(tx, { name: KIND }, ...added));
+  const count = async (replica: Replica, where = 'true'): Promise<number> =>
+    (await replica.dataSource.query<object[]>(`select from work where ${where}`)).length;
+
+  it('does a set in the transaction that ends it, and a row that fails alone', async () => {
+    const replica = await open();
+    await replica.dataSource.query('create table done (n integer, size integer)');
+    let isBroken = true;
+    replica.work.define<{ n: number }, unknown>({
+      name: KIND,
+      places: 64,
+      backoffMs: () => 50,
+      inSet: async (tx, rows) => {
+        for (const { data } of rows) {
+          if (data.n === 7 && isBroken) throw new Error('Not number 7.');
+          await tx.query('insert into done values ($1, $2)', [data.n, rows.length]);
+        }
+      },
+    });
+    await replica.start();
+    await add(replica, ...numbers(20));
+    const done = () => replica.dataSource.query<{ n: number }[]>('select n from done order by n');
+    await eventually(done, (rows) => rows.length === 19);
+    await eventually(() => count(replica, `error = 'Not number 7.'`));
+    isBroken = false;
+    const all = await eventually(done, (rows) => rows.length === 20);
+    expect(all.map(({ n }) => n)).toEqual(numbers(20).map((_, n) => n));
+    expect(
+      await eventually(
+        () => count(replica, `kind = 'test'`),
+        (left) => left === 0,
+      ),
+    ).toBe(0);
+  });
+
+  it('does again what a set returns, without the others', async () => {
+    const replica = await open();
+    const seen: string[] = [];
+    replica.work.define<{ n: number }, unknown>({
+      name: KIND,
+      places: 64,
+      inSet: async (_, rows) => {
+        seen.push(...rows.map(({ data, attempt }) => `${data.n}/${attempt}`));
+        const early = rows.filter(({ data }) => data.n === 1 && seen.length < 4);
+        return new Map(early.map((row) => [row, { inMs: 10, countsAsAttempt: false }]));
+      },
+    });
+    await replica.start();
+    await add(replica, ...numbers(3));
+    await eventually(() => seen.length === 4);
+    expect(seen).toEqual(['0/1', '1/1', '2/1', '1/1']);
+  });
+
+  it('stores results in the transaction that ends the work', async () => {
+    const replica = await open();
+    await replica.dataSource.query('create table done (n integer)');
+    let failures = 0;
+    replica.work.define<{ n: number }, number>({
+      name: KIND,
+      places: 8,
+      backoffMs: () => 10,
+      one: async ({ data }) => data.n * 2,
+      write: async (tx, ended) => {
+        for (const { result } of ended) await tx.query('insert into done values ($1)', [result]);
+        if (ended.some(({ result }) => result === 4) && (failures += 1) < 3) throw new Error('No.');
+      },
+    });
+    await replica.start();
+    await add(replica, ...numbers(5));
+    const done = await eventually(
+      () => replica.dataSource.query<{ n: number }[]>('select n from done order by n'),
+      (rows) => rows.length === 5,
+    );
+    expect(done.map(({ n }) => n)).toEqual([0, 2, 4, 6, 8]);
+  });
+
+  it('gives work up after its attempts, in the transaction that makes it dead', async () => {
+    const replica = await open();
+    const attempts: number[] = [];
+    const given: string[] = [];
+    replica.work.define({
+      name: KIND,
+      places: 8,
+      mostAttempts: 3,
+      backoffMs: () => 10,
+      one: async ({ attempt }) => {
+        attempts.push(attempt);
+        // With a character that PostgreSQL does not store.
+        throw new Error(`Attempt ${attempt} failed: \0`);
+      },
+      gaveUp: async (_, __, error) => void given.push(error),
+    });
+    await replica.start();
+    await add(replica, { ref: newId() });
+    await eventually(() => count(replica, 'died_at is not null and dead_id is not null'));
+    expect(attempts).toEqual([1, 2, 3]);
+    expect(given).toEqual(['Attempt 3 failed: \ufffd']);
+  });
+
+  it('gives work up that is too old', async () => {
+    const replica = await open();
+    replica.work.define({
+      name: KIND,
+      places: 8,
+      deadlineMs: 1_000,
+      one: async () => {
+        throw new Error('Late.');
+      },
+    });
+    const ref = newId();
+    await add(replica, { ref });
+    await replica.dataSource.query(`update work set added_at = now() - interval '1 hour'`);
+    await replica.start();
+    await eventually(() => count(replica, `died_at is not null and attempts = 1`));
+  });
+
+  it('tells work that takes too long, and goes on without it', async () => {
+    const replica = await open();
+    const told: unknown[] = [];
+    let hangs = true;
+    replica.work.define({
+      name: KIND,
+      places: 1,
+      timeLimitMs: 200,
+      backoffMs: () => 10,
+      one: async ({ signal }) => {
+        signal.addEventListener('abort', () => told.push((signal.reason as Error).message));
+        if (hangs) await new Promise(() => undefined);
+      },
+    });
+    await replica.start();
+    await add(replica, { ref: newId() });
+    await eventually(() => told.length > 0);
+    hangs = false;
+    await eventually(async () => (await count(replica, `kind = 'test'`)) === 0);
+    expect(told[0]).toBe('The work took too long.');
+  });
+
+  it('ends what is under way at a shutdown, and gives back what takes longer than the grace', async () => {
+    const replica = await open({ SHUTDOWN_GRACE_MS: '1000' });
+    const begun: number[] = [];
+    replica.work.define<{ n: number }, unknown>({
+      name: KIND,
+      places: 2,
+      one: async ({ data, signal }) => {
+        begun.push(data.n);
+        if (data.n === 0) return;
+        await new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error));
+        });
+      },
+    });
+    await replica.start();
+    await add(replica, ...numbers(4));
+    await eventually(() => begun.length === 3);
+    await replica.stop();
+    replicas.splice(0);
+    const other = await open();
+    expect(await count(other, `kind = 'test' and ready and worker is null and attempts = 0`)).toBe(
+      3,
+    );
+  });
+
+  it('shares the work with other replicas, and nothing is done twice', async () => {
+    const done: number[] = [];
+    const by = new Set<number>();
+    const two = [await open(), await open()];
+    two.forEach((replica, at) => {
+      replica.work.define<{ n: number }, unknown>({
+        name: KIND,
+        places: 4,
+        one: async ({ data }) => {
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          done.push(data.n);
+          by.add(at);
+        },
+      });
+    });
+    await Promise.all(two.map((replica) => replica.start()));
+    await add(two[0]!, ...numbers(1_000));
+    two[1]!.work.wake();
+    await eventually(async () => (await count(two[0]!, `kind = 'test'`)) === 0);
+    expect(done.toSorted((one, other) => one - other)).toEqual(numbers(1_000).map((_, n) => n));
+    expect(by.size).toBe(2);
+  });
+
+  it('works with two connections', async () => {
+    const replica = await open({ DATABASE_POOL_SIZE: '2' });
+    const done: number[] = [];
+    replica.work.define<{ n: number }, unknown>({
+      name: KIND,
+      places: 16,
+      one: async ({ data }) => void done.push(data.n),
+    });
+    replica.work.define({ name: 'sets', places: 16, inSet: async () => undefined });
+    replica.work.every('often', 1, async () => undefined);
+    await replica.start();
+    await Promise.all(numbers(200).map((one) => add(replica, one)));
+    await eventually(() => done.length === 200);
+  });
+
+  it('calls a timer once per period on one replica at a time, also after a failure', async () => {
+    const calls: { from: number; to: number }[] = [];
+    const two = [await open(), await open()];
+    for (const { work } of two) {
+      work.every('slow', 1, async () => {
+        const from = performance.now();
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        calls.push({ from, to: performance.now() });
+        if (calls.length === 1) throw new Error('Not the first time.');
+      });
+    }
+    await Promise.all(two.map((replica) => replica.start()));
+    await eventually(() => calls.length >= 3);
+    calls.slice(1).forEach(({ from }, before) => {
+      expect(from).toBeGreaterThanOrEqual(calls[before]!.to);
+    });
+    expect(await count(two[0]!, `kind = 'every.slow'`)).toBe(1);
+  });
+
+  it('claims nothing behind a closed gate, and settles lapsed claims all the same', async () => {
+    const replica = await open();
+    let isOpen = false;
+    const done: { permit: unknown; lapsed: boolean }[] = [];
+    replica.work.define({
+      name: KIND,
+      places: 8,
+      gate: async () => (isOpen ? { passed: true } : undefined),
+      one: async ({ permit, lapsed }) => void done.push({ permit, lapsed }),
+    });
+    await add(replica, { ref: newId() }, { ref: newId() });
+    await replica.dataSource.query(
+      `update work set ready = false, worker = gen_random_uuid(), fence = 1
+        where id = (select min(id) from work)`,
+    );
+    await replica.start();
+    await eventually(() => done.length === 1);
+    expect(done).toEqual([{ permit: undefined, lapsed: true }]);
+    expect(await count(replica, `kind = 'test' and ready`)).toBe(1);
+    isOpen = true;
+    await eventually(() => done.length === 2);
+    expect(done[1]).toEqual({ permit: { passed: true }, lapsed: false });
+  });
+
+  it('claims nothing after the kill switch was turned on, whenever that happens', async () => {
+    const replica = await open();
+    const switches = new KillSwitchRepository(new Statements(replica.dataSource));
+    // Permits need no other parts.
+    const killSwitch = Reflect.construct(KillSwitch, [
+      replica.transactions,
+      switches,
+    ]) as KillSwitch;
+    replica.work.define({
+      name: KIND,
+      places: 4,
+      gate: async (tx) => {
+        try {
+          return await killSwitch.claimPermit(tx);
+        } catch (error) {
+          if (isKillSwitchActive(error)) return undefined;
+          throw error;
+        }
+      },
+      one: async () => undefined,
+    });
+    await replica.start();
+    for (let round = 0; round < 10; round += 1) {
+      await add(replica, ...numbers(200));
+      await new Promise((resolve) => setTimeout(resolve, round));
+      await replica.transactions.run(async (tx) => {
+        await switches.lockExclusively(tx);
+        await switches.activate(tx, 'test', 'test');
+      });
+      const left = await count(replica, `kind = 'test' and ready`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(await count(replica, `kind = 'test' and ready`)).toBe(left);
+      expect(left).toBeGreaterThan(0);
+      await replica.transactions.run((tx) => switches.deactivate(tx, 'test', 'test'));
+      replica.work.wake();
+      await eventually(async () => (await count(replica, `kind = 'test'`)) === 0);
+    }
+  });
+
+  it('refuses work that is too large, a second definition and a bad name', async () => {
+    const replica = await open();
+    const kind = { name: KIND, places: 1, inSet: async () => undefined };
+    replica.work.define(kind);
+    await expect(add(replica, { ref: newId(), data: 'x'.repeat(1024 * 1024) })).rejects.toThrow(
+      /bytes of JSON/,
+    );
+    expect(() => replica.work.define(kind)).toThrow(/already defined/);
+    expect(() => replica.work.define({ ...kind, name: 'Not A Name' })).toThrow(/not a valid name/);
+    expect(() => replica.work.define({ name: 'idle', places: 1 })).toThrow(/either inSet or one/);
+  });
+});

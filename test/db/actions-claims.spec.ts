@@ -245,8 +245,7 @@ describe('the statements of a run', () => {
     const id = await insert({ ...claimed, sent: true });
     const at = new Date('2026-11-02T09:30:00Z');
     const end = ending({ id, fence: FENCE }, success, 'bob', at);
-    const after = await endings.end(end);
-    expect(after).toMatchObject({
+    expect(await endings.end(end)).toMatchObject({
       status,
       executed_by: 'bob',
       executed_at: at,

@@ -136,8 +136,7 @@ describe('the repositories of actions that nobody has claimed', () => {
     const old = await oneOfEach({ requestedAgoMs: minutes(11) });
     const now = { ...REJECTION, rejected_at: new Date() };
     const expire = (tx: Tx, limit: number) => actions.rejectExpired(tx, 10, now, limit);
-    const first = await transactions.run((tx) => expire(tx, 1));
-    expect(first.map(({ id }) => id)).toEqual([oldest]);
+    expect((await transactions.run((tx) => expire(tx, 1))).map(({ id }) => id)).toEqual([oldest]);
     await transactions.run(async (tx) => {
       await tx.query('select 1 from actions where id = $1 for update', [old.waiting]);
       // Somebody is just deciding on it.

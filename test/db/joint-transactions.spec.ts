@@ -35,8 +35,7 @@ describe('transactions that arrive together', () => {
 
   it('are one, and each has its own answer', async () => {
     const all = [3, 1, 2, 5, 4];
-    const answers = await Promise.all(all.map((n) => together.run(`key ${n}`, add(n))));
-    expect(answers).toEqual(all);
+    expect(await Promise.all(all.map((n) => together.run(`key ${n}`, add(n))))).toEqual(all);
     expect(new Set((await stored()).map(({ xid }) => xid)).size).toBe(1);
   });
 
@@ -58,8 +57,7 @@ describe('transactions that arrive together', () => {
       await added.submit(tx, n),
       await added.submit(tx, n + 100),
     ];
-    const answers = await Promise.all([2, 1, 3].map((n) => together.run(`${n}`, twice(n))));
-    expect(answers).toEqual([
+    expect(await Promise.all([2, 1, 3].map((n) => together.run(`${n}`, twice(n))))).toEqual([
       [20, 1020],
       [10, 1010],
       [30, 1030],

@@ -188,8 +188,7 @@ describe('claims of notifications', () => {
     await urgent('action.pending_approval', ...Array.from({ length: 30 }, () => incident));
     await events(...different(10));
     await urgent('kill_switch.activated', 'kill_switch');
-    const claimed = await claim();
-    expect(claimed.map(({ type }) => type).toSorted()).toEqual([
+    expect((await claim()).map(({ type }) => type).toSorted()).toEqual([
       'action.pending_approval',
       'incident.created',
       'incident.created',
@@ -212,8 +211,7 @@ describe('claims of notifications', () => {
     const disabled = await channel();
     await events(...different(5));
     await query('update notification_channels set enabled = false where id = $1', [disabled]);
-    const claimed = await claim();
-    expect(claimed.map(({ channelId }) => channelId)).toEqual([failing]);
+    expect((await claim()).map(({ channelId }) => channelId)).toEqual([failing]);
     expect(await claim({ underWay: new Map([[failing, 1]]) })).toEqual([]);
   });
 

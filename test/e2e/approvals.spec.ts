@@ -271,7 +271,6 @@ describe('what is asked for while its incident is being deleted', () => {
   it('is refused when it is a change of the incident', async () => {
     const incidentId = await world.incident();
     const path = `/api/incidents/${incidentId}`;
-    const answer = await during(incidentId, 'PUT', path, { severity: 'high' });
-    expect(answer.status).toBe(404);
+    expect((await during(incidentId, 'PUT', path, { severity: 'high' })).status).toBe(404);
   });
 });

@@ -57,8 +57,7 @@ describe('what needs attention', () => {
     world.actions.vendor.plan = () => ({ behaviour, afterMs: 0 });
   };
   const put = async (id: string, body: object) => {
-    const answer = await world.clients.analyst.put(`/api/incidents/${id}`, body);
-    expect(answer.status).toBe(200);
+    expect((await world.clients.analyst.put(`/api/incidents/${id}`, body)).status).toBe(200);
   };
   const resolve = (id: string) => put(id, { status: 'resolved', resolution: 'Nothing was found.' });
 
@@ -82,8 +81,7 @@ describe('what needs attention', () => {
         incident: { id: incident, status: 'open' },
       },
     ]);
-    const linked = await world.clients.viewer.get(steps[0]!.link);
-    expect(linked.body.data).toMatchObject({ run_id });
+    expect((await world.clients.viewer.get(steps[0]!.link)).body.data).toMatchObject({ run_id });
     expect(await items('action_failed')).toMatchObject([
       { name: 'lookup_ip', incident: { id: incident } },
     ]);
@@ -256,8 +254,7 @@ describe('what needs attention', () => {
     for (const id of ['action_failed', 'action_failed.x', 'unknown.x', 'toString.x', '.', '%00']) {
       expect([id, (await done(id)).status]).toEqual([id, 404]);
     }
-    const answer = await world.clients.viewer.get('/api/attention?kind=nothing');
-    expect(answer.status).toBe(422);
+    expect((await world.clients.viewer.get('/api/attention?kind=nothing')).status).toBe(422);
   });
 
   it('has pages and an order in which many items of one kind hide no other kind', async () => {

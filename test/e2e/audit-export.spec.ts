@@ -34,14 +34,12 @@ describe('an export of the audit trail', () => {
   });
 
   async function record(name: string): Promise<void> {
-    const made = await admin.post('/api/api-keys', { name, role: 'viewer' });
-    expect(made.status).toBe(201);
+    expect((await admin.post('/api/api-keys', { name, role: 'viewer' })).status).toBe(201);
   }
 
   async function stop(reason: string): Promise<void> {
     for (const turn of ['activate', 'deactivate']) {
-      const { status } = await admin.post(`/api/kill-switch/${turn}`, { reason });
-      expect(status).toBe(200);
+      expect((await admin.post(`/api/kill-switch/${turn}`, { reason })).status).toBe(200);
     }
   }
 

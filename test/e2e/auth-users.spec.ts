@@ -34,8 +34,7 @@ describe('the users API', () => {
     const list = await admin.get('/api/users?sort=username');
     expect(list.body.meta.total).toBeGreaterThan(0);
     for (const { text } of [made, changed, list]) expect(text).not.toMatch(/argon|hash|password/i);
-    const gone = await admin.delete(`/api/users/${id}`);
-    expect(gone.body).toEqual({ data: { id, deleted: true } });
+    expect((await admin.delete(`/api/users/${id}`)).body).toEqual({ data: { id, deleted: true } });
     for (const [method, body] of [['GET'], ['PUT', { role: 'viewer' }], ['DELETE']] as const) {
       const answer = await admin.request(method, `/api/users/${id}`, body && { body });
       expect([answer.status, answer.body.error.message]).toEqual([404, 'User not found.']);

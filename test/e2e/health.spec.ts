@@ -147,8 +147,7 @@ describe('health of a database that answers reads and refuses writes', () => {
     try {
       const expected = { ready: [503, cause], health: [503, 'unhealthy'], live: 200 };
       // An answer is shared for a moment by those who ask.
-      const seen = await eventually(look, (now) => isDeepStrictEqual(now, expected));
-      expect(seen).toEqual(expected);
+      expect(await eventually(look, (now) => isDeepStrictEqual(now, expected))).toEqual(expected);
       const { body } = await app.get('/health/detailed', METRICS_KEY);
       expect(body.components.database.status).toBe('unhealthy');
     } finally {

@@ -146,8 +146,7 @@ describe('incidents that are resolved', () => {
     const { id } = await create();
     await put(id!, { status: 'resolved' });
     expect((await put(id!, { reopen: true }, bob)).body.data.status).toBe('open');
-    const run = await alice.post(`/api/incidents/${id}/triage`, {});
-    expect(run.status).toBe(200);
+    expect((await alice.post(`/api/incidents/${id}/triage`, {})).status).toBe(200);
     await put(id!, { status: 'resolved' });
     const reopened = (await put(id!, { reopen: true, status: 'triaged' }, bob)).body.data;
     expect(reopened).toMatchObject({ status: 'triaged', verdict: { decided_by: 'system' } });

@@ -405,8 +405,7 @@ describe('titles of incidents', () => {
     const answer = await put(id, { title: 'Emotet, second wave' });
     expect([answer.status, answer.body.data.title]).toEqual([200, 'Emotet, second wave']);
     expect(await titleOf(id)).toBe('Emotet, second wave');
-    const timeline = await viewer.get(`/api/incidents/${id}/timeline`);
-    expect(timeline.body.data[1]).toMatchObject({
+    expect((await viewer.get(`/api/incidents/${id}/timeline`)).body.data[1]).toMatchObject({
       event: 'updated',
       summary: `Changed title from "${DERIVED}" to "Emotet, second wave".`,
     });

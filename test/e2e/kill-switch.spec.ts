@@ -43,8 +43,7 @@ describe('/api/kill-switch', () => {
   afterEach(() => deactivate());
 
   it('is off at first, and omits fields that do not apply', async () => {
-    const { body } = await viewer.get('/api/kill-switch');
-    expect(body.data).toEqual({
+    expect((await viewer.get('/api/kill-switch')).body.data).toEqual({
       active: false,
       held: { actions: 0, triage_runs: 0, playbook_runs: 0 },
     });
@@ -57,11 +56,9 @@ describe('/api/kill-switch', () => {
     expect(on.body.data).not.toHaveProperty('deactivated_at');
     expect((await viewer.get('/api/kill-switch')).body.data.active).toBe(true);
 
-    const refused = await analyst.post('/api/kill-switch/deactivate', REASON);
-    expect(refused.status).toBe(403);
+    expect((await analyst.post('/api/kill-switch/deactivate', REASON)).status).toBe(403);
 
-    const off = await deactivate({ reason: 'over', held: 'discard' });
-    expect(off.body.data).toMatchObject({
+    expect((await deactivate({ reason: 'over', held: 'discard' })).body.data).toMatchObject({
       active: false,
       reason: 'a drill',
       deactivation_reason: 'over',
@@ -86,8 +83,7 @@ describe('/api/kill-switch', () => {
   );
 
   it('limits activations separately, to 60 per minute', async () => {
-    const { headers } = await activate();
-    expect(headers['x-ratelimit-limit']).toBe('60');
+    expect((await activate()).headers['x-ratelimit-limit']).toBe('60');
   });
 
   it('is recorded once, however many turn it on at the same time', async () => {
@@ -150,8 +146,7 @@ describe('/api/kill-switch', () => {
         () => holding,
         (claimed) => claimed === claims.length,
       );
-      const { status } = await activate();
-      expect(status).toBe(200);
+      expect((await activate()).status).toBe(200);
       expect(holding).toBe(claims.length);
       expect(log.join()).toContain('A claim holds the lock of the kill switch.');
     } finally {

@@ -133,8 +133,7 @@ describe('Metrics', () => {
       expect(samplesWith(samples, 'redis_up').map(({ value }) => value)).toEqual(up);
       expect(samplesWith(samples, 'database_up').map(({ value }) => value)).toEqual([1]);
       const viewer = await as(other, 'viewer');
-      const { body } = await viewer.get('/health/detailed');
-      expect(body.components.redis.status).toBe(status);
+      expect((await viewer.get('/health/detailed')).body.components.redis.status).toBe(status);
       expect((await other.get('/ready')).status).toBe(200);
     } finally {
       await other.close();

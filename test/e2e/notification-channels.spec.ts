@@ -65,8 +65,7 @@ describe(PATH, () => {
       secrets_set: ['secret'],
       status: 'healthy',
     });
-    const got = await admin.get(`${PATH}/${channel.id}`);
-    expect(got.body.data).toEqual(channel);
+    expect((await admin.get(`${PATH}/${channel.id}`)).body.data).toEqual(channel);
     const list = await admin.get(PATH);
     expect(list.body).toEqual({ data: [channel], meta: { page: 1, per_page: 20, total: 1 } });
 
@@ -161,8 +160,7 @@ describe(PATH, () => {
 
   it('sends a test message and returns its outcome', async () => {
     const { id } = await made(webhook({}, { secret: SECRET }));
-    const result = await test(id);
-    expect(result).toMatchObject({ success: true, message: 'The message is delivered.' });
+    expect(await test(id)).toMatchObject({ success: true, message: 'The message is delivered.' });
     const [request] = receiver.requests;
     expect(request).toMatchObject({ method: 'POST', path: '/hook?from=tests' });
     expect(isSignedBy(SECRET, request!)).toBe(true);

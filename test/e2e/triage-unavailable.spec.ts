@@ -47,8 +47,7 @@ describe('without a verdict', () => {
 
   it('passes on how long the provider wants to be left alone', async () => {
     script(world.app, () => Promise.reject(unavailable('rate_limited', { retryAfterMs: 12_300 })));
-    const answer = await world.triage(await world.incident());
-    expect(answer.headers['retry-after']).toBe('13');
+    expect((await world.triage(await world.incident())).headers['retry-after']).toBe('13');
   });
 
   it('answers 500 to an error of its own, without its words, and fails the run', async () => {

@@ -215,8 +215,7 @@ describe('later events about an incident', () => {
     };
     const judge = async (id: string, body: object) => {
       const verdict = { classification: 'benign', reasoning: 'A test of ours.' };
-      const answer = await analyst.put(`/api/incidents/${id}`, { verdict, ...body });
-      expect(answer.status).toBe(200);
+      expect((await analyst.put(`/api/incidents/${id}`, { verdict, ...body })).status).toBe(200);
     };
 
     it('keeps that verdict, proposes the one of the later report and lists it under attention', async () => {

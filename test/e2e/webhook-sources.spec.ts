@@ -173,8 +173,7 @@ describe('/api/webhooks', () => {
   it('deletes a source, whose name is free again', async () => {
     const source = await created();
     const path = `/api/webhooks/${source}`;
-    const gone = await admin.delete(path);
-    expect(gone.body).toEqual({ data: { id: source, deleted: true } });
+    expect((await admin.delete(path)).body).toEqual({ data: { id: source, deleted: true } });
     expect(await secretsOf(source)).toBeUndefined();
     for (const method of ['GET', 'DELETE']) {
       const { status, body: answer } = await admin.request(method, path);

@@ -153,8 +153,7 @@ describe('notifications of several replicas', () => {
     const after = await replica(NEW_KEY, { database: app.database });
     try {
       const other = await as(after, 'admin');
-      const { body } = await other.post(`${PATH}/${id}/test`);
-      expect(body.data).toMatchObject({ success: true });
+      expect((await other.post(`${PATH}/${id}/test`)).body.data).toMatchObject({ success: true });
       expect(isSignedBy(secret, receiver.requests[0]!)).toBe(true);
     } finally {
       await after.close();

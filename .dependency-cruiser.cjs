@@ -17,7 +17,7 @@ const floors = [
   ['platform/jobs'],
   ['platform/idempotency', 'platform/limits', 'platform/logging', 'platform/openapi'],
   ['platform/docs', 'platform/metrics'],
-  ['audit'],
+  ['audit', 'targets'],
   ['auth'],
   ['incidents', 'kill-switch', 'connectors'],
   ['actions'],

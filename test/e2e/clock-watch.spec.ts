@@ -24,7 +24,7 @@ describe('the clock of a machine', () => {
     await app.close();
   });
 
-  /** Once both show this offset, as each remembers what it found for a moment. */
+  /** Waits until health and metrics show this offset, because both cache their values. */
   async function shown(seconds: number) {
     const viewer = await as(app, 'viewer');
     return await eventually(
@@ -74,9 +74,8 @@ describe('the clock of a machine', () => {
 });
 
 describe('the clock of a machine that is an hour wrong', () => {
-  const HOUR = 3_600_000;
   const MINUTE = 60_000;
-  /** Times in the future. */
+  /** Columns with times in the future. */
   const DEADLINES = new Set([
     'actions.expires_at',
     'actions.lease_until',
@@ -95,14 +94,14 @@ describe('the clock of a machine that is an hour wrong', () => {
 
   afterEach(async () => {
     setMachineClock(0);
-    // There is one time for the process: the next test begins with a clock that is right.
+    // The process has one clock, so the next test must begin with the right time.
     await look();
     await world.close();
   });
 
   const look = () => world.app.nest.get(ClockWatch).look();
 
-  /** The columns whose newest time is further than a minute from the clock of the database, with how far in ms. */
+  /** Columns whose newest time differs by more than a minute from the database clock, with the difference in ms. */
   async function wrongColumns(): Promise<Record<string, number>> {
     const columns = await world.database.query<{ table: string; column: string }[]>(
       `select table_name as table, column_name as column from information_schema.columns

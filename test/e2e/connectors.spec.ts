@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { HttpType } from '../../src/connectors/adapters/http/http.connector.js';
-import { ConnectorRegistry } from '../../src/connectors/connector.port.js';
+import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
 import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
 import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
 import { Clock } from '../../src/platform/clock.js';

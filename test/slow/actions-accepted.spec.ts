@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { FAILPOINT } from '../../src/actions/execution/claims.js';
-import type { ActionCall, Outcome } from '../../src/connectors/connector.port.js';
+import type { ActionCall, Outcome } from '../../src/connectors/connector-type.js';
 import type { Gate } from '../../src/platform/net/outbound-request.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
 import { TestConnector } from '../support/actions/scripted-vendor.js';

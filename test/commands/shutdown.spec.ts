@@ -5,15 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/jobs/eventually.js';
 import { RawConnection } from '../support/raw-http.js';
 import { ServiceProcess } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('shutdown', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
+  const database = useStarted(() => createTestDatabase());
   afterEach(() => ServiceProcess.endAll());
-  afterAll(() => database.drop());
 
   const KEY = `its_shutdown_${'k'.repeat(43)}`;
   const start = (settings: Record<string, string> = {}) =>

@@ -7,7 +7,6 @@ import {
   type ExportFindings,
   type ExportLine,
 } from '../../src/audit/export/export-file.js';
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -21,11 +20,10 @@ const inCapitals = (line: string) =>
 
 describe('an export of the audit trail', () => {
   const app = useStarted(() => startTestApp());
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
   let lines: string[];
 
   beforeAll(async () => {
-    admin = await as(app, 'admin');
     for (let number = 0; number < KEYS; number += 1) await record(`exported-${number}`);
     // Some programs take this for the end of a line.
     await stop('a\u2028b');

@@ -237,11 +237,7 @@ describe('a login or password change during a change of the user', () => {
 describe('A weak password', () => {
   const WEAK = 'Password123!';
   const STRONG = 'seven herons over the lake';
-  let admin: ApiClient;
-
-  beforeAll(async () => {
-    admin = await as(app, 'admin');
-  });
+  const admin = useStarted(() => as(app, 'admin'));
 
   const expectWeak = ({ status, body }: Answer, field: string, words = 'too easy to guess') => {
     expect([status, body.error.code]).toEqual([422, 'weak_password']);

@@ -5,7 +5,7 @@ import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, inSession, logIn, makeUser, type TestUser } from '../support/principals.js';
 import type { TestApp } from '../support/test-app.js';
-import { useReplicas } from '../support/use-started.js';
+import { useReplicas, useStarted } from '../support/use-started.js';
 
 const now = performance.now.bind(performance);
 let skippedMs = 0;
@@ -20,10 +20,9 @@ function skipTime(ms: number): void {
 const PROMISED_MS = 1_000;
 
 const [app, replica] = useReplicas();
-let admin: ApiClient;
+const admin = useStarted(() => as(app, 'admin'));
 
 beforeAll(async () => {
-  admin = await as(app, 'admin');
   await makeUser(app, 'admin', 'last-resort');
 });
 

@@ -2,14 +2,10 @@ import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, makeUser, makeKey } from '../support/principals.js';
 import type { TestApp } from '../support/test-app.js';
-import { useReplicas } from '../support/use-started.js';
+import { useReplicas, useStarted } from '../support/use-started.js';
 
 const [app, replica] = useReplicas();
-let admin: ApiClient;
-
-beforeAll(async () => {
-  admin = await as(app, 'admin');
-});
+const admin = useStarted(() => as(app, 'admin'));
 
 const PASSWORD = 'a long enough password';
 

@@ -100,19 +100,15 @@ describe('health', () => {
   });
 
   it('is alive but not ready while it stops, and ends requests that wait for changes', async () => {
-    const stopping = await startTestApp({ database: app.database });
+    await using stopping = await startTestApp({ database: app.database });
     const viewer = await as(stopping, 'viewer');
     const waiting = viewer.get('/api/incidents/changes?from=now&wait=30');
     await viewer.get('/api/incidents/changes?from=now&wait=1');
     stopping.nest.get(Draining).begin();
     expect((await waiting).body.data.changes).toEqual([]);
-    try {
-      const ready = await stopping.get('/ready');
-      expect([ready.status, ready.body.checks]).toEqual([503, { service: 'stopping' }]);
-      expect((await stopping.get('/live')).status).toBe(200);
-    } finally {
-      await stopping.close();
-    }
+    const ready = await stopping.get('/ready');
+    expect([ready.status, ready.body.checks]).toEqual([503, { service: 'stopping' }]);
+    expect((await stopping.get('/live')).status).toBe(200);
   });
 });
 

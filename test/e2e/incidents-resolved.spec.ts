@@ -8,14 +8,13 @@ type Shown = Record<string, string>;
 
 describe('incidents that are resolved', () => {
   const app = useStarted(() => startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } }));
-  let viewer: ApiClient;
+  const viewer = useStarted(() => as(app, 'viewer'));
   let alice: ApiClient;
   let aliceName: string;
   let bob: ApiClient;
   let bobName: string;
 
   beforeAll(async () => {
-    viewer = await as(app, 'viewer');
     ({ client: alice, name: aliceName } = await makeKey(app, 'analyst'));
     ({ client: bob, name: bobName } = await makeKey(app, 'analyst'));
   });

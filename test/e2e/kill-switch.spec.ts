@@ -3,7 +3,6 @@ import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
 import { KillSwitch } from '../../src/kill-switch/kill-switch.js';
 import { Settings } from '../../src/platform/config/settings.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -19,9 +18,9 @@ describe('/api/kill-switch', () => {
       log: { write: (line) => log.push(line) },
     }),
   );
-  let viewer: ApiClient;
-  let analyst: ApiClient;
-  let manager: ApiClient;
+  const viewer = useStarted(() => as(app, 'viewer'));
+  const analyst = useStarted(() => as(app, 'analyst'));
+  const manager = useStarted(() => as(app, 'manager'));
 
   const activate = (body: object = REASON) => analyst.post('/api/kill-switch/activate', body);
   const deactivate = (body: object = REASON) => manager.post('/api/kill-switch/deactivate', body);
@@ -31,14 +30,6 @@ describe('/api/kill-switch', () => {
       active?: boolean;
     };
   const metrics = async () => (await app.get('/metrics')).text;
-
-  beforeAll(async () => {
-    [viewer, analyst, manager] = await Promise.all([
-      as(app, 'viewer'),
-      as(app, 'analyst'),
-      as(app, 'manager'),
-    ]);
-  });
 
   afterEach(() => deactivate());
 

@@ -1,4 +1,3 @@
-import type { ApiClient } from '../support/api-client.js';
 import { TOKENS, verdict } from '../support/fake-messages-answers.js';
 import { FakeMessagesApi } from '../support/fake-messages-api.js';
 import { FakeVendor } from '../support/fake-vendor.js';
@@ -23,10 +22,9 @@ describe('traces of what goes on beside requests', () => {
     }),
   );
   const receiver = useStarted(() => FakeVendor.start());
-  let admin: ApiClient;
+  const admin = useStarted(() => as(traced.app, 'admin'));
 
   beforeAll(async () => {
-    admin = await as(traced.app, 'admin');
     await registerSource(admin);
     // With a latency its actions are called like those of a vendor, instead of ending with their creation.
     const sandbox = { name: 'sandbox', type: 'sandbox', config: { latency_ms: 1 } };

@@ -12,15 +12,12 @@ import {
 import { useStarted } from '../support/use-started.js';
 
 describe('without a verdict', () => {
-  let world: TriageWorld;
-
-  beforeAll(async () => {
-    world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000', AI_TOKENS_PER_HOUR: '1000' });
-  });
+  const world = useStarted(() =>
+    TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000', AI_TOKENS_PER_HOUR: '1000' }),
+  );
   afterEach(async () => {
     await world.database.query('update triage_runs set tokens_at = null');
   });
-  afterAll(() => world?.close());
 
   const untouched = async (id: string) => {
     const incident = await world.read(id);

@@ -1,4 +1,3 @@
-import type { ApiClient } from '../support/api-client.js';
 import { ChangeReader } from '../support/change-reader.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -20,13 +19,11 @@ function alertOf(details: object, severity = 'medium', id = `case-${(nextId += 1
 }
 
 describe('later events about an incident', () => {
-  let admin: ApiClient;
-  let analyst: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
+  const analyst = useStarted(() => as(app, 'analyst'));
   let siem: WebhookSender;
 
   beforeAll(async () => {
-    admin = await as(app, 'admin');
-    analyst = await as(app, 'analyst');
     await registerSource(admin);
     siem = new WebhookSender(app.client);
   });
@@ -296,11 +293,10 @@ describe('what a tool says of the status of its alert', () => {
     status,
     ...more,
   });
-  let analyst: ApiClient;
+  const analyst = useStarted(() => as(app, 'analyst'));
   let sender: WebhookSender;
 
   beforeAll(async () => {
-    analyst = await as(app, 'analyst');
     const mapping = { title: '/name', severity: '/level', event_id: '/id' };
     const more = { format: 'mapping', mapping, min_severity: 'high' };
     await registerSource(await as(app, 'admin'), { ...more, source: 'monitor' });

@@ -7,7 +7,6 @@ import { Transactions } from '../../src/platform/database/transactions.js';
 import { TargetRefusedError } from '../../src/platform/net/net.errors.js';
 import { Targets } from '../../src/platform/net/targets.js';
 import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { eventSchemaErrors } from '../support/notifications/event-contract.js';
 import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';
@@ -28,7 +27,7 @@ describe('deliveries of notifications', () => {
       },
     }),
   );
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
   let names = 0;
 
   const channel = async (more: object = {}, url = receiver.url) => {
@@ -68,10 +67,6 @@ describe('deliveries of notifications', () => {
       async () => (await deliveries(id, '?status=delivered,dead&per_page=100')).data,
       (rows) => rows.length === n,
     );
-
-  beforeAll(async () => {
-    admin = await as(app, 'admin');
-  });
 
   afterEach(async () => {
     const { body } = await admin.get(`${PATH}?per_page=100`);

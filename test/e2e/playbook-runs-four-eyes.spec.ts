@@ -60,8 +60,7 @@ describe('the rule of four eyes and playbooks', () => {
       return await world.clients.viewer.get(`/api/incidents/${incident}`);
     };
     const changeBy = (client: ApiClient, body: object) => async (playbook: string) => {
-      const answer = await client.put(`/api/playbooks/${playbook}`, body);
-      expect(answer.status).toBe(200);
+      expect((await client.put(`/api/playbooks/${playbook}`, body)).status).toBe(200);
     };
 
     it('takes who gave the verdict for who asked', async () => {

@@ -123,8 +123,7 @@ describe('the log of requests', () => {
     const answer = await viewer.get('/api/incidents/a%E2%80%AE%C2%9B31mb', {
       'user-agent': 'x\u009b31mevil',
     });
-    const line = await lineOf(answer);
-    expect(line).toMatchObject({
+    expect(await lineOf(answer)).toMatchObject({
       id: 'a⟦U+202E⟧⟦U+009B⟧31mb',
       user_agent: 'x⟦U+009B⟧31mevil',
     });

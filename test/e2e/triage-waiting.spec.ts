@@ -36,8 +36,7 @@ describe('a triage run that nobody waits for', () => {
     expect(answer.status).toBe(202);
     expect(answer.headers['preference-applied']).toBe('respond-async');
     expect(answer.body.data).toMatchObject({ triage_id: expect.any(String), status: 'queued' });
-    const run = await world.until(id, 'completed');
-    expect(run.triage_id).toBe(answer.body.data.triage_id);
+    expect((await world.until(id, 'completed')).triage_id).toBe(answer.body.data.triage_id);
     expect((await world.read(id)).verdict.classification).toBe('malicious');
   });
 
@@ -89,8 +88,7 @@ describe('a triage run that nobody waits for', () => {
     });
     expect(received.body).toMatchObject({ status: 'accepted' });
     const id = received.body.incident_id as string;
-    const run = await world.until(id, 'completed');
-    expect(run).toMatchObject({
+    expect(await world.until(id, 'completed')).toMatchObject({
       requested_by: 'webhook:siem',
       playbook: 'not-there-yet',
       notes: expect.arrayContaining([expect.stringContaining('There is no enabled playbook')]),
@@ -222,8 +220,7 @@ describe('a triage run that nobody waits for', () => {
     ['the incident was resolved', { status: 'resolved' }],
   ])('is not sent to the model when %s meanwhile, and nobody is alarmed', async (_, change) => {
     const id = await resting();
-    const changed = await world.update(id, change);
-    expect(changed.status).toBe(200);
+    expect((await world.update(id, change)).status).toBe(200);
     const asked = script(world.app, async () => judgement());
     const record = jest.spyOn(world.app.nest.get(DomainEvents), 'record');
     await world.makeDue(id);

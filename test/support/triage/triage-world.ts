@@ -150,16 +150,14 @@ export class TriageWorld extends World {
   async llm(expected: object): Promise<object> {
     return await eventually(
       async () => {
-        const { body } = await this.clients.viewer.get('/health/detailed');
-        return body.components.llm as object;
+        return (await this.clients.viewer.get('/health/detailed')).body.components.llm as object;
       },
       (seen) => isDeepStrictEqual({ ...seen, ...expected }, seen),
     );
   }
 
   async held(): Promise<number> {
-    const { body } = await this.clients.viewer.get('/api/kill-switch');
-    return body.data.held.triage_runs as number;
+    return (await this.clients.viewer.get('/api/kill-switch')).body.data.held.triage_runs as number;
   }
 
   /** The time of the run of an incident has come: its lease, or its wait, is over. */

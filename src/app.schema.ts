@@ -8,11 +8,6 @@ import {
   AuditSealEntity,
 } from './audit/audit.entity.js';
 import { ConnectorEntity } from './connectors/connector.entity.js';
-import {
-  DomainEventEntity,
-  ProcessedEventEntity,
-  UnhandledEventEntity,
-} from './platform/jobs/events/events.entity.js';
 import { IdempotencyKeyEntity } from './platform/idempotency/idempotency-key.entity.js';
 import {
   IncidentCountEntity,
@@ -22,7 +17,7 @@ import {
 import { IncidentEntity } from './incidents/incident.js';
 import { KillSwitchEntity } from './kill-switch/kill-switch.entity.js';
 import { KnownNetworkEntity, SessionEntity } from './auth/sessions/session.entity.js';
-import { WorkEntity } from './platform/work/work.entity.js';
+import { DomainEventEntity, WorkEntity, WorkLaneEntity } from './platform/work/work.entity.js';
 import { SecretKeyEntity } from './platform/secrets/secret-key.entity.js';
 import { UserEntity } from './auth/users/user.entity.js';
 import { BOSS_SCHEMA } from './platform/jobs/pg-boss/boss-options.js';
@@ -85,17 +80,16 @@ export const schema: Schema = {
     PlaybookRunEntity,
     PlaybookRunStepEntity,
     PlaybookVersionEntity,
-    ProcessedEventEntity,
     SecretKeyEntity,
     SessionEntity,
     TriageRunEntity,
-    UnhandledEventEntity,
     UserEntity,
     WebhookEventCountEntity,
     WebhookEventEntity,
     WebhookSeenEventEntity,
     WebhookSourceEntity,
     WorkEntity,
+    WorkLaneEntity,
   ],
   migrations: [FirstSchema1796000000000],
   librarySchemas: [BOSS_SCHEMA],

@@ -8,8 +8,8 @@ import { beginAtZero } from '../platform/metrics/metrics.js';
 import { afterCommit, type Tx } from '../platform/database/transactions.js';
 import { IncidentTimeline } from '../incidents/timeline/incident-timeline.js';
 import type { NewTimelineEntry, TimelineDetails } from '../incidents/timeline/timeline-entry.js';
-import { eventOf, type NewEvent } from '../platform/jobs/events/domain-event.js';
-import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import { eventOf, type NewEvent } from '../platform/work/domain-event.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
 import type { Severity } from '../incidents/incident.js';
 import {
   type Action,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { NewEvent } from '../platform/jobs/events/domain-event.js';
+import type { NewEvent } from '../platform/work/domain-event.js';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import {
   type IncidentChange,

@@ -15,8 +15,8 @@ import {
 } from '../platform/database/transactions.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { beginAtZero } from '../platform/metrics/metrics.js';
-import { eventOf } from '../platform/jobs/events/domain-event.js';
-import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import { eventOf } from '../platform/work/domain-event.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
 import { eventsOfCreation, INCIDENT_EVENTS } from './change-records.js';
 import { IncidentInsertRepository, type Numbers } from './records/incident.repository.js';
 import type { InsertedIncident, Insertion } from './records/incident.sql.js';

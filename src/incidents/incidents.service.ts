@@ -22,7 +22,7 @@ import { isUuid } from '../platform/ids.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
 import {
   type ChangeOrigin,
   applyChange,

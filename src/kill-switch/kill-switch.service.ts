@@ -8,7 +8,7 @@ import { ReservedConnections } from '../platform/database/reserved-connections.j
 import type { Participant, Tx } from '../platform/database/transactions.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import type { Caller } from '../platform/http/caller.js';
-import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import {
   type HeldCounts,
@@ -99,7 +99,7 @@ export class KillSwitchService implements OnModuleInit {
     { reason, discard }: { readonly reason: string; readonly discard: boolean },
     idempotency: Participant<Deactivated>,
   ): Promise<Deactivated> {
-    return await this.connections.run<Deactivated>(
+    const state = await this.connections.run<Deactivated>(
       async (tx) => {
         await this.lock(tx);
         const changed = await this.repository.deactivate(tx, reason, caller.name);
@@ -111,6 +111,8 @@ export class KillSwitchService implements OnModuleInit {
       caller,
       idempotency,
     );
+    this.killSwitch.turnedOff();
+    return state;
   }
 
   /**

@@ -144,6 +144,7 @@ export class KillSwitch {
   private readonly claimedIn = new WeakMap<Tx, Promise<PermitTimes>>();
   private readonly countsInFlight: (() => Promise<number>)[] = [];
   private readonly held = new Map<HeldName, HeldWork>();
+  private readonly wakers: (() => void)[] = [];
 
   constructor(
     private readonly transactions: Transactions,
@@ -194,6 +195,16 @@ export class KillSwitch {
       .then((counts) => counts.reduce((sum, count) => sum + count, 0))
       .catch(() => undefined);
     return await within(COUNT_PATIENCE_MS, counting, () => undefined);
+  }
+
+  /** Call it in `onModuleInit`. `wake` is called after this replica turned the switch off. Other replicas poll. */
+  onTurnedOff(wake: () => void): void {
+    this.wakers.push(wake);
+  }
+
+  /** The switch is off now: what waited for that goes on. */
+  turnedOff(): void {
+    for (const wake of this.wakers) wake();
   }
 
   countHeld(): Promise<HeldCounts> {

@@ -16,9 +16,7 @@ import { OutboundHttp } from './net/outbound-http.js';
 import { OutboundSmtp } from './net/outbound-smtp.js';
 import { Resolver, Targets } from './net/targets.js';
 import { Jobs, DeadJobs } from './jobs/jobs.js';
-import { DomainEvents } from './jobs/events/domain-events.js';
-import { EventOutbox } from './jobs/events/event-outbox.js';
-import { ProcessedEvents, UnhandledEvents } from './jobs/events/handled-events.js';
+import { DomainEvents } from './work/domain-events.js';
 import { PgBossDeadJobs, PgBossJobs } from './jobs/pg-boss/pg-boss-jobs.js';
 import { Work } from './work/work.js';
 import { WorkRepository } from './work/work.repository.js';
@@ -136,9 +134,6 @@ async function jobsHealth(jobs: Jobs): Promise<ComponentHealth> {
     { provide: DeadJobs, useClass: PgBossDeadJobs },
     Work,
     WorkRepository,
-    EventOutbox,
-    ProcessedEvents,
-    UnhandledEvents,
     DomainEvents,
   ],
   exports: [Jobs, DeadJobs, DomainEvents, Work],

@@ -1,8 +1,7 @@
 // SQL: creation is the hot path, one statement for a whole batch with its audit records and events.
 import { type LockedIncident, type NewIncident, reportedMail } from '../incident.js';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/audit-log.js';
-import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
-import { eventRows, insertEvents } from '../../platform/jobs/events/event-outbox.js';
+import { type DomainEvent, eventRows, insertEvents } from '../../platform/work/domain-event.js';
 
 /** Columns read by statements that lock incidents against changes. */
 export const LOCKED_COLUMNS = `id, incident_number, incident_type, title, severity, status,

@@ -2,7 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { Statements, type Statement } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
-import { type Again, type Claimed, type NewWork, Urgency } from './kind.js';
+import { type Again, type Claimed, type Kind, type NewWork, Urgency } from './kind.js';
 import type { WorkEntity } from './work.entity.js';
 
 /** Free places of a lane on this replica. */
@@ -214,6 +214,16 @@ const ENSURE: Statement = {
     on conflict (kind, ref) do nothing`,
 };
 
+const ENSURE_LANES: Statement = {
+  name: 'work_ensure_lanes',
+  text: `
+    insert into work_lanes (lane, types, payload)
+    select lane, types, payload
+      from jsonb_to_recordset($1::jsonb) as wanted (lane text, types text[], payload text) order by lane
+    on conflict (lane) do update set types = excluded.types, payload = excluded.payload
+     where (work_lanes.types, work_lanes.payload) is distinct from (excluded.types, excluded.payload)`,
+};
+
 const LIMIT_LOCK_WAITS: Statement = {
   name: 'work_limit_lock_waits',
   text: `select set_config('lock_timeout', $1, true)`,
@@ -267,6 +277,14 @@ export class WorkRepository {
     await this.statements.rows(ENSURE, [kinds, ONLY_REF, Urgency.Normal]);
   }
 
+  /** Lets domain events become work of these kinds. */
+  async ensureLanes(kinds: readonly Kind[]): Promise<void> {
+    const lanes = kinds.flatMap(({ name, news }) =>
+      news ? [{ lane: name, types: news.types, payload: news.where }] : [],
+    );
+    await this.statements.rows(ENSURE_LANES, [JSON.stringify(lanes)]);
+  }
+
   async limitLockWaits(tx: Tx, ms: number): Promise<void> {
     await this.statements.rowsIn(tx, LIMIT_LOCK_WAITS, [String(ms)]);
   }
@@ -286,7 +304,10 @@ export class WorkRepository {
       ClaimedRow & { readonly has_lifted: boolean; readonly at: Date }
     >(LOOK, values);
     const [{ has_lifted, at }] = rows as [(typeof rows)[number]];
-    return { claimed: rows.filter(({ id }) => id !== null), hasLifted: has_lifted, at };
+    const claimed = rows
+      .filter(({ id }) => id !== null)
+      .sort((one, other) => Number(one.id) - Number(other.id));
+    return { claimed, hasLifted: has_lifted, at };
   }
 
   /** Claims in a transaction that has passed the gate of the lanes. */

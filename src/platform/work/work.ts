@@ -15,7 +15,7 @@ import { WorkRepository } from './work.repository.js';
 const LARGEST_DATA_BYTES = 1024 * 1024;
 /** Part of the grace period that is left for the steps after the work. */
 const GRACE_MARGIN_MS = 500;
-/** A restore may remove the rows of the timers. */
+/** A restore may remove the rows of timers and lanes. */
 const REGISTERED_FOR_MS = 60_000;
 const TIMER_LIMIT_MS = 900_000;
 const TIMERS = 'every.';
@@ -93,7 +93,9 @@ export class Work
     this.worker.wake();
   }
 
-  onApplicationBootstrap(): void {
+  /** Lanes have to be there before the first event. Without a database there is none, and the worker tries again. */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.register().catch(() => undefined);
     this.worker.start();
   }
 
@@ -109,6 +111,7 @@ export class Work
 
   private async register(): Promise<void> {
     if (performance.now() - this.registeredAt < REGISTERED_FOR_MS) return;
+    await this.repository.ensureLanes([...this.kinds.values()]);
     await this.repository.ensure([...this.kinds.keys()].filter((name) => name.startsWith(TIMERS)));
     this.registeredAt = performance.now();
   }

@@ -9,14 +9,10 @@ export const hangingQueue = defineQueue<{ n: number }>('hanging');
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Writes each event's subject into the table `heard`, once. */
-export function listenOnce({ events, transactions }: Replica): void {
-  events.on(['counted'], 'counter', async (event) =>
-    transactions.run(async (tx) => {
-      if (await events.firstTime(tx, 'counter', event)) {
-        await tx.query('insert into heard values ($1)', [event.subject.id]);
-      }
-    }),
-  );
+export function listenOnce({ events }: Replica): void {
+  events.inTransaction({ types: ['counted'] }, 'counter', async (tx, heard) => {
+    for (const { subject } of heard) await tx.query('insert into heard values ($1)', [subject.id]);
+  });
 }
 
 /** Points at which the process stops for ever, in their order. */

@@ -14,7 +14,7 @@ import { createDataSource } from '../../../src/platform/database/data-source.js'
 import { Transactions } from '../../../src/platform/database/transactions.js';
 import { DeadJobs, Jobs } from '../../../src/platform/jobs/jobs.js';
 import { Work } from '../../../src/platform/work/work.js';
-import { DomainEvents } from '../../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../../src/platform/work/domain-events.js';
 
 const silent: LoggerService = { log() {}, error() {}, warn() {} };
 

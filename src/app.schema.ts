@@ -20,8 +20,6 @@ import { KnownNetworkEntity, SessionEntity } from './auth/sessions/session.entit
 import { DomainEventEntity, WorkEntity, WorkLaneEntity } from './platform/work/work.entity.js';
 import { SecretKeyEntity } from './platform/secrets/secret-key.entity.js';
 import { UserEntity } from './auth/users/user.entity.js';
-import { BOSS_SCHEMA } from './platform/jobs/pg-boss/boss-options.js';
-import { installBoss } from './platform/jobs/pg-boss/boss-instance.js';
 import type { Schema } from './platform/database/data-source.js';
 import { FirstSchema1796000000000 } from './migrations/1796000000000-first-schema.js';
 import { NotificationChannelEntity } from './notifications/records/notification-channel.entity.js';
@@ -92,8 +90,6 @@ export const schema: Schema = {
     WorkLaneEntity,
   ],
   migrations: [FirstSchema1796000000000],
-  librarySchemas: [BOSS_SCHEMA],
-  installLibraries: installBoss,
 };
 
 /**

@@ -41,7 +41,7 @@ export interface Claimed<D = unknown> {
 export interface Again {
   readonly inMs: number;
   readonly why?: string;
-  /** Default: true. Work is dead after a limited number of attempts. */
+  /** Default: true. Work is dead after a limited number of attempts; otherwise they start anew. */
   readonly countsAsAttempt?: boolean;
 }
 

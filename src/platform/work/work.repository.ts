@@ -79,9 +79,9 @@ const ADD: Statement = {
       attempts = case when work.died_at is null then work.attempts else 0 end,
       added_at = case when work.died_at is null then work.added_at else now() end,
       woken = ${IN_WORK},
-      ready = case when ${IN_WORK} then false when work.line is null then excluded.ready
+      ready = case when ${IN_WORK} then false when work.line is null then work.ready or excluded.ready
                    else work.ready or work.died_at is not null end,
-      due_at = case when ${IN_WORK} then work.due_at when work.line is null then excluded.due_at
+      due_at = case when ${IN_WORK} then work.due_at when work.line is null then least(work.due_at, excluded.due_at)
                     when work.died_at is not null then now() else work.due_at end`,
 };
 
@@ -179,8 +179,7 @@ const END: Statement = {
              ready = mine.outcome = 'woken' or mine.outcome = 'again' and mine.again_ms = 0,
              due_at = now() + coalesce(mine.again_ms, 0) * interval '1 ms',
              worker = null, woken = false,
-             attempts = case when mine.outcome = 'woken' then 0
-                             when mine.is_counted then attempts else greatest(0, attempts - 1) end,
+             attempts = case when mine.outcome = 'woken' or not mine.is_counted then 0 else attempts end,
              state = case when mine.outcome = 'woken' then null else coalesce(mine.new_state, state) end,
              error = coalesce(mine.died_of, mine.why),
              died_at = case when mine.outcome = 'dead' then now() end,

@@ -18,7 +18,7 @@ const GRACE_MARGIN_MS = 500;
 /** A restore may remove the rows of timers and lanes. */
 const REGISTERED_FOR_MS = 60_000;
 const TIMER_LIMIT_MS = 900_000;
-const TIMERS = 'every.';
+export const TIMERS = 'every.';
 
 /**
  * The work engine. Work is a row in PostgreSQL: added in the transaction of the caller, claimed by one replica, done at
@@ -86,6 +86,11 @@ export class Work
   /** Removes work in the transaction of the caller. Returns the number of removed rows. */
   async cancel(tx: Tx, kind: Pick<Kind, 'name'>, refs: readonly string[]): Promise<number> {
     return await this.repository.cancel(tx, kind.name, refs);
+  }
+
+  /** Whether this replica works; false while the database is unreachable at the start. */
+  get started(): boolean {
+    return this.registeredAt > -Infinity;
   }
 
   /** Looks for work at once. */

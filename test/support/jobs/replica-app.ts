@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineQueue } from '../../../src/platform/jobs/jobs.js';
 import { afterCommit } from '../../../src/platform/database/transactions.js';
 import { Replica } from './replica.js';
-
-/** The queue whose job the process takes and never finishes. */
-export const hangingQueue = defineQueue<{ n: number }>('hanging');
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -67,11 +63,6 @@ async function main(url: string, part: string): Promise<void> {
     haveEffects(replica, async (reached) => {
       if (reached !== point) return;
       say(point);
-      await sleep(600_000);
-    });
-  } else if (part === 'hang') {
-    replica.jobs.work(hangingQueue, async ({ n }) => {
-      say(`took ${n}`);
       await sleep(600_000);
     });
   } else listenOnce(replica);

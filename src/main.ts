@@ -36,16 +36,13 @@ async function main(): Promise<void> {
     const who = await app.get(WhoCanLogIn).inWords();
     await claim.release();
     await app.listen(settings.port, settings.host);
-    reportStart(settings, logger, { place: database.place, who, url: await app.getUrl() });
+    reportStart(logger, database.place, who, await app.getUrl());
+    if (process.stdout.isTTY) logger.level = settings.logLevel;
     return { app, database, endTracing };
   });
 }
 
-function reportStart(
-  settings: Settings,
-  logger: Logger,
-  { place, who, url }: Readonly<Record<'place' | 'who' | 'url', string>>,
-): void {
+function reportStart(logger: Logger, place: string, who: string, url: string): void {
   const readyAfterMs = Math.round(process.uptime() * 1000);
   if (!process.stdout.isTTY) {
     logger.info({ who_can_log_in: who }, `Who can log in: ${who}.`);
@@ -61,7 +58,6 @@ Log in as  ${who}
 Addresses  API ${url}/api, documentation ${url}/docs
 Ready      after ${(readyAfterMs / 1000).toFixed(1)} s; Ctrl+C stops it
 `);
-  logger.level = settings.logLevel;
 }
 
 interface Service {
@@ -101,7 +97,8 @@ async function stop(service: Service, settings: Settings, logger: Logger): Promi
   app.get(Draining).begin();
   await sleep(settings.shutdownDelayMs);
   const server: Server = app.getHttpServer();
-  const listenerClosed = closed(server);
+  // Accepts no more connections. Ends after the last response; idle connections are closed at once.
+  const listenerClosed = new Promise((resolve) => server.close(resolve));
   app.get(OpenConnections).closeUnused();
   const finished = Promise.all([listenerClosed, app.close()]).then(
     () => true,
@@ -118,11 +115,6 @@ async function stop(service: Service, settings: Settings, logger: Logger): Promi
     logger.error({ err: error }, 'The database was not closed cleanly.');
   });
   await Promise.all([databaseClosed, endTracing()]);
-}
-
-/** Accepts no more connections. Resolves after the last response; idle connections are closed at once. */
-function closed(server: Server): Promise<void> {
-  return new Promise((resolve) => server.close(() => resolve()));
 }
 
 main().catch((error: unknown) => {

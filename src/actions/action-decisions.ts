@@ -5,13 +5,16 @@ import type { Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { IncidentsService, IncidentEndings } from '../incidents/incidents.service.js';
-import { type Action, SYSTEM, withExpiry } from './action.js';
+import { type Action, askersOf, SYSTEM, withExpiry } from './action.js';
 import { ActionRecorder } from './action-records.js';
-import { type ActionRoute, ActionsRepository, type Approval } from './actions.repository.js';
+import { type ActionRoute, ActionsRepository, REJECTABLE } from './actions.repository.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import type { Caller } from '../platform/http/caller.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { resultOfLoss } from './execution/execution-rules.js';
+import { SamePerson } from '../auth/authorisation.js';
+import type { Principal } from '../auth/principal.js';
+import type { ApprovalLevel } from '../platform/access/roles.js';
 
 export interface LockedAction {
   readonly action: Action;
@@ -19,21 +22,62 @@ export interface LockedAction {
   readonly incident?: LockedIncident;
 }
 
-type ApprovalToGive = Pick<Approval, 'by' | 'level' | 'comment' | 'connectorId'>;
+interface Approval {
+  readonly by: string;
+  /** Level that the action needed at the decision, never below the level at the request. */
+  readonly level: ApprovalLevel;
+  readonly comment?: string;
+  /** Connector that the action is claimed for. */
+  readonly connectorId?: string;
+}
 
-/** Approves, rejects and expires actions that wait for approval. The caller judges who may decide. */
+/**
+ * Approves, rejects and expires actions that wait for approval; the caller judges who may decide. Ends actions that have not
+ * begun: when held actions are discarded, when an incident is deleted or closed with `pending: withdraw`, and when a playbook run
+ * is cancelled.
+ */
 @Injectable()
-export class ActionDecisions {
+export class ActionDecisions implements OnModuleInit {
   constructor(
+    private readonly killSwitch: KillSwitch,
+    private readonly endings: IncidentEndings,
     private readonly incidents: IncidentsService,
     private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
     private readonly runs: AwaitedRuns,
+    private readonly persons: SamePerson,
     private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
 
-  /** What has to be known of an action before the transaction that locks it. Throws NotFoundError. */
+  onModuleInit(): void {
+    this.killSwitch.registerInFlight(() => this.actions.countUnderWay());
+    this.killSwitch.registerHeld('actions', {
+      count: () => this.actions.countUnclaimed(),
+      discard: (tx, caller) => this.discard(tx, caller),
+    });
+    const withdraw = async (tx: Tx, incident_id: string, by: string, reason: string) =>
+      (await this.rejectAll(tx, { incident_id, ...REJECTABLE.any }, by, reason)).length;
+    this.endings.register({
+      onDeleted: async (tx, incidentId) => {
+        await withdraw(tx, incidentId, SYSTEM, 'Its incident was deleted.');
+      },
+      pending: {
+        name: 'actions',
+        count: (tx, incidentId) => this.actions.countWaitingOf(tx, incidentId),
+        withdraw,
+      },
+    });
+  }
+
+  /** Whether four eyes are required and the caller is a requester of the action. */
+  async isOwnRequest(tx: Tx, caller: Principal, action: Action): Promise<boolean> {
+    return (
+      this.settings.approvalFourEyes && (await this.persons.isAmong(tx, caller, askersOf(action)))
+    );
+  }
+
+  /** Returns the facts about an action that are needed before the transaction that locks it. Throws NotFoundError. */
   async routeTo(id: string): Promise<ActionRoute> {
     const route = await this.actions.findRoute(id);
     if (!route) throw new NotFoundError('Action');
@@ -45,8 +89,7 @@ export class ActionDecisions {
    * two never wait for each other. Throws NotFoundError.
    */
   async lock(tx: Tx, { id, incident_id }: ActionRoute): Promise<LockedAction> {
-    const incident =
-      incident_id === undefined ? undefined : await this.incidents.lockForShare(tx, incident_id);
+    const incident = incident_id ? await this.incidents.lockForShare(tx, incident_id) : undefined;
     const action = await this.actions.lockById(tx, id);
     if (!action) throw new NotFoundError('Action');
     return { action, incident };
@@ -54,24 +97,40 @@ export class ActionDecisions {
 
   /**
    * Approves the action and claims it for its connector, for which the transaction needs a permit. The caller runs the action.
-   * Undefined if the action does not wait for approval, or waited too long.
+   * `undefined` if the action does not wait for approval, or waited too long.
    */
-  async approve(tx: Tx, id: string, approval: ApprovalToGive): Promise<Action | undefined> {
-    const approved = await this.actions.approve(tx, id, {
-      ...approval,
-      at: this.clock.now(),
-      leaseMs: approval.connectorId ? this.settings.actionLeaseMs : this.runs.graceMs,
-      ttlMinutes: this.settings.approvalTtlMinutes,
-    });
-    if (approved) await this.recorder.record(tx, 'approved', approval.by, [approved]);
+  async approve(
+    tx: Tx,
+    id: string,
+    { by, level, comment, connectorId }: Approval,
+  ): Promise<Action | undefined> {
+    const approved = await this.actions.approve(
+      tx,
+      id,
+      {
+        approved_by: by,
+        approved_at: this.clock.now(),
+        comment,
+        approval_level: level === 'none' ? undefined : level,
+      },
+      {
+        connectorId,
+        leaseMs: connectorId ? this.settings.actionLeaseMs : this.runs.graceMs,
+        ttlMinutes: this.settings.approvalTtlMinutes,
+      },
+    );
+    if (approved) await this.recorder.record(tx, 'approved', by, [approved]);
     return approved;
   }
 
-  /** Undefined if the action no longer waits for approval. */
+  /** `undefined` if the action no longer waits for approval. */
   async reject(tx: Tx, id: string, by: string, reason: string): Promise<Action | undefined> {
-    const rejected = await this.actions.reject(tx, id, { by, at: this.clock.now(), reason });
-    if (rejected) await this.recorder.record(tx, 'rejected', by, [rejected]);
-    return rejected;
+    return (await this.rejectAll(tx, { id, ...REJECTABLE.waiting }, by, reason))[0];
+  }
+
+  /** Rejects the action if it has not begun. Does nothing if it has begun or waits for approval. */
+  async withdraw(tx: Tx, id: string, by: string, reason: string): Promise<void> {
+    await this.rejectAll(tx, { id, ...REJECTABLE.unclaimed }, by, reason);
   }
 
   /** Reason for the rejection of an action that nobody decided on in time. */
@@ -80,7 +139,7 @@ export class ActionDecisions {
     return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
   }
 
-  /** Reminds of at most `limit` actions that expire soon. Returns their number. */
+  /** Sends reminders of at most `limit` actions that expire soon. Returns their number. */
   async remindOfExpiry(tx: Tx, limit: number): Promise<number> {
     const ttl = this.settings.approvalTtlMinutes;
     const expiring = await this.actions.remind(tx, ttl, limit);
@@ -93,80 +152,37 @@ export class ActionDecisions {
 
   /** Rejects at most `limit` actions that nobody decided on in time. Returns their number. */
   async rejectExpired(tx: Tx, limit: number): Promise<number> {
-    const reason = this.expiredReason;
-    const rejection = { by: SYSTEM, at: this.clock.now(), reason, code: 'expired' } as const;
+    const rejection = {
+      ...this.rejection(SYSTEM, this.expiredReason),
+      rejection_code: 'expired',
+    } as const;
     const ttl = this.settings.approvalTtlMinutes;
     const rejected = await this.actions.rejectExpired(tx, ttl, rejection, limit);
     await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
     return rejected.length;
   }
-}
-
-/**
- * Ends actions that have not begun: when a held action is discarded, when an incident is deleted or closed with
- * `pending: withdraw`, and when a playbook run is cancelled. It also counts held actions and calls under way for the kill
- * switch.
- */
-@Injectable()
-export class ActionWithdrawal implements OnModuleInit {
-  constructor(
-    private readonly killSwitch: KillSwitch,
-    private readonly endings: IncidentEndings,
-    private readonly actions: ActionsRepository,
-    private readonly recorder: ActionRecorder,
-    private readonly clock: Clock,
-  ) {}
-
-  onModuleInit(): void {
-    this.killSwitch.registerInFlight(() => this.actions.countUnderWay());
-    this.killSwitch.registerHeld('actions', {
-      count: () => this.actions.countUnclaimed(),
-      discard: (tx, caller) => this.discard(tx, caller),
-    });
-    this.endings.register({
-      onDeleted: async (tx, incidentId) => {
-        await this.rejectOfIncident(tx, incidentId, SYSTEM, 'Its incident was deleted.');
-      },
-      pending: {
-        name: 'actions',
-        count: (tx, incidentId) => this.actions.countPendingOf(tx, incidentId),
-        withdraw: (...ending) => this.rejectOfIncident(...ending),
-      },
-    });
-  }
-
-  /** Rejects the action if it has not begun. Does nothing if it has begun or waits for approval. */
-  async withdraw(tx: Tx, id: string, by: string, reason: string): Promise<void> {
-    const rejection = { by, at: this.clock.now(), reason };
-    const rejected = await this.actions.rejectUnclaimed(tx, id, rejection);
-    if (rejected) await this.recorder.record(tx, 'rejected', by, [rejected]);
-  }
 
   private async discard(tx: Tx, caller: Caller): Promise<number> {
-    const at = this.clock.now();
-    const reason = `Discarded by ${caller.name}, who turned the kill switch off.`;
-    const rejected = await this.actions.rejectHeld(tx, { by: SYSTEM, at, reason });
-    await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
-    const unknown = resultOfLoss({
-      kind: 'stopped',
-      message: reason,
-      sent: true,
-      idempotent: false,
-    });
-    const failed = await this.actions.failHeld(tx, unknown, at);
+    const message = `Discarded by ${caller.name}, who turned the kill switch off.`;
+    const rejected = await this.rejectAll(tx, REJECTABLE.unclaimed, SYSTEM, message);
+    const loss = { kind: 'stopped', message, sent: true, idempotent: false } as const;
+    const failed = await this.actions.failSent(tx, resultOfLoss(loss), this.clock.now());
     await this.recorder.record(tx, 'failed', SYSTEM, failed);
     return rejected.length + failed.length;
   }
 
-  private async rejectOfIncident(
+  private async rejectAll(
     tx: Tx,
-    incidentId: string,
+    where: Parameters<ActionsRepository['reject']>[1],
     by: string,
     reason: string,
-  ): Promise<number> {
-    const rejection = { by, at: this.clock.now(), reason };
-    const rejected = await this.actions.rejectOfIncident(tx, incidentId, rejection);
+  ): Promise<Action[]> {
+    const rejected = await this.actions.reject(tx, where, this.rejection(by, reason));
     await this.recorder.record(tx, 'rejected', by, rejected);
-    return rejected.length;
+    return rejected;
+  }
+
+  private rejection(by: string, reason: string) {
+    return { rejected_by: by, rejected_at: this.clock.now(), rejection_reason: reason };
   }
 }

@@ -6,19 +6,15 @@ import { AuditLog } from '../audit/audit-log.js';
 import { Clock } from '../platform/clock.js';
 import { beginAtZero } from '../platform/metrics/metrics.js';
 import { afterCommit, type Tx } from '../platform/database/transactions.js';
-import { IncidentTimeline } from '../incidents/timeline/incident-timeline.js';
-import type { NewTimelineEntry, TimelineDetails } from '../incidents/timeline/timeline-entry.js';
-import { eventOf, type NewEvent } from '../platform/work/domain-event.js';
+import {
+  IncidentTimeline,
+  type NewTimelineEntry,
+  type TimelineDetails,
+} from '../incidents/timeline/incident-timeline.js';
+import { type DomainEvent, eventOf } from '../platform/work/domain-event.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
 import type { Severity } from '../incidents/incident.js';
-import {
-  type Action,
-  FAILURE_CODES,
-  type FailureCode,
-  hasEnded,
-  type RequiredLevel,
-  shownActionId,
-} from './action.js';
+import { type Action, FAILURE_CODES, type FailureCode, hasEnded, withShownIds } from './action.js';
 import { ACTION_TYPES, actionType } from '../action-catalogue/action-types.js';
 import { RequiredLevels } from './required-levels.js';
 import { Statements } from '../platform/database/statements.js';
@@ -26,62 +22,62 @@ import { type ChangeRecords, INSERT_RECORDS, recordValues } from './action-rows.
 import { shortened, titleLine } from '../incidents/raw-data-text.js';
 import { shownStart, storable } from '../platform/text.js';
 
-/** The domain events of this module, by their names. */
 export const ACTION_EVENTS = {
   pendingApproval: 'action.pending_approval',
-  /** Half, and then nine tenths, of its time for approval is over. */
+  /** Sent after half and after nine tenths of the approval window. */
   expiring: 'action.expiring',
-  /** Of a playbook's action alone: its run waits for nobody any more. */
+  /** Only for the action of a playbook, whose run waits for it. */
   approved: 'action.approved',
   completed: 'action.completed',
   failed: 'action.failed',
   rejected: 'action.rejected',
 } as const;
 
-/** What the events of this module carry. */
-export interface ActionEventPayload {
+export interface ActionEventPayload extends Pick<
+  Action,
+  | 'requested_by'
+  | 'approved_by'
+  | 'rejected_by'
+  | 'incident_id'
+  | 'approval_level'
+  | 'rollback_of'
+  | 'playbook_run_id'
+> {
   readonly action_type: string;
-  /** What the action is done to: the value of its first parameter, cut when it is long. */
+  /** Value of the first parameter, shortened. */
   readonly target: string;
-  readonly requested_by: string;
-  /** Why it was asked for. */
+  /** Reason of the requester, shortened. */
   readonly reason?: string;
-  /** While it waits for approval: until when. */
+  /** End of the approval window, while the action waits for approval. */
   readonly expires_at?: string;
-  readonly approved_by?: string;
-  readonly rejected_by?: string;
-  readonly incident_id?: string;
-  /** Of the incident at that time, like the severity. */
+  /** Number, title and severity of the incident at the time of the event. */
   readonly incident_number?: string;
   readonly incident_title?: string;
   readonly severity?: Severity;
-  readonly approval_level?: RequiredLevel;
-  /** While it waits for approval: why it needs a higher level than its type. */
+  /** While the action waits for approval: why it needs a higher level than its type. */
   readonly level_reason?: string;
-  readonly rollback_of?: string;
-  readonly playbook_run_id?: string;
   readonly message?: string;
-  /** Why it failed. */
   readonly code?: FailureCode;
-  /** A sandbox answered, and nothing happened outside the service. */
+  /** The sandbox answered, and nothing happened outside the service. */
   readonly simulated?: true;
-  /** It ended in the transaction that created it, so nobody waits for its end. Channels are not told. */
+  /** The action ended in the transaction that created it, so nobody waits for its end. Channels do not report it. */
   readonly at_once?: true;
 }
 
-/** One change of one action, and who made it. */
+export type ActionChange = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
+
 export interface ActionChanged {
   readonly change: ActionChange;
   readonly actor: string;
-  /** As it is after the change. */
+  /** The action after the change. */
   readonly action: Action;
   /** The action ends in the transaction that creates it. */
   readonly atOnce?: true;
 }
 
 /**
- * Records each change of actions in the transaction that makes it: an audit record, a line in the incident's timeline, and
- * the event for the modules above. Metrics count it when the transaction has committed.
+ * Records each change of actions in the transaction of the change: an audit record, a timeline entry of the incident, and the
+ * event for the modules above. Metrics count the change after the commit.
  */
 @Injectable()
 export class ActionRecorder implements OnModuleInit {
@@ -103,122 +99,83 @@ export class ActionRecorder implements OnModuleInit {
     beginAtZero(this.failures, { action_type: ACTION_TYPES, code: FAILURE_CODES });
   }
 
+  /** Records one change of many actions, in one statement. */
   async record(
     tx: Tx,
     change: ActionChange,
     actor: string,
     actions: readonly Action[],
   ): Promise<void> {
-    await this.recordAll(
-      tx,
-      actions.map((action) => ({ change, actor, action })),
-    );
-  }
-
-  /** Tells that they expire soon. Nobody changed them, so there is nothing else to record. */
-  async remind(tx: Tx, actions: readonly Action[]): Promise<void> {
-    for (const action of actions) {
-      await this.events.record(
-        tx,
-        this.withReason(actionEvent(ACTION_EVENTS.expiring, action), action),
-      );
-    }
-  }
-
-  /** Many changes of many actors, in one statement. */
-  async recordAll(tx: Tx, changes: readonly ActionChanged[]): Promise<void> {
-    if (changes.length === 0) return;
+    if (actions.length === 0) return;
+    const changes = actions.map((action) => ({ change, actor, action }));
     const records = this.recordsOf(changes);
     await this.statements.rowsIn(tx, INSERT_RECORDS, recordValues(records));
     afterCommit(tx, () => this.recorded(records, changes));
   }
 
-  /** For a hot path that inserts the records in the statement of its change (see ActionEndings). */
+  /** Sends the event that the actions expire soon. The actions did not change, so there is nothing else to record. */
+  async remind(tx: Tx, actions: readonly Action[]): Promise<void> {
+    const { expiring: type } = ACTION_EVENTS;
+    for (const action of actions.map(withShownIds)) {
+      const payload = this.payloadOf(type, action);
+      await this.events.record(tx, { type, subject: subjectOf(action), payload });
+    }
+  }
+
+  /** For a statement that inserts the records together with the change. */
   recordsOf(changes: readonly ActionChanged[]): ChangeRecords {
-    const now = this.clock.now();
+    const shown = changes.map((one) => ({ ...one, action: withShownIds(one.action) }));
     return {
-      audit: this.audit.valuesOfAll(changes.map(auditEntryOf)),
-      timeline: this.timeline.valuesOf(changes.flatMap(timelineOf)),
-      events: changes.flatMap((one) => this.toldOf(one)).map((event) => eventOf(event, now)),
+      audit: this.audit.valuesOfAll(shown.map(auditEntryOf)),
+      timeline: this.timeline.valuesOf(shown.flatMap(timelineOf)),
+      events: shown.flatMap((one) => this.eventsOf(one)),
     };
   }
 
-  /** To be called when that statement has committed, with the changes that it has really made. */
+  /** Call it after the commit of that statement, with the changes that it made. */
   recorded({ events }: ChangeRecords, changes: readonly ActionChanged[]): void {
     if (events.length > 0) this.events.wake();
-    for (const changed of changes) this.count(changed);
+    for (const { change, action } of changes) {
+      if (change !== 'completed' && change !== 'failed') continue;
+      const { action_type, status, result } = action;
+      this.executed.inc({ action_type, status });
+      if (result?.code) this.failures.inc({ action_type, code: result.code });
+    }
   }
 
-  private toldOf(changed: ActionChanged): NewEvent<ActionEventPayload>[] {
-    return eventsOf(changed).map((event) =>
-      event.type === ACTION_EVENTS.pendingApproval ? this.withReason(event, changed.action) : event,
-    );
+  private eventsOf({ change, action, atOnce }: ActionChanged): DomainEvent[] {
+    const type = eventTypeOf(change, action);
+    if (!type) return [];
+    const payload = { ...this.payloadOf(type, action), at_once: atOnce };
+    return [eventOf({ type, subject: subjectOf(action), payload }, this.clock.now())];
   }
 
-  private withReason(
-    event: NewEvent<ActionEventPayload>,
-    action: Action,
-  ): NewEvent<ActionEventPayload> {
-    const level_reason = this.levels.reasonFor(action);
-    return level_reason ? { ...event, payload: { ...event.payload, level_reason } } : event;
+  private payloadOf(type: string, action: Action): ActionEventPayload {
+    const { action_type, requested_by, incident, result } = action;
+    const { approved_by, rejected_by, incident_id, approval_level } = action;
+    const waits = type === ACTION_EVENTS.pendingApproval || type === ACTION_EVENTS.expiring;
+    const reason = reasonOf(action);
+    return {
+      action_type,
+      target: targetOf(action),
+      requested_by,
+      reason: reason && shownStart(reason, LONGEST_REASON),
+      expires_at: action.expires_at?.toISOString(),
+      approved_by,
+      rejected_by,
+      incident_id,
+      incident_number: incident?.incident_number,
+      incident_title: incident?.title,
+      severity: incident?.severity,
+      approval_level,
+      level_reason: waits ? this.levels.reasonFor(action) : undefined,
+      rollback_of: action.rollback_of,
+      playbook_run_id: action.playbook_run_id,
+      message: messageOf(action),
+      code: result?.code,
+      simulated: result?.simulated && true,
+    };
   }
-
-  private count({ change, action: { action_type, status, result } }: ActionChanged): void {
-    if (change !== 'completed' && change !== 'failed') return;
-    this.executed.inc({ action_type, status });
-    if (result?.code) this.failures.inc({ action_type, code: result.code });
-  }
-}
-
-function auditEntryOf({ change, actor, action }: ActionChanged): AuditEntry {
-  const subject = { type: 'action', id: shownActionId(action.id) };
-  return { actor, action: `action.${change}`, subject, details: auditDetails(change, action) };
-}
-
-function timelineOf({ change, actor, action }: ActionChanged): NewTimelineEntry[] {
-  const { incident_id, id } = action;
-  if (incident_id === undefined) return [];
-  const subject = { type: 'action', id: shownActionId(id) };
-  return [
-    {
-      incidentId: incident_id,
-      event: `action_${change}`,
-      actor,
-      summary: changeInWords(change, action),
-      subject,
-      details: timelineDetails(change, action),
-    },
-  ];
-}
-
-function eventsOf({ change, action, atOnce }: ActionChanged) {
-  const type = eventTypeOf(change, action);
-  if (!type) return [];
-  const event = actionEvent(type, action, messageOf(change, action));
-  return [atOnce ? { ...event, payload: { ...event.payload, at_once: atOnce } } : event];
-}
-
-function actionEvent(type: string, action: Action, message?: string): NewEvent<ActionEventPayload> {
-  const payload: ActionEventPayload = {
-    action_type: action.action_type,
-    target: targetOf(action),
-    requested_by: action.requested_by,
-    reason: shownReason(action),
-    expires_at: action.expires_at?.toISOString(),
-    approved_by: action.approved_by,
-    rejected_by: action.rejected_by,
-    incident_id: action.incident_id,
-    incident_number: action.incident?.incident_number,
-    incident_title: action.incident?.title,
-    severity: action.incident?.severity,
-    approval_level: action.approval_level,
-    rollback_of: action.rollback_of && shownActionId(action.rollback_of),
-    playbook_run_id: action.playbook_run_id,
-    message,
-    code: action.result?.code,
-    simulated: action.result?.simulated && true,
-  };
-  return { type, subject: { type: 'action', id: shownActionId(action.id) }, payload };
 }
 
 function eventTypeOf(
@@ -232,120 +189,102 @@ function eventTypeOf(
   return ACTION_EVENTS[change];
 }
 
-function auditDetails(change: ActionChange, action: Action): Record<string, unknown> {
-  const { action_type, incident_id, parameters, approval_level, rollback_of, reason, result } =
-    action;
-  const about = { action_type, incident_id };
-  switch (change) {
-    case 'requested':
-      return {
-        ...about,
-        parameters,
-        status: action.status,
-        approval_level,
-        rollback_of: rollback_of && shownActionId(rollback_of),
-        playbook_run_id: action.playbook_run_id,
-        on_behalf_of: action.on_behalf_of,
-        reason,
-      };
-    case 'approved':
-      return {
-        ...about,
-        parameters,
-        approval_level,
-        comment: action.comment,
-        incident_status: action.incident?.status === 'resolved' ? 'resolved' : undefined,
-      };
-    case 'rejected':
-      return { ...about, reason: action.rejection_reason };
-    case 'completed':
-    case 'failed':
-      return { ...about, result, connector: action.connector_id };
-  }
+const subjectOf = ({ id }: Action) => ({ type: 'action', id });
+
+function auditEntryOf({ change, actor, action }: ActionChanged): AuditEntry {
+  const { action_type, incident_id } = action;
+  const details = { action_type, incident_id, ...RECORDED[change](action).audit };
+  return { actor, action: `action.${change}`, subject: subjectOf(action), details };
 }
 
-export type ActionChange = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
+function timelineOf({ change, actor, action }: ActionChanged): NewTimelineEntry[] {
+  const { action_type, incident_id: incidentId, rollback_of } = action;
+  if (incidentId === undefined) return [];
+  const { summary, timeline } = RECORDED[change](action);
+  const details = { action_type, target: targetOf(action), rollback_of, ...timeline };
+  const subject = subjectOf(action);
+  return [{ incidentId, event: `action_${change}`, actor, summary, subject, details }];
+}
+
+interface Recorded {
+  /** For the timeline. Text of others is in quotes, or comes last. */
+  readonly summary: string;
+  readonly audit: Readonly<Record<string, unknown>>;
+  readonly timeline?: TimelineDetails;
+}
+
+/** The records of each change, beside the fields that all changes have. */
+const RECORDED: Readonly<Record<ActionChange, (action: Action) => Recorded>> = {
+  requested: (action) => {
+    const { parameters, status, approval_level, rollback_of, reason } = action;
+    const { playbook_run_id, on_behalf_of } = action;
+    const why = rollback_of ? ` to roll back ${rollback_of}` : '';
+    const waits = `, which waits for approval at level ${approval_level}`;
+    const until = status === 'pending_approval' ? waits : '';
+    const given = reasonOf(action);
+    return {
+      summary: `Requested ${inWords(action)}${why}${until}.${said('Reason', given)}`,
+      audit: {
+        parameters,
+        status,
+        approval_level,
+        rollback_of,
+        playbook_run_id,
+        on_behalf_of,
+        reason,
+      },
+      timeline: { parameters, reason: given },
+    };
+  },
+  approved: (action) => {
+    const { parameters, approval_level, comment, incident } = action;
+    const incident_status = incident?.status === 'resolved' ? 'resolved' : undefined;
+    return {
+      summary: `Approved ${inWords(action)}.${said('Comment', comment)}`,
+      audit: { parameters, approval_level, comment, incident_status },
+      timeline: { comment },
+    };
+  },
+  rejected: (action) => {
+    const { rejection_reason: reason } = action;
+    return { summary: ending('Rejected', action), audit: { reason }, timeline: { reason } };
+  },
+  completed: (action) => ({ summary: ending('Completed', action), audit: endOf(action) }),
+  failed: (action) => ({ summary: ending('Could not complete', action), audit: endOf(action) }),
+};
 
 const LONGEST_MESSAGE = 1_000;
 const LONGEST_TARGET = 500;
 const LONGEST_REASON = 500;
-/** In the words of the timeline; its details have more of it. */
-const LONGEST_TARGET_TOLD = 120;
+/** Maximum length of a target in a summary. The details have more of it. */
+const LONGEST_TARGET_IN_SUMMARY = 120;
 
-/** What happened to the action, for the timeline. What others wrote is in quotes, or comes last. */
-export function changeInWords(change: ActionChange, action: Action): string {
-  const { status, approval_level } = action;
-  const what = `${action.action_type} ${targetInWords(action)}`;
-  const message = messageOf(change, action);
-  switch (change) {
-    case 'requested': {
-      const why = action.rollback_of ? ` to roll back ${shownActionId(action.rollback_of)}` : '';
-      const waits =
-        status === 'pending_approval'
-          ? `, which waits for approval at level ${approval_level}`
-          : '';
-      return `Requested ${what}${why}${waits}.${said('Reason', reasonOf(action))}`;
-    }
-    case 'approved':
-      return `Approved ${what}.${said('Comment', action.comment)}`;
-    case 'rejected':
-      return `Rejected ${what}: ${message}`;
-    case 'completed':
-      return `Completed ${what}: ${message}`;
-    case 'failed':
-      return `Could not complete ${what}: ${message}`;
-  }
+const endOf = ({ result, connector_id: connector }: Action) => ({ result, connector });
+const ending = (verb: string, action: Action) => `${verb} ${inWords(action)}: ${messageOf(action)}`;
+
+function inWords(action: Action): string {
+  const target = titleLine(targetOf(action), LONGEST_TARGET_IN_SUMMARY) ?? '';
+  return `${action.action_type} ${JSON.stringify(target)}`;
 }
 
-/** The same for programs, and whole. */
-function timelineDetails(change: ActionChange, action: Action): TimelineDetails {
-  const { action_type, parameters, rollback_of, comment, rejection_reason } = action;
-  const about = {
-    action_type,
-    target: targetOf(action),
-    rollback_of: rollback_of && shownActionId(rollback_of),
-  };
-  switch (change) {
-    case 'requested':
-      return { ...about, parameters, reason: reasonOf(action) };
-    case 'approved':
-      return { ...about, comment };
-    case 'rejected':
-      return { ...about, reason: rejection_reason };
-    case 'completed':
-    case 'failed':
-      return about;
-  }
+/** How the action ended, shortened. */
+function messageOf(action: Action): string | undefined {
+  if (!hasEnded(action)) return undefined;
+  const text = action.status === 'rejected' ? action.rejection_reason : action.result?.message;
+  return text === undefined ? undefined : shownStart(text, LONGEST_MESSAGE);
 }
 
-/** How it ended, in words; cut when it is long. */
-export function messageOf(change: ActionChange, action: Action): string | undefined {
-  const text = change === 'rejected' ? action.rejection_reason : action.result?.message;
-  return hasEnded(action) && text !== undefined ? shownStart(text, LONGEST_MESSAGE) : undefined;
-}
-
-/** The value of its first parameter, cut when it is long. */
-export function targetOf({ action_type, parameters }: Action): string {
+function targetOf({ action_type, parameters }: Action): string {
   const { name } = actionType(action_type).parameters[0]!;
   return shownStart(String(parameters[name]), LONGEST_TARGET);
 }
 
-function targetInWords(action: Action): string {
-  return JSON.stringify(titleLine(targetOf(action), LONGEST_TARGET_TOLD) ?? '');
-}
-
-/** The beginning of why it was asked for; undefined where nobody said. */
-function shownReason(action: Action): string | undefined {
-  const reason = reasonOf(action);
-  return reason ? shownStart(reason, LONGEST_REASON) : undefined;
-}
-
-/** Of a rollback why it is rolled back, else what was given as the parameter of that name. */
+/** Reason of the rollback, else the parameter of that name. */
 function reasonOf({ reason, parameters }: Action): string | undefined {
   const given = reason ?? parameters['reason'];
   return typeof given === 'string' ? given : undefined;
 }
 
-function said(what: string, words: string | undefined): string {
-  return words ? ` ${what}: ${shortened(storable(words), LONGEST_MESSAGE)}` : '';
+function said(label: string, text: string | undefined): string {
+  return text ? ` ${label}: ${shortened(storable(text), LONGEST_MESSAGE)}` : '';
 }

@@ -10,18 +10,10 @@ import {
 } from '../platform/database/transactions.js';
 import { newId, isUuid, timeOfId } from '../platform/ids.js';
 import { type ApprovalLevel, levelReaches } from '../platform/access/roles.js';
-import { type ActionTypeName, actionType } from '../action-catalogue/action-types.js';
+import { actionType } from '../action-catalogue/action-types.js';
 import type { LockedIncident } from '../incidents/incident.js';
-import {
-  type Action,
-  type ActionResult,
-  type ActionStatus,
-  executedBy,
-  type Parameters,
-  type RequiredLevel,
-  withExpiry,
-  isPerson,
-} from './action.js';
+import { type Action, executedBy, withExpiry, isPerson } from './action.js';
+import type { NewAction } from './action-rows.js';
 import {
   AwaitedRuns,
   claimPermitLate,
@@ -38,34 +30,12 @@ import { NotFoundError, ValidationError } from '../platform/errors/app-error.js'
 import { type Connector, ConnectorRegistry } from '../connectors/connector.port.js';
 import { SetOf } from '../platform/concurrency/joint-transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
-import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
+import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { parameterErrors } from './parameter-rules.js';
 import { DuplicateActionError, EARLIER, type Twin, Twins } from './action-twins.js';
 
-export interface ActionToCreate {
-  readonly action_type: ActionTypeName;
-  readonly parameters: Parameters;
-  /** Incident, locked by the transaction that creates the action. */
-  readonly incident?: LockedIncident;
-  readonly requested_by: string;
-  /** For a step of a playbook run: the run, and who started it. */
-  readonly playbook_run_id?: string;
-  readonly on_behalf_of?: string;
-  readonly authors?: readonly string[];
-  /** Minimum level of the playbook step. It can raise the level, and never lowers it. */
-  readonly askedLevel?: ApprovalLevel;
-  /** Whether a connector provides the type. Read before the transaction. */
-  readonly available: boolean;
-  /** Connector that claims the action if it may run at once. The transaction needs a permit then. */
-  readonly claimFor?: string;
-  /** The result that its connector only computes: where it needs no approval, the action ends with its creation. */
-  readonly simulated?: ActionResult;
-  /** The recovery begins the action as soon as its connector has a place. */
-  readonly forRecovery?: boolean;
-}
-
-/** An action whose level is judged. */
-export interface ActionToRecord extends Pick<
+/** An action that a person, a step of a playbook run or a rollback requests. */
+export interface ActionToCreate extends Pick<
   Action,
   | 'action_type'
   | 'parameters'
@@ -75,16 +45,20 @@ export interface ActionToRecord extends Pick<
   | 'authors'
   | 'rollback_of'
   | 'reason'
-  | 'approval_level'
 > {
+  /** Locked by the transaction that creates the action. */
   readonly incident?: LockedIncident;
-  /** Whether an enabled connector provides the type. Without one the action fails at once. */
-  readonly available: boolean;
-  /** The connector that it is claimed for, or that has ended it. */
-  readonly connector_id?: string;
-  /** The result of an action that ends with its creation. */
-  readonly simulated?: ActionResult;
-  readonly forRecovery?: boolean;
+  /**
+   * Enabled connector that provides the type, read before the transaction. Without it the action fails. An action that may run
+   * at once is claimed for it, so the transaction needs a permit.
+   */
+  readonly connector?: Connector;
+  /** The connector has no free place. Recovery begins the action as soon as it has. */
+  readonly waitsForPlace?: boolean;
+  /** Minimum level of a playbook step, which can only raise the level. For a rollback: the level. */
+  readonly approval_level?: ApprovalLevel;
+  /** Requests the action in spite of a twin. */
+  readonly repeat?: boolean;
 }
 
 /** Judges the level of new actions, and inserts them with their records. */
@@ -99,78 +73,62 @@ export class ActionCreation {
     private readonly settings: Settings,
   ) {}
 
-  /** Returns the actions in the order of `wanted`. */
+  /** Returns the actions in the order of `wanted`. An action with a level waits for approval; any other action may run. */
   async createAll(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
-    return await this.recordAll(
-      tx,
-      wanted.map((one) => this.judged(one)),
-    );
-  }
-
-  /** Inserts the actions. An action with a level waits for approval; any other action may run. */
-  async recordAll(tx: Tx, wanted: readonly ActionToRecord[]): Promise<Action[]> {
     if (wanted.length === 0) return [];
-    const ttl = this.settings.approvalTtlMinutes;
-    const actions = wanted.map((one) => withExpiry(this.actionOf(one), ttl));
+    const rows = wanted.map((one) => this.rowOf(one));
+    const actions = rows.map(({ action }) => action);
     const changes = actions.flatMap(changesOf);
     const records = this.recorder.recordsOf(changes);
-    const rows = actions.map((action, at) => {
-      return { action, leaseMs: this.leaseMsOf(action, wanted[at]!) };
-    });
     await this.actions.insertAll(tx, rows, records);
     afterCommit(tx, () => this.recorder.recorded(records, changes));
     return actions;
   }
 
-  levelFor({ action_type, parameters, incident, askedLevel }: ActionToCreate): ApprovalLevel {
-    const incidentSeverity = incident?.severity;
-    return this.levels.forRequest({ action_type, parameters, incidentSeverity, askedLevel });
+  levelFor(wanted: ActionToCreate): ApprovalLevel {
+    const { rollback_of, approval_level: askedLevel = 'none' } = wanted;
+    return rollback_of ? askedLevel : this.levels.forRequest({ ...wanted, askedLevel });
   }
 
   /** Whether the action ends with its creation: its connector only computes the result, and nobody has to approve it. */
   endsAtOnce(wanted: ActionToCreate): boolean {
-    return this.judged(wanted).simulated !== undefined;
+    return this.rowOf(wanted).action.executed_at !== undefined;
   }
 
-  private judged({ askedLevel, claimFor, simulated, ...wanted }: ActionToCreate): ActionToRecord {
-    const { available } = wanted;
-    const level = this.levelFor({ ...wanted, askedLevel });
-    const mayRun = available && level === 'none';
-    return {
-      ...wanted,
-      approval_level: level === 'none' ? undefined : level,
-      connector_id: mayRun ? claimFor : undefined,
-      simulated: mayRun && claimFor !== undefined ? simulated : undefined,
-    };
-  }
-
-  private actionOf({ available, forRecovery: _, simulated, ...wanted }: ActionToRecord): Action {
-    const requestedAt = this.clock.now();
-    const isClaimed = wanted.connector_id !== undefined;
-    return {
-      ...wanted,
-      id: newId(requestedAt.getTime()),
-      incident_id: wanted.incident?.id,
-      requested_at: requestedAt,
-      updated_at: requestedAt,
-      status: simulated ? endOf(simulated) : statusOf(wanted.approval_level, available),
-      result: available ? simulated : noConnector(wanted),
-      phase: isClaimed && !simulated ? 'claimed' : undefined,
-      fence: isClaimed ? 1 : 0,
-      sent: false,
-      ...(simulated && { executed_by: executedBy(wanted), executed_at: requestedAt }),
-    };
-  }
-
-  private leaseMsOf({ phase }: Action, { forRecovery }: ActionToRecord): number {
-    if (forRecovery) return 0;
-    return phase ? this.settings.actionLeaseMs : this.runs.graceMs;
+  private rowOf(wanted: ActionToCreate): NewAction {
+    const action = actionOf(wanted, this.levelFor(wanted), this.clock.now());
+    const { actionLeaseMs } = this.settings;
+    const leaseMs = wanted.waitsForPlace ? 0 : action.phase ? actionLeaseMs : this.runs.graceMs;
+    return { action: withExpiry(action, this.settings.approvalTtlMinutes), leaseMs };
   }
 }
 
-function statusOf(approvalLevel: RequiredLevel | undefined, available: boolean): ActionStatus {
-  if (!available) return 'failed';
-  return approvalLevel ? 'pending_approval' : 'pending';
+function actionOf(
+  { connector, waitsForPlace, repeat: _, ...wanted }: ActionToCreate,
+  level: ApprovalLevel,
+  requested_at: Date,
+): Action {
+  const { action_type, rollback_of } = wanted;
+  const waits = level !== 'none';
+  const claimedFor = waits || waitsForPlace ? undefined : connector;
+  // A rollback runs like an action of a real connector.
+  const simulated = rollback_of ? undefined : simulatedResult(claimedFor, action_type);
+  const status = waits ? 'pending_approval' : simulated ? endOf(simulated) : 'pending';
+  return {
+    ...wanted,
+    id: newId(requested_at.getTime()),
+    incident_id: wanted.incident?.id,
+    approval_level: waits ? level : undefined,
+    requested_at,
+    updated_at: requested_at,
+    status: connector ? status : 'failed',
+    result: connector ? simulated : noConnector(wanted),
+    connector_id: claimedFor?.identity.id,
+    phase: claimedFor && !simulated ? 'claimed' : undefined,
+    fence: claimedFor ? 1 : 0,
+    sent: false,
+    ...(simulated && { executed_by: executedBy(wanted), executed_at: requested_at }),
+  };
 }
 
 /** An action that no connector provides has failed at once, and an action that is only simulated has ended. */
@@ -183,26 +141,23 @@ function changesOf(action: Action): ActionChanged[] {
   return [requested, { change: status, actor: by, action, atOnce: true }];
 }
 
-export interface WantedAction {
-  readonly action_type: ActionTypeName;
-  readonly parameters: Parameters;
+export type WantedAction = Pick<ActionToCreate, 'action_type' | 'parameters' | 'repeat'> & {
   readonly incident_id?: string;
-  /** Requests the action also if it was requested or done a short time ago. */
-  readonly repeat?: boolean;
-}
+};
 
 interface ActionRequest {
   readonly caller: Principal;
-  readonly wanted: WantedAction;
-  /** Absent if no enabled connector provides the type. */
-  readonly connector?: Connector;
+  readonly incident_id?: string;
+  readonly wanted: ActionToCreate;
 }
+
+type Requested = DecidedAction | DuplicateActionError;
 
 /** Creates actions, waiting for approval or ready to run. It runs none. */
 @Injectable()
 export class ActionRequests {
   private readonly batches = new Batcher<ActionRequest, Requested | undefined>((requests) =>
-    this.requestTogether(requests),
+    this.transactions.run((tx) => this.requestAll(tx, requests)),
   );
   private readonly borrowings = new SetOf<readonly ActionToCreate[], Action[]>((tx, wanted) =>
     this.createOrBorrowAll(tx, wanted),
@@ -218,32 +173,91 @@ export class ActionRequests {
     private readonly actions: ActionsRepository,
   ) {}
 
-  requireValid(type: ActionTypeName, parameters: Parameters): void {
-    const errors = parameterErrors(actionType(type), parameters);
-    if (errors.length > 0) throw new ValidationError(errors);
-  }
-
   /**
    * Creates an action. An action that may run at once is claimed by the transaction that creates it, which has read the kill
-   * switch anyway. Requests that arrive together share one transaction.
+   * switch anyway. Requests that arrive together share a transaction. A request with an Idempotency-Key has its own, and so has
+   * a request that the shared transaction leaves out.
    */
   async request(
     caller: Principal,
-    wanted: WantedAction,
+    { incident_id, ...wanted }: WantedAction,
     idempotency: Participant<Action>,
   ): Promise<DecidedAction> {
-    this.requireValid(wanted.action_type, wanted.parameters);
+    const errors = parameterErrors(actionType(wanted.action_type), wanted.parameters);
+    if (errors.length > 0) throw new ValidationError(errors);
     const connector = await this.registry.providerOf(wanted.action_type);
-    const request = { caller, wanted, connector };
-    const requested = takesPart(idempotency) ? undefined : await this.batches.submit(request);
-    return outcomeOf(requested ?? (await this.requestAlone(request, idempotency)));
+    const request = {
+      caller,
+      incident_id,
+      wanted: { ...wanted, requested_by: caller.name, connector },
+    };
+    let requested = takesPart(idempotency) ? undefined : await this.batches.submit(request);
+    if (!requested) {
+      const work = async (tx: Tx): Promise<Action> => {
+        [requested] = await this.requestAll(tx, [request], true);
+        if (!requested) throw new NotFoundError('Incident');
+        return outcomeOf(requested).action;
+      };
+      await this.transactions.run<Action>(work, caller, idempotency);
+    }
+    return outcomeOf(requested!);
   }
 
   /**
-   * For modules that create actions in transactions of their own; whoever calls it then runs what is `pending`. An action of
-   * others that does the same is answered instead: it is locked, so that it ends after the transaction.
+   * Undefined for a request whose incident does not exist. In a batch also for a request whose incident another transaction is
+   * changing, for a request that repeats an earlier one, and for all requests if a credential has ended.
+   */
+  private async requestAll(
+    tx: Tx,
+    requests: readonly ActionRequest[],
+    isLone = false,
+  ): Promise<(Requested | undefined)[]> {
+    const claimedPermit = await claimPermitLate(this.killSwitch, tx);
+    const incidents = await this.lockIncidents(tx, requests, isLone);
+    const incidentOf = ({ incident_id = '' }: ActionRequest) =>
+      incidents?.get(incident_id.toLowerCase());
+    const known = requests.filter(
+      (request) => incidents && (request.incident_id === undefined || incidentOf(request)),
+    );
+    if (known.length === 0) return requests.map(() => undefined);
+    const permit = claimedPermit();
+    const wanted = known.map((request) => ({ ...request.wanted, incident: incidentOf(request) }));
+    const twins = await this.twins.of(tx, wanted);
+    const fresh = wanted.filter((_, at) => twins[at] === undefined);
+    const actions = await this.creation.createAll(tx, fresh);
+    return requests.map((request) => {
+      const at = known.indexOf(request);
+      const twin = twins[at];
+      if (at < 0 || twin === EARLIER) return undefined;
+      if (twin) return new DuplicateActionError(twin);
+      const action = actions[fresh.indexOf(wanted[at]!)]!;
+      return decidedAction(action, permit, request.wanted.connector);
+    });
+  }
+
+  /** Undefined if the credential of a caller has ended. A lone request waits for its incident, and `caller` joins its transaction. */
+  private async lockIncidents(
+    tx: Tx,
+    requests: readonly ActionRequest[],
+    isLone: boolean,
+  ): Promise<ReadonlyMap<string, LockedIncident> | undefined> {
+    const ids = requests.flatMap(({ incident_id }) => incident_id ?? []).filter(isUuid);
+    if (!isLone)
+      return await this.actions.enter(
+        tx,
+        requests.map(({ caller }) => caller),
+        ids,
+      );
+    const incident = ids[0] && (await this.incidents.lockForShare(tx, ids[0]));
+    return new Map(incident ? [[incident.id, incident]] : []);
+  }
+
+  /**
+   * Creates the actions of successive steps in the transaction of another module, which then runs the actions that are `pending`.
+   * Instead of an action that repeats an action of others, it returns the other action, locked, so that it ends after the
+   * transaction.
    *
-   * @param wanted the actions of successive steps. Returns those of the first steps: each but the last has ended with its creation.
+   * @returns the actions of the first steps: each but the last has ended with its creation
    */
   async createOrBorrow(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
     return await this.borrowings.submit(tx, wanted);
@@ -304,100 +318,9 @@ export class ActionRequests {
     const level = approval_level ?? (isPerson(requested_by) ? 'analyst' : 'none');
     return levelReaches(level, this.creation.levelFor(wanted));
   }
-
-  /** Records an action whose level is judged. */
-  async record(tx: Tx, wanted: ActionToRecord): Promise<Action> {
-    return (await this.creation.recordAll(tx, [wanted]))[0]!;
-  }
-
-  /** Undefined for a request that needs a transaction of its own: see ActionsRepository.enter. */
-  private async requestTogether(
-    requests: readonly ActionRequest[],
-  ): Promise<(Requested | undefined)[]> {
-    return await this.transactions.run(async (tx) => {
-      const claimedPermit = await claimPermitLate(this.killSwitch, tx);
-      const incidents = await this.actions.enter(
-        tx,
-        requests.map(({ caller }) => caller),
-        requests.flatMap(({ wanted }) => wanted.incident_id ?? []).filter(isUuid),
-      );
-      if (!incidents) return requests.map(() => undefined);
-      return await this.requestIn(tx, requests, incidents, claimedPermit);
-    });
-  }
-
-  /** A batch of one, with an Idempotency-Key, or for an incident that another transaction is changing. */
-  private async requestAlone(
-    request: ActionRequest,
-    idempotency: Participant<Action>,
-  ): Promise<Requested> {
-    const { incident_id } = request.wanted;
-    let requested: Requested | undefined;
-    await this.transactions.run<Action>(
-      async (tx) => {
-        const claimedPermit = await claimPermitLate(this.killSwitch, tx);
-        const incident = incident_id && (await this.incidents.lockForShare(tx, incident_id));
-        const incidents = new Map(incident ? [[incident.id, incident]] : []);
-        [requested] = await this.requestIn(tx, [request], incidents, claimedPermit);
-        if (!requested) throw new NotFoundError('Incident');
-        return outcomeOf(requested).action;
-      },
-      request.caller,
-      idempotency,
-    );
-    return requested!;
-  }
-
-  /** Undefined for a request whose incident is not locked, or that repeats an earlier request of the batch. */
-  private async requestIn(
-    tx: Tx,
-    requests: readonly ActionRequest[],
-    incidents: ReadonlyMap<string, LockedIncident>,
-    claimedPermit: () => Permit,
-  ): Promise<(Requested | undefined)[]> {
-    const incidentOf = ({ wanted: { incident_id } }: ActionRequest) =>
-      incident_id === undefined ? undefined : incidents.get(incident_id.toLowerCase());
-    const there = requests.filter(
-      (request) => request.wanted.incident_id === undefined || incidentOf(request),
-    );
-    if (there.length === 0) return requests.map(() => undefined);
-    const permit = claimedPermit();
-    const twins = await this.twins.of(
-      tx,
-      there.map((request) => ({ ...request.wanted, incident: incidentOf(request) })),
-    );
-    const fresh = there.filter((_, at) => twins[at] === undefined);
-    const actions = await this.creation.createAll(
-      tx,
-      fresh.map((request) => toCreate(request, incidentOf(request))),
-    );
-    return requests.map((request) => {
-      const action = actions[fresh.indexOf(request)];
-      if (action) return decidedAction(action, permit, request.connector);
-      const twin = twins[there.indexOf(request)];
-      return twin && twin !== EARLIER ? new DuplicateActionError(twin) : undefined;
-    });
-  }
 }
-
-type Requested = DecidedAction | DuplicateActionError;
 
 function outcomeOf(requested: Requested): DecidedAction {
   if (requested instanceof DuplicateActionError) throw requested;
   return requested;
-}
-
-function toCreate(
-  { caller, wanted: { action_type, parameters }, connector }: ActionRequest,
-  incident: LockedIncident | undefined,
-): ActionToCreate {
-  return {
-    action_type,
-    parameters,
-    requested_by: caller.name,
-    available: connector !== undefined,
-    incident,
-    claimFor: connector?.identity.id,
-    simulated: simulatedResult(connector, action_type),
-  };
 }

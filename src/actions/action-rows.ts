@@ -2,26 +2,17 @@
 import { getMetadataArgsStorage } from 'typeorm';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../audit/audit-log.js';
 import { reportedMail } from '../incidents/incident.js';
-import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/timeline-entry.js';
+import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/incident-timeline.js';
 import { columnsOf } from '../platform/database/columns.js';
-import {
-  type Statement,
-  type InsertedColumn,
-  namesOf,
-  valuesOfRows,
-} from '../platform/database/statements.js';
+import type { Statement } from '../platform/database/statements.js';
 import { type DomainEvent, eventRows, insertEvents } from '../platform/work/domain-event.js';
 import { type Action, ActionEntity, type ActionIncident, reportedSender } from './action.js';
 import { targetHash } from './action-twins.js';
 
 const COLUMNS = columnsOf(ActionEntity, ['lease_until', 'target_hash']);
 
-/** A row of ACTION_COLUMNS. */
-export type ActionRow = {
-  readonly [Name in (typeof COLUMNS)[number] | 'rolled_back_by']-?: undefined extends Action[Name]
-    ? Exclude<Action[Name], undefined> | null
-    : Action[Name];
-} & {
+/** A row of ACTION_COLUMNS. Columns without a value are null. */
+export type ActionRow = Omit<Action, 'incident'> & {
   readonly incident:
     (Omit<ActionIncident, 'mail'> & { message_id: unknown; sender: unknown }) | null;
 };
@@ -38,16 +29,15 @@ export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).jo
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
 export function actionOf({ incident, ...columns }: ActionRow): Action {
-  const present = Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== null));
-  return {
-    ...(present as Omit<Action, 'incident'>),
-    ...(incident && { incident: incidentOf(incident) }),
-  };
+  const action: Action = withoutNulls(columns);
+  if (!incident) return action;
+  const { message_id, sender, ...shown } = incident;
+  return { ...action, incident: { ...shown, mail: reportedMail(message_id, sender) } };
 }
 
-function incidentOf(incident: NonNullable<ActionRow['incident']>): ActionIncident {
-  const { message_id, sender, ...shown } = incident;
-  return { ...shown, mail: reportedMail(message_id, sender) };
+export function withoutNulls<Row extends object>(row: Row): Row {
+  const present = Object.entries(row).filter(([, value]) => value !== null);
+  return Object.fromEntries(present) as Row;
 }
 
 export interface ChangeRecords {
@@ -97,7 +87,6 @@ const INSERTED = [
   'target_hash',
   'fence',
 ] as const satisfies (keyof ActionEntity)[];
-type InsertedRow = Pick<ActionEntity, (typeof INSERTED)[number]>;
 
 const TYPES = new Map(
   getMetadataArgsStorage().columns.flatMap(({ target, propertyName, options }) =>
@@ -105,22 +94,16 @@ const TYPES = new Map(
   ),
 );
 
-const INSERTED_COLUMNS = INSERTED.map((name): InsertedColumn<InsertedRow> => ({
-  name,
-  type: TYPES.get(name)!,
-  of: (row) => parameterOf(row[name]),
-}));
-
-function parameterOf(value: InsertedRow[keyof InsertedRow]): string | Buffer | null {
+function parameterOf(value: ActionEntity[(typeof INSERTED)[number]]): string | Buffer | null {
   if (value === undefined) return null;
   if (Buffer.isBuffer(value)) return value;
   if (value instanceof Date) return value.toISOString();
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-const NAMES = namesOf(INSERTED_COLUMNS);
-const ARRAYS = INSERTED_COLUMNS.map(({ type }, index) => `$${index + 1}::${type}[]`).join(', ');
-const LEASES = INSERTED_COLUMNS.length + 1;
+const NAMES = INSERTED.join(', ');
+const ARRAYS = INSERTED.map((name, at) => `$${at + 1}::${TYPES.get(name)}[]`).join(', ');
+const LEASES = INSERTED.length + 1;
 const AFTER_AUDIT = LEASES + 1 + AUDIT_PARAMETERS;
 
 /** A lease begins when its action is inserted, by the clock of the database. */
@@ -136,16 +119,13 @@ export const INSERT_ACTIONS: Statement = {
 };
 
 export function newActionValues(actions: readonly NewAction[], records: ChangeRecords): unknown[] {
+  const rows = actions.map(({ action }) => ({
+    ...action,
+    target_hash: targetHash(action.action_type, action.parameters, reportedSender(action)),
+  }));
   return [
-    ...valuesOfRows(
-      INSERTED_COLUMNS,
-      actions.map(({ action }) => ({ ...action, target_hash: hashOf(action) })),
-    ),
+    ...INSERTED.map((name) => rows.map((row) => parameterOf(row[name]))),
     actions.map(({ leaseMs }) => leaseMs),
     ...recordValues(records),
   ];
-}
-
-function hashOf(action: Action): Buffer | undefined {
-  return targetHash(action.action_type, action.parameters, reportedSender(action));
 }

@@ -17,20 +17,23 @@ import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { AppError } from '../platform/errors/app-error.js';
 import type { LockedIncident } from '../incidents/incident.js';
-import {
-  type Action,
-  type Parameters,
-  reportedSender,
-  type RequiredLevel,
-  shownActionId,
-} from './action.js';
+import { type Action, type Parameters, reportedSender, shownActionId } from './action.js';
+
+interface TwinRow {
+  /** Position of the request, from 1. */
+  readonly n: number;
+  readonly id: string;
+  readonly status: 'pending' | 'pending_approval' | 'completed';
+  readonly approval_level: NonNullable<Action['approval_level']> | null;
+  readonly requested_by: string;
+  readonly requested_at: Date;
+  readonly executed_at: Date | null;
+}
 
 /** An action of the same type on the same target as a requested one, recent enough that the request repeats it. */
-export type Twin = Pick<Action, 'id' | 'action_type' | 'requested_by' | 'requested_at'> & {
-  readonly status: 'pending' | 'pending_approval' | 'completed';
-  readonly approval_level?: RequiredLevel;
-  readonly executed_at?: Date;
-};
+export interface Twin extends TwinRow {
+  readonly action_type: ActionTypeName;
+}
 
 /** An earlier request of the same batch is the twin. */
 export const EARLIER = 'earlier';
@@ -59,14 +62,11 @@ export class DuplicateActionError extends AppError {
   }
 }
 
-interface PossibleRepeat {
-  readonly action_type: ActionTypeName;
-  readonly parameters: Parameters;
+/** A run may repeat an action in several of its steps. */
+interface PossibleRepeat extends Pick<Action, 'action_type' | 'parameters' | 'playbook_run_id'> {
   readonly incident?: Pick<LockedIncident, 'mail'>;
   /** The caller requests the action in spite of a twin. */
   readonly repeat?: boolean;
-  /** A run may repeat an action in several of its steps. */
-  readonly playbook_run_id?: string;
 }
 
 const LOCK: Statement = {
@@ -75,9 +75,9 @@ const LOCK: Statement = {
 };
 
 /**
- * No twin is an action that reaches less far (a shorter block, a quick scan for a full one), whose effect was undone since or is
- * over, that waited too long, or that was only simulated where a real connector exists now. A release that is bound to no sender
- * undoes the quarantines of all mails with the id.
+ * Not a twin: an action that does less (a shorter block, a quick scan for a full scan), whose effect was undone or is over, that
+ * waited too long, or that was only simulated although a real connector exists now. A release that is bound to no sender undoes
+ * the quarantines of all mails with the id.
  */
 const FIND: Statement = {
   name: 'actions_find_twins',
@@ -109,28 +109,6 @@ const FIND: Statement = {
         order by id desc limit 1) as twin`,
 };
 
-interface TwinRow {
-  readonly n: number;
-  readonly approval_level: RequiredLevel | null;
-  readonly id: string;
-  readonly status: Twin['status'];
-  readonly requested_by: string;
-  readonly requested_at: Date;
-  readonly executed_at: Date | null;
-}
-
-interface Judged {
-  readonly at: number;
-  readonly type: ActionTypeName;
-  readonly hash: Buffer;
-  /** Hash of the target for an action that is bound to no sender. */
-  readonly unboundHash: Buffer;
-  readonly runId: string | undefined;
-  /** Infinite for a permanent effect. */
-  readonly minutes: number;
-  readonly isFullScan: boolean;
-}
-
 const MINUTE = 60_000;
 
 /** Finds earlier actions that a request would repeat, anywhere in the service. */
@@ -151,65 +129,63 @@ export class Twins {
     tx: Tx,
     wanted: readonly PossibleRepeat[],
   ): Promise<readonly (Twin | typeof EARLIER | undefined)[]> {
-    const judged = this.judged(wanted);
-    if (judged.length === 0) return wanted.map(() => undefined);
-    await this.statements.rowsIn(tx, LOCK, [locksOf(judged)]);
     const { actionRepeatMinutes, approvalTtlMinutes } = this.settings;
+    const twins = wanted.map((): Twin | typeof EARLIER | undefined => undefined);
+    const searched = actionRepeatMinutes === 0 ? [] : wanted.flatMap(searchFor);
+    if (searched.length === 0) return twins;
+    const column = (name: keyof Search) => searched.map((search) => search[name]);
+    await this.statements.rowsIn(tx, LOCK, [locksOf(searched)]);
     const rows = await this.statements.rowsIn<TwinRow>(tx, FIND, [
-      judged.map(({ hash }) => hash),
-      judged.map(({ type }) => type),
-      judged.map(({ type }) => oppositeOf(type) ?? null),
-      judged.map(({ runId }) => runId ?? null),
+      column('hash'),
+      column('action_type'),
+      column('opposite'),
+      column('runId'),
       new Date(this.clock.now().getTime() - actionRepeatMinutes * MINUTE),
       approvalTtlMinutes,
-      judged.map(({ minutes }) => minutes),
-      judged.map(({ isFullScan }) => isFullScan),
-      judged.map(({ unboundHash }) => unboundHash),
+      column('minutes'),
+      column('isFullScan'),
+      column('unboundHash'),
     ]);
-    const found = new Map(rows.map(({ n, ...row }) => [n - 1, row]));
-    const twins = wanted.map((): Twin | typeof EARLIER | undefined => undefined);
+    const found = new Map(rows.map((row) => [row.n - 1, row]));
     const seen = new Set<string>();
-    for (const [n, { at, type, hash }] of judged.entries()) {
-      const same = `${type} ${hash.toString('hex')}`;
+    for (const [n, { at, action_type, hash }] of searched.entries()) {
+      const same = `${action_type} ${hash.toString('hex')}`;
       const row = found.get(n);
-      twins[at] = row ? twinOf(type, row) : seen.has(same) ? EARLIER : undefined;
+      twins[at] = row ? { ...row, action_type } : seen.has(same) ? EARLIER : undefined;
       seen.add(same);
     }
     return twins;
   }
-
-  private judged(wanted: readonly PossibleRepeat[]): Judged[] {
-    if (this.settings.actionRepeatMinutes === 0) return [];
-    return wanted.flatMap((one, at) => {
-      const { action_type, parameters, repeat, playbook_run_id: runId } = one;
-      if (repeat || REPEATABLE_TYPES.includes(action_type)) return [];
-      const unboundHash = targetHash(action_type, parameters);
-      const sender = reportedSender(one);
-      const hash = sender ? targetHash(action_type, parameters, sender) : unboundHash;
-      const minutes = Number(parameters['duration_minutes'] ?? Infinity);
-      const isFullScan = parameters['scan_type'] === 'full';
-      return [{ at, type: action_type, hash, unboundHash, runId, minutes, isFullScan }];
-    });
-  }
 }
+
+/** The search for the twin of the request at position `at`; none if the action may be repeated. */
+function searchFor(wanted: PossibleRepeat, at: number) {
+  const { action_type, parameters, repeat, playbook_run_id: runId = null } = wanted;
+  if (repeat || REPEATABLE_TYPES.includes(action_type)) return [];
+  const sender = reportedSender(wanted);
+  const unboundHash = targetHash(action_type, parameters);
+  const search = {
+    at,
+    action_type,
+    opposite: actionType(action_type).inverse ?? undoneBy(action_type) ?? null,
+    runId,
+    hash: sender ? targetHash(action_type, parameters, sender) : unboundHash,
+    /** Hash of the target for an action that is bound to no sender. */
+    unboundHash,
+    /** Infinite for a permanent effect. */
+    minutes: Number(parameters['duration_minutes'] ?? Infinity),
+    isFullScan: parameters['scan_type'] === 'full',
+  };
+  return [search];
+}
+
+type Search = ReturnType<typeof searchFor>[number];
 
 /** Sorted, so that transactions with several targets do not deadlock. */
-function locksOf(judged: readonly Judged[]): string[] {
-  return [...new Set(judged.map(({ hash }) => hash.readBigInt64BE()))]
+function locksOf(searched: readonly Search[]): string[] {
+  return [...new Set(searched.map(({ hash }) => hash.readBigInt64BE()))]
     .sort((a, b) => (a < b ? -1 : 1))
     .map(String);
-}
-
-function twinOf(type: ActionTypeName, row: Omit<TwinRow, 'n'>): Twin {
-  return {
-    id: row.id,
-    action_type: type,
-    status: row.status,
-    requested_by: row.requested_by,
-    requested_at: row.requested_at,
-    ...(row.approval_level && { approval_level: row.approval_level }),
-    ...(row.executed_at && { executed_at: row.executed_at }),
-  };
 }
 
 /**
@@ -221,7 +197,7 @@ function twinOf(type: ActionTypeName, row: Omit<TwinRow, 'n'>): Twin {
  */
 export function targetHash(
   name: ActionTypeName,
-  parameters: Readonly<Record<string, unknown>>,
+  parameters: Parameters,
   mailSender?: string,
 ): Buffer {
   const { target, parameters: known } = actionType(name);
@@ -235,16 +211,8 @@ export function targetHash(
   return createHash('sha256').update(JSON.stringify(values)).digest();
 }
 
-/** The type with the opposite effect. */
-export function oppositeOf(name: ActionTypeName): ActionTypeName | undefined {
-  return actionType(name).inverse ?? undoneBy(name);
-}
-
 function formOf(parameter: string, value: string): string {
-  return parameter === 'message_id' ? bareMessageId(value) : sameForm(value);
-}
-
-function sameForm(value: string): string {
+  if (parameter === 'message_id') return bareMessageId(value);
   const address = readIpAddress(value.trim())?.address.text;
   if (address === undefined) return normalForm(value);
   return isIPv6(address) ? new URL(`http://[${address}]`).hostname : address;

@@ -1,7 +1,6 @@
 import { ACTION_TYPES, type ActionType, actionTypes } from '../action-catalogue/action-types.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from './action.js';
 import {
-  type ActionParameter,
   FORMATS_IN_WORDS,
   PARAMETER_FORMATS,
   type ParameterFormat,
@@ -16,7 +15,6 @@ import {
   Text,
   Texts,
 } from '../platform/validation/fields.js';
-import type { OfferedType } from './actions.service.js';
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, type SchemaObject } from '@nestjs/swagger';
 import { ApiSchemas } from '../platform/openapi/answers.js';
@@ -44,11 +42,6 @@ class ActionParameterDto {
     ].join('\n'),
   })
   readonly format?: ParameterFormat;
-
-  static from(this: void, parameter: ActionParameter): ActionParameterDto {
-    const { name, type, required, values, format } = parameter;
-    return { name, type, required, values, format };
-  }
 }
 
 export class ActionTypeDto {
@@ -86,20 +79,6 @@ export class ActionTypeDto {
 
   @Flag({ description: 'Whether an enabled connector provides the type.', example: true })
   readonly available: boolean;
-
-  static from(this: void, { type, level, available }: OfferedType): ActionTypeDto {
-    const inverse = type.inverse;
-    return {
-      name: type.name,
-      description: type.description,
-      category: type.category,
-      supports_rollback: inverse !== undefined,
-      rolled_back_by: inverse,
-      default_approval_level: level === 'none' ? undefined : level,
-      parameters: type.parameters.map(ActionParameterDto.from),
-      available,
-    };
-  }
 }
 
 /* The body of a request for an action, as the contract has it: one schema for each type, told apart by `action`. */

@@ -2,7 +2,7 @@ import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import { bareMessageId } from '../action-catalogue/parameters.js';
 import type { LockedIncident } from '../incidents/incident.js';
-import { NotFoundError } from '../platform/errors/app-error.js';
+import { AppError, NotFoundError } from '../platform/errors/app-error.js';
 import { isUuid } from '../platform/ids.js';
 import {
   Choice,
@@ -21,11 +21,9 @@ export const ACTION_STATUSES = [
 ] as const;
 export type ActionStatus = (typeof ACTION_STATUSES)[number];
 
-/** Levels of approval that an action can need. */
 export const REQUIRED_LEVELS = ['analyst', 'senior', 'manager'] as const;
 export type RequiredLevel = (typeof REQUIRED_LEVELS)[number];
 
-/** Reasons for a failure, for programs. */
 export const FAILURE_CODES = [
   'refused',
   'unreachable',
@@ -70,9 +68,9 @@ export class ActionResultDto {
 
 export type ActionResult = ActionResultDto;
 
-/** What the action would touch outside, as its connector found when the action began to wait for approval. */
+/** What the action would change outside, looked up when it began to wait for approval. */
 export interface ActionPreview {
-  /** Absent if the connector could not find out; the message says why. */
+  /** Absent if the connector could not find out. The message says why. */
   readonly count?: number;
   readonly message: string;
 }
@@ -82,7 +80,7 @@ export type Phase = 'claimed' | 'accepted';
 
 export type Parameters = Readonly<Record<string, unknown>>;
 
-/** Part of the incident that is shown with an action, and its mail, which is not shown. */
+/** The incident as answers show it with an action, and its mail, which they do not show. */
 export type ActionIncident = Omit<LockedIncident, 'id'>;
 
 /** Row of an action, and the source of the type Action. Columns without a value are absent instead of null. */
@@ -131,8 +129,6 @@ export type ActionIncident = Omit<LockedIncident, 'id'>;
 @Index('ix_actions_approved_by', ['approved_by', 'id'], { where: 'approved_by is not null' })
 @Index('ix_actions_executed_at', ['executed_at', 'id'])
 @Index('ix_actions_updated_at', ['updated_at', 'id'])
-// Descending with nulls last, which TypeORM does not support.
-@Index('ix_actions_executed_last', { synchronize: false })
 export class ActionEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_actions' })
   readonly id: string;
@@ -249,9 +245,7 @@ export class ActionEntity {
   readonly target_hash?: Buffer;
 }
 
-type HiddenColumn = 'lease_until' | 'target_hash';
-
-export type Action = Omit<ActionEntity, HiddenColumn> & {
+export type Action = Omit<ActionEntity, 'lease_until' | 'target_hash'> & {
   /** Absent for direct actions, and if the incident was deleted. */
   readonly incident?: ActionIncident;
   readonly rolled_back_by?: string;
@@ -259,28 +253,22 @@ export type Action = Omit<ActionEntity, HiddenColumn> & {
   readonly expires_at?: Date;
 };
 
-/** A sum of the fold: one for each combination. */
+const COUNTED = {
+  type: 'text',
+  collation: 'C',
+  primaryKeyConstraintName: 'pk_action_counts',
+} as const;
+
+/** A sum of the fold: one row for each combination. */
 @Entity('action_counts')
 export class ActionCountEntity {
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_action_counts',
-  })
+  @PrimaryColumn(COUNTED)
   readonly status: string;
 
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_action_counts',
-  })
+  @PrimaryColumn(COUNTED)
   readonly action_type: string;
 
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_action_counts',
-  })
+  @PrimaryColumn(COUNTED)
   readonly approval_level: string;
 
   @Column({ type: 'bigint' })
@@ -288,8 +276,8 @@ export class ActionCountEntity {
 }
 
 /**
- * The sender of the incident's mail, if the action names that mail: the action is bound to it. A stranger chooses the id of a
- * mail, and may choose that of another one. Mail services compare ids without regard to case.
+ * Returns the sender of the incident's mail if the action names that mail. The action is bound to this sender, because a
+ * stranger chooses the id of a mail and may choose the id of another mail. Mail services ignore the case of ids.
  */
 export function reportedSender({
   parameters,
@@ -308,11 +296,9 @@ export function reportedSender({
 /** Actor of changes that no person makes, such as the expiry of an approval. */
 export const SYSTEM = 'system';
 
-const NOBODY = /^(playbook:|webhook:|system$)/;
-
 /** Whether the principal is a user or an API key, and not a playbook, a webhook source or the service. */
 export function isPerson(principal: string): boolean {
-  return !NOBODY.test(principal);
+  return !/^(playbook:|webhook:|system$)/.test(principal);
 }
 
 /** The approver, else the requester if it is a person, else the system. */
@@ -323,17 +309,19 @@ export function executedBy({
   return approved_by ?? (isPerson(requested_by) ? requested_by : SYSTEM);
 }
 
+export function invalidState(message: string, details?: Parameters): AppError {
+  return new AppError('invalid_state', message, { details });
+}
+
 /** All requesters of the action. With APPROVAL_FOUR_EYES none of them may approve it or roll it back alone. */
 export function askersOf({ requested_by, on_behalf_of, authors = [] }: Action): readonly string[] {
   return [requested_by, ...(on_behalf_of === undefined ? [] : [on_behalf_of]), ...authors];
 }
 
-const MINUTE = 60_000;
-
-/** Adds the time at which the approval expires, if the action waits for one. */
+/** Adds the end of the approval window, if the action waits for approval. */
 export function withExpiry(action: Action, ttlMinutes: number): Action {
   if (action.status !== 'pending_approval' || ttlMinutes === 0) return action;
-  return { ...action, expires_at: new Date(action.requested_at.getTime() + ttlMinutes * MINUTE) };
+  return { ...action, expires_at: new Date(action.requested_at.getTime() + ttlMinutes * 60_000) };
 }
 
 export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
@@ -342,16 +330,12 @@ export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
 
 const PREFIX = 'act-';
 
-const PATTERN = '^act-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
-const ACTION_ID_EXAMPLE = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
-
 /** Id of an action in the form that answers show. */
-export const ActionId = (options: FieldOptions = {}) =>
-  Text({
-    example: ACTION_ID_EXAMPLE,
-    ...options,
-    contract: { title: 'ActionId', pattern: PATTERN },
-  });
+export const ActionId = (options: FieldOptions = {}) => {
+  const pattern = '^act-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+  const example = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+  return Text({ example, ...options, contract: { title: 'ActionId', pattern } });
+};
 
 export function shownActionId(id: string): string {
   return `${PREFIX}${id}`;

@@ -8,6 +8,7 @@ import {
   Post,
   Query,
   Res,
+  type Type,
 } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
@@ -16,9 +17,10 @@ import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
+import { present } from '../platform/validation/present.js';
 import type { Participant } from '../platform/database/transactions.js';
-import { type Action, actionIdOf } from './action.js';
-import { ActionFeed, ActionsService, RollbackService } from './actions.service.js';
+import { type Action, actionIdOf, hasEnded } from './action.js';
+import { ActionsService, RollbackService } from './actions.service.js';
 import {
   ActionChangesDto,
   ActionDto,
@@ -32,7 +34,6 @@ import {
   presentExecuted,
   presentRollback,
   presentSummary,
-  statusOfExecution,
 } from './actions.dto.js';
 import { ActionTypeDto, ApiActionRequest } from './action-types.dto.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
@@ -40,27 +41,29 @@ import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { ClientLeft } from '../platform/http/handler-options.js';
 import { ChangesQueryDto } from '../platform/paging/changes-query.dto.js';
 
-const DUPLICATE =
-  'The same action on the same target waits, runs, or was completed within `ACTION_REPEAT_MINUTES`, for any incident. Nothing was requested. An earlier action that does less does not count: a shorter block, a quick scan before a full scan, a block that is over, or a simulated action if a real connector exists now. `details` names the earlier action, its status, who requested it, and when. `repeat: true` requests the action anyway.';
+const presentType = present(ActionTypeDto);
+
+/** Documents the answers with an action that may go on after the answer. */
+const ApiOutcome = (type: Type, ended: string, unfinished: string): MethodDecorator =>
+  applyDecorators(
+    ApiAnswer({ status: 200, description: ended, type }),
+    ApiAnswer({ status: 202, description: unfinished, type }),
+  );
 
 /** Documents a request for an action. */
 const ApiExecutes = (meanings: Parameters<typeof ApiErrorMeanings>[0] = {}): MethodDecorator =>
   applyDecorators(
     ApiActionRequest(),
-    ApiAnswer({
-      status: 200,
-      description: 'The action has ended: completed or failed.',
-      type: ExecutedActionDto,
-    }),
-    ApiAnswer({
-      status: 202,
-      description: 'The action waits for approval, or has not ended within `ACTION_WAIT_MS`.',
-      type: ExecutedActionDto,
-    }),
+    ApiOutcome(
+      ExecutedActionDto,
+      'The action has ended: completed or failed.',
+      'The action waits for approval, or has not ended within `ACTION_WAIT_MS`.',
+    ),
     ApiErrors('duplicate_action', 'kill_switch_active'),
     ApiErrorMeanings({
       ...meanings,
-      duplicate_action: DUPLICATE,
+      duplicate_action:
+        'The same action on the same target waits, runs, or was completed within `ACTION_REPEAT_MINUTES`, for any incident. Nothing was requested. An earlier action that does less does not count: a shorter block, a quick scan before a full scan, a block that is over, or a simulated action if a real connector exists now. `details` names the earlier action, its status, who requested it, and when. `repeat: true` requests the action anyway.',
       kill_switch_active:
         'The kill switch is on: nothing was requested. `details` has the reason, who turned it on, and when.',
     }),
@@ -74,7 +77,6 @@ export class ActionsController {
     private readonly actions: ActionsService,
     private readonly runs: AwaitedRuns,
     private readonly rollbacks: RollbackService,
-    private readonly feed: ActionFeed,
   ) {}
 
   @Get('actions')
@@ -107,7 +109,7 @@ export class ActionsController {
     catalogue: true,
   })
   async types(): Promise<ActionTypeDto[]> {
-    return (await this.actions.types()).map(ActionTypeDto.from);
+    return (await this.actions.types()).map(presentType);
   }
 
   @Post('actions/execute')
@@ -153,7 +155,7 @@ export class ActionsController {
   ): Promise<ActionChangesDto> {
     const requireStillValid = () => caller.requireStillValid();
     const request = { cursor, from, limit, waitMs: wait * 1_000, requireStillValid };
-    return ActionChangesDto.from(await this.feed.page(request, left));
+    return ActionChangesDto.from(await this.actions.changes(request, left));
   }
 
   @Get('actions/:id')
@@ -162,11 +164,7 @@ export class ActionsController {
     'Read an action',
     'Returns the action with its parameters, who requested it and who decided, its result, and the action that it rolls back or that rolled it back.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The action.',
-    type: ActionDto,
-  })
+  @ApiAnswer({ status: 200, description: 'The action.', type: ActionDto })
   async get(@Param('id') id: string): Promise<ActionDto> {
     return presentSummary(await this.actions.get(actionIdOf(id)));
   }
@@ -179,16 +177,11 @@ export class ActionsController {
     'Undo an action with its inverse',
     'The caller needs the higher of the levels of the action and its inverse. The rollback runs at once. With `APPROVAL_FOUR_EYES`, a rollback requested by the person who requested the action waits for the approval of another person.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The rollback has ended: completed or failed.',
-    type: RolledBackActionDto,
-  })
-  @ApiAnswer({
-    status: 202,
-    description: 'The rollback waits for approval, or has not ended within `ACTION_WAIT_MS`.',
-    type: RolledBackActionDto,
-  })
+  @ApiOutcome(
+    RolledBackActionDto,
+    'The rollback has ended: completed or failed.',
+    'The rollback waits for approval, or has not ended within `ACTION_WAIT_MS`.',
+  )
   @ApiErrors(
     'insufficient_approval_level',
     'rollback_not_supported',
@@ -259,7 +252,7 @@ export class ActionsController {
     return ListAnswer.of(page, query, presentSummary);
   }
 
-  /** Answers with an action that may run on after the answer. */
+  /** Responds 202 if the action goes on after the answer. A failed action has ended, which is an outcome and no error. */
   private async answer<T>(
     idempotency: Idempotency,
     reply: FastifyReply,
@@ -267,10 +260,10 @@ export class ActionsController {
     run: (remember: Participant<Action>) => Promise<Action>,
   ): Promise<T> {
     const provisionalForMs = this.runs.answeredWithinMs;
-    const action = await run(
-      idempotency.remember(shown, { status: statusOfExecution, provisionalForMs }),
-    );
-    void reply.status(statusOfExecution(action));
+    const action = await run(idempotency.remember(shown, { status: statusOf, provisionalForMs }));
+    void reply.status(statusOf(action));
     return shown(action);
   }
 }
+
+const statusOf = (action: Action): number => (hasEnded(action) ? 200 : 202);

@@ -30,7 +30,7 @@ import { IncidentReference } from '../incidents/incident-reference.js';
 import { SortWords, PageQueryDto } from '../platform/paging/page-query.dto.js';
 import { sortsOf, sortWords } from '../platform/paging/page.js';
 import { Words } from '../platform/validation/query-fields.js';
-import { type ActionListRequest, SORT_FIELDS } from './listing/action-list.repository.js';
+import { type ActionListRequest, SORT_FIELDS } from './action-list.js';
 import {
   INCIDENT_STATUSES,
   type IncidentStatus,
@@ -39,8 +39,6 @@ import {
 } from '../incidents/incident.js';
 import type { FeedEntry, FeedPage } from '../audit/changes/change-feed.js';
 import { ACTION_FEED_EVENTS } from './actions.service.js';
-
-export const PARAMETERS_EXAMPLE = { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' };
 
 export const REPEAT =
   'Requests the action even if the same action waits, runs, or was completed within `ACTION_REPEAT_MINUTES`.';
@@ -57,8 +55,8 @@ export class ActionRequestDto {
   readonly repeat?: boolean;
 
   static toWanted(this: void, body: ActionRequestDto): WantedAction {
-    const { action, parameters = {}, repeat } = body;
-    return { action_type: action, parameters, repeat };
+    const { action: action_type, parameters = {}, repeat } = body;
+    return { action_type, parameters, repeat };
   }
 }
 
@@ -133,7 +131,7 @@ export class ActionSummaryDto {
   })
   readonly approval_level?: RequiredLevel;
 
-  @JsonObject({ example: PARAMETERS_EXAMPLE })
+  @JsonObject({ example: { message_id: '<4f2a1c@mail.example.net>', reason: 'Phishing.' } })
   readonly parameters: Readonly<Record<string, unknown>>;
 
   @Text({ example: 'alice' })
@@ -209,15 +207,17 @@ export class ActionSummaryDto {
   readonly rolled_back_by?: string;
 }
 
-/** The contract has a name for an action in a list and one for a single action. Generated clients use both. */
+/** The contract has a name for an action in a list and a name for a single action. Generated clients use both. */
 export class ActionDto extends ActionSummaryDto {}
 
-export class ExecutedActionDto extends PickType(ActionSummaryDto, [
+class ActionOutcomeDto extends PickType(ActionSummaryDto, [
   'status',
   'result',
   'approval_level',
   'expires_at',
-]) {
+]) {}
+
+export class ExecutedActionDto extends ActionOutcomeDto {
   @ActionId()
   readonly action_id: string;
 
@@ -229,12 +229,7 @@ export class ExecutedActionDto extends PickType(ActionSummaryDto, [
   readonly message?: string;
 }
 
-export class RolledBackActionDto extends PickType(ActionSummaryDto, [
-  'status',
-  'result',
-  'approval_level',
-  'expires_at',
-]) {
+export class RolledBackActionDto extends ActionOutcomeDto {
   @ActionId({
     description: 'Id of the rollback, an action of the inverse type.',
     example: 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f',
@@ -246,34 +241,23 @@ export class RolledBackActionDto extends PickType(ActionSummaryDto, [
 }
 
 const presentFields = present(ActionSummaryDto);
-const presentEnd = present(ExecutedActionDto);
+const presentOutcome = present(ExecutedActionDto);
 const presentRolledBack = present(RolledBackActionDto);
 
-export function presentSummary(action: Action): ActionSummaryDto {
-  return presentFields(withShownIds(action));
-}
+export const presentSummary = (action: Action): ActionSummaryDto =>
+  presentFields(withShownIds(action));
 
 export function presentExecuted(action: Action): ExecutedActionDto {
-  const message = action.status === 'pending_approval' ? whoMayApprove(action) : undefined;
-  return presentEnd({ ...action, action_id: shownActionId(action.id), message });
+  const { status, action_type, approval_level: level } = action;
+  const approvers = `level ${level}${level === 'manager' ? '' : ' or higher'}`;
+  const message =
+    status === 'pending_approval' ? `${action_type} needs approval at ${approvers}.` : undefined;
+  return presentOutcome({ ...action, action_id: shownActionId(action.id), message });
 }
 
 export function presentRollback(rollback: Action): RolledBackActionDto {
-  const { id, rollback_of = '' } = withShownIds(rollback);
-  return presentRolledBack({
-    ...rollback,
-    rollback_action_id: id,
-    original_action_id: rollback_of,
-  });
-}
-
-function whoMayApprove({ action_type, approval_level: level }: Action): string {
-  return `${action_type} needs approval at level ${level}${level === 'manager' ? '' : ' or higher'}.`;
-}
-
-/** 202 while the work is not finished. An action that failed has finished: that is an outcome, and no error. */
-export function statusOfExecution({ status }: Pick<Action, 'status'>): number {
-  return status === 'pending' || status === 'pending_approval' ? 202 : 200;
+  const { id: rollback_action_id, rollback_of: original_action_id = '' } = withShownIds(rollback);
+  return presentRolledBack({ ...rollback, rollback_action_id, original_action_id });
 }
 
 export class ActionRollbackDto {
@@ -285,8 +269,10 @@ const SORTS = sortWords(...SORT_FIELDS);
 
 const PrincipalName = (description: string) =>
   Text({ optional: true, min: 1, max: 300, description, example: 'alice' });
+const Bound = (description: string, example = '2026-01-31T09:30:00Z') =>
+  Instant({ optional: true, description, example });
 
-/** What every list of actions takes. */
+/** Parameters of every list of actions. */
 export class IncidentActionsQueryDto extends PageQueryDto {
   @Words('ActionStatus', ACTION_STATUSES, { optional: true, example: ['pending_approval'] })
   readonly status?: readonly ActionStatus[];
@@ -306,33 +292,19 @@ export class IncidentActionsQueryDto extends PageQueryDto {
   @PrincipalName('Approved by this principal, as records show the name.')
   readonly approved_by?: string;
 
-  @Instant({
-    optional: true,
-    description:
-      'Requested strictly after this time. With the `requested_at` of an action, that action is left out.',
-    example: '2026-01-31T00:00:00Z',
-  })
+  @Bound(
+    'Requested strictly after this time. With the `requested_at` of an action, that action is left out.',
+    '2026-01-31T00:00:00Z',
+  )
   readonly created_after?: string;
 
-  @Instant({
-    optional: true,
-    description: 'Requested strictly before this time.',
-    example: '2026-02-01T00:00:00Z',
-  })
+  @Bound('Requested strictly before this time.', '2026-02-01T00:00:00Z')
   readonly created_before?: string;
 
-  @Instant({
-    optional: true,
-    description: 'Execution ended strictly after this time.',
-    example: '2026-01-31T09:30:00Z',
-  })
+  @Bound('Execution ended strictly after this time.')
   readonly executed_after?: string;
 
-  @Instant({
-    optional: true,
-    description: 'Requested, decided or executed strictly after this time.',
-    example: '2026-01-31T09:30:00Z',
-  })
+  @Bound('Requested, decided or executed strictly after this time.')
   readonly updated_after?: string;
 
   @SortWords('ActionSort', SORTS, {

@@ -10,15 +10,15 @@ import { ActionPreviews } from './action-previews.js';
 import { ActionRequests, ActionCreation } from './action-requests.js';
 import { Twins } from './action-twins.js';
 import { ActionsController } from './actions.controller.js';
-import { ActionFeed, ActionsService, RollbackService } from './actions.service.js';
-import { ActionDecisions, ActionWithdrawal } from './action-decisions.js';
+import { ActionsService, RollbackService } from './actions.service.js';
+import { ActionDecisions } from './action-decisions.js';
 import { ActionConnectors, ConnectorPlaces } from './execution/action-connectors.js';
 import { ActionEndings, Claims, Failpoints } from './execution/claims.js';
 import { ActionExecutor } from './execution/action-executor.js';
 import { ActionRecovery, LapsedClaims, UnclaimedActions } from './execution/action-recovery.js';
 import { AwaitedRuns } from './execution/awaited-runs.js';
 import { ClaimRepository } from './execution/claim.repository.js';
-import { ActionCounts, ActionListRepository } from './listing/action-list.repository.js';
+import { ActionCounts, ActionListRepository } from './action-list.js';
 
 /** Requests, decisions, rollbacks and lists of actions. `execution/` runs them. */
 @Module({
@@ -30,7 +30,6 @@ import { ActionCounts, ActionListRepository } from './listing/action-list.reposi
     ActionCreation,
     ActionEndings,
     ActionExecutor,
-    ActionFeed,
     RequiredLevels,
     ActionListRepository,
     ActionPreviews,
@@ -45,7 +44,6 @@ import { ActionCounts, ActionListRepository } from './listing/action-list.reposi
     ConnectorPlaces,
     ActionDecisions,
     Failpoints,
-    ActionWithdrawal,
     LapsedClaims,
     RollbackService,
     Twins,
@@ -58,7 +56,6 @@ import { ActionCounts, ActionListRepository } from './listing/action-list.reposi
     AwaitedRuns,
     ActionsService,
     ActionDecisions,
-    ActionWithdrawal,
     ConnectorPlaces,
     Failpoints,
   ],

@@ -1,14 +1,5 @@
 // SQL: reads and locks of hot paths. The other changes use TypeORM.
 import { Injectable } from '@nestjs/common';
-import { type Statement, Statements } from '../platform/database/statements.js';
-import type { Tx } from '../platform/database/transactions.js';
-import {
-  type Action,
-  ActionEntity,
-  type ActionPreview,
-  type ActionResult,
-  SYSTEM,
-} from './action.js';
 import {
   Any,
   DataSource,
@@ -19,6 +10,8 @@ import {
   type QueryDeepPartialEntity,
   Raw,
 } from 'typeorm';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
 import type { Principal } from '../auth/principal.js';
 import {
   credentialsStillValid,
@@ -30,7 +23,13 @@ import {
   lockedIncidentOf,
   type LockedRow,
 } from '../incidents/records/incident.sql.js';
-import type { ApprovalLevel } from '../platform/access/roles.js';
+import {
+  type Action,
+  ActionEntity,
+  type ActionPreview,
+  type ActionResult,
+  SYSTEM,
+} from './action.js';
 import {
   ACTION_COLUMNS,
   actionOf,
@@ -39,28 +38,8 @@ import {
   INSERT_ACTIONS,
   type NewAction,
   newActionValues,
+  withoutNulls,
 } from './action-rows.js';
-
-export interface Approval {
-  readonly by: string;
-  readonly at: Date;
-  /** What it had to be approved at in the end: never below what it was requested at. */
-  readonly level: ApprovalLevel;
-  readonly comment?: string;
-  /** The connector that it is claimed for; absent where none provides it. */
-  readonly connectorId?: string;
-  /** Of its claim; without one, how long whoever approved it has to begin it. */
-  readonly leaseMs: number;
-  /** How long it may have waited; 0 for any time. */
-  readonly ttlMinutes: number;
-}
-
-export interface Rejection {
-  readonly by: string;
-  readonly at: Date;
-  readonly reason: string;
-  readonly code?: Action['rejection_code'];
-}
 
 /** An incident that another transaction is changing is skipped, so that one request waits for that change and not the batch. */
 const ENTER: Statement = {
@@ -93,30 +72,38 @@ const LOCK: Statement = {
   text: `select ${ACTION_COLUMNS} from actions where actions.id = $1 for no key update of actions`,
 };
 
+type Where = FindOptionsWhere<ActionEntity>;
+type Update = QueryDeepPartialEntity<ActionEntity>;
+type Rejection = Pick<
+  Action,
+  'rejected_by' | 'rejected_at' | 'rejection_reason' | 'rejection_code'
+>;
+
+const WAITING = { status: 'pending_approval' } as const;
 const UNCLAIMED = { status: 'pending', phase: IsNull() } as const;
 
-/**
- * Whether an action waited too long for approval: by the clock of the database, whatever a replica takes for the time, and
- * as it is when the row is had.
- */
+/** Actions that a rejection can end. A sent action may have happened, so it cannot be rejected. */
+export const REJECTABLE = {
+  waiting: WAITING,
+  unclaimed: { ...UNCLAIMED, sent: false },
+  any: { status: In(['pending', 'pending_approval']), phase: IsNull(), sent: false },
+} as const satisfies Readonly<Record<string, Where>>;
+
+/** Whether the approval window is over. Uses the clock of the database when the row is locked, because clocks of replicas differ. */
 const isLate = (requestedAt: string): string =>
   `${requestedAt} + :ttlMinutes * interval '1 minute' <= clock_timestamp()`;
 
-/** Shares of its time for approval after which the approvers are reminded, once each. */
+/** Shares of the approval window after which approvers are reminded, once each. */
 const REMINDED_AFTER = [0.5, 0.9];
 
-/** Whether a reminder is due that was not sent. */
 const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
   const at = `requested_at + ${share} * :ttlMinutes * interval '1 minute'`;
   return `${at} <= clock_timestamp() and (reminded_at is null or reminded_at < ${at})`;
 }).join(' or ');
 
-type Where = FindOptionsWhere<ActionEntity>;
-type Update = QueryDeepPartialEntity<ActionEntity>;
-
 /**
  * Inserts and reads actions, and makes every change of a status outside the execution (see ClaimRepository). Each change is
- * conditional on the status that it leaves.
+ * conditional on the earlier status.
  */
 @Injectable()
 export class ActionsRepository {
@@ -125,14 +112,12 @@ export class ActionsRepository {
     private readonly dataSource: DataSource,
   ) {}
 
-  /** With what is recorded of that. */
   async insertAll(tx: Tx, actions: readonly NewAction[], records: ChangeRecords): Promise<void> {
     await this.statements.rowsIn(tx, INSERT_ACTIONS, newActionValues(actions, records));
   }
 
   /**
-   * Locks those of the incidents that are there, and that nobody is changing, until the transaction ends. Undefined when the
-   * credential of one of the callers is not valid any more.
+   * Locks the incidents that exist and that no transaction is changing. `undefined` if the credential of a caller has ended.
    */
   async enter(
     tx: Tx,
@@ -151,13 +136,7 @@ export class ActionsRepository {
 
   async findRoute(id: string): Promise<ActionRoute | undefined> {
     const [row] = await this.statements.rows<ActionRoute>(FIND_ROUTE, [id]);
-    return (
-      row && {
-        ...row,
-        incident_id: row.incident_id ?? undefined,
-        rollback_of: row.rollback_of ?? undefined,
-      }
-    );
+    return row && withoutNulls(row);
   }
 
   async findById(id: string): Promise<Action | undefined> {
@@ -170,7 +149,7 @@ export class ActionsRepository {
     return row && actionOf(row);
   }
 
-  /** Claims whose lease holds: their calls may be on their way. */
+  /** Counts claims whose lease holds: their calls may be under way. */
   async countUnderWay(): Promise<number> {
     return await this.dataSource.getRepository(ActionEntity).countBy({
       status: 'pending',
@@ -179,49 +158,13 @@ export class ActionsRepository {
     });
   }
 
-  /** What may run, and nobody has claimed. */
   async countUnclaimed(): Promise<number> {
     return await this.dataSource.getRepository(ActionEntity).countBy(UNCLAIMED);
   }
 
-  /** Undefined when it did not wait for approval any more, or had waited too long. */
-  async approve(tx: Tx, id: string, approval: Approval): Promise<Action | undefined> {
-    const { by, at, level, comment, connectorId, leaseMs, ttlMinutes } = approval;
-    const update = updateOf(tx)
-      .set({
-        status: 'pending',
-        approved_by: by,
-        approved_at: at,
-        comment,
-        approval_level: level === 'none' ? undefined : level,
-        ...(connectorId !== undefined && {
-          phase: 'claimed' as const,
-          fence: () => 'fence + 1',
-          connector_id: connectorId,
-        }),
-        lease_until: () => `now() + :leaseMs * interval '1 millisecond'`,
-      })
-      .where({ id, status: 'pending_approval' })
-      .setParameters({ leaseMs });
-    if (ttlMinutes > 0) update.andWhere(`not (${isLate('requested_at')})`, { ttlMinutes });
-    return (await changedBy(update))[0];
-  }
-
-  /** Undefined if the action no longer waits for approval. */
-  async reject(tx: Tx, id: string, rejection: Rejection): Promise<Action | undefined> {
-    return (await this.rejectAll(tx, { id, status: 'pending_approval' }, rejection))[0];
-  }
-
-  /** Of an action that may run and was not begun. */
-  async rejectUnclaimed(tx: Tx, id: string, rejection: Rejection): Promise<Action | undefined> {
-    return (await this.rejectAll(tx, { id, ...UNCLAIMED, sent: false }, rejection))[0];
-  }
-
-  /** What is sent already cannot be called back; everything else of the incident ends here. */
-  async rejectOfIncident(tx: Tx, incidentId: string, rejection: Rejection): Promise<Action[]> {
-    const status = In(['pending', 'pending_approval']);
-    const where = { incident_id: incidentId, status, phase: IsNull(), sent: false } as const;
-    return await this.rejectAll(tx, where, rejection);
+  async countWaitingOf(tx: Tx, incidentId: string): Promise<number> {
+    const waiting = { incident_id: incidentId, ...WAITING };
+    return await tx.getRepository(ActionEntity).countBy(waiting);
   }
 
   async waitingAmong(
@@ -230,17 +173,48 @@ export class ActionsRepository {
   ): Promise<Pick<ActionEntity, 'id' | 'preview'>[]> {
     return await tx.getRepository(ActionEntity).find({
       select: { id: true, preview: true },
-      where: { id: Any([...ids]), status: 'pending_approval' },
+      where: { id: Any([...ids]), ...WAITING },
     });
   }
 
-  async countPendingOf(tx: Tx, incidentId: string): Promise<number> {
-    return await tx
-      .getRepository(ActionEntity)
-      .countBy({ incident_id: incidentId, status: 'pending_approval' });
+  /**
+   * Approves the action and, if there is a connector, claims it. Without one, `leaseMs` is the time until recovery begins it.
+   * `undefined` if the action does not wait for approval, or waited too long. The window has no end if `ttlMinutes` is 0.
+   */
+  async approve(
+    tx: Tx,
+    id: string,
+    approval: Pick<Action, 'approved_by' | 'approved_at' | 'comment' | 'approval_level'>,
+    options: {
+      readonly connectorId?: string;
+      readonly leaseMs: number;
+      readonly ttlMinutes: number;
+    },
+  ): Promise<Action | undefined> {
+    const { connectorId, leaseMs, ttlMinutes } = options;
+    const update = updateOf(tx)
+      .set({
+        status: 'pending',
+        ...approval,
+        ...(connectorId !== undefined && {
+          phase: 'claimed' as const,
+          fence: () => 'fence + 1',
+          connector_id: connectorId,
+        }),
+        lease_until: () => `now() + :leaseMs * interval '1 millisecond'`,
+      })
+      .where({ id, ...WAITING })
+      .setParameters({ leaseMs });
+    if (ttlMinutes > 0) update.andWhere(`not (${isLate('requested_at')})`, { ttlMinutes });
+    return (await changedBy(update))[0];
   }
 
-  /** At most `limit` of those that waited too long for approval; what somebody is deciding on is left to them. */
+  /** @param where an entry of REJECTABLE, perhaps with an id */
+  async reject(tx: Tx, where: Where, rejection: Rejection): Promise<Action[]> {
+    return await this.end(tx, where, { status: 'rejected', ...rejection });
+  }
+
+  /** Rejects at most `limit` actions that waited too long. Skips actions on which another transaction decides. */
   async rejectExpired(
     tx: Tx,
     ttlMinutes: number,
@@ -249,22 +223,21 @@ export class ActionsRepository {
   ): Promise<Action[]> {
     const late = await tx.getRepository(ActionEntity).find({
       select: { id: true },
-      where: { status: 'pending_approval', requested_at: Raw(isLate, { ttlMinutes }) },
+      where: { ...WAITING, requested_at: Raw(isLate, { ttlMinutes }) },
       order: { id: 'asc' },
       take: limit,
       lock: { mode: 'pessimistic_write', onLocked: 'skip_locked' },
     });
     if (late.length === 0) return [];
-    const ids = late.map(({ id }) => id);
-    return await this.rejectAll(tx, { id: In(ids), status: 'pending_approval' }, rejection);
+    return await this.reject(tx, { id: In(late.map(({ id }) => id)), ...WAITING }, rejection);
   }
 
-  /** Marks at most `limit` of those that expire soon and nobody was reminded of; returns them. */
+  /** Marks at most `limit` actions whose reminder is due, and returns them. */
   async remind(tx: Tx, ttlMinutes: number, limit: number): Promise<Action[]> {
     const due = await tx
       .createQueryBuilder(ActionEntity, 'actions')
       .select('actions.id')
-      .where({ status: 'pending_approval' })
+      .where(WAITING)
       .andWhere(`(${IS_REMINDER_DUE}) and not (${isLate('requested_at')})`, { ttlMinutes })
       .orderBy('actions.id')
       .limit(limit)
@@ -272,25 +245,17 @@ export class ActionsRepository {
       .setOnLocked('skip_locked')
       .getMany();
     if (due.length === 0) return [];
-    const ids = due.map(({ id }) => id);
     const update = updateOf(tx).set({ reminded_at: () => 'clock_timestamp()' });
-    return await changedBy(update.where({ id: In(ids) }));
+    return await changedBy(update.where({ id: In(due.map(({ id }) => id)) }));
   }
 
-  /** Keeps what the connector found, if nobody has decided on the action yet. */
   async keepPreview(tx: Tx, id: string, preview: ActionPreview): Promise<void> {
-    const waiting = { id, status: 'pending_approval' } as const;
-    await tx.getRepository(ActionEntity).update(waiting, { preview });
+    await tx.getRepository(ActionEntity).update({ id, ...WAITING }, { preview });
   }
 
-  /** All that the kill switch holds and nothing of which was sent. */
-  async rejectHeld(tx: Tx, rejection: Rejection): Promise<Action[]> {
-    return await this.rejectAll(tx, { ...UNCLAIMED, sent: false }, rejection);
-  }
-
-  /** What waited to be repeated may have happened: it cannot be called rejected. */
-  async failHeld(tx: Tx, result: ActionResult, at: Date): Promise<Action[]> {
-    // As its text: TypeORM's type of an update has no room for JSON of any content.
+  /** Fails unclaimed actions that may have happened, because an earlier run sent them. */
+  async failSent(tx: Tx, result: ActionResult, at: Date): Promise<Action[]> {
+    // As text, because TypeORM's type of an update has no room for JSON of any content.
     const failed = { status: 'failed', result: () => ':result', executed_at: at } as const;
     return await this.end(
       tx,
@@ -298,16 +263,6 @@ export class ActionsRepository {
       { ...failed, executed_by: SYSTEM },
       { result: JSON.stringify(result) },
     );
-  }
-
-  private async rejectAll(tx: Tx, where: Where, rejection: Rejection): Promise<Action[]> {
-    return await this.end(tx, where, {
-      status: 'rejected',
-      rejected_by: rejection.by,
-      rejected_at: rejection.at,
-      rejection_reason: rejection.reason,
-      rejection_code: rejection.code,
-    });
   }
 
   private async end(
@@ -325,7 +280,7 @@ function updateOf(tx: Tx) {
   return tx.getRepository(ActionEntity).createQueryBuilder().update();
 }
 
-/** The actions as they are after it. */
+/** Returns the actions after the update. */
 async function changedBy(update: ReturnType<typeof updateOf>): Promise<Action[]> {
   const result = await update.returning(ACTION_COLUMNS).execute();
   return (result.raw as ActionRow[]).map(actionOf);

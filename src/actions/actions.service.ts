@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
-import type { ApprovalLevel } from '../platform/access/roles.js';
 import { NotFoundError, AppError } from '../platform/errors/app-error.js';
 import type { Page } from '../platform/paging/page.js';
 import { Settings } from '../platform/config/settings.js';
@@ -12,35 +11,29 @@ import {
   actionIdOf,
   shownActionId,
   withExpiry,
-  askersOf,
+  invalidState,
   type Parameters,
-  type RequiredLevel,
 } from './action.js';
-import {
-  type ActionType,
-  actionTypes,
-  actionType,
-  type ActionTypeName,
-} from '../action-catalogue/action-types.js';
-import { levelByDefault, higherLevel, RequiredLevels } from './required-levels.js';
+import { actionTypes, actionType, type ActionTypeName } from '../action-catalogue/action-types.js';
+import { higherLevel, RequiredLevels } from './required-levels.js';
 import { ActionsRepository } from './actions.repository.js';
-import { ActionRequests, type WantedAction } from './action-requests.js';
+import { ActionCreation, ActionRequests, type WantedAction } from './action-requests.js';
 import { AwaitedRuns, claimPermitLate, decidedAction } from './execution/awaited-runs.js';
-import { ActionListRepository, type ActionListRequest } from './listing/action-list.repository.js';
+import { ActionListRepository, type ActionListRequest } from './action-list.js';
 import { ChangeFeed, type FeedPage, type FeedRequest } from '../audit/changes/change-feed.js';
-import { requireApprovalLevel, SamePerson } from '../auth/authorisation.js';
+import { requireApprovalLevel } from '../auth/authorisation.js';
 import { mapConstraints } from '../platform/database/sqlstate.js';
-import type { Severity } from '../incidents/incident.js';
 import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
 import { ActionDecisions } from './action-decisions.js';
 import { ActionConnectors } from './execution/action-connectors.js';
 
-export interface OfferedType {
-  readonly type: ActionType;
-  /** Level on this site, before the incident or the target raises it. */
-  readonly level: ApprovalLevel;
-  readonly available: boolean;
-}
+export const ACTION_FEED_EVENTS = [
+  'action.requested',
+  'action.approved',
+  'action.rejected',
+  'action.completed',
+  'action.failed',
+] as const;
 
 @Injectable()
 export class ActionsService {
@@ -51,6 +44,8 @@ export class ActionsService {
     private readonly lists: ActionListRepository,
     private readonly incidents: IncidentsService,
     private readonly registry: ConnectorRegistry,
+    private readonly levels: RequiredLevels,
+    private readonly feed: ChangeFeed,
     private readonly settings: Settings,
   ) {}
 
@@ -66,8 +61,7 @@ export class ActionsService {
 
   async list(request: ActionListRequest): Promise<Page<Action>> {
     const { total, items } = await this.lists.list(request);
-    const ttl = this.settings.approvalTtlMinutes;
-    return { total, items: items.map((action) => withExpiry(action, ttl)) };
+    return { total, items: items.map(this.shown) };
   }
 
   async listOfIncident(incidentId: string, request: ActionListRequest): Promise<Page<Action>> {
@@ -78,10 +72,25 @@ export class ActionsService {
   async get(id: string): Promise<Action> {
     const action = await this.repository.findById(id);
     if (!action) throw new NotFoundError('Action');
-    return withExpiry(action, this.settings.approvalTtlMinutes);
+    return this.shown(action);
   }
 
-  /** Returns the actions among these that wait for approval, by id as events have it, with what each would change. */
+  /** Returns a page of the feed of all changes, for programs that keep a copy of the actions. */
+  async changes(request: FeedRequest, left: AbortSignal): Promise<FeedPage<Action>> {
+    const source = {
+      name: 'actions',
+      actions: ACTION_FEED_EVENTS,
+      listAfter: async (id: string | null, limit: number) =>
+        (await this.lists.listAfter(id, limit)).map(this.shown),
+      findBySubject: async (ids: readonly string[]) => {
+        const actions = await this.lists.findAll(ids.map(actionIdOf));
+        return new Map(actions.map((one) => [shownActionId(one.id), this.shown(one)]));
+      },
+    };
+    return await this.feed.page(source, request, left);
+  }
+
+  /** Returns the actions among these that wait for approval, by the ids of their events, each with the text of its preview. */
   async waitingAmong(
     tx: Tx,
     shownIds: readonly string[],
@@ -90,55 +99,26 @@ export class ActionsService {
     return new Map(waiting.map(({ id, preview }) => [shownActionId(id), preview?.message]));
   }
 
-  async types(): Promise<OfferedType[]> {
+  /** All action types, with what this site requires and provides. */
+  async types() {
     const available = await this.registry.availableTypes();
-    return actionTypes().map((type) => ({
-      type,
-      level: levelByDefault(this.settings.approvalLevels, type),
-      available: available.has(type.name),
-    }));
+    return actionTypes().map((type) => {
+      const level = this.levels.byDefault(type);
+      return {
+        ...type,
+        rolled_back_by: type.inverse,
+        supports_rollback: type.inverse !== undefined,
+        default_approval_level: level === 'none' ? undefined : level,
+        available: available.has(type.name),
+      };
+    });
   }
+
+  private readonly shown = (action: Action): Action =>
+    withExpiry(action, this.settings.approvalTtlMinutes);
 }
 
-export const ACTION_FEED_EVENTS = [
-  'action.requested',
-  'action.approved',
-  'action.rejected',
-  'action.completed',
-  'action.failed',
-] as const;
-
-/** Feed of all changes of actions, for programs that keep a copy. */
-@Injectable()
-export class ActionFeed {
-  constructor(
-    private readonly feed: ChangeFeed,
-    private readonly actions: ActionListRepository,
-    private readonly settings: Settings,
-  ) {}
-
-  async page(request: FeedRequest, left: AbortSignal): Promise<FeedPage<Action>> {
-    const source = {
-      name: 'actions',
-      actions: ACTION_FEED_EVENTS,
-      listAfter: async (id: string | null, limit: number) =>
-        (await this.actions.listAfter(id, limit)).map((action) => this.shown(action)),
-      findBySubject: (ids: readonly string[]) => this.findBySubject(ids),
-    };
-    return await this.feed.page(source, request, left);
-  }
-
-  private async findBySubject(ids: readonly string[]): Promise<ReadonlyMap<string, Action>> {
-    const actions = await this.actions.findAll(ids.map(actionIdOf));
-    return new Map(actions.map((action) => [shownActionId(action.id), this.shown(action)]));
-  }
-
-  private shown(action: Action): Action {
-    return withExpiry(action, this.settings.approvalTtlMinutes);
-  }
-}
-
-/** Rolls back an action with a new action of the inverse type. It runs at once unless another person has to approve it. */
+/** Rolls back an action with a new action of the inverse type, which needs the level of both but no approval. */
 @Injectable()
 export class RollbackService {
   constructor(
@@ -146,12 +126,10 @@ export class RollbackService {
     private readonly decisions: ActionDecisions,
     private readonly killSwitch: KillSwitch,
     private readonly connectors: ActionConnectors,
-    private readonly requests: ActionRequests,
+    private readonly creation: ActionCreation,
     private readonly levels: RequiredLevels,
     private readonly actions: ActionsRepository,
     private readonly runs: AwaitedRuns,
-    private readonly persons: SamePerson,
-    private readonly settings: Settings,
   ) {}
 
   async rollBack(
@@ -166,38 +144,37 @@ export class RollbackService {
     const connector = inverse && (await this.connectors.ofRollback(original, inverse));
     let permit: Permit | undefined;
     const rollback = await mapConstraints(
-      {
-        uq_actions_rollback_of: () =>
-          notInState('The action has been rolled back, or its rollback is under way.'),
-      },
+      { uq_actions_rollback_of: () => invalidState(ROLLED_BACK) },
       () =>
         this.transactions.run<Action>(
           async (tx) => {
             const claimedPermit = await claimPermitLate(this.killSwitch, tx);
             const { action, incident } = await this.decisions.lock(tx, original);
-            const level = this.levelFor(action, inverse, incident?.severity);
+            const { parameters, approval_level: askedLevel } = action;
+            const level = inverse
+              ? this.levels.forRequest({ action_type: inverse, parameters, incident, askedLevel })
+              : (askedLevel ?? 'none');
             requireApprovalLevel(caller, level);
             if (!inverse) {
-              throw new AppError(
-                'rollback_not_supported',
-                `${action.action_type} cannot be rolled back.`,
-              );
+              const message = `${action.action_type} cannot be rolled back.`;
+              throw new AppError('rollback_not_supported', message);
             }
             const obstacle = rollbackObstacle(action);
-            if (obstacle !== undefined) throw notInState(obstacle);
+            if (obstacle !== undefined) throw invalidState(obstacle);
             permit = claimedPermit();
-            const approvalLevel = await this.levelToWaitFor(tx, caller, action, level);
-            return await this.requests.record(tx, {
+            // The requester of the original needs the approval of another person.
+            const waits = await this.decisions.isOwnRequest(tx, caller, action);
+            const wanted = {
               action_type: inverse,
-              parameters: inverseParameters(inverse, action.parameters, reason),
+              parameters: inverseParameters(inverse, parameters, reason),
               requested_by: caller.name,
-              available: connector !== undefined,
-              connector_id: approvalLevel ? undefined : connector?.identity.id,
+              connector,
               rollback_of: action.id,
               reason,
               incident,
-              approval_level: approvalLevel,
-            });
+              approval_level: waits ? higherLevel(level, 'analyst') : undefined,
+            };
+            return (await this.creation.createAll(tx, [wanted]))[0]!;
           },
           caller,
           idempotency,
@@ -206,47 +183,16 @@ export class RollbackService {
     const decided = decidedAction(rollback, permit, connector);
     return await this.runs.runAndWait(decided, idempotency);
   }
-
-  /** The higher of the levels of the original and of its inverse. */
-  private levelFor(
-    original: Action,
-    inverse: ActionTypeName | undefined,
-    incidentSeverity: Severity | undefined,
-  ): ApprovalLevel {
-    const own = original.approval_level ?? 'none';
-    if (!inverse) return own;
-    const { parameters } = original;
-    return higherLevel(
-      own,
-      this.levels.forRequest({ action_type: inverse, parameters, incidentSeverity }),
-    );
-  }
-
-  /** Under the rule of four eyes, another person has to approve the rollback of one's own action. */
-  private async levelToWaitFor(
-    tx: Tx,
-    caller: Principal,
-    original: Action,
-    level: ApprovalLevel,
-  ): Promise<RequiredLevel | undefined> {
-    if (!this.settings.approvalFourEyes) return undefined;
-    if (!(await this.persons.isAmong(tx, caller, askersOf(original)))) return undefined;
-    return level === 'none' ? 'analyst' : level;
-  }
 }
 
-function notInState(message: string): AppError {
-  return new AppError('invalid_state', message);
-}
+const ROLLED_BACK = 'The action has been rolled back, or its rollback is under way.';
 
-/** Why the action cannot be rolled back. Undefined if it can. */
-export function rollbackObstacle(action: Action): string | undefined {
-  if (action.rolled_back_by !== undefined)
-    return 'The action has been rolled back, or its rollback is under way.';
+/** Returns why the action cannot be rolled back; `undefined` if it can. */
+export function rollbackObstacle({ rolled_back_by, status, result }: Action): string | undefined {
+  if (rolled_back_by !== undefined) return ROLLED_BACK;
   const mayHaveHappened =
-    action.status === 'completed' ||
-    (action.status === 'failed' && action.result?.code === 'outcome_unknown');
-  return mayHaveHappened ? undefined : `The action is ${action.status}, and not completed.`;
+    status === 'completed' || (status === 'failed' && result?.code === 'outcome_unknown');
+  return mayHaveHappened ? undefined : `The action is ${status}, and not completed.`;
 }
 
 /** Parameters of the inverse: the same values as the original, with the reason of the rollback. */
@@ -255,9 +201,9 @@ export function inverseParameters(
   original: Parameters,
   reason: string,
 ): Parameters {
-  const common = actionType(inverse).parameters.flatMap(({ name }): [string, unknown][] => {
-    if (name === 'reason') return [[name, reason]];
-    return Object.hasOwn(original, name) ? [[name, original[name]]] : [];
-  });
-  return Object.fromEntries(common);
+  const given: Parameters = { ...original, reason };
+  const names = actionType(inverse).parameters.map(({ name }) => name);
+  return Object.fromEntries(
+    names.flatMap((name) => (Object.hasOwn(given, name) ? [[name, given[name]]] : [])),
+  );
 }

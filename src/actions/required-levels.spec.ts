@@ -1,18 +1,17 @@
-import {
-  ProtectedTargets,
-  type ProtectedTargetsSetting,
-} from '../action-catalogue/protected-targets.js';
 import { ACTION_TYPES, actionType, actionTypes } from '../action-catalogue/action-types.js';
-import { requiredLevel, RequiredLevels, type SitePolicy } from './required-levels.js';
+import { RequiredLevels } from './required-levels.js';
 import type { Settings } from '../platform/config/settings.js';
+import type { Severity } from '../incidents/incident.js';
 import type { Action } from './action.js';
 
-const protecting = (protectedTargets: ProtectedTargetsSetting): SitePolicy => ({
-  levels: {},
-  raiseOnCritical: false,
-  protectedTargets: new ProtectedTargets(protectedTargets),
-});
-const plain = protecting({});
+type Site = Pick<Settings, 'approvalLevels' | 'approvalRaiseOnCritical' | 'protectedTargets'>;
+
+const levelsOf = (site: Partial<Site>): RequiredLevels => {
+  const plain: Site = { approvalLevels: {}, approvalRaiseOnCritical: false, protectedTargets: {} };
+  return new RequiredLevels({ ...plain, ...site } as Settings);
+};
+const protecting = (protectedTargets: Site['protectedTargets']) => levelsOf({ protectedTargets });
+const plain = levelsOf({});
 
 describe('the catalogue', () => {
   it('describes every action type once, with inverses that exist and take the same parameters', () => {
@@ -32,26 +31,21 @@ describe('the level that an action needs', () => {
     ['block_ip', 'analyst'],
     ['lookup_hash', 'none'],
   ] as const)('is by default for %s the level %s', (type, level) => {
-    expect(requiredLevel(plain, { action_type: type, parameters: {} })).toBe(level);
+    expect(plain.forRequest({ action_type: type, parameters: {} })).toBe(level);
   });
 
   it('is what the site decided instead', () => {
-    const site: SitePolicy = {
-      ...plain,
-      levels: { isolate_host: 'none', quarantine_email: 'manager' },
-    };
-    expect(requiredLevel(site, { action_type: 'isolate_host', parameters: {} })).toBe('none');
-    expect(requiredLevel(site, { action_type: 'quarantine_email', parameters: {} })).toBe(
-      'manager',
-    );
+    const site = levelsOf({
+      approvalLevels: { isolate_host: 'none', quarantine_email: 'manager' },
+    });
+    expect(site.forRequest({ action_type: 'isolate_host', parameters: {} })).toBe('none');
+    expect(site.forRequest({ action_type: 'quarantine_email', parameters: {} })).toBe('manager');
   });
 
   it('rises by one on a critical incident where the site wants it, and stays none where it was none', () => {
-    const site: SitePolicy = { ...plain, raiseOnCritical: true };
-    const ask = (
-      type: 'revoke_sessions' | 'isolate_host' | 'block_sender',
-      incidentSeverity: string,
-    ) => requiredLevel(site, { action_type: type, parameters: {}, incidentSeverity });
+    const site = levelsOf({ approvalRaiseOnCritical: true });
+    const ask = (type: 'revoke_sessions' | 'isolate_host' | 'block_sender', severity: Severity) =>
+      site.forRequest({ action_type: type, parameters: {}, incident: { severity } });
     expect(ask('revoke_sessions', 'critical')).toBe('senior');
     expect(ask('isolate_host', 'critical')).toBe('manager');
     expect(ask('block_sender', 'critical')).toBe('none');
@@ -59,29 +53,29 @@ describe('the level that an action needs', () => {
   });
 
   it('is manager for a protected target, whatever else says', () => {
-    const site: SitePolicy = {
-      ...protecting({ hosts: ['dc-*'], domains: ['example.com'] }),
-      levels: { isolate_host: 'none' },
-    };
+    const site = levelsOf({
+      protectedTargets: { hosts: ['dc-*'], domains: ['example.com'] },
+      approvalLevels: { isolate_host: 'none' },
+    });
+    expect(site.forRequest({ action_type: 'isolate_host', parameters: { host_id: 'DC-01' } })).toBe(
+      'manager',
+    );
     expect(
-      requiredLevel(site, { action_type: 'isolate_host', parameters: { host_id: 'DC-01' } }),
-    ).toBe('manager');
-    expect(
-      requiredLevel(site, { action_type: 'isolate_host', parameters: { host_id: 'laptop-7' } }),
+      site.forRequest({ action_type: 'isolate_host', parameters: { host_id: 'laptop-7' } }),
     ).toBe('none');
     expect(
-      requiredLevel(site, {
+      site.forRequest({
         action_type: 'block_sender',
         parameters: { sender: 'ceo@Example.com' },
       }),
     ).toBe('manager');
     for (const sender of ['Bob <x@EXAMPLE.com>', '"<a@b>" <x@example.com> ', '<x@example.com>']) {
-      expect(requiredLevel(site, { action_type: 'block_sender', parameters: { sender } })).toBe(
+      expect(site.forRequest({ action_type: 'block_sender', parameters: { sender } })).toBe(
         'manager',
       );
     }
     expect(
-      requiredLevel(site, { action_type: 'block_domain', parameters: { domain: 'example.com.' } }),
+      site.forRequest({ action_type: 'block_domain', parameters: { domain: 'example.com.' } }),
     ).toBe('manager');
   });
 
@@ -108,9 +102,7 @@ describe('the level that an action needs', () => {
       domains: ['example.com'],
       ips: ['10.0.*'],
     };
-    expect(requiredLevel(protecting(protectedTargets), { action_type: type, parameters })).toBe(
-      level,
-    );
+    expect(protecting(protectedTargets).forRequest({ action_type: type, parameters })).toBe(level);
   });
 
   it.each([
@@ -122,7 +114,7 @@ describe('the level that an action needs', () => {
     ['10.0.*', '::FFFF:0a00:0001'],
   ])('sees the protected address %s in %s', (pattern, ip) => {
     const site = protecting({ ips: [pattern] });
-    expect(requiredLevel(site, { action_type: 'block_ip', parameters: { ip } })).toBe('manager');
+    expect(site.forRequest({ action_type: 'block_ip', parameters: { ip } })).toBe('manager');
   });
 
   it.each([
@@ -133,7 +125,7 @@ describe('the level that an action needs', () => {
   ] as const)(
     'sees the pattern of %j in an international name, by %s of %j',
     (protectedTargets, type, parameters) => {
-      expect(requiredLevel(protecting(protectedTargets), { action_type: type, parameters })).toBe(
+      expect(protecting(protectedTargets).forRequest({ action_type: type, parameters })).toBe(
         'manager',
       );
     },
@@ -149,7 +141,7 @@ describe('the level that an action needs', () => {
     'is for %s of %j, which may stand for many targets, %s',
     (type, parameters, level) => {
       const protectedTargets = { hosts: ['dc-01'], users: [], senders: ['ceo@example.com'] };
-      expect(requiredLevel(protecting(protectedTargets), { action_type: type, parameters })).toBe(
+      expect(protecting(protectedTargets).forRequest({ action_type: type, parameters })).toBe(
         level,
       );
     },
@@ -157,19 +149,15 @@ describe('the level that an action needs', () => {
 
   it('can be raised by whoever asks, never lowered', () => {
     expect(
-      requiredLevel(plain, { action_type: 'isolate_host', parameters: {}, askedLevel: 'analyst' }),
+      plain.forRequest({ action_type: 'isolate_host', parameters: {}, askedLevel: 'analyst' }),
     ).toBe('senior');
     expect(
-      requiredLevel(plain, { action_type: 'block_sender', parameters: {}, askedLevel: 'manager' }),
+      plain.forRequest({ action_type: 'block_sender', parameters: {}, askedLevel: 'manager' }),
     ).toBe('manager');
   });
 });
 
-const levels = new RequiredLevels({
-  approvalLevels: {},
-  approvalRaiseOnCritical: false,
-  protectedTargets: { users: ['ceo@example.com'], hosts: ['dc-*'] },
-} as unknown as Settings);
+const levels = protecting({ users: ['ceo@example.com'], hosts: ['dc-*'] });
 
 function action(type: string, parameters: object, approvalLevel?: string): Action {
   return { action_type: type, parameters, approval_level: approvalLevel } as Action;
@@ -202,11 +190,6 @@ describe('whether an action may go to a target that its vendor found', () => {
   });
 
   it('takes a target without a name for any while some are protected, and for none while none is', () => {
-    const open = new RequiredLevels({
-      approvalLevels: {},
-      approvalRaiseOnCritical: false,
-      protectedTargets: {},
-    } as unknown as Settings);
-    expect(open.mayTarget(action('scan_host', { host_id: 'a1' }), undefined)).toBe(true);
+    expect(plain.mayTarget(action('scan_host', { host_id: 'a1' }), undefined)).toBe(true);
   });
 });

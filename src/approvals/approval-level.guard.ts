@@ -15,7 +15,7 @@ export class ApprovalLevelGuard {
 
   /** Returns the level that the action needs now. */
   requireForApproval(caller: Principal, { action, incident }: LockedAction): ApprovalLevel {
-    const level = this.levels.forDecision(action, incident?.severity);
+    const level = this.levels.forDecision(action, incident);
     requireApprovalLevel(caller, level);
     return level;
   }

@@ -1,7 +1,5 @@
-import { AppError } from '../platform/errors/app-error.js';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type Action, askersOf } from '../actions/action.js';
-import { SamePerson } from '../auth/authorisation.js';
+import { type Action, invalidState } from '../actions/action.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
 import { ActionDecisions } from '../actions/action-decisions.js';
 import { AwaitedRuns, claimPermitLate, decidedAction } from '../actions/execution/awaited-runs.js';
@@ -20,32 +18,13 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
 import { Work } from '../platform/work/work.js';
 
-/** The incident is resolved, so the approver must confirm the action. */
-class IncidentResolvedError extends AppError {
-  constructor() {
-    super(
-      'invalid_state',
-      'The incident of the action is resolved. Send confirm_resolved: true to approve it all the same.',
-      { details: { reason: 'incident_resolved' } },
-    );
-  }
-}
-
-class NotWaitingError extends AppError {
-  constructor(message: string) {
-    super('invalid_state', message);
-  }
-}
-
 export interface WantedApproval {
   readonly comment?: string;
   /** Approves the action even if its incident is resolved. */
   readonly confirm_resolved?: boolean;
 }
 
-/**
- * Decisions of people on actions that wait for approval. The row lock lets one of several simultaneous decisions win.
- */
+/** Decisions of people on actions that wait for approval. The row lock lets one of several simultaneous decisions win. */
 @Injectable()
 export class ApprovalsService {
   constructor(
@@ -55,9 +34,7 @@ export class ApprovalsService {
     private readonly runs: AwaitedRuns,
     private readonly connectors: ActionConnectors,
     private readonly killSwitch: KillSwitch,
-    private readonly persons: SamePerson,
     @InjectMetric('approval_wait_seconds') private readonly waitSeconds: Histogram,
-    private readonly settings: Settings,
   ) {}
 
   /** Approves the action, runs it, and returns the action after the run. */
@@ -75,17 +52,21 @@ export class ApprovalsService {
         const claimedPermit = await claimPermitLate(this.killSwitch, tx);
         const locked = await this.decisions.lock(tx, route);
         const level = this.guard.requireForApproval(caller, locked);
-        await this.requireOther(tx, caller, locked.action);
+        if (await this.decisions.isOwnRequest(tx, caller, locked.action)) {
+          throw new OwnRequestError(caller);
+        }
         requireWaiting(locked.action);
         if (locked.incident?.status === 'resolved' && !confirm_resolved) {
-          throw new IncidentResolvedError();
+          const message =
+            'The incident of the action is resolved. Send confirm_resolved: true to approve it all the same.';
+          throw invalidState(message, { reason: 'incident_resolved' });
         }
         permit = claimedPermit();
         const connectorId = connector?.identity.id;
         const approval = { by: caller.name, level, comment, connectorId };
         const after = await this.decisions.approve(tx, id, approval);
-        if (!after) throw new NotWaitingError(this.decisions.expiredReason);
-        return this.decided(tx, after);
+        if (!after) throw invalidState(this.decisions.expiredReason);
+        return this.measured(tx, after);
       },
       caller,
       idempotency,
@@ -93,6 +74,7 @@ export class ApprovalsService {
     return await this.runs.runAndWait(decidedAction(approved, permit, connector), idempotency);
   }
 
+  /** A requester may reject their own action. */
   async reject(
     caller: Principal,
     id: string,
@@ -107,32 +89,25 @@ export class ApprovalsService {
         requireWaiting(locked.action);
         const after = await this.decisions.reject(tx, id, caller.name, reason);
         if (!after) throw new Error('A locked action that waits for approval was not rejected.');
-        return this.decided(tx, after);
+        return this.measured(tx, after);
       },
       caller,
       idempotency,
     );
   }
 
-  /** A requester cannot approve their own action, but can always reject it. */
-  private async requireOther(tx: Tx, caller: Principal, action: Action): Promise<void> {
-    if (!this.settings.approvalFourEyes) return;
-    if (await this.persons.isAmong(tx, caller, askersOf(action))) throw new OwnRequestError(caller);
-  }
-
-  private decided(tx: Tx, after: Action): Action {
-    const at = after.approved_at ?? after.rejected_at;
-    afterCommit(tx, () => {
-      const waitedMs = (at ?? after.requested_at).getTime() - after.requested_at.getTime();
-      this.waitSeconds.observe(Math.max(0, waitedMs) / 1_000);
-    });
-    return after;
+  private measured(tx: Tx, action: Action): Action {
+    const { requested_at, approved_at, rejected_at } = action;
+    const decidedAt = approved_at ?? rejected_at ?? requested_at;
+    const waitedMs = Math.max(0, decidedAt.getTime() - requested_at.getTime());
+    afterCommit(tx, () => this.waitSeconds.observe(waitedMs / 1_000));
+    return action;
   }
 }
 
 function requireWaiting({ status }: Action): void {
   if (status === 'pending_approval') return;
-  throw new NotWaitingError(`The action is ${status}: it does not wait for approval.`);
+  throw invalidState(`The action is ${status}: it does not wait for approval.`);
 }
 
 const EVERY_SECONDS = 30;

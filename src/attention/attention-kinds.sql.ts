@@ -10,15 +10,17 @@ interface Kind {
   /** Visible only to administrators. */
   readonly adminOnly?: true;
   readonly from: string;
+  /** Items are found and ordered by the id of `x`, which begins with its time. Default: by `at`. */
+  readonly byId?: true;
   readonly where: readonly string[];
-  readonly subject: string;
-  readonly name: string;
+  /** Default: `x.id`. */
+  readonly subject?: string;
+  /** Default: `x.name`. */
+  readonly name?: string;
   readonly reason: string;
   readonly at: string;
   readonly link: string;
   readonly incident?: string;
-  /** Order by an index, newest first. Default: the newest id first. */
-  readonly order?: string;
 }
 
 /** Maximum number of items counted per kind. This count stands for more. */
@@ -32,7 +34,7 @@ export const FIRST_OF_A_KIND = 3;
 
 /** Parameters of the statement. */
 export const PARAMETERS = { kinds: '$1::text[]', subject: '$2::text', since: '$3', firstId: '$4' };
-const { since, firstId } = PARAMETERS;
+const { since } = PARAMETERS;
 
 /** Receipts from which the usual gap of a source can be computed. */
 const FEWEST_RECEIPTS = 5;
@@ -54,9 +56,9 @@ const REQUESTED_AGAIN = `'pending', 'pending_approval', 'completed'`;
 
 const failedAction = (condition: string): Kind => ({
   from: 'actions x',
+  byId: true,
   where: [
     `x.status = 'failed'`,
-    `x.id >= ${firstId}`,
     condition,
     isNotRepeated(`'completed'`),
     // Its possible effect was not rolled back.
@@ -73,9 +75,9 @@ const failedAction = (condition: string): Kind => ({
 /** The newest report about an incident that did not change a decision of a person. */
 const updateLeft = (event: string, ...conditions: string[]): Kind => ({
   from: 'incident_timeline x join incidents i on i.id = x.incident_id',
+  byId: true,
   where: [
     `x.event = '${event}'`,
-    `x.id >= ${firstId}`,
     ...conditions,
     `not exists (
       select from incident_timeline later
@@ -88,8 +90,6 @@ const updateLeft = (event: string, ...conditions: string[]): Kind => ({
   link: `'/api/incidents/' || x.incident_id || '/reports'`,
   incident: 'x.incident_id',
 });
-
-const ADMIN_ONLY = { role: 'admin', adminOnly: true } as const;
 
 const KINDS = {
   // If the action of the step failed, the action is the item.
@@ -109,7 +109,6 @@ const KINDS = {
     at: 'x.completed_at',
     link: `'/api/playbooks/' || run.playbook_id || '/runs/' || x.run_id`,
     incident: 'run.incident_id',
-    order: 'x.completed_at desc',
   },
   // The action was requested for another incident and rolled back there.
   playbook_step_undone: {
@@ -118,9 +117,9 @@ const KINDS = {
       join playbook_runs run on run.id = step.run_id
       join incidents i on i.id = run.incident_id
       join actions original on original.id = x.rollback_of`,
+    byId: true,
     where: [
       `x.status = 'completed'`,
-      `x.id >= ${firstId}`,
       'x.incident_id is distinct from run.incident_id',
       `i.status <> 'resolved'`,
       isNotRepeated(REQUESTED_AGAIN, 'original.action_type'),
@@ -139,21 +138,18 @@ const KINDS = {
         from playbook_runs run left join incidents i on i.id = run.incident_id
        where run.playbook_id = x.id and run.starts_at > now() and run.completed_at is null) as waiting`,
     where: ['waiting.n > 0'],
-    subject: 'x.id::text',
-    name: 'x.name',
     reason: `waiting.n || ' automatic runs wait, ' || waiting.critical || ' of them for critical incidents, the last until ' || ${utc('waiting.last')} || ': more than PLAYBOOK_RUNS_PER_HOUR were to begin within an hour.'`,
     at: 'waiting.first',
     link: `'/api/playbooks/' || x.id || '/runs'`,
-    order: 'waiting.first desc',
   },
   action_failed: failedAction(`coalesce(x.result->>'code', '') <> 'outcome_unknown'`),
   action_outcome_unknown: failedAction(`x.result->>'code' = 'outcome_unknown'`),
   approval_expired: {
     from: 'actions x join incidents i on i.id = x.incident_id',
+    byId: true,
     where: [
       `x.status = 'rejected'`,
       `x.rejection_code = 'expired'`,
-      `x.id >= ${firstId}`,
       `i.status <> 'resolved'`,
       isNotRepeated(REQUESTED_AGAIN),
     ],
@@ -166,14 +162,13 @@ const KINDS = {
   },
   triage_failed: {
     from: 'triage_runs x join incidents i on i.id = x.incident_id',
+    byId: true,
     where: [
       `x.status = 'failed'`,
-      `x.id >= ${firstId}`,
       `i.status <> 'resolved'`,
       'not i.verdict_by_person',
       'not exists (select from triage_runs later where later.incident_id = x.incident_id and later.id > x.id)',
     ],
-    subject: 'x.id::text',
     name: `'triage'`,
     reason: `coalesce(x.error->>'message', '')`,
     at: 'x.completed_at',
@@ -182,8 +177,8 @@ const KINDS = {
   },
   webhook_event_failed: {
     from: 'webhook_events x',
-    where: [`x.status = 'failed'`, `x.id >= ${firstId}`],
-    subject: 'x.id::text',
+    byId: true,
+    where: [`x.status = 'failed'`],
     name: 'x.source',
     reason: `coalesce(x.error, '')`,
     at: 'coalesce(x.processed_at, x.received_at)',
@@ -222,32 +217,25 @@ const KINDS = {
     reason: `'Nothing has come since ' || ${utc('usual.last')} || '.'`,
     at: 'usual.last',
     link: `'/api/webhooks/' || x.source`,
-    order: 'usual.last desc',
   },
   connector_unhealthy: {
-    ...ADMIN_ONLY,
+    adminOnly: true,
     from: 'connectors x',
     where: ['x.enabled', 'x.deleted_at is null', 'x.unhealthy_told_at is not null'],
-    subject: 'x.id::text',
-    name: 'x.name',
     reason: `coalesce(x.health_message, '')`,
     at: 'x.unhealthy_told_at',
     link: `'/api/connectors/' || x.id`,
-    order: 'x.unhealthy_told_at desc',
   },
   notification_channel_unhealthy: {
-    ...ADMIN_ONLY,
+    adminOnly: true,
     from: 'notification_channels x',
     where: ['x.enabled', 'x.deleted_at is null', 'x.unhealthy_since is not null'],
-    subject: 'x.id::text',
-    name: 'x.name',
     reason: `coalesce(x.last_error, '')`,
     at: 'x.unhealthy_since',
     link: `'/api/notification-channels/' || x.id`,
-    order: 'x.unhealthy_since desc',
   },
   notifications_dead: {
-    ...ADMIN_ONLY,
+    adminOnly: true,
     from: `notification_channels x
       left join attention_marks done on done.kind = 'notifications_dead' and done.subject = x.id::text
       cross join lateral (
@@ -258,15 +246,12 @@ const KINDS = {
                and (done.at is null or ended_at > done.at)
              order by ended_at desc limit ${MOST_OF_A_KIND}) as delivery) as dead`,
     where: ['x.deleted_at is null', 'dead.n > 0'],
-    subject: 'x.id::text',
-    name: 'x.name',
     reason: `dead.n || ' could not be delivered. The last one: ' || coalesce(dead.error, 'no error')`,
     at: 'dead.last',
     link: `'/api/notification-channels/' || x.id || '/deliveries?status=dead'`,
-    order: 'dead.last desc',
   },
   secrets_lost: {
-    ...ADMIN_ONLY,
+    adminOnly: true,
     from: `(
       select 'webhook_source:' || source as subject, source as name, updated_at, '/api/webhooks/' || source as link
         from webhook_sources where secret is null
@@ -280,11 +265,9 @@ const KINDS = {
        where secrets is null and last_error = '${SECRETS_LOST}' and not enabled and deleted_at is null) as x`,
     where: [],
     subject: 'x.subject',
-    name: 'x.name',
     reason: `'${SECRETS_LOST}'`,
     at: 'x.updated_at',
     link: 'x.link',
-    order: 'x.updated_at desc',
   },
 } as const satisfies Record<string, Kind>;
 
@@ -292,4 +275,5 @@ export type AttentionKind = keyof typeof KINDS;
 export const ATTENTION: Readonly<Record<AttentionKind, Kind>> = KINDS;
 export const ATTENTION_KINDS = Object.keys(ATTENTION) as AttentionKind[];
 
-export const roleToMark = (kind: AttentionKind): Role => ATTENTION[kind].role ?? 'analyst';
+export const roleToMark = (kind: AttentionKind): Role =>
+  ATTENTION[kind].role ?? (ATTENTION[kind].adminOnly ? 'admin' : 'analyst');

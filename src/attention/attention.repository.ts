@@ -4,12 +4,13 @@ import { Clock } from '../platform/clock.js';
 import { firstIdAt } from '../platform/ids.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { type Sort, sortsOf } from '../platform/paging/page.js';
+import { sortField } from '../platform/paging/page.js';
 import type { RowOf } from '../platform/validation/present.js';
 import type {
   AttentionDto,
   AttentionIncidentDto,
   AttentionItemDto,
+  AttentionQueryDto,
   DoneAttentionItemDto,
 } from './attention.dto.js';
 import {
@@ -24,15 +25,9 @@ import {
   roleToMark,
 } from './attention-kinds.sql.js';
 
-export interface AttentionRequest {
-  /** Kinds that the caller may see. */
-  readonly visible: readonly AttentionKind[];
-  /** Default: all visible kinds. */
-  readonly kind?: readonly AttentionKind[];
-  readonly sort: AttentionSort;
-  readonly page: number;
-  readonly per_page: number;
-}
+/** `visible`: the kinds that the caller may see. */
+export type AttentionRequest = Pick<AttentionQueryDto, 'kind' | 'sort' | 'page'> &
+  Readonly<{ per_page: number; visible: readonly AttentionKind[] }>;
 
 export type Attention = RowOf<AttentionDto>;
 export type DoneItem = RowOf<DoneAttentionItemDto>;
@@ -42,44 +37,42 @@ const DAY_MS = 86_400_000;
 export const LISTED_DAYS = 30;
 
 const FOUND = ATTENTION_KINDS.map((kind) => {
-  const { subject, name, reason, at, link, incident = 'null::uuid', ...rows } = ATTENTION[kind];
+  const { subject = 'x.id::text', name = 'x.name', reason, at, link, ...rows } = ATTENTION[kind];
+  const { incident = 'null::uuid', byId, from, where } = rows;
+  const conditions = byId ? [`x.id >= ${PARAMETERS.firstId}`, ...where] : ['true', ...where];
   return `(
     select '${kind}' as kind, ${subject} as subject, ${name} as name, ${reason} as reason, ${at} as at,
            ${link} as link, ${incident} as incident_id
-      from ${rows.from}
+      from ${from}
      where '${kind}' = any(${PARAMETERS.kinds})
        and (${PARAMETERS.subject} is null or ${subject} = ${PARAMETERS.subject})
-       and ${['true', ...rows.where].join('\n       and ')}
+       and ${conditions.join('\n       and ')}
        and not exists (
          select from attention_marks mark
           where mark.kind = '${kind}' and mark.subject = ${subject} and mark.at >= ${at})
-     order by ${rows.order ?? 'x.id desc'} limit ${MOST_OF_A_KIND})`;
+     order by ${byId ? 'x.id' : at} desc limit ${MOST_OF_A_KIND})`;
 }).join('\n    union all ');
 
 /** Items without an incident rank like those of a high incident, because they stop events or messages. */
 const URGENCY = (direction: string) =>
   ["coalesce(severity, 'high')", 'at', 'subject'].map((key) => `${key} ${direction}`).join(', ');
 
+const byTime = (direction: string) => `at ${direction}, subject ${direction}`;
 const ORDERS: Readonly<Record<string, (direction: string) => string>> = {
   urgency: (direction) =>
     `(rank_in_kind <= ${FIRST_OF_A_KIND}) ${direction}, ${URGENCY(direction)}`,
-  at: (direction) => `at ${direction}, subject ${direction}`,
-  created_at: (direction) => `at ${direction}, subject ${direction}`,
+  at: byTime,
+  created_at: byTime,
   name: (direction) => `name ${direction}, at desc, subject ${direction}`,
 };
 
 const LISTS = new Map(ATTENTION_SORTS.map((sort) => [sort, listBy(sort)]));
 
 function listBy(sort: AttentionSort): Statement {
-  const [{ field, descending }] = sortsOf([sort]) as [Sort<string>];
-  return {
-    name: `attention_list_${field}_${descending ? 'desc' : 'asc'}`,
-    text: listText(ORDERS[field]!(descending ? 'desc' : 'asc')),
-  };
-}
-
-function listText(order: string): string {
-  return `
+  const field = sortField(sort);
+  const direction = field === sort ? 'asc' : 'desc';
+  const order = ORDERS[field]!(direction);
+  const text = `
     with found as materialized (
       select item.*, i.incident_number, i.title, i.severity, i.status
         from (${FOUND}) as item
@@ -96,6 +89,7 @@ function listText(order: string): string {
         select * from placed where place > $6::bigint and place <= $6::bigint + $7::bigint
       ) as page on page.kind = counted.kind
      order by page.place`;
+  return { name: `attention_list_${field}_${direction}`, text };
 }
 
 const MARK: Statement = {

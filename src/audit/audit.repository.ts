@@ -8,8 +8,6 @@ import { subjectId } from './audit-log.js';
 import { AuditChainEntity } from './audit.entity.js';
 import { BEYOND_SNAPSHOT, NOT_SEALED } from './chain/audit-chain.repository.js';
 
-export type AuditQuery = Omit<AuditQueryDto, 'sort'> & { readonly sort?: AuditQueryDto['sort'] };
-
 /** `hash` is null until the entry is sealed. */
 type Listed = Omit<AuditRecordDto, 'hash'> & { readonly hash: string | null };
 
@@ -18,12 +16,7 @@ export class AuditRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Ids begin with their time, so the primary key gives the order of the list. */
-  async list({
-    page,
-    per_page,
-    sort = '-created_at',
-    ...filter
-  }: AuditQuery): Promise<Page<Listed>> {
+  async list({ page, per_page, sort, ...filter }: AuditQueryDto): Promise<Page<Listed>> {
     const values: unknown[] = [];
     const add = (value: unknown) => `$${values.push(value)}`;
     const conditions = conditionsOf(filter, add);
@@ -62,7 +55,7 @@ export class AuditRepository {
 
 /** The where clause of a filter; empty without a filter. A subject is a type, an id or `type:id`; an id may contain colons. */
 function conditionsOf(
-  { actor, action, subject, from, to }: Omit<AuditQuery, 'page' | 'per_page' | 'sort'>,
+  { actor, action, subject, from, to }: Omit<AuditQueryDto, 'page' | 'per_page' | 'sort'>,
   add: (value: unknown) => string,
 ): string {
   const conditions: string[] = [];

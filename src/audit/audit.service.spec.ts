@@ -1,12 +1,13 @@
+import type { AuditVerificationDto } from './audit.dto.js';
 import type { AuditRepository } from './audit.repository.js';
 import { AuditService } from './audit.service.js';
-import type { AuditVerifier, Verification } from './chain/audit-verifier.js';
+import type { AuditVerifier } from './chain/audit-verifier.js';
 
 describe('the verification of the audit trail', () => {
-  const valid: Verification = { valid: true, checked: 1, unsealed: 0 };
-  const ends: ((found: Verification | Error) => void)[] = [];
+  const valid: AuditVerificationDto = { valid: true, checked: 1, unsealed: 0 };
+  const ends: ((found: AuditVerificationDto | Error) => void)[] = [];
   const verify = () =>
-    new Promise<Verification>((resolve, reject) => {
+    new Promise<AuditVerificationDto>((resolve, reject) => {
       ends.push((found) => (found instanceof Error ? reject(found) : resolve(found)));
     });
   const service = new AuditService({} as AuditRepository, { verify } as AuditVerifier);

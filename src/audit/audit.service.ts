@@ -5,23 +5,24 @@ import { DataSource } from 'typeorm';
 import { Clock } from '../platform/clock.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
-import { type AuditQuery, AuditRepository } from './audit.repository.js';
+import type { AuditQueryDto, AuditVerificationDto } from './audit.dto.js';
+import { AuditRepository } from './audit.repository.js';
 import { AuditChainRepository } from './chain/audit-chain.repository.js';
 import { AuditSealingLoop } from './chain/audit-sealer.js';
-import { AuditVerifier, type Verification } from './chain/audit-verifier.js';
+import { AuditVerifier } from './chain/audit-verifier.js';
 import { AuditAnchor, AuditWitness } from './chain/audit-witness.js';
 
 @Injectable()
 export class AuditService {
-  private running: Promise<Verification> | undefined;
-  private next: Promise<Verification> | undefined;
+  private running: Promise<AuditVerificationDto> | undefined;
+  private next: Promise<AuditVerificationDto> | undefined;
 
   constructor(
     private readonly records: AuditRepository,
     private readonly verifier: AuditVerifier,
   ) {}
 
-  list(query: AuditQuery) {
+  list(query: AuditQueryDto) {
     return this.records.list(query);
   }
 
@@ -29,7 +30,7 @@ export class AuditService {
    * A run reads the whole trail, so at most one runs. Callers that come meanwhile share the next run, which sees all changes
    * before their calls.
    */
-  async verify(): Promise<Verification> {
+  async verify(): Promise<AuditVerificationDto> {
     if (!this.running) return await this.start();
     this.next ??= this.running
       .catch(() => undefined)
@@ -40,7 +41,7 @@ export class AuditService {
     return await this.next;
   }
 
-  private start(): Promise<Verification> {
+  private start(): Promise<AuditVerificationDto> {
     this.running = this.verifier.verify().finally(() => (this.running = undefined));
     return this.running;
   }

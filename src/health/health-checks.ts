@@ -14,7 +14,7 @@ import { Statements } from '../platform/database/statements.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { LimitStorage } from '../platform/limits/limit-storage.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
-import { DATABASE_OBSTACLES, type DatabaseObstacle } from './health.dto.js';
+import { type DatabaseObstacle, OBSTACLES } from './health.dto.js';
 
 const EVERY_MS = 10_000;
 /** Older measurements are ignored. */
@@ -89,14 +89,16 @@ const PROBE = { name: 'health_probe_writes', text: 'select probe_writes()' };
 
 /** Shorter than a scrape timeout, so that a hanging database counts as down and its gauge is never absent. */
 const SCRAPE_PATIENCE_MS = 800;
+const TOO_SLOW = { status: 'unhealthy' } as const;
 
 const BY_STATE: Readonly<Record<string, DatabaseObstacle>> = {
   [SQLSTATE.readOnlyTransaction]: 'read-only',
   [SQLSTATE.diskFull]: 'disk full',
 };
 
+/** Checks the database, and Redis, which only counts the rate limits of all replicas. */
 @Injectable()
-export class DatabaseHealth implements OnModuleInit {
+export class HealthChecks implements OnModuleInit {
   private readonly logger = new Logger('Database');
   private toldOf: string | undefined;
 
@@ -104,28 +106,41 @@ export class DatabaseHealth implements OnModuleInit {
     private readonly components: HealthComponents,
     private readonly statements: Statements,
     private readonly dataSource: DataSource,
-    private readonly gauges: ScrapedGauges,
-    @InjectMetric('database_up') private readonly up: Gauge,
     private readonly clock: ClockWatch,
+    private readonly limits: LimitStorage,
+    private readonly gauges: ScrapedGauges,
+    @InjectMetric('database_up') private readonly databaseUp: Gauge,
+    @InjectMetric('redis_up') private readonly redisUp: Gauge,
   ) {}
 
   onModuleInit(): void {
-    this.components.register('database', () => this.check());
-    this.gauges.register(this.up, () =>
-      within(
-        SCRAPE_PATIENCE_MS,
-        this.check().then(({ status }) => Number(status !== 'unhealthy')),
-        () => 0,
-      ),
-    );
+    this.components.register('database', () => this.database());
+    this.components.register('redis', () => this.redis());
+    this.gauges.register(this.databaseUp, async () => {
+      const { status } = await within(SCRAPE_PATIENCE_MS, this.database(), () => TOO_SLOW);
+      return Number(status !== 'unhealthy');
+    });
+    this.gauges.register(this.redisUp, async () => {
+      const works = await this.limits.sharedWorks();
+      return works === undefined ? undefined : Number(works);
+    });
   }
 
-  private async check(): Promise<ComponentHealth> {
+  private async redis(): Promise<ComponentHealth> {
+    const works = await this.limits.sharedWorks();
+    if (works) return { status: 'healthy' };
+    const consequence = 'each replica counts its own requests.';
+    return works === undefined
+      ? { status: 'disabled', message: `REDIS_URL is not set: ${consequence}` }
+      : { status: 'degraded', message: `Redis does not count the rate limits: ${consequence}` };
+  }
+
+  private async database(): Promise<ComponentHealth> {
     try {
       await this.statements.rows(PROBE);
     } catch (error) {
       const obstacle = obstacleOf(error);
-      const message = DATABASE_OBSTACLES[obstacle];
+      const message = OBSTACLES.database[obstacle];
       this.tell(obstacle, message, error);
       return { status: 'unhealthy', obstacle, message };
     }
@@ -154,40 +169,4 @@ export class DatabaseHealth implements OnModuleInit {
 function obstacleOf(error: unknown): DatabaseObstacle {
   const known = BY_STATE[sqlStateOf(error) ?? ''];
   return known ?? (isDatabaseUnavailable(error) ? 'unreachable' : 'refuses writes');
-}
-
-/** Redis only counts the rate limits of all replicas. Without it each replica counts its own requests. */
-@Injectable()
-export class RedisHealth implements OnModuleInit {
-  constructor(
-    private readonly limits: LimitStorage,
-    private readonly components: HealthComponents,
-    private readonly gauges: ScrapedGauges,
-    @InjectMetric('redis_up') private readonly up: Gauge,
-  ) {}
-
-  onModuleInit(): void {
-    this.components.register('redis', () => this.check());
-    this.gauges.register(this.up, async () => {
-      const works = await this.limits.sharedWorks();
-      return works === undefined ? undefined : Number(works);
-    });
-  }
-
-  private async check(): Promise<ComponentHealth> {
-    switch (await this.limits.sharedWorks()) {
-      case undefined:
-        return {
-          status: 'disabled',
-          message: 'REDIS_URL is not set: each replica counts its own requests.',
-        };
-      case true:
-        return { status: 'healthy' };
-      case false:
-        return {
-          status: 'degraded',
-          message: 'Redis does not count the rate limits: each replica counts its own requests.',
-        };
-    }
-  }
 }

@@ -15,18 +15,12 @@ import { RawAnswer } from '../platform/http/answering-adapter.js';
 import { AnyQuery } from '../platform/http/handler-options.js';
 import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 
-interface Answer {
-  readonly description: string;
-  readonly type: Type;
-}
-
-/** Declares a health operation. `bad` is its answer with status 503. */
+/** Declares a health operation, with its answers by status. */
 const HealthRead = (
   access: Access,
   path: string,
   operation: Parameters<typeof Operation>,
-  good: Answer,
-  bad?: Answer,
+  answers: Readonly<Record<number, readonly [description: string, type: Type]>>,
 ): MethodDecorator =>
   applyDecorators(
     Get(path),
@@ -34,8 +28,9 @@ const HealthRead = (
     RawAnswer(),
     AnyQuery(),
     Operation(...operation),
-    ApiAnswer({ status: 200, raw: true, ...good }),
-    ...(bad ? [ApiAnswer({ status: 503, raw: true, ...bad })] : []),
+    ...Object.entries(answers).map(([status, [description, type]]) =>
+      ApiAnswer({ status: Number(status), raw: true, description, type }),
+    ),
   );
 
 const WORKS = 'The service works. Some components may be impaired.';
@@ -58,8 +53,7 @@ function HealthReads(access: Access) {
         'Read the overall health',
         'For monitoring. 503 if the service does not work. An impaired component leaves the status at 200, with `degraded`.',
       ],
-      { description: WORKS, type: HealthDto },
-      { description: FAILS, type: HealthDto },
+      { 200: [WORKS, HealthDto], 503: [FAILS, HealthDto] },
     )
     async brief(@Res({ passthrough: true }) reply: FastifyReply): Promise<HealthDto> {
       return withStatus(reply, await this.health.brief());
@@ -73,8 +67,7 @@ function HealthReads(access: Access) {
         'Read the health of every component',
         'Details of each component. With METRICS_TOKEN it responds even while the database is down.',
       ],
-      { description: WORKS, type: DetailedHealthDto },
-      { description: FAILS, type: DetailedHealthDto },
+      { 200: [WORKS, DetailedHealthDto], 503: [FAILS, DetailedHealthDto] },
     )
     async detailed(@Res({ passthrough: true }) reply: FastifyReply): Promise<DetailedHealthDto> {
       return withStatus(reply, await this.health.detailed());
@@ -88,7 +81,7 @@ function HealthReads(access: Access) {
         'Tell whether the process is alive',
         'For the probe that restarts the process. It depends on nothing else, not even the database.',
       ],
-      { description: 'The process is alive.', type: LivenessDto },
+      { 200: ['The process is alive.', LivenessDto] },
     )
     live(): LivenessDto {
       return { status: 'alive' };
@@ -102,8 +95,10 @@ function HealthReads(access: Access) {
         'Tell whether the service accepts requests',
         'For the probe that routes traffic. Fails while the database is unreachable or read-only, and while the service stops.',
       ],
-      { description: 'The service accepts requests.', type: ReadinessDto },
-      { description: 'The service does not accept requests now.', type: UnreadinessDto },
+      {
+        200: ['The service accepts requests.', ReadinessDto],
+        503: ['The service does not accept requests now.', UnreadinessDto],
+      },
     )
     async ready(
       @Res({ passthrough: true }) reply: FastifyReply,

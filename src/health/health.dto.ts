@@ -1,5 +1,11 @@
 import { PROVIDERS } from '../triage/model/triage-model.port.js';
-import type { ComponentName, ComponentStatus } from '../platform/health-components.js';
+import type { Type } from '@nestjs/common';
+import {
+  type ComponentHealth,
+  type ComponentName,
+  COMPONENTS,
+  type ComponentStatus,
+} from '../platform/health-components.js';
 import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import {
   Choice,
@@ -15,44 +21,27 @@ import {
 } from '../platform/validation/fields.js';
 
 /** Obstacles that keep the service from accepting requests: the word in `/ready`, and a sentence for people. */
-export const DATABASE_OBSTACLES = {
-  unreachable: 'The database cannot be reached.',
-  'read-only': 'The database is read-only: changes are not possible.',
-  'disk full': 'The disk of the database is full: nothing can be added.',
-  'refuses writes': 'The database rejects writes. The log has the reason.',
+export const OBSTACLES = {
+  database: {
+    unreachable: 'The database cannot be reached.',
+    'read-only': 'The database is read-only: changes are not possible.',
+    'disk full': 'The disk of the database is full: nothing can be added.',
+    'refuses writes': 'The database rejects writes. The log has the reason.',
+  },
+  service: { stopping: 'The service is stopping and accepts no new requests.' },
 } as const;
-export type DatabaseObstacle = keyof typeof DATABASE_OBSTACLES;
+export type DatabaseObstacle = keyof typeof OBSTACLES.database;
+export type Obstacles = {
+  readonly [Part in keyof typeof OBSTACLES]?: keyof (typeof OBSTACLES)[Part];
+};
 
-export function isDatabaseObstacle(word: unknown): word is DatabaseObstacle {
-  return typeof word === 'string' && Object.hasOwn(DATABASE_OBSTACLES, word);
-}
-
-export const SERVICE_OBSTACLES = {
-  stopping: 'The service is stopping and accepts no new requests.',
-} as const;
-
-export interface Obstacles {
-  readonly database?: DatabaseObstacle;
-  readonly service?: keyof typeof SERVICE_OBSTACLES;
-}
-
-const OBSTACLES_IN_WORDS = Object.entries({
-  database: DATABASE_OBSTACLES,
-  service: SERVICE_OBSTACLES,
-})
+const OBSTACLES_IN_WORDS = Object.entries(OBSTACLES)
   .flatMap(([part, obstacles]) =>
     Object.entries(obstacles).map(([word, meaning]) => `- \`${part}\`: \`${word}\`. ${meaning}`),
   )
   .join('\n');
 
-/*
- * Components in /health/detailed. Further fields are absent if the check failed early. Each component repeats all
- * fields in one schema, because some generators omit inherited fields.
- */
-
 const STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
-
-const Count = (description: string) => WholeNumber({ optional: true, min: 0, description });
 
 class ComponentHealthDto {
   @Choice('ComponentStatus', STATUSES)
@@ -60,27 +49,6 @@ class ComponentHealthDto {
 
   @Text({ optional: true })
   readonly message?: string;
-}
-
-class DatabaseComponentDto extends ComponentHealthDto {
-  @Count('Connections of this replica to the database.')
-  readonly connections?: number;
-
-  @Count('Connections in use.')
-  readonly busy?: number;
-
-  @Count('Requests that wait for a connection.')
-  readonly waiting?: number;
-
-  @Decimal({
-    optional: true,
-    description:
-      'Seconds that the clock of this machine is ahead of the clock of the database. The service uses the database clock.',
-  })
-  readonly clock_offset_seconds?: number;
-
-  @Text({ optional: true, description: 'Obstacle, in the words of /ready.' })
-  readonly obstacle?: string;
 }
 
 class LlmFailureDto {
@@ -91,121 +59,83 @@ class LlmFailureDto {
   readonly at: string;
 }
 
-class LlmComponentDto extends ComponentHealthDto {
-  @OpenChoice('TriageProvider', PROVIDERS, { optional: true })
-  readonly provider?: string;
+const Count = (description: string) => WholeNumber({ optional: true, min: 0, description });
+const Names = (description: string) => Texts({ optional: true, description });
 
-  @Text({ optional: true, description: 'Model that the settings name.' })
-  readonly model?: string;
-
-  @Count('Waiting triage runs.')
-  readonly runs_waiting?: number;
-
-  @Nested(() => LlmFailureDto, {
-    optional: true,
-    description: 'Last failure of the provider on this replica.',
-  })
-  readonly last_failure?: LlmFailureDto;
+/**
+ * A component with further fields, which are absent if its check failed early. Each component repeats all fields in one
+ * schema, because some generators omit inherited fields.
+ */
+function component(name: string, fields: Readonly<Record<string, PropertyDecorator>>) {
+  const dto = { [`${name}ComponentDto`]: class extends ComponentHealthDto {} };
+  const type = dto[`${name}ComponentDto`]!;
+  for (const [field, decorate] of Object.entries(fields)) decorate(type.prototype, field);
+  return type;
 }
 
-class ConnectorsComponentDto extends ComponentHealthDto {
-  @Count('Enabled connectors.')
-  readonly total?: number;
+const COMPONENT_TYPES: Readonly<Record<ComponentName, Type<ComponentHealthDto>>> = {
+  database: component('Database', {
+    connections: Count('Connections of this replica to the database.'),
+    busy: Count('Connections in use.'),
+    waiting: Count('Requests that wait for a connection.'),
+    clock_offset_seconds: Decimal({
+      optional: true,
+      description:
+        'Seconds that the clock of this machine is ahead of the clock of the database. The service uses the database clock.',
+    }),
+    obstacle: Text({ optional: true, description: 'Obstacle, in the words of /ready.' }),
+  }),
+  redis: ComponentHealthDto,
+  llm: component('Llm', {
+    provider: OpenChoice('TriageProvider', PROVIDERS, { optional: true }),
+    model: Text({ optional: true, description: 'Model that the settings name.' }),
+    runs_waiting: Count('Waiting triage runs.'),
+    last_failure: Nested(() => LlmFailureDto, {
+      optional: true,
+      description: 'Last failure of the provider on this replica.',
+    }),
+  }),
+  connectors: component('Connectors', {
+    total: Count('Enabled connectors.'),
+    unhealthy: Names('Names of connectors that do not answer.'),
+  }),
+  kill_switch: component('KillSwitch', { active: Flag({ optional: true }) }),
+  jobs: component('Jobs', {
+    waiting: Count('Waiting jobs.'),
+    active: Count('Running jobs.'),
+    dead: Count('Jobs that used all attempts: GET /api/jobs/dead.'),
+    playbook_runs_due: Count('Playbook runs that wait for a replica.'),
+    oldest_waiting_seconds: Count(
+      'Longest wait in seconds of the first item of a queue: receipts, events, triage, playbooks, notifications.',
+    ),
+    webhook_events_queued: Count('Webhook events that wait to become incidents.'),
+    webhook_events_failed: Count('Webhook events that could not be parsed.'),
+  }),
+  notifications: component('Notifications', {
+    total: Count('Enabled notification channels.'),
+    waiting: Count('Notifications that are not delivered yet.'),
+    failing: Names('Names of channels whose last attempt failed recently.'),
+    unhealthy: Names('Names of channels that have failed for a long time.'),
+  }),
+  access: component('Access', {
+    made_up_password: Flag({
+      optional: true,
+      description: 'A generated password of the first start is still in use.',
+    }),
+  }),
+  audit: component('Audit', {
+    unsealed: Count('Audit entries that wait to be sealed.'),
+    oldest_unsealed_seconds: Count('Age of the oldest unsealed entry in seconds.'),
+  }),
+};
 
-  @Texts({ optional: true, description: 'Names of connectors that do not answer.' })
-  readonly unhealthy?: readonly string[];
-}
+const REDIS =
+  'Redis counts the rate limits of all replicas. `disabled` if each replica counts its own requests.';
 
-class NotificationsComponentDto extends ComponentHealthDto {
-  @Count('Enabled notification channels.')
-  readonly total?: number;
-
-  @Count('Notifications that are not delivered yet.')
-  readonly waiting?: number;
-
-  @Texts({
-    optional: true,
-    description: 'Names of channels whose last attempt failed recently.',
-  })
-  readonly failing?: readonly string[];
-
-  @Texts({ optional: true, description: 'Names of channels that have failed for a long time.' })
-  readonly unhealthy?: readonly string[];
-}
-
-class KillSwitchComponentDto extends ComponentHealthDto {
-  @Flag({ optional: true })
-  readonly active?: boolean;
-}
-
-class JobsComponentDto extends ComponentHealthDto {
-  @Count('Waiting jobs.')
-  readonly waiting?: number;
-
-  @Count('Running jobs.')
-  readonly active?: number;
-
-  @Count('Jobs that used all attempts: GET /api/jobs/dead.')
-  readonly dead?: number;
-
-  @Count('Playbook runs that wait for a replica.')
-  readonly playbook_runs_due?: number;
-
-  @Count(
-    'Longest wait in seconds of the first item of a queue: receipts, events, triage, playbooks, notifications.',
-  )
-  readonly oldest_waiting_seconds?: number;
-
-  @Count('Webhook events that wait to become incidents.')
-  readonly webhook_events_queued?: number;
-
-  @Count('Webhook events that could not be parsed.')
-  readonly webhook_events_failed?: number;
-}
-
-class AccessComponentDto extends ComponentHealthDto {
-  @Flag({ optional: true, description: 'A generated password of the first start is still in use.' })
-  readonly made_up_password?: boolean;
-}
-
-class AuditComponentDto extends ComponentHealthDto {
-  @Count('Audit entries that wait to be sealed.')
-  readonly unsealed?: number;
-
-  @Count('Age of the oldest unsealed entry in seconds.')
-  readonly oldest_unsealed_seconds?: number;
-}
-
-class HealthComponentsDto implements Readonly<Record<ComponentName, ComponentHealthDto>> {
-  @Nested(() => DatabaseComponentDto)
-  readonly database: DatabaseComponentDto;
-
-  @Nested(() => ComponentHealthDto, {
-    description:
-      'Redis counts the rate limits of all replicas. `disabled` if each replica counts its own requests.',
-  })
-  readonly redis: ComponentHealthDto;
-
-  @Nested(() => LlmComponentDto)
-  readonly llm: LlmComponentDto;
-
-  @Nested(() => ConnectorsComponentDto)
-  readonly connectors: ConnectorsComponentDto;
-
-  @Nested(() => KillSwitchComponentDto)
-  readonly kill_switch: KillSwitchComponentDto;
-
-  @Nested(() => JobsComponentDto)
-  readonly jobs: JobsComponentDto;
-
-  @Nested(() => NotificationsComponentDto)
-  readonly notifications: NotificationsComponentDto;
-
-  @Nested(() => AccessComponentDto)
-  readonly access: AccessComponentDto;
-
-  @Nested(() => AuditComponentDto)
-  readonly audit: AuditComponentDto;
+class HealthComponentsDto {}
+for (const name of COMPONENTS) {
+  const description = name === 'redis' ? REDIS : undefined;
+  Nested(() => COMPONENT_TYPES[name], { description })(HealthComponentsDto.prototype, name);
 }
 
 const OVERALL = ['healthy', 'degraded', 'unhealthy'] as const;
@@ -224,7 +154,7 @@ export class HealthDto {
 
 export class DetailedHealthDto extends HealthDto {
   @Nested(() => HealthComponentsDto)
-  readonly components: HealthComponentsDto;
+  readonly components: Readonly<Record<ComponentName, ComponentHealth>>;
 }
 
 export class LivenessDto {

@@ -11,12 +11,19 @@ import {
   type ComponentName,
   HealthComponents,
 } from '../platform/health-components.js';
+import { within } from '../platform/concurrency/within.js';
 import { Draining } from '../platform/http/draining.js';
 import { version } from '../platform/config/process.js';
-import type { DetailedHealthDto, HealthDto, OverallStatus } from './health.dto.js';
-import { isDatabaseObstacle, type Obstacles } from './health.dto.js';
+import type {
+  DatabaseObstacle,
+  DetailedHealthDto,
+  HealthDto,
+  Obstacles,
+  OverallStatus,
+} from './health.dto.js';
 
 const CHECK_TIMEOUT_MS = 2_000;
+const FAILED = { status: 'unhealthy', message: 'The check failed or took too long.' } as const;
 /** Concurrent probes share one check. */
 export const CHECK_CACHE_MS = 500;
 
@@ -39,12 +46,17 @@ export class HealthService {
   async detailed(): Promise<DetailedHealthDto> {
     const result = await this.check(COMPONENTS);
     const found = COMPONENTS.map((name) => [name, componentIn(result, name)]);
-    const components = Object.fromEntries(found) as Record<ComponentName, ComponentHealth>;
-    return { ...this.summary(overallOf(result)), components };
+    return {
+      status: overallOf(result),
+      version,
+      uptime_seconds: Math.floor((performance.now() - this.startedAt) / 1000),
+      components: Object.fromEntries(found) as Record<ComponentName, ComponentHealth>,
+    };
   }
 
   async brief(): Promise<HealthDto> {
-    return this.summary(overallOf(await this.check(COMPONENTS)));
+    const { status, uptime_seconds } = await this.detailed();
+    return { status, version, uptime_seconds };
   }
 
   /** Returns the obstacles that keep the service from accepting requests; empty if it is ready. */
@@ -53,15 +65,7 @@ export class HealthService {
     const { status, obstacle } = componentIn(await this.check(['database']), 'database');
     if (status !== 'unhealthy') return {};
     // Without an obstacle, the check itself timed out.
-    return { database: isDatabaseObstacle(obstacle) ? obstacle : 'unreachable' };
-  }
-
-  private summary(status: OverallStatus): HealthDto {
-    return {
-      status,
-      version,
-      uptime_seconds: Math.floor((performance.now() - this.startedAt) / 1000),
-    };
+    return { database: (obstacle as DatabaseObstacle | undefined) ?? 'unreachable' };
   }
 
   private async check(names: readonly ComponentName[]): Promise<HealthCheckResult> {
@@ -89,23 +93,12 @@ export class HealthService {
   private look(name: ComponentName): Promise<ComponentHealth> {
     const latest = this.looks.get(name);
     if (latest && performance.now() < latest.until) return latest.found;
-    const look = { found: this.attempt(name), until: Infinity };
+    const check = this.components.check(name);
+    const found = within(CHECK_TIMEOUT_MS, check, () => FAILED).catch(() => FAILED);
+    const look = { found, until: Infinity };
     this.looks.set(name, look);
-    void look.found.finally(() => (look.until = performance.now() + CHECK_CACHE_MS));
-    return look.found;
-  }
-
-  private async attempt(name: ComponentName): Promise<ComponentHealth> {
-    const result = await this.indicators
-      .check(name)
-      .attempt(async () => ({ component: await this.components.check(name) }))
-      .withTimeout(CHECK_TIMEOUT_MS);
-    return (
-      (result[name]['component'] as ComponentHealth | undefined) ?? {
-        status: 'unhealthy',
-        message: 'The check failed or took too long.',
-      }
-    );
+    void found.finally(() => (look.until = performance.now() + CHECK_CACHE_MS));
+    return found;
   }
 }
 

@@ -1,17 +1,26 @@
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
-import type { NewEvent } from '../platform/work/domain-event.js';
 import type { AuditEntry } from '../audit/audit-entry.js';
+import type { NewEvent } from '../platform/work/domain-event.js';
+import { shownStart } from '../platform/text.js';
+import type { Incident, NewIncident, Verdict } from './incident.js';
 import {
-  type IncidentChange,
+  type ChangedField,
+  changesBetween,
+  type FieldChange,
   isNoLongerCritical,
   isReopened,
+  TOLD_FIELDS,
   wasResolved,
+  wasResolvedAnew,
   wasTriaged,
 } from './incident-changes.js';
+import { shortened } from './raw-data-text.js';
+import type {
+  NewTimelineEntry,
+  TimelineDetails,
+  TimelineSubject,
+} from './timeline/incident-timeline.js';
 import { groupOf } from './titles.js';
-import type { Incident, IncidentStatus, NewIncident, Verdict } from './incident.js';
-import { shownStart } from '../platform/text.js';
 
 /** Names of the events and audit records of this module. */
 export const INCIDENT_EVENTS = {
@@ -34,15 +43,12 @@ const SEVERITY_LOWERED = 'incident.severity_lowered' as const;
  * Maximum length of a text in events and timeline summaries. The incident and the details of the entry have the whole
  * text.
  */
-export const LONGEST_TOLD = 1_000;
+const LONGEST_TOLD = 1_000;
 
-export interface IncidentEventPayload {
-  readonly incident_type: string;
-  readonly severity: string;
-  readonly status: IncidentStatus;
-  readonly source: string;
-  readonly title: string;
-}
+export type IncidentEventPayload = Pick<
+  Incident,
+  'incident_type' | 'severity' | 'status' | 'source' | 'title'
+>;
 
 interface IncidentCreatedPayload extends IncidentEventPayload {
   /** Similar incidents have the same group. */
@@ -92,7 +98,7 @@ export interface IncidentReopenedPayload extends IncidentEventPayload {
   readonly because?: string;
   readonly resolved_by?: string;
   readonly resolved_at?: string;
-  /** Its beginning, where it is long. */
+  /** Beginning of the resolution. */
   readonly resolution?: string;
 }
 
@@ -104,143 +110,94 @@ export interface TriageWantedPayload {
   readonly again?: boolean;
 }
 
-/** Fields that a change can change, by API name. */
-export const CHANGED_FIELDS = [
-  'title',
-  'severity',
-  'status',
-  'incident_type',
-  'verdict',
-  'recommended_actions',
-  'resolution',
-  'source_status',
-  'fields',
-] as const;
-export type ChangedField = (typeof CHANGED_FIELDS)[number];
+type Of<Payload> = Omit<Payload, keyof IncidentEventPayload>;
 
-/** Values of these fields. Records show an absent value instead of null. */
-export function changeableValues(incident: Incident): Record<ChangedField, unknown> {
-  return Object.fromEntries(
-    CHANGED_FIELDS.map((field) => [field, incident[field] ?? undefined]),
-  ) as Record<ChangedField, unknown>;
-}
-
-function changedFields(before: Incident, after: Incident): ChangedField[] {
-  const [was, is] = [changeableValues(before), changeableValues(after)];
-  return CHANGED_FIELDS.filter((field) => !isDeepStrictEqual(was[field], is[field]));
-}
-
-/** Domain events of a new incident. */
-export function eventsOfCreation(
-  id: string,
-  incident: NewIncident & { readonly created_by: string },
-): NewEvent<IncidentCreatedPayload | TriageWantedPayload>[] {
-  const created = withMore(
-    incidentEvent(INCIDENT_EVENTS.created, id, { ...incident, status: 'open' }),
-    { group: groupOf(incident) },
-  );
-  const { triage, created_by } = incident;
-  if (!triage) return [created];
-  const subject = { type: 'incident', id };
-  const payload = { ...triage, requested_by: created_by };
-  return [created, { type: INCIDENT_EVENTS.triageWanted, subject, payload }];
-}
-
-export function incidentEvent(
+export function incidentEvent<More extends object>(
   type: string,
-  id: string,
-  {
-    incident_type,
-    severity,
-    status,
-    source,
-    title,
-  }: Pick<Incident, 'incident_type' | 'severity' | 'status' | 'source' | 'title'>,
-): NewEvent<IncidentEventPayload> {
+  { id, ...incident }: IncidentEventPayload & { readonly id: string },
+  more: More,
+): NewEvent<IncidentEventPayload & More> {
+  const { incident_type, severity, status, source, title } = incident;
   return {
     type,
     subject: { type: 'incident', id },
-    payload: { incident_type, severity, status, source, title },
+    payload: { incident_type, severity, status, source, title, ...more },
   };
+}
+
+export function eventsOfCreation(
+  incident: NewIncident & { readonly id: string; readonly created_by: string },
+): NewEvent[] {
+  const { triage, created_by } = incident;
+  const created: Of<IncidentCreatedPayload> = { group: groupOf(incident) };
+  const event = incidentEvent(INCIDENT_EVENTS.created, { ...incident, status: 'open' }, created);
+  if (!triage) return [event];
+  const wanted: TriageWantedPayload = { ...triage, requested_by: created_by };
+  return [event, { type: INCIDENT_EVENTS.triageWanted, subject: event.subject, payload: wanted }];
 }
 
 /** Domain events of a change, in the order that readers expect. */
 export function eventsOfChange(
   before: Incident,
   after: Incident,
+  changes: readonly FieldChange<ChangedField>[],
   askedBy: string,
   because?: string,
-): NewEvent<IncidentEventPayload>[] {
-  const told = (type: string) => incidentEvent(type, after.id, after);
-  const opensAgain = isReopened(before, after);
-  const { updated, severityChanged, triaged, resolved, reopened } = INCIDENT_EVENTS;
-  return [
-    withMore(told(updated), { updated_by: askedBy, changed: changedFields(before, after) }),
-    // The reopening comes first, so that a receiver reopens its alert before it handles the triage.
-    ...(opensAgain ? [withMore(told(reopened), reopening(before, after, askedBy, because))] : []),
-    ...(after.severity === before.severity
-      ? []
-      : [
-          withMore(told(severityChanged), {
-            previous_severity: before.severity,
-            changed_by: askedBy,
-            because,
-            reopened: opensAgain || undefined,
-          }),
-        ]),
-    ...(wasTriaged(before, after)
-      ? [
-          withMore(told(triaged), {
-            triaged_by: askedBy,
-            ...shortVerdict(after),
-            ...(becomesMalicious(before, after) && { becomes_malicious: true }),
-          }),
-        ]
-      : []),
-    ...(wasResolved(before, after)
-      ? [withMore(told(resolved), { resolved_by: askedBy, ...shortResolution(after) })]
-      : []),
-  ];
+): NewEvent[] {
+  const events: NewEvent[] = [];
+  const add = <Payload>(type: string, more: Of<Payload> & object) =>
+    events.push(incidentEvent(type, after, more));
+  const reopened = isReopened(before, after);
+  const previous = after.severity === before.severity ? undefined : before.severity;
+  add<IncidentUpdatedPayload>(INCIDENT_EVENTS.updated, {
+    updated_by: askedBy,
+    changed: changes.map(({ field }) => field),
+  });
+  // The reopening comes first, so that a receiver reopens its alert before it handles the triage.
+  if (reopened) {
+    add<IncidentReopenedPayload>(INCIDENT_EVENTS.reopened, {
+      reopened_by: askedBy,
+      previous_severity: previous,
+      because,
+      resolved_by: before.resolved_by ?? undefined,
+      resolved_at: before.resolved_at?.toISOString(),
+      resolution: startOf(before.resolution),
+    });
+  }
+  if (previous) {
+    add<IncidentSeverityChangedPayload>(INCIDENT_EVENTS.severityChanged, {
+      previous_severity: previous,
+      changed_by: askedBy,
+      because,
+      reopened: reopened || undefined,
+    });
+  }
+  if (wasTriaged(before, after)) {
+    add<IncidentTriagedPayload>(INCIDENT_EVENTS.triaged, {
+      triaged_by: askedBy,
+      verdict: after.verdict ? shortVerdict(after.verdict) : undefined,
+      recommended_actions: after.recommended_actions,
+      ...(becomesMalicious(before, after) && { becomes_malicious: true }),
+    });
+  }
+  if (wasResolved(before, after)) {
+    add<IncidentResolvedPayload>(INCIDENT_EVENTS.resolved, {
+      resolved_by: askedBy,
+      resolution: startOf(after.resolution),
+    });
+  }
+  return events;
 }
 
-function reopening(
-  before: Incident,
-  after: Incident,
-  askedBy: string,
-  because: string | undefined,
-): Omit<IncidentReopenedPayload, keyof IncidentEventPayload> {
-  return {
-    reopened_by: askedBy,
-    previous_severity: after.severity === before.severity ? undefined : before.severity,
-    because,
-    resolved_by: before.resolved_by ?? undefined,
-    resolved_at: before.resolved_at?.toISOString(),
-    ...shortResolution(before),
-  };
+export function deletionEvent(incident: Incident, by: string): NewEvent {
+  const deleted: Of<IncidentDeletedPayload> = { deleted_by: by };
+  return incidentEvent(INCIDENT_EVENTS.deleted, incident, deleted);
 }
 
-export function deletionEvent(
-  incident: Incident,
-  deletedBy: string,
-): NewEvent<IncidentDeletedPayload> {
-  const told = incidentEvent(INCIDENT_EVENTS.deleted, incident.id, incident);
-  return withMore(told, { deleted_by: deletedBy });
-}
+const startOf = (text: string | null) => (text ? shownStart(text, LONGEST_TOLD) : undefined);
 
-function withMore<More extends object>(
-  event: NewEvent<IncidentEventPayload>,
-  more: More,
-): NewEvent<IncidentEventPayload & More> {
-  return { ...event, payload: { ...event.payload, ...more } };
-}
-
-function shortVerdict({
-  verdict,
-  recommended_actions,
-}: Incident): Omit<IncidentTriagedPayload, keyof IncidentEventPayload | 'triaged_by'> {
-  if (!verdict) return { recommended_actions };
-  const { classification, confidence, category, decided_by } = verdict;
-  return { verdict: { classification, confidence, category, decided_by }, recommended_actions };
+function shortVerdict({ classification, confidence, category, decided_by }: Verdict) {
+  return { classification, confidence, category, decided_by };
 }
 
 function becomesMalicious({ verdict: before }: Incident, after: Incident): boolean {
@@ -248,65 +205,138 @@ function becomesMalicious({ verdict: before }: Incident, after: Incident): boole
   return wasCalm && !after.verdict_by_person && after.verdict?.classification === 'malicious';
 }
 
-function shortResolution({ resolution }: Incident): Pick<IncidentResolvedPayload, 'resolution'> {
-  return { resolution: resolution ? shownStart(resolution, LONGEST_TOLD) : undefined };
-}
-
 export function auditOfChange(
   before: Incident,
   after: Incident,
-  wanted: IncidentChange,
+  changes: readonly FieldChange<ChangedField>[],
   actor: string,
 ): AuditEntry[] {
   const about = { actor, subject: { type: 'incident', id: after.id } };
-  const updated = { ...about, action: INCIDENT_EVENTS.updated };
+  const details = {
+    version: after.version,
+    changed: changes.map(({ field }) => field),
+    ...Object.fromEntries(changes.map((change) => audited(change, after))),
+  };
   const severity = { from: before.severity, to: after.severity };
   return [
-    { ...updated, details: auditDetails(before, after, wanted) },
+    { ...about, action: INCIDENT_EVENTS.updated, details },
     ...(isNoLongerCritical(before, after)
       ? [{ ...about, action: SEVERITY_LOWERED, details: { severity } }]
       : []),
   ];
 }
 
-/** Requested changes by API name. JSON omits undefined values. */
-function auditDetails(
-  before: Incident,
-  after: Incident,
-  wanted: IncidentChange,
-): Record<string, unknown> {
-  const moved = <T>(from: T, to: T) => ({ from, to });
-  return {
-    version: after.version,
-    changed: changedFields(before, after),
-    severity: wanted.severity && moved(before.severity, after.severity),
-    status: after.status === before.status ? undefined : moved(before.status, after.status),
-    incident_type: wanted.incident_type && moved(before.incident_type, after.incident_type),
-    title: wanted.title && moved(digestOf(before.title), digestOf(after.title)),
-    verdict: wanted.verdict && after.verdict && auditedVerdict(after.verdict),
-    recommended_actions: wanted.recommended_actions,
-    resolution:
-      wanted.resolution === undefined
-        ? undefined
-        : moved(digestOf(before.resolution), digestOf(after.resolution)),
-    source_status: wanted.source_status,
-    fields: wanted.fields && Object.keys(wanted.fields),
-  };
+/** The audit trail outlives deleted incidents, so its entries contain digests instead of text. */
+function audited(
+  { field, from, to }: FieldChange<ChangedField>,
+  { verdict, fields }: Incident,
+): [name: string, value: unknown] {
+  if (field === 'title' || field === 'resolution') {
+    return [field, { from: digestOf(from), to: digestOf(to) }];
+  }
+  if (field === 'verdict') return [field, verdict && auditedVerdict(verdict)];
+  if (field === 'fields') {
+    const added = Object.keys(fields).filter((name) => !Object.hasOwn(from as object, name));
+    // VersionHistory reads `fields` as the list of changed fields.
+    return ['added_fields', added];
+  }
+  return [field, field === 'recommended_actions' || field === 'source_status' ? to : { from, to }];
 }
 
-/** The audit trail outlives deleted incidents, so its entries contain digests instead of text. */
-function digestOf(text: string | null | undefined): { sha256: string; length: number } | undefined {
-  if (!text) return undefined;
+function digestOf(text: unknown): { sha256: string; length: number } | undefined {
+  if (typeof text !== 'string') return undefined;
   return { sha256: createHash('sha256').update(text).digest('hex'), length: text.length };
 }
 
-function auditedVerdict(verdict: Verdict): Record<string, unknown> {
-  const { classification, confidence, category, decided_by, model, triage_id } = verdict;
-  const { reasoning, indicators, evidence, mitre_techniques } = verdict;
+function auditedVerdict({ indicators, evidence, ...verdict }: Verdict): Record<string, unknown> {
+  const { model, triage_id, mitre_techniques, reasoning } = verdict;
   return {
-    ...{ classification, confidence, category, decided_by, model, triage_id, mitre_techniques },
+    ...shortVerdict(verdict),
+    ...{ model, triage_id, mitre_techniques },
     reasoning: digestOf(reasoning),
     indicators: indicators?.length,
     evidence: evidence?.length,
   };
 }
+
+export function timelineOfChange(
+  before: Incident,
+  after: Incident,
+  actor: string,
+  subject?: TimelineSubject,
+): NewTimelineEntry[] {
+  const entries: NewTimelineEntry[] = [];
+  /** Adds an entry. The entry `updated` does not repeat its `fields`. */
+  const add = (event: string, summary: string, fields: string[], details?: TimelineDetails) => {
+    entries.push({ incidentId: after.id, actor, subject, event, summary, details });
+    told.push(...fields);
+  };
+  const told: string[] = [];
+  const resolution = after.resolution ?? undefined;
+  const resolutionChanges = () =>
+    changesBetween(before, after, ['status', 'resolution', 'resolved_by']);
+  // The incident is reopened before the verdict.
+  if (isReopened(before, after)) {
+    const now = resolution ? ` New resolution: ${quoted(resolution)}.` : '';
+    const summary = `Reopened, status ${after.status}.${now} ${earlierResolution(before)}`;
+    add('reopened', summary, ['status', 'resolution'], { changes: resolutionChanges() });
+  }
+  if (wasTriaged(before, after)) {
+    add('triaged', verdictInWords(after), after.status === 'triaged' ? ['status'] : []);
+  }
+  if (wasResolved(before, after)) {
+    const summary = resolution ? `Resolved: ${shortened(resolution, LONGEST_TOLD)}` : 'Resolved.';
+    add('resolved', summary, ['status', 'resolution'], resolution ? { resolution } : undefined);
+  }
+  if (wasResolvedAnew(before, after)) {
+    const summary = `Replaced the resolution with ${quoted(resolution)}. ${earlierResolution(before)}`;
+    add('resolved', summary, ['resolution'], { resolution, changes: resolutionChanges() });
+  }
+  if (isNoLongerCritical(before, after)) {
+    const summary = `Lowered the severity from ${before.severity} to ${after.severity}.`;
+    const changes = changesBetween(before, after, ['severity']);
+    add('severity_lowered', summary, ['severity'], { changes });
+  }
+  const untold = TOLD_FIELDS.filter((field) => !told.includes(field));
+  const changes = changesBetween(before, after, untold);
+  if (changes.length > 0) add('updated', changesInWords(changes), [], { changes });
+  return entries;
+}
+
+function earlierResolution({ resolved_by, resolved_at, resolution }: Incident): string {
+  const by = resolved_by ? ` by ${resolved_by}` : '';
+  const at = resolved_at ? ` at ${resolved_at.toISOString()}` : '';
+  const words = resolution ? `: ${shortened(resolution, LONGEST_TOLD)}` : '.';
+  return `It was resolved${by}${at}${words}`;
+}
+
+function verdictInWords({ verdict }: Incident): string {
+  if (!verdict) return 'Triaged without a verdict.';
+  const { classification, category } = verdict;
+  return `Triaged as ${classification}${category ? ` (${category})` : ''}.`;
+}
+
+function changesInWords(changes: readonly FieldChange[]): string {
+  const lost = changes.find(({ field, to }) => field === 'resolution' && to === undefined);
+  const words = changes.filter((change) => change !== lost).map(changeInWords);
+  const changed = `Changed ${words.join(', ')}.`;
+  if (!lost) return changed;
+  const was = shortened(String(lost.from), LONGEST_TOLD);
+  return words.length > 0
+    ? `${changed} The previous resolution was: ${was}`
+    : `Removed the resolution: ${was}`;
+}
+
+function changeInWords({ field, from, to }: FieldChange): string {
+  switch (field) {
+    case 'recommended_actions':
+      return 'the recommended actions';
+    case 'resolution':
+    case 'title':
+      return `${field}${from === undefined ? '' : ` from ${quoted(from)}`} to ${quoted(to)}`;
+    default:
+      return `${field.replace('incident_', '')} from ${String(from)} to ${String(to)}`;
+  }
+}
+
+const quoted = (text: unknown) => JSON.stringify(shortened(String(text), LONGEST_TOLD));

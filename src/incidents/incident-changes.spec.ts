@@ -1,6 +1,5 @@
-import { applyChange } from './incident-changes.js';
-import { eventsOfChange, incidentEvent } from './change-records.js';
-import { timelineOfChange } from './timeline/changes-in-timeline.js';
+import { applyChange, CHANGED_FIELDS, changesBetween } from './incident-changes.js';
+import { eventsOfChange, incidentEvent, timelineOfChange } from './change-records.js';
 import type { Classification, Incident } from './incident.js';
 
 const before: Incident = {
@@ -154,8 +153,10 @@ describe('applyChange', () => {
 });
 
 describe('the events and timeline entries of a change', () => {
+  const eventsOf = (from: Incident, to: Incident, by: string) =>
+    eventsOfChange(from, to, changesBetween(from, to, CHANGED_FIELDS), by);
   const recordsOf = (from: Incident, to: Incident) => ({
-    events: eventsOfChange(from, to, 'alice').map(({ type }) => type),
+    events: eventsOf(from, to, 'alice').map(({ type }) => type),
     timeline: timelineOfChange(from, to, 'alice').map(({ event }) => event),
   });
 
@@ -185,10 +186,10 @@ describe('the events and timeline entries of a change', () => {
 
   it('name the author of a triage', () => {
     const after = applyChange(before, { verdict: { classification: 'benign' } }, person);
-    const [updated, triaged] = eventsOfChange(before, after, 'alice');
+    const [updated, triaged] = eventsOf(before, after, 'alice');
     expect(updated?.payload).toMatchObject({ changed: ['status', 'verdict'] });
     expect(triaged?.payload).toEqual({
-      ...incidentEvent('any', after.id, after).payload,
+      ...incidentEvent('any', after, {}).payload,
       triaged_by: 'alice',
       verdict: { classification: 'benign', decided_by: 'alice' },
       recommended_actions: [],
@@ -199,7 +200,7 @@ describe('the events and timeline entries of a change', () => {
     const judged = (from: Incident, classification: Classification, origin = run) =>
       applyChange(from, { verdict: { classification } }, { ...origin, at: new Date(3000) });
     const becomes = (from: Incident, to: Incident) =>
-      eventsOfChange(from, to, 'webhook:siem').some(
+      eventsOf(from, to, 'webhook:siem').some(
         ({ type, payload }) => type === 'incident.triaged' && 'becomes_malicious' in payload,
       );
     const calm = judged(before, 'suspicious');
@@ -214,7 +215,7 @@ describe('the events and timeline entries of a change', () => {
   it('put a reopening with its author before the other events', () => {
     const resolved = applyChange(before, { status: 'resolved' }, person);
     const open = applyChange(resolved, { status: 'open' }, person);
-    const [, reopened, ...more] = eventsOfChange(resolved, open, 'bob');
+    const [, reopened, ...more] = eventsOf(resolved, open, 'bob');
     expect(reopened).toMatchObject({
       type: 'incident.reopened',
       payload: { status: 'open', reopened_by: 'bob' },
@@ -237,7 +238,7 @@ describe('the events and timeline entries of a change', () => {
 
   it('include the previous severity and the author of the change', () => {
     const after = applyChange(before, { severity: 'critical' }, person);
-    const [, changed] = eventsOfChange(before, after, 'alice');
+    const [, changed] = eventsOf(before, after, 'alice');
     expect(changed).toMatchObject({
       type: 'incident.severity_changed',
       payload: {
@@ -253,7 +254,7 @@ describe('the events and timeline entries of a change', () => {
 
   it('include the title after the change', () => {
     const after = applyChange(before, { title: 'The invoice' }, person);
-    expect(eventsOfChange(before, after, 'alice')[0]?.payload).toEqual({
+    expect(eventsOf(before, after, 'alice')[0]?.payload).toEqual({
       incident_type: 'phishing',
       severity: 'medium',
       status: 'open',

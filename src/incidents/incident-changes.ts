@@ -1,14 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../platform/errors/app-error.js';
-import type {
-  Incident,
-  IncidentStatus,
-  MachineVerdict,
-  Severity,
-  SourceStatus,
-  Verdict,
-} from './incident.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
-import type { IncidentFields } from './incident-fields.js';
+import type { Incident, IncidentStatus, MachineVerdict, Verdict } from './incident.js';
 
 /** A colleague has resolved the incident in the meantime, which the caller may not know. */
 class AlreadyResolvedError extends AppError {
@@ -29,27 +22,46 @@ class AlreadyResolvedError extends AppError {
   }
 }
 
-/** Requested changes. An absent field keeps its value. */
-export interface IncidentChange {
-  readonly title?: string;
-  readonly severity?: Severity;
-  readonly status?: IncidentStatus;
-  /** An empty text removes the resolution. */
-  readonly resolution?: string;
-  readonly incident_type?: string;
+/** Fields that a change can change, in the order of audit records and events. */
+export const CHANGED_FIELDS = [
+  'title',
+  'severity',
+  'status',
+  'incident_type',
+  'verdict',
+  'recommended_actions',
+  'resolution',
+  'source_status',
+  'fields',
+] as const;
+export type ChangedField = (typeof CHANGED_FIELDS)[number];
+
+/** Fields whose values the timeline shows, in its order. */
+export const TOLD_FIELDS = [
+  'severity',
+  'status',
+  'incident_type',
+  'title',
+  'resolution',
+  'recommended_actions',
+] as const satisfies readonly ChangedField[];
+
+/**
+ * Requested changes. An absent field keeps its value. An empty resolution is removed. `fields` are added, and existing
+ * fields keep their values.
+ */
+export type IncidentChange = {
+  readonly [Field in Exclude<ChangedField, 'verdict'>]?: NonNullable<Incident[Field]>;
+} & {
   readonly verdict?: GivenVerdict;
   /** A later verdict of a machine, beside that of a person, which stays. */
   readonly proposed?: MachineVerdict;
-  readonly recommended_actions?: readonly string[];
-  readonly source_status?: SourceStatus;
-  /** Added fields. Existing fields keep their values. */
-  readonly fields?: IncidentFields;
   /** Required to leave `resolved`. Without a status the incident becomes triaged or open again. */
   readonly reopen?: boolean;
-}
+};
 
 /** Verdict without its author: the caller is the author. */
-export type GivenVerdict = Omit<Verdict, 'decided_by' | 'proposed'>;
+type GivenVerdict = Omit<Verdict, 'decided_by' | 'proposed'>;
 
 export interface ChangeOrigin {
   /** Name of the principal. */
@@ -70,21 +82,19 @@ export function applyChange(
   const triaged = wanted.verdict !== undefined || confirmed;
   const decided = triaged ? decidedVerdict(before, wanted.verdict, byPerson) : undefined;
   const status = statusAfter(before, wanted, triaged);
+  const given = CHANGED_FIELDS.filter((field) => wanted[field] !== undefined);
   return {
     ...before,
-    title: wanted.title ?? before.title,
-    severity: wanted.severity ?? before.severity,
-    incident_type: wanted.incident_type ?? before.incident_type,
-    source_status: wanted.source_status ?? before.source_status,
-    recommended_actions: wanted.recommended_actions ?? before.recommended_actions,
-    fields: wanted.fields ? { ...wanted.fields, ...before.fields } : before.fields,
+    ...Object.fromEntries(given.map((field) => [field, wanted[field]])),
+    fields: { ...wanted.fields, ...before.fields },
     status,
     ...resolutionAfter(before, wanted.resolution, status, { by, at }),
     triaged_at: triaged ? at : before.triaged_at,
     verdict: decided ? { ...decided, decided_by: by } : withProposed(before, wanted.proposed),
     verdict_by_person: decided ? byPerson : before.verdict_by_person,
     version: before.version + 1,
-    updated_at: later(before.updated_at, at),
+    // The clocks of replicas differ, but the time of the last change never decreases.
+    updated_at: before.updated_at > at ? before.updated_at : at,
   };
 }
 
@@ -159,15 +169,12 @@ function resolutionAfter(
     return { resolution: given || null, resolved_at: null, resolved_by: null };
   }
   const resolution = (given ?? before.resolution) || null;
-  return wasResolved(before, { status }) || isResolvedAnew(before, given, by)
+  // A resolution by another person must not appear under the name of the colleague who resolved the incident.
+  const isReplaced =
+    before.status === 'resolved' && resolved_by !== by && given && given !== before.resolution;
+  return isReplaced || wasResolved(before, { status })
     ? { resolution, resolved_at: at, resolved_by: by }
     : { resolution, resolved_at, resolved_by };
-}
-
-/** A resolution by another person must not appear under the name of the colleague who resolved the incident. */
-function isResolvedAnew(before: Incident, given: string | undefined, by: string): boolean {
-  const isOther = before.status === 'resolved' && before.resolved_by !== by;
-  return isOther && Boolean(given) && given !== before.resolution;
 }
 
 type WithStatus = Pick<Incident, 'status'>;
@@ -182,11 +189,8 @@ export function wasResolved(before: WithStatus, after: WithStatus): boolean {
 
 /** Whether another person has replaced the resolution of a resolved incident. */
 export function wasResolvedAnew(before: Incident, after: Incident): boolean {
-  return (
-    before.status === 'resolved' &&
-    after.resolved_at !== before.resolved_at &&
-    after.status === 'resolved'
-  );
+  const stays = before.status === 'resolved' && after.status === 'resolved';
+  return stays && after.resolved_at !== before.resolved_at;
 }
 
 export function isReopened(before: WithStatus, after: WithStatus): boolean {
@@ -199,13 +203,37 @@ export function isReopened(before: WithStatus, after: WithStatus): boolean {
  */
 export function isNoLongerCritical(
   before: Pick<Incident, 'severity'>,
-  after: Pick<IncidentChange, 'severity'>,
+  { severity = before.severity }: Pick<IncidentChange, 'severity'>,
 ): boolean {
-  const { severity = before.severity } = after;
   return before.severity === 'critical' && severity !== 'critical';
 }
 
-/** The clocks of replicas differ, but the time of the last change never decreases. */
-function later(one: Date, other: Date): Date {
-  return one > other ? one : other;
+/** Previous and current value of a field; `undefined` stands for no value. */
+export interface FieldChange<Field = string> {
+  readonly field: Field;
+  readonly from?: unknown;
+  readonly to?: unknown;
+}
+
+/** The fields that differ, in the order of `fields`. */
+export function changesBetween<Field extends keyof Incident>(
+  before: Incident,
+  after: Incident,
+  fields: readonly Field[],
+): FieldChange<Field>[] {
+  return fields
+    .map((field) => ({
+      field,
+      from: before[field] ?? undefined,
+      to: after[field] ?? undefined,
+    }))
+    .filter(({ from, to }) => !isDeepStrictEqual(stored(from), stored(to)));
+}
+
+/** A given verdict has undefined fields and keys in any order. Equal values are equal when they are stored. */
+const stored = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
+
+/** Setting the status to triaged without a verdict may change only `triaged_at`. */
+export function isFirstTriage(before: Incident, after: Incident): boolean {
+  return before.triaged_at === null && after.triaged_at !== null;
 }

@@ -4,7 +4,9 @@ import { Counter } from 'prom-client';
 import type { AuditEntry } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
+import { credentialsStillValidValues } from '../auth/principals/credentials-still-valid.js';
 import { Clock } from '../platform/clock.js';
+import { Statements, valuesOfRows } from '../platform/database/statements.js';
 import { newId } from '../platform/ids.js';
 import {
   afterCommit,
@@ -15,11 +17,15 @@ import {
 } from '../platform/database/transactions.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { beginAtZero } from '../platform/metrics/metrics.js';
-import { eventOf } from '../platform/work/domain-event.js';
+import { eventOf, eventRows } from '../platform/work/domain-event.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
 import { eventsOfCreation, INCIDENT_EVENTS } from './change-records.js';
-import { IncidentInsertRepository, type Numbers } from './records/incident.repository.js';
-import type { InsertedIncident, Insertion } from './records/incident.sql.js';
+import {
+  INSERT,
+  INSERT_FOR,
+  INSERTED_COLUMNS,
+  type InsertedIncident,
+} from './records/incident.sql.js';
 import {
   type CreatedIncident,
   KNOWN_INCIDENT_TYPES,
@@ -41,7 +47,7 @@ export class IncidentCreation implements OnModuleInit {
 
   constructor(
     private readonly transactions: Transactions,
-    private readonly incidents: IncidentInsertRepository,
+    private readonly statements: Statements,
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
     @InjectMetric('incidents_total') private readonly created: Counter<'type' | 'severity'>,
@@ -63,23 +69,10 @@ export class IncidentCreation implements OnModuleInit {
       : await this.batches.submit({ caller, incident });
   }
 
-  /** Inserts incidents in the transaction of another module. Results are in the order of `incidents`. */
-  async insertAll(
-    tx: Tx,
-    created_by: string,
-    incidents: readonly NewIncident[],
-  ): Promise<CreatedIncident[]> {
-    return await this.insertRows(
-      tx,
-      incidents.map((incident) => this.prepare(created_by, incident)),
-    );
-  }
-
   /** Inserts prepared rows. Their ids are already in use by the caller. */
   async insertRows(tx: Tx, rows: readonly InsertedIncident[]): Promise<CreatedIncident[]> {
     if (rows.length === 0) return [];
-    const insertion = this.insertionOf(rows);
-    const numbers = await this.incidents.insertAll(tx, insertion);
+    const numbers = await this.statements.rowsIn<NumberRow>(tx, INSERT, this.valuesOf(rows));
     afterCommit(tx, () => this.inserted(rows));
     return createdOf(rows, numbers);
   }
@@ -90,15 +83,13 @@ export class IncidentCreation implements OnModuleInit {
     return { ...incident, id: newId(created_at.getTime()), created_at, created_by };
   }
 
-  /** Collects rows, events and audit records for the insert statement. */
-  insertionOf(rows: readonly InsertedIncident[]): Insertion {
-    return {
-      rows,
-      events: rows.flatMap((row) =>
-        eventsOfCreation(row.id, row).map((event) => eventOf(event, row.created_at)),
-      ),
-      audit: this.audit.valuesOfAll(rows.map(auditEntryOf)),
-    };
+  /** Parameters of `insertIncidents`: rows, events and audit records. */
+  valuesOf(rows: readonly InsertedIncident[]): unknown[] {
+    const events = rows.flatMap((row) =>
+      eventsOfCreation(row).map((event) => eventOf(event, row.created_at)),
+    );
+    const audit = this.audit.valuesOfAll(rows.map(auditEntryOf));
+    return [...valuesOfRows(INSERTED_COLUMNS, rows), eventRows(events), ...audit];
   }
 
   /** Call it after the commit of that statement, with the inserted rows. */
@@ -113,15 +104,16 @@ export class IncidentCreation implements OnModuleInit {
    */
   private async createTogether(creations: readonly Creation[]): Promise<CreatedIncident[]> {
     const callers = creations.map(({ caller }) => caller);
-    const insertion = this.insertionOf(
-      creations.map(({ caller, incident }) => this.prepare(caller.name, incident)),
-    );
-    const numbers = await this.incidents.insertAllFor(callers, insertion);
-    const [first, ...others] = creations;
-    if (numbers.size > 0) {
-      this.inserted(insertion.rows);
-      return createdOf(insertion.rows, numbers);
+    const rows = creations.map(({ caller, incident }) => this.prepare(caller.name, incident));
+    const numbers = await this.statements.rows<NumberRow>(INSERT_FOR, [
+      ...this.valuesOf(rows),
+      ...credentialsStillValidValues(callers),
+    ]);
+    if (numbers.length > 0) {
+      this.inserted(rows);
+      return createdOf(rows, numbers);
     }
+    const [first, ...others] = creations;
     if (!first || others.length > 0)
       throw new Error('A caller of the batch is not allowed to create incidents.');
     return [await this.createAlone(first.caller, first.incident)];
@@ -133,7 +125,7 @@ export class IncidentCreation implements OnModuleInit {
     ...participants: Participant<CreatedIncident>[]
   ): Promise<CreatedIncident> {
     return await this.transactions.run<CreatedIncident>(
-      async (tx) => (await this.insertAll(tx, caller.name, [incident]))[0]!,
+      async (tx) => (await this.insertRows(tx, [this.prepare(caller.name, incident)]))[0]!,
       caller,
       ...participants,
     );
@@ -155,10 +147,16 @@ function auditEntryOf(row: InsertedIncident): AuditEntry {
   };
 }
 
-function createdOf(rows: readonly InsertedIncident[], numbers: Numbers): CreatedIncident[] {
+type NumberRow = Pick<CreatedIncident, 'id' | 'incident_number'>;
+
+function createdOf(
+  rows: readonly InsertedIncident[],
+  numbers: readonly NumberRow[],
+): CreatedIncident[] {
+  const numberOf = new Map(numbers.map(({ id, incident_number }) => [id, incident_number]));
   return rows.map(({ id, created_at }) => ({
     id,
-    incident_number: numbers.get(id)!,
+    incident_number: numberOf.get(id)!,
     status: 'open',
     created_at,
   }));

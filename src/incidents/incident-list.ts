@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { foldStatement, SimpleCounts } from '../platform/counting/count-fold.js';
 import {
   after,
   anyOf,
@@ -8,11 +10,25 @@ import {
   createdBefore,
 } from '../platform/counting/counted-list.js';
 import { BY_ID, type StatementValues } from '../platform/counting/counted-list.sql.js';
-import { foldStatement, SimpleCounts } from '../platform/counting/count-fold.js';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { Statements } from '../platform/database/statements.js';
 import { Transactions, type Tx } from '../platform/database/transactions.js';
-import { INCIDENT_STATUSES, LISTED_COLUMNS, SEVERITIES, sequenceIn } from './incident.js';
+import { sortsOf, sortWords } from '../platform/paging/page.js';
+import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
+import { Instant, Text } from '../platform/validation/fields.js';
+import { WordList, Words } from '../platform/validation/query-fields.js';
+import {
+  type Classification,
+  CLASSIFICATIONS,
+  INCIDENT_NUMBER,
+  INCIDENT_STATUSES,
+  INCIDENT_TYPE,
+  type IncidentStatus,
+  LISTED_COLUMNS,
+  sequenceIn,
+  SEVERITIES,
+  type Severity,
+} from './incident.js';
 
 const INCIDENT_SORTS = {
   created_at: BY_ID,
@@ -63,6 +79,148 @@ export type IncidentListRequest = Parameters<typeof incidentList>[0];
 function isNumbered(numbers: readonly string[], values: StatementValues): string {
   return `number = any(${values.add(numbers.map(sequenceIn), 'bigint[]')})
     and incident_number = any(${values.add(numbers, 'text[]')})`;
+}
+
+const SORTS = sortWords(...SORT_FIELDS);
+
+/** Maximum length of a comma-separated list of sources. */
+const LONGEST_SOURCES = 2_000;
+
+export class IncidentQueryDto extends PageQueryDto {
+  @Words('IncidentStatus', INCIDENT_STATUSES, { optional: true, example: ['open', 'triaged'] })
+  readonly status?: readonly IncidentStatus[];
+
+  @Words('Severity', SEVERITIES, { optional: true, example: ['high', 'critical'] })
+  readonly severity?: readonly Severity[];
+
+  @WordList(
+    { word: INCIDENT_TYPE, what: 'an incident type' },
+    {
+      optional: true,
+      description: 'Incident type, or several types separated by commas.',
+      example: ['phishing', 'bec'],
+    },
+  )
+  readonly type?: readonly string[];
+
+  @Text({
+    optional: true,
+    min: 1,
+    max: LONGEST_SOURCES,
+    description: 'Exact source, or several sources separated by commas.',
+    example: 'email-gateway',
+  })
+  readonly source?: string;
+
+  @Instant({
+    optional: true,
+    description:
+      'Created after this time. An incident with exactly this created_at is not included.',
+    example: '2026-01-01T00:00:00Z',
+  })
+  readonly created_after?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Created before this time.',
+    example: '2027-01-01T00:00:00Z',
+  })
+  readonly created_before?: string;
+
+  @WordList(
+    { word: INCIDENT_NUMBER, what: 'the number of an incident, such as INC-2026-0042' },
+    {
+      optional: true,
+      description: 'Incident number, or several numbers separated by commas.',
+      example: ['INC-2026-0042'],
+    },
+  )
+  readonly number?: readonly string[];
+
+  @Words('Classification', CLASSIFICATIONS, {
+    optional: true,
+    description: 'Classification of the current verdict, or several separated by commas.',
+    example: ['malicious', 'suspicious'],
+  })
+  readonly classification?: readonly Classification[];
+
+  @Instant({
+    optional: true,
+    description: 'Changed or created after this time.',
+    example: '2026-01-31T09:30:00Z',
+  })
+  readonly updated_after?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Resolved after this time, and not reopened since.',
+    example: '2026-01-31T00:00:00Z',
+  })
+  readonly resolved_after?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Resolved before this time, and not reopened since.',
+    example: '2026-02-01T00:00:00Z',
+  })
+  readonly resolved_before?: string;
+
+  @SortWords('IncidentSort', SORTS, {
+    description:
+      'severity sorts by rank, status alphabetically. Incidents without triaged_at or resolved_at come last in both directions.',
+    example: ['-severity', 'created_at'],
+  })
+  readonly sort: readonly (typeof SORTS)[number][] = ['-created_at'];
+
+  static toRequest(this: void, query: IncidentQueryDto): IncidentListRequest {
+    const { source } = query;
+    return {
+      ...query,
+      source: source === undefined ? undefined : sourcesIn(source),
+      sort: sortsOf(query.sort),
+    };
+  }
+}
+
+/** The name of a source may contain a comma. */
+function sourcesIn(text: string): readonly string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  return [...new Set([text, ...parts.filter((part) => part !== '')])];
+}
+
+const countedColumn = {
+  type: 'text',
+  collation: 'C',
+  primaryKeyConstraintName: 'pk_incident_counts',
+} as const;
+
+/** A sum of the fold: the number of incidents with these values. */
+@Entity('incident_counts')
+export class IncidentCountEntity {
+  @PrimaryColumn(countedColumn)
+  readonly source: string;
+
+  @PrimaryColumn(countedColumn)
+  readonly incident_type: string;
+
+  @PrimaryColumn({
+    type: 'enum',
+    enum: SEVERITIES,
+    enumName: 'incident_severity',
+    primaryKeyConstraintName: 'pk_incident_counts',
+  })
+  readonly severity: Severity;
+
+  @PrimaryColumn({
+    type: 'enum',
+    enum: ['open', 'resolved', 'triaged'],
+    enumName: 'incident_status',
+    primaryKeyConstraintName: 'pk_incident_counts',
+  })
+  readonly status: IncidentStatus;
+
+  @Column({ type: 'bigint' })
+  readonly n: string;
 }
 
 const FOLD = foldStatement('incident', ['source', 'incident_type', 'severity', 'status']);

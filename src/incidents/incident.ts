@@ -228,10 +228,8 @@ export interface NewIncident extends Pick<
   readonly triage?: { readonly playbook?: string };
 }
 
-export type CreatedIncident = Pick<
-  IncidentEntity,
-  'id' | 'incident_number' | 'status' | 'created_at'
->;
+export const CREATED_COLUMNS = ['id', 'incident_number', 'status', 'created_at'] as const;
+export type CreatedIncident = Pick<IncidentEntity, (typeof CREATED_COLUMNS)[number]>;
 
 /** Current state of an incident for a message, which may be later than the event. */
 export type IncidentState = Pick<

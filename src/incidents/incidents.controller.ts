@@ -28,9 +28,8 @@ import {
   IncidentChangesDto,
   IncidentReportDto,
   IncidentReportQueryDto,
-  TimelineEntryDto,
-  TimelineQueryDto,
 } from './dto/history.dto.js';
+import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { present } from '../platform/validation/present.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
@@ -39,56 +38,24 @@ import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import {
-  IncidentInputDto,
-  IncidentQueryDto,
-  IncidentUpdateDto,
-} from './dto/incident-requests.dto.js';
-import {
   CreatedIncidentDto,
   IncidentDto,
   incidentEnvelope,
+  IncidentInputDto,
   IncidentSummaryDto,
+  IncidentUpdateDto,
 } from './dto/incident.dto.js';
+import { IncidentQueryDto } from './incident-list.js';
 import { IncidentIdPipe } from './incident-reference.js';
-
-@ApiTags('Incidents')
-@Controller('api/incidents/changes')
-@Requires('viewer')
-export class IncidentFeedController {
-  constructor(private readonly feed: IncidentFeed) {}
-
-  @Get()
-  @Operation(
-    'listIncidentChanges',
-    'Follow all changes of incidents',
-    'For a program that keeps a copy of the incidents. Returns every change at least once, in the order in which the changes became visible, each with the current state of the incident. Send the first request without a cursor, and each further request with the `cursor` of the previous response. Store the cursor together with the result of your processing, and continue with the stored cursor after a crash. Ignore an incident whose `updated_at` is before the one that you have.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'The next changes, and the cursor after them. `changes` may be empty.',
-    type: IncidentChangesDto,
-  })
-  @ApiErrors('cursor_expired')
-  @ApiErrorMeanings({
-    cursor_expired:
-      'The cursor is older than 30 days (`details.reason` is `too_old`), or the database was restored after the cursor was issued (`database_restored`), so changes may be missing. Start again with `from=beginning`, and delete the incidents that are not listed.',
-  })
-  async changes(
-    @Query() { cursor, from, limit, wait }: ChangesQueryDto,
-    @CurrentPrincipal() caller: Principal,
-    @ClientLeft() left: AbortSignal,
-  ): Promise<IncidentChangesDto> {
-    const requireStillValid = () => caller.requireStillValid();
-    const request = { cursor, from, limit, waitMs: wait * 1_000, requireStillValid };
-    return IncidentChangesDto.from(await this.feed.page(request, left));
-  }
-}
 
 @ApiTags('Incidents')
 @Controller('api/incidents')
 @Requires('viewer')
 export class IncidentsController {
-  constructor(private readonly incidents: IncidentsService) {}
+  constructor(
+    private readonly incidents: IncidentsService,
+    private readonly feed: IncidentFeed,
+  ) {}
 
   @Post()
   @Requires('analyst')
@@ -124,6 +91,32 @@ export class IncidentsController {
   async list(@Query() query: IncidentQueryDto): Promise<ListAnswer<IncidentSummaryDto>> {
     const page = await this.incidents.list(IncidentQueryDto.toRequest(query));
     return ListAnswer.of(page, query, present(IncidentSummaryDto));
+  }
+
+  @Get('changes')
+  @Operation(
+    'listIncidentChanges',
+    'Follow all changes of incidents',
+    'For a program that keeps a copy of the incidents. Returns every change at least once, in the order in which the changes became visible, each with the current state of the incident. Send the first request without a cursor, and each further request with the `cursor` of the previous response. Store the cursor together with the result of your processing, and continue with the stored cursor after a crash. Ignore an incident whose `updated_at` is before the one that you have.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'The next changes, and the cursor after them. `changes` may be empty.',
+    type: IncidentChangesDto,
+  })
+  @ApiErrors('cursor_expired')
+  @ApiErrorMeanings({
+    cursor_expired:
+      'The cursor is older than 30 days (`details.reason` is `too_old`), or the database was restored after the cursor was issued (`database_restored`), so changes may be missing. Start again with `from=beginning`, and delete the incidents that are not listed.',
+  })
+  async changes(
+    @Query() { cursor, from, limit, wait }: ChangesQueryDto,
+    @CurrentPrincipal() caller: Principal,
+    @ClientLeft() left: AbortSignal,
+  ): Promise<IncidentChangesDto> {
+    const requireStillValid = () => caller.requireStillValid();
+    const request = { cursor, from, limit, waitMs: wait * 1_000, requireStillValid };
+    return IncidentChangesDto.from(await this.feed.page(request, left));
   }
 
   @Get(':id')
@@ -249,7 +242,7 @@ export class IncidentsController {
     @Param('id', IncidentIdPipe) id: string,
     @Query() query: TimelineQueryDto,
   ): Promise<ListAnswer<TimelineEntryDto>> {
-    const page = await this.incidents.timelineOf(id, TimelineQueryDto.toRequest(query));
-    return ListAnswer.of(page, query, TimelineEntryDto.from);
+    const page = await this.incidents.timelineOf(id, query, query.sort.startsWith('-'));
+    return ListAnswer.of(page, query, present(TimelineEntryDto));
   }
 }

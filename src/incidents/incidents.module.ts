@@ -2,15 +2,15 @@ import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { IncidentCounts } from './incident-list.js';
 import { IncidentFeed, IncidentsService, IncidentEndings } from './incidents.service.js';
-import { IncidentFeedController, IncidentsController } from './incidents.controller.js';
+import { IncidentsController } from './incidents.controller.js';
 import { IncidentCreation } from './incident-creation.js';
-import { IncidentRepository, IncidentInsertRepository } from './records/incident.repository.js';
+import { IncidentRepository } from './records/incident.repository.js';
 import { IncidentReports } from './reports/incident-reports.js';
-import { IncidentTimeline, TimelineRepository } from './timeline/incident-timeline.js';
+import { IncidentTimeline } from './timeline/incident-timeline.js';
 
 @Module({
   imports: [AuthModule],
-  controllers: [IncidentsController, IncidentFeedController],
+  controllers: [IncidentsController],
   providers: [
     IncidentCounts,
     IncidentCreation,
@@ -19,9 +19,7 @@ import { IncidentTimeline, TimelineRepository } from './timeline/incident-timeli
     IncidentReports,
     IncidentRepository,
     IncidentTimeline,
-    IncidentInsertRepository,
     IncidentsService,
-    TimelineRepository,
   ],
   exports: [IncidentCreation, IncidentEndings, IncidentReports, IncidentTimeline, IncidentsService],
 })

@@ -24,27 +24,32 @@ import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
 import {
-  type ChangeOrigin,
   applyChange,
+  CHANGED_FIELDS,
+  type ChangeOrigin,
+  changesBetween,
   type IncidentChange,
+  isFirstTriage,
   isNoLongerCritical,
   requireMeantReopening,
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
 import {
   auditOfChange,
-  changeableValues,
   deletionEvent,
-  INCIDENT_EVENTS,
   eventsOfChange,
+  INCIDENT_EVENTS,
+  timelineOfChange,
 } from './change-records.js';
-import { timelineOfChange } from './timeline/changes-in-timeline.js';
 import { fieldsOfRawData } from './incident-fields.js';
 import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
 import { incidentTitle } from './titles.js';
-import { type IncidentReport, IncidentReports } from './reports/incident-reports.js';
-import { IncidentTimeline } from './timeline/incident-timeline.js';
-import type { TimelineEntry, TimelineRequest, TimelineSubject } from './timeline/timeline-entry.js';
+import { type IncidentReportEntity, IncidentReports } from './reports/incident-reports.js';
+import {
+  IncidentTimeline,
+  type TimelineEntry,
+  type TimelineSubject,
+} from './timeline/incident-timeline.js';
 
 export const INCIDENT_FEED_EVENTS = [
   'incident.created',
@@ -179,9 +184,13 @@ export class IncidentsService {
     return found(isUuid(id) ? await this.incidents.findById(id) : undefined);
   }
 
-  async timelineOf(id: string, request: TimelineRequest): Promise<Page<TimelineEntry>> {
+  async timelineOf(
+    id: string,
+    request: PageRequest,
+    newestFirst: boolean,
+  ): Promise<Page<TimelineEntry>> {
     requireId(id);
-    return await this.timeline.page(id, request);
+    return await this.timeline.page(id, request, newestFirst);
   }
 
   /** Returns the id for a number such as `INC-2026-0042`. */
@@ -189,7 +198,7 @@ export class IncidentsService {
     return this.incidents.idOfNumber(number);
   }
 
-  async reportsOf(id: string, request: PageRequest): Promise<Page<IncidentReport>> {
+  async reportsOf(id: string, request: PageRequest): Promise<Page<IncidentReportEntity>> {
     const incident = await this.get(id);
     return await this.reports.page(incident.id, request);
   }
@@ -256,7 +265,7 @@ export class IncidentsService {
     const { id, version, updated_at: updatedAt } = incident;
     await this.history.requireMatch(tx, condition, {
       ...{ type: 'incident', id, version, revision: version, updatedAt },
-      values: changeableValues(incident),
+      values: Object.fromEntries(CHANGED_FIELDS.map((name) => [name, incident[name] ?? undefined])),
     });
   }
 
@@ -293,19 +302,22 @@ export class IncidentsService {
     tx: Tx,
     before: Incident,
     wanted: IncidentChange,
-    change: Omit<ChangeOrigin, 'at'> & {
+    origin: Omit<ChangeOrigin, 'at'> & {
       readonly about?: TimelineSubject;
       readonly askedBy?: string;
       /** What the tool reported, for the messages about the change. */
       readonly because?: string;
     },
   ): Promise<Incident> {
-    const after = applyChange(before, wanted, { ...change, at: this.clock.now() });
+    const { by, askedBy = by, byPerson, about, because } = origin;
+    const after = applyChange(before, wanted, { by, byPerson, at: this.clock.now() });
+    const changes = changesBetween(before, after, CHANGED_FIELDS);
+    // A report of a tool is recorded even if it changes no field.
+    if (byPerson && changes.length === 0 && !isFirstTriage(before, after)) return before;
     await this.incidents.update(tx, after);
-    const { askedBy = change.by } = change;
-    await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, change.about));
-    await this.audit.recordAll(tx, auditOfChange(before, after, wanted, change.by));
-    await this.events.record(tx, ...eventsOfChange(before, after, askedBy, change.because));
+    await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, about));
+    await this.audit.recordAll(tx, auditOfChange(before, after, changes, by));
+    await this.events.record(tx, ...eventsOfChange(before, after, changes, askedBy, because));
     return after;
   }
 }

@@ -48,10 +48,9 @@ export interface Spots {
   readonly byKey: ReadonlyMap<string, readonly number[]>;
 }
 
-/** An object in which locations are searched. */
+/** An object in which locations are searched, with its keys that start a location. Most objects have few of them. */
 interface Root {
   readonly data: RawData;
-  /** Keys of `data` that start a location. Most objects have few of them. */
   readonly keys: readonly string[];
 }
 
@@ -62,13 +61,11 @@ const TELLING = new Set<string>();
 
 /** Parses locations in snake case and adds the other spellings of tools. */
 function spots(names: string): Spots {
-  return spotsOf(
-    names
-      .trim()
-      .split(/\s+/)
-      .flatMap((name) => [...new Set(spellings(name))])
-      .map((key) => ({ key, path: key.split('.') })),
-  );
+  const all = names
+    .trim()
+    .split(/\s+/)
+    .flatMap((name) => [...new Set(spellings(name))]);
+  return spotsOf(all.map((key) => ({ key, path: key.split('.') })));
 }
 
 /** Concatenates lists of places. */
@@ -94,57 +91,49 @@ function spellings(name: string): string[] {
   return [name, camel, loud(camel), pascal, loud(pascal)];
 }
 
-/*
- * Locations of title facts in the events of tools. The first location with a value counts.
- */
-
-export const SUBJECT = spots('subject email_subject mail_subject message_subject email.subject');
-// The address of a sender counts, because the name can be chosen freely.
-export const SENDER = spots(`from.email_address.address sender.email_address.address from.address
-  sender.address sender from sender_address sender_email from_address from_email email_from
-  sender_from_address header_from mail_from envelope_from return_path email.from email.sender reported_sender`);
-export const REPLY_TO = spots(
-  `reply_to reply-to Reply-To reply_to_address reply_to_email email.reply_to`,
-);
-export const RECIPIENT = spots(`recipient recipients to recipient_address recipient_email
-  recipient_email_address to_address email_to rcpt_to email.to target_user reported_by reporter mailbox`);
-export const HOST = spots(`host hostname host_name device device_name device_dns_name computer
-  computer_name endpoint endpoint_name machine machine_name asset asset_name agent agent_name dvc dest_host
-  agent_realtime_info.agent_computer_name host.name agent.name instance instance_id pod container resource
-  repository`);
-export const USER = spots(`user username user_name user_principal_name upn account_name
-  account_upn target_user email user_email login principal user_id actor.alternate_id actor actor.user
-  user.name user.email identity`);
-// Not in USER: in clouds it is a tenant, and "for" would make it look like a person. In takeovers, or with an @, it is
-// a person.
-export const ACCOUNT = spots('account');
-export const ACCOUNT_NAME = spots('account_name');
-export const ADDRESS = spots(`source_ip src_ip ip ip_address client_ip remote_ip caller_ip_address
-  source_ip_address source_address src_address src sourceIPAddress source.ip client.ip client.ip_address
-  src_endpoint.ip remote_address`);
-export const COUNTRY =
-  spots(`country country_name country_code source_country src_country geo_country
-  geo.country geo.country_name geoip.country_name location.country location.country_or_region
-  source.geo.country_name client.geographical_context.country`);
-export const OUTCOME = spots('outcome');
-export const FILE =
-  spots(`file_name file file_path filename file.name file.path process_name process
-  process.name path object_name sha256 file_hash hash package`);
-export const HASH =
-  spots(`sha256 file_sha256 file_hash hash file.hash.sha256 file.sha256 hashes.sha256
-  process.hash.sha256 sha1 md5`);
-export const DESTINATION = spots(`destination destination_domain destination_host dest_domain
-  destination_url destination_ip dest_ip dst_ip dest dst destination.domain destination.ip dst_endpoint.ip url
-  domain remote_host bucket`);
-export const DETECTION =
-  spots(`detection_name detect_name malware_name malware malware_family family
-  threat_name threat threat_info.threat_name signature virus_name ransomware ransomware_family detection
-  threat.name`);
-export const RULE =
-  spots(`title alert_title finding_info finding rule_name rule alert_name alertname
-  alert signature policy_name policy kibana.alert.rule.name search_name rule.name detection_name name
-  display_name display_message summary headline reason message description event_name event_type activity
-  rule_id category`);
+/** Locations of title facts in the events of tools. The first location with a value counts. */
+export const AT = {
+  subject: spots('subject email_subject mail_subject message_subject email.subject'),
+  // The address of a sender counts, because the name can be chosen freely.
+  sender: spots(`from.email_address.address sender.email_address.address from.address
+    sender.address sender from sender_address sender_email from_address from_email email_from
+    sender_from_address header_from mail_from envelope_from return_path email.from email.sender reported_sender`),
+  replyTo: spots('reply_to reply-to Reply-To reply_to_address reply_to_email email.reply_to'),
+  recipient: spots(`recipient recipients to recipient_address recipient_email
+    recipient_email_address to_address email_to rcpt_to email.to target_user reported_by reporter mailbox`),
+  host: spots(`host hostname host_name device device_name device_dns_name computer
+    computer_name endpoint endpoint_name machine machine_name asset asset_name agent agent_name dvc dest_host
+    agent_realtime_info.agent_computer_name host.name agent.name instance instance_id pod container resource
+    repository`),
+  user: spots(`user username user_name user_principal_name upn account_name
+    account_upn target_user email user_email login principal user_id actor.alternate_id actor actor.user
+    user.name user.email identity`),
+  // Not in user: in clouds it is a tenant, and "for" would make it look like a person. In takeovers, or with an @, it
+  // is a person.
+  account: spots('account'),
+  accountName: spots('account_name'),
+  address: spots(`source_ip src_ip ip ip_address client_ip remote_ip caller_ip_address
+    source_ip_address source_address src_address src sourceIPAddress source.ip client.ip client.ip_address
+    src_endpoint.ip remote_address`),
+  country: spots(`country country_name country_code source_country src_country geo_country
+    geo.country geo.country_name geoip.country_name location.country location.country_or_region
+    source.geo.country_name client.geographical_context.country`),
+  outcome: spots('outcome'),
+  file: spots(`file_name file file_path filename file.name file.path process_name process
+    process.name path object_name sha256 file_hash hash package`),
+  hash: spots(`sha256 file_sha256 file_hash hash file.hash.sha256 file.sha256 hashes.sha256
+    process.hash.sha256 sha1 md5`),
+  destination: spots(`destination destination_domain destination_host dest_domain
+    destination_url destination_ip dest_ip dst_ip dest dst destination.domain destination.ip dst_endpoint.ip url
+    domain remote_host bucket`),
+  detection: spots(`detection_name detect_name malware_name malware malware_family family
+    threat_name threat threat_info.threat_name signature virus_name ransomware ransomware_family detection
+    threat.name`),
+  rule: spots(`title alert_title finding_info finding rule_name rule alert_name alertname
+    alert signature policy_name policy kibana.alert.rule.name search_name rule.name detection_name name
+    display_name display_message summary headline reason message description event_name event_type activity
+    rule_id category`),
+};
 
 /** Keys of objects that wrap the event. */
 const WRAPPERS = spots(`data event alert result detail details properties attributes payload email
@@ -154,8 +143,7 @@ const WRAPPERS = spots(`data event alert result detail details properties attrib
 const NAMES = spots(`email email_address name display_name user_name hostname title signature
   address rule_name threat_name description path ip value`);
 /** Last, and not of an object with a link to itself: its id is for programs, as in `{"id": "PLH1HKV", "self": "https://…"}`. */
-const IDS = spots('id uid');
-const NAMES_AND_IDS = together(NAMES, IDS);
+const NAMES_AND_IDS = together(NAMES, spots('id uid'));
 const LINKS = ['self', 'html_url', 'href'];
 
 /** Limits the number of wrappers, because wrappers may be nested. */
@@ -177,26 +165,21 @@ const wrappedIn = (root: Root): Root[] => valuesAt([root], WRAPPERS).filter(isOb
 
 /** First text at the locations, as one line of at most `most` characters. */
 export function firstText(roots: Roots, places: Spots, most: number): string | undefined {
-  for (const value of valuesAt(roots, places)) {
-    const text = textOf(value, most, MOST_LEVELS);
-    if (text !== undefined) return text;
-  }
-  return undefined;
+  return firstOf(valuesAt(roots, places), (value) => textOf(value, most, MOST_LEVELS));
 }
 
 /** Values at the first location in all objects, then at the second, and so on. */
 function valuesAt(roots: Roots, { all, byKey }: Spots): unknown[] {
-  const found = roots.flatMap(({ data, keys }) =>
-    keys.flatMap((key) => (byKey.get(key) ?? []).map((place) => ({ place, data }))),
-  );
-  return found
+  return roots
+    .flatMap(({ data, keys }) =>
+      keys.flatMap((key) => (byKey.get(key) ?? []).map((place) => ({ place, data }))),
+    )
     .sort((one, other) => one.place - other.place)
     .map(({ place, data }) => at(data, all[place]!));
 }
 
 function at(root: RawData, { key, path }: Spot): unknown {
   if (Object.hasOwn(root, key)) return root[key];
-  if (path.length === 1) return undefined;
   return path.reduce<unknown>(
     (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined),
     root,
@@ -207,27 +190,27 @@ function isObject(value: unknown): value is RawData {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * A list stands for its first item, an object for its name: `{"from": [{"emailAddress": {"address":
- * "a@example.com"}}]}`.
- */
+/** Depth at which the name of a value is searched, as in `{"from": [{"emailAddress": {"address": "a@example.com"}}]}`. */
 const MOST_LEVELS = 3;
 
+/** A list stands for its first item, an object for its name. */
 function textOf(value: unknown, most: number, levels: number): string | undefined {
-  if (typeof value === 'string') return toldBy(value, most);
   if (typeof value === 'number') return String(value);
+  if (typeof value === 'string') {
+    const line = titleLine(value, most);
+    return line === undefined || NO_VALUE.has(line.toLowerCase()) ? undefined : line;
+  }
   if (levels === 0) return undefined;
   if (Array.isArray(value)) return textOf(value[0], most, levels - 1);
   if (!isObject(value)) return undefined;
   const names = LINKS.some((key) => Object.hasOwn(value, key)) ? NAMES : NAMES_AND_IDS;
-  for (const spot of names.all) {
-    const text = textOf(at(value, spot), most, levels - 1);
+  return firstOf(names.all, (spot) => textOf(at(value, spot), most, levels - 1));
+}
+
+function firstOf<T>(items: readonly T[], textIn: (item: T) => string | undefined) {
+  for (const item of items) {
+    const text = textIn(item);
     if (text !== undefined) return text;
   }
   return undefined;
-}
-
-function toldBy(text: string, most: number): string | undefined {
-  const line = titleLine(text, most);
-  return line === undefined || NO_VALUE.has(line.toLowerCase()) ? undefined : line;
 }

@@ -2,30 +2,15 @@ import { createHash } from 'node:crypto';
 import { addressIn, OUTCOME_WORD } from './incident-fields.js';
 import type { NewIncident } from './incident.js';
 import {
-  SUBJECT,
-  SENDER,
-  REPLY_TO,
-  RECIPIENT,
-  HOST,
-  USER,
-  ACCOUNT,
-  ACCOUNT_NAME,
-  ADDRESS,
-  COUNTRY,
-  OUTCOME,
-  FILE,
-  HASH,
-  DESTINATION,
-  DETECTION,
-  RULE,
-  rootsOf,
+  AT,
   firstText,
-  together,
-  type Spots,
-  type Roots,
   LONGEST_TITLE,
-  titleLine,
+  type Roots,
+  rootsOf,
   shortened,
+  type Spots,
+  titleLine,
+  together,
 } from './raw-data-text.js';
 
 const LONGEST_DETAIL = 60;
@@ -34,6 +19,113 @@ const LONGEST_DETAIL = 60;
  * the address.
  */
 const LONGEST_VALUE = 400;
+
+/** A fact with the text around it. */
+interface Detail {
+  readonly before: string;
+  readonly at: Spots;
+  readonly after?: string;
+  /** Part of the value that the title shows. */
+  readonly shown?: (text: string) => string;
+  /** Shows only the first characters. */
+  readonly most?: number;
+  /** Ignores values of another form. */
+  readonly shape?: RegExp;
+  /** Used only if these locations had no value. */
+  readonly without?: Spots;
+  /** Distinguishes otherwise equal incidents. If it is the only fact, facts of other types are added. */
+  readonly isBeside?: true;
+}
+
+interface Recipe {
+  /** Text of third parties is quoted, so that it cannot pose as text of this service. */
+  readonly quoted?: Spots;
+  readonly what: Spots;
+  readonly details: readonly Detail[];
+}
+
+/** Some tools put a path in quotes. */
+const fileName = (path: string): string =>
+  path.replaceAll('"', '').split(/[\\/]/).findLast(Boolean) ?? path;
+
+/** A resource of Azure, such as `/subscriptions/…/vaults/pay-keys`, is known by its last name. */
+const hostName = (text: string): string => (text.startsWith('/') ? fileName(text) : text);
+
+/** Escapes quotes, so that the author of the text cannot end the quotation. */
+const withoutQuotes = (words: string): string => words.replaceAll('"', "'");
+export const inQuotes = (words: string): string => `"${withoutQuotes(words)}"`;
+
+const from: Detail = { before: ' from ', at: AT.sender, shown: addressIn };
+const to: Detail = { before: ' to ', at: AT.recipient, shown: addressIn };
+const replyTo: Detail = {
+  before: ' (reply to ',
+  at: AT.replyTo,
+  after: ')',
+  shown: addressIn,
+  isBeside: true,
+};
+const user: Detail = { before: ' for ', at: AT.user };
+const mailOfUser: Detail = { before: ' for ', at: AT.account, shape: /@/, without: AT.user };
+const userOrAccount: Detail = { before: ' for ', at: together(AT.user, AT.account) };
+const host: Detail = { before: ' on ', at: AT.host, shown: hostName };
+/** Distinguishes failed from successful logins. */
+const outcome: Detail = {
+  before: ' (',
+  at: AT.outcome,
+  after: ')',
+  shape: OUTCOME_WORD,
+  isBeside: true,
+};
+const file: Detail = { before: ' in ', at: AT.file, shown: fileName };
+const hash: Detail = {
+  before: ' (',
+  at: AT.hash,
+  after: ')',
+  shape: /^[0-9a-f]{32,}$/i,
+  most: 12,
+  without: AT.host,
+};
+const address: Detail = { before: ' from ', at: AT.address };
+const sourceBeside: Detail = { ...address, isBeside: true };
+const serverBeside: Detail = { before: ' (', at: AT.address, after: ')', isBeside: true };
+const country: Detail = { before: ' (', at: AT.country, after: ')' };
+const destination: Detail = { before: ' to ', at: AT.destination };
+const subject: Detail = { before: ' "', at: AT.subject, after: '"', shown: withoutQuotes };
+
+const MAIL: Recipe = { quoted: AT.subject, what: AT.rule, details: [from, to] };
+const MALWARE: Recipe = {
+  what: together(AT.detection, AT.rule),
+  details: [file, host, hash, user, mailOfUser],
+};
+const LOGIN: Recipe = {
+  what: AT.rule,
+  details: [outcome, user, mailOfUser, host, address, country],
+};
+const ANY: Recipe = {
+  what: together(AT.rule, AT.detection),
+  details: [host, user, mailOfUser, address, destination],
+};
+
+/** Recipes by incident type. Other types use ANY. */
+const RECIPES: Readonly<Record<string, Recipe>> = {
+  phishing: MAIL,
+  spam: { ...MAIL, details: [from, to, serverBeside] },
+  bec: { ...MAIL, details: [from, replyTo, to] },
+  malware: MALWARE,
+  ransomware: MALWARE,
+  suspicious_login: LOGIN,
+  brute_force: LOGIN,
+  account_takeover: { ...LOGIN, details: [outcome, userOrAccount, host, address, country] },
+  data_exfiltration: {
+    what: AT.rule,
+    details: [file, user, mailOfUser, host, sourceBeside, destination],
+  },
+  policy_violation: { what: AT.rule, details: [file, user, mailOfUser, host, sourceBeside] },
+};
+
+/** Facts for any type, used if the facts of the type are missing. */
+const OTHERS = [subject, from, to, user, mailOfUser, host, address, file, destination, country];
+const MOST_OTHERS = 2;
 
 /** Facts appended to a title: facts of its recipe, or of other types if it has none. */
 function factsBehind(title: string, details: readonly Detail[], roots: Roots): string {
@@ -59,52 +151,36 @@ class Facts {
     private readonly roots: Roots,
   ) {}
 
-  add(detail: Detail): void {
-    const { before, places, after = '', isMailbox, isBeside, most, shape, without } = detail;
+  add({ before, at, after = '', shown, most, shape, without, isBeside }: Detail): void {
     if (without && this.found.has(without)) return;
-    const text = firstText(this.roots, places, LONGEST_VALUE);
+    const text = this.textAt(at);
     if (text === undefined || (shape && !shape.test(text))) return;
     // A cloud account is not a person: "for Example" would make it look like one.
-    if (places === USER && this.isTenant(text)) return;
-    this.found.add(places);
+    if (at === AT.user && [AT.account, AT.accountName].every((it) => this.textAt(it) === text)) {
+      return;
+    }
+    this.found.add(at);
     if (!isBeside) this.known += 1;
-    const value = valueOf(detail, text);
-    const told = (isMailbox ? this.withoutSubject() : this.title) + this.words;
+    const value = (shown ? shown(text) : text).slice(0, most);
+    // An address of the mail is added even if the subject mentions it.
+    const told = (shown === addressIn ? this.withoutSubject() : this.title) + this.words;
     // Many rules contain the name of the host or user.
     if (most ? told.includes(value) : hasWord(told, value)) return;
     this.words += `${before}${shortened(value, LONGEST_DETAIL)}${after}`;
   }
 
-  private isTenant(user: string): boolean {
-    return [ACCOUNT, ACCOUNT_NAME].every(
-      (places) => firstText(this.roots, places, LONGEST_VALUE) === user,
-    );
+  private textAt(spots: Spots): string | undefined {
+    return firstText(this.roots, spots, LONGEST_VALUE);
   }
 
-  /** The sender is added even if the subject mentions it. */
   private withoutSubject(): string {
-    const subject = firstText(this.roots, SUBJECT, LONGEST_VALUE);
     const words = this.title.replace(/"[^"]*"/, ' ');
-    return subject ? words.replaceAll(subject, ' ') : words;
+    const mail = this.textAt(AT.subject);
+    return mail ? words.replaceAll(mail, ' ') : words;
   }
 }
 
-function valueOf({ places, isMailbox, isPath, isQuoted, most }: Detail, text: string): string {
-  // A resource of Azure, such as `/subscriptions/…/vaults/pay-keys`, is known by its last name.
-  const isResource = places === HOST && text.startsWith('/');
-  const value = isMailbox
-    ? addressIn(text)
-    : isPath || isResource
-      ? fileName(text)
-      : isQuoted
-        ? withoutQuotes(text)
-        : text;
-  return value.slice(0, most);
-}
-
-/** Some tools put a path in quotes. */
-const fileName = (path: string): string =>
-  path.replaceAll('"', '').split(/[\\/]/).findLast(Boolean) ?? path;
+const LETTER = /[\p{L}\p{N}]/u;
 
 /** Finds whole words only: `RU` is not in `TRUST`. */
 function hasWord(text: string, word: string): boolean {
@@ -114,116 +190,8 @@ function hasWord(text: string, word: string): boolean {
   return start >= 0 && !neighbours.some((one) => one !== undefined && LETTER.test(one));
 }
 
-const LETTER = /[\p{L}\p{N}]/u;
-
-/** Escapes quotes, so that the author of the text cannot end the quotation. */
-const withoutQuotes = (words: string): string => words.replaceAll('"', "'");
-export const inQuotes = (words: string): string => `"${withoutQuotes(words)}"`;
-
-/** A fact with the text around it. */
-interface Detail {
-  readonly before: string;
-  readonly places: Spots;
-  readonly after?: string;
-  readonly isMailbox?: true;
-  /** Shows only the file name. */
-  readonly isPath?: true;
-  /** Quotes the value, as in a recipe. */
-  readonly isQuoted?: true;
-  /** Shows only the first characters. */
-  readonly most?: number;
-  /** Ignores values of another form. */
-  readonly shape?: RegExp;
-  /** Used only if these locations had no value. */
-  readonly without?: Spots;
-  /** Distinguishes otherwise equal incidents. If it is the only fact, facts of other types are added. */
-  readonly isBeside?: true;
-}
-
-interface Recipe {
-  /** Text of third parties is quoted, so that it cannot pose as text of this service. */
-  readonly quoted?: Spots;
-  readonly what: Spots;
-  readonly details: readonly Detail[];
-}
-
-const from = { before: ' from ', places: SENDER, isMailbox: true } as const;
-const to = { before: ' to ', places: RECIPIENT, isMailbox: true } as const;
-const replyTo: Detail = {
-  before: ' (reply to ',
-  places: REPLY_TO,
-  after: ')',
-  isMailbox: true,
-  isBeside: true,
-};
-const user = { before: ' for ', places: USER };
-const mailOfUser = { before: ' for ', places: ACCOUNT, shape: /@/, without: USER };
-const userOrAccount = { before: ' for ', places: together(USER, ACCOUNT) };
-const host = { before: ' on ', places: HOST };
-/** Distinguishes failed from successful logins. */
-const outcome: Detail = {
-  before: ' (',
-  places: OUTCOME,
-  after: ')',
-  shape: OUTCOME_WORD,
-  isBeside: true,
-};
-const file: Detail = { before: ' in ', places: FILE, isPath: true };
-const hash = {
-  before: ' (',
-  places: HASH,
-  after: ')',
-  shape: /^[0-9a-f]{32,}$/i,
-  most: 12,
-  without: HOST,
-};
-const address = { before: ' from ', places: ADDRESS };
-const sourceBeside = { ...address, isBeside: true } as const;
-const serverBeside = { before: ' (', places: ADDRESS, after: ')', isBeside: true } as const;
-const country = { before: ' (', places: COUNTRY, after: ')' };
-const destination = { before: ' to ', places: DESTINATION };
-
-const MAIL: Recipe = { quoted: SUBJECT, what: RULE, details: [from, to] };
-const SPAM: Recipe = { ...MAIL, details: [from, to, serverBeside] };
-const BEC: Recipe = { ...MAIL, details: [from, replyTo, to] };
-const MALWARE: Recipe = {
-  what: together(DETECTION, RULE),
-  details: [file, host, hash, user, mailOfUser],
-};
-const LOGIN: Recipe = { what: RULE, details: [outcome, user, mailOfUser, host, address, country] };
-const TAKEOVER: Recipe = { what: RULE, details: [outcome, userOrAccount, host, address, country] };
-const EXFILTRATION: Recipe = {
-  what: RULE,
-  details: [file, user, mailOfUser, host, sourceBeside, destination],
-};
-const POLICY: Recipe = { what: RULE, details: [file, user, mailOfUser, host, sourceBeside] };
-const ANY: Recipe = {
-  what: together(RULE, DETECTION),
-  details: [host, user, mailOfUser, address, destination],
-};
-
-/** Facts for any type, used if the facts of the type are missing. */
-export const OTHERS: readonly Detail[] = [
-  { before: ' "', places: SUBJECT, after: '"', isQuoted: true },
-  ...[from, to, user, mailOfUser, host, address, file, destination, country],
-];
-const MOST_OTHERS = 2;
-
-/** Recipes by incident type. Other types use ANY. */
-const RECIPES: ReadonlyMap<string, Recipe> = new Map([
-  ['phishing', MAIL],
-  ['spam', SPAM],
-  ['bec', BEC],
-  ['malware', MALWARE],
-  ['ransomware', MALWARE],
-  ['suspicious_login', LOGIN],
-  ['brute_force', LOGIN],
-  ['account_takeover', TAKEOVER],
-  ['data_exfiltration', EXFILTRATION],
-  ['policy_violation', POLICY],
-]);
-
-const recipeFor = (incidentType: string): Recipe => RECIPES.get(incidentType) ?? ANY;
+const recipeFor = (incidentType: string): Recipe =>
+  Object.hasOwn(RECIPES, incidentType) ? RECIPES[incidentType]! : ANY;
 
 /** After the words of a tool, the file comes last: `in a.exe for ada` would sound like a file of ada. */
 const fileLast = ({ details }: Recipe): readonly Detail[] =>
@@ -241,13 +209,13 @@ export function incidentTitle(
   source: string,
 ): string {
   const roots = rootsOf(rawData);
-  const { quoted, what: places, details } = recipeFor(incidentType);
+  const { quoted, what: named, details } = recipeFor(incidentType);
   const textAt = (spots: Spots) => firstText(roots, spots, LONGEST_WHAT);
   const quotedAt = (spots: Spots) => {
     const text = textAt(spots);
     return text && inQuotes(text);
   };
-  const what = (quoted && quotedAt(quoted)) ?? textAt(places) ?? quotedAt(SUBJECT);
+  const what = (quoted && quotedAt(quoted)) ?? textAt(named) ?? quotedAt(AT.subject);
   const begun = beginning(incidentType, what);
   const facts = factsBehind(begun, details, roots);
   if (!what && facts === '') return titleWithoutDetails(incidentType, source);
@@ -283,14 +251,11 @@ function beginning(incidentType: string, what: string | undefined): string {
   return says ? what : `${kind}: ${what}`;
 }
 
-const LABELS: ReadonlyMap<string, string> = new Map([
-  ['bec', 'BEC'],
-  ['other', 'Incident'],
-]);
-
 function label(incidentType: string): string {
+  if (incidentType === 'bec') return 'BEC';
+  if (incidentType === 'other') return 'Incident';
   const words = incidentType.replaceAll('_', ' ').trimEnd();
-  return LABELS.get(incidentType) ?? words.charAt(0).toUpperCase() + words.slice(1);
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Quoted text, and words with a digit, `@`, `/` or `\\`: they name one host, address, file or number. */

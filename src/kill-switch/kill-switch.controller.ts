@@ -6,6 +6,7 @@ import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import { Limited } from '../platform/limits/request-limits.js';
 import { present } from '../platform/validation/present.js';
+import { KillSwitch } from './kill-switch.js';
 import {
   KillSwitchActivationRequestDto,
   KillSwitchDeactivationRequestDto,
@@ -13,7 +14,6 @@ import {
   KillSwitchDeactivationDto,
   KillSwitchStatusDto,
 } from './kill-switch.dto.js';
-import { KillSwitchService } from './kill-switch.service.js';
 
 /** Longer than an activation takes. Until then, the stored response for repeated requests is provisional. */
 const ANSWERED_WITHIN_MS = 5_000;
@@ -25,7 +25,7 @@ const presentDeactivation = present(KillSwitchDeactivationDto);
 @ApiTags('Kill switch')
 @Controller('api/kill-switch')
 export class KillSwitchController {
-  constructor(private readonly killSwitch: KillSwitchService) {}
+  constructor(private readonly killSwitch: KillSwitch) {}
 
   @Get()
   @Requires('viewer')

@@ -9,26 +9,18 @@ import {
   WholeNumber,
 } from '../platform/validation/fields.js';
 
-const LONGEST_REASON = 1_000;
-
 export class KillSwitchActivationRequestDto {
-  @Reason({ max: LONGEST_REASON })
+  @Reason({ max: 1_000 })
   readonly reason: string;
 }
 
-const HELD_CHOICES = ['resume', 'discard'] as const;
-type HeldChoice = (typeof HELD_CHOICES)[number];
-
-export class KillSwitchDeactivationRequestDto {
-  @Reason({ max: LONGEST_REASON })
-  readonly reason: string;
-
-  @Choice('HeldChoice', HELD_CHOICES, {
+export class KillSwitchDeactivationRequestDto extends KillSwitchActivationRequestDto {
+  @Choice('HeldChoice', ['resume', 'discard'], {
     optional: true,
     default: 'resume',
     description: 'Whether waiting work continues or is discarded.',
   })
-  readonly held?: HeldChoice;
+  readonly held?: 'resume' | 'discard';
 }
 
 export class HeldWorkDto {

@@ -2,11 +2,10 @@ import { Module } from '@nestjs/common';
 import { KillSwitch } from './kill-switch.js';
 import { KillSwitchController } from './kill-switch.controller.js';
 import { KillSwitchRepository } from './kill-switch.repository.js';
-import { KillSwitchService } from './kill-switch.service.js';
 
 @Module({
   controllers: [KillSwitchController],
-  providers: [KillSwitchRepository, KillSwitch, KillSwitchService],
+  providers: [KillSwitchRepository, KillSwitch],
   exports: [KillSwitch],
 })
 export class KillSwitchModule {}

@@ -1,11 +1,11 @@
-// SQL: the read of every claim of an action, the advisory lock, and statements of a restore.
+// SQL: the read of every claim of an action, the advisory lock, and a read of a database that may be older.
 import { Injectable } from '@nestjs/common';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { AppError } from '../platform/errors/app-error.js';
-import type { KillSwitchEntity } from './kill-switch.entity.js';
+import { KillSwitchEntity } from './kill-switch.entity.js';
 
 /** A switch that cannot be read counts as active. */
 class KillSwitchUnreadableError extends AppError {
@@ -21,11 +21,7 @@ export interface KillSwitchState extends Omit<KillSwitchEntity, 'only_row'> {
 }
 
 /** Activation that a restore keeps. */
-export interface ActiveSwitch {
-  readonly reason: string;
-  readonly activated_by: string;
-  readonly activated_at: string;
-}
+export type ActiveSwitch = Pick<KillSwitchEntity, 'reason' | 'activated_by' | 'activated_at'>;
 
 /** Maximum wait for claims, because a hanging process could hold the lock for long. */
 const LOCK_PATIENCE_MS = 400;
@@ -109,22 +105,17 @@ export class KillSwitchRepository {
 
   /** For a restore: the current database may be empty. */
   async findActive(tx: Tx): Promise<ActiveSwitch | undefined> {
-    const [table] = await tx.query<{ there: boolean }[]>(
-      `select to_regclass('kill_switch') is not null as there`,
-    );
-    if (!table?.there) return undefined;
+    if (!(await tx.queryRunner!.hasTable('kill_switch'))) return undefined;
     const [active] = await tx.query<ActiveSwitch[]>(
-      `select reason, activated_by, activated_at::text as activated_at from kill_switch where active`,
+      `select reason, activated_by, activated_at from kill_switch where active`,
     );
     return active;
   }
 
   /** For a restore: an active switch stays active, with its reason. */
-  async keepActive(tx: Tx, active: ActiveSwitch): Promise<void> {
-    await tx.query(
-      `update kill_switch set active = true, reason = $1, activated_by = $2, activated_at = $3,
-          deactivated_by = null, deactivated_at = null, deactivation_reason = null`,
-      [active.reason, active.activated_by, active.activated_at],
-    );
+  async keepActive(tx: Tx, { reason, activated_by, activated_at }: ActiveSwitch): Promise<void> {
+    const activated = { active: true, reason, activated_by, activated_at };
+    const never = { deactivated_by: null, deactivated_at: null, deactivation_reason: null };
+    await tx.update(KillSwitchEntity, { only_row: true }, { ...activated, ...never });
   }
 }

@@ -1,9 +1,28 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Gauge } from 'prom-client';
+import { AuditLog } from '../audit/audit-log.js';
 import { within } from '../platform/concurrency/within.js';
-import { type Tx, Transactions } from '../platform/database/transactions.js';
+import { ReservedConnections } from '../platform/database/reserved-connections.js';
+import {
+  afterCommit,
+  type Participant,
+  type Tx,
+  Transactions,
+} from '../platform/database/transactions.js';
 import { AppError } from '../platform/errors/app-error.js';
+import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import type { Caller } from '../platform/http/caller.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
+import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import type { Departure, Gate } from '../platform/net/outbound-request.js';
+import type { RowOf } from '../platform/validation/present.js';
+import type {
+  HeldWorkDto,
+  KillSwitchActivationDto,
+  KillSwitchDeactivationDto,
+} from './kill-switch.dto.js';
 import { KillSwitchRepository, type KillSwitchState } from './kill-switch.repository.js';
 
 class KillSwitchActiveError extends AppError {
@@ -28,10 +47,6 @@ interface HeldWork {
   /** Discards the waiting work. Returns the number of discarded pieces. */
   discard(tx: Tx, caller: Caller): Promise<number>;
 }
-
-const HELD = ['actions', 'triage_runs', 'playbook_runs'] as const;
-type HeldName = (typeof HELD)[number];
-export type HeldCounts = Readonly<Record<HeldName, number>>;
 
 /** Condition for statements that claim work without a permit. Null, which is not off, if there is no switch. */
 export const IS_KILL_SWITCH_ON = '(select active from kill_switch)';
@@ -77,11 +92,13 @@ export class Permit {
   }
 }
 
+/** Joins the transaction that renews a permit. Throws if the claim is lost. */
+type Reclaim = (tx: Tx) => Promise<void>;
+
 /** Hooks of the owner of a claim, called before its requests leave. */
 interface ClaimSteps {
   /** Called before the first request leaves: records that a request may have left. Nothing leaves if it throws. */
   readonly noteSending?: () => Promise<void>;
-  /** Joins the transaction that renews the permit: see KillSwitch.renewPermit. */
   readonly reclaim?: Reclaim;
 }
 
@@ -131,25 +148,56 @@ export class PermitGate implements Gate {
   }
 }
 
-/** Joins the transaction that renews a permit. Throws if the claim is lost. */
-type Reclaim = (tx: Tx) => Promise<void>;
-
 /** An activation must respond soon, if necessary without the number of calls in progress. */
 const COUNT_PATIENCE_MS = 250;
 
-/** Issues permits for claims, and knows the calls in progress and the waiting work of other modules. */
+/** Margin for early timers, and for the time between the last check of a permit and the socket. */
+const MARGIN_MS = 50;
+
+/** Much longer than a permit is valid, so that a small change of the database clock does no harm. */
+const ALL_LAPSED_MS = 10_000;
+
+/** Health and metrics respond even while the database hangs. */
+const PATIENCE_MS = 800;
+
+const SUBJECT = { type: 'kill_switch', id: 'kill_switch' } as const;
+
+type HeldCounts = RowOf<HeldWorkDto>;
+type Activated = RowOf<KillSwitchActivationDto>;
+type Deactivated = RowOf<KillSwitchDeactivationDto>;
+
+/**
+ * Issues permits for claims, turns the switch on and off, and shows it in health and metrics. Modules register the calls
+ * in progress and the waiting work.
+ */
 @Injectable()
-export class KillSwitch {
+export class KillSwitch implements OnModuleInit {
+  private readonly logger = new Logger(KillSwitch.name);
   /** Times at which transactions read the switch. Their lock prevents an activation before they end. */
   private readonly claimedIn = new WeakMap<Tx, Promise<PermitTimes>>();
   private readonly countsInFlight: (() => Promise<number>)[] = [];
-  private readonly held = new Map<HeldName, HeldWork>();
+  private readonly held = new Map<keyof HeldCounts, HeldWork>();
   private readonly wakers: (() => void)[] = [];
 
   constructor(
     private readonly transactions: Transactions,
     private readonly repository: KillSwitchRepository,
+    private readonly connections: ReservedConnections,
+    private readonly audit: AuditLog,
+    private readonly events: DomainEvents,
+    private readonly components: HealthComponents,
+    @InjectMetric('kill_switch_active') private readonly switchGauge: Gauge,
+    private readonly gauges: ScrapedGauges,
   ) {}
+
+  onModuleInit(): void {
+    const look = () => within(PATIENCE_MS, this.readIfPossible(), () => undefined);
+    this.components.register('kill_switch', async () => healthOf(await look()));
+    this.gauges.register(this.switchGauge, async () => {
+      const state = await look();
+      return state && Number(state.active);
+    });
+  }
 
   /**
    * Call it in the transaction of a claim. Throws AppError `kill_switch_active` if the switch is on. No activation
@@ -175,26 +223,14 @@ export class KillSwitch {
     return (await this.readIfPossible())?.active ?? true;
   }
 
-  async readIfPossible(): Promise<KillSwitchState | undefined> {
-    return await this.repository.read().catch(() => undefined);
-  }
-
   /** Call it in `onModuleInit`. `count` counts the claims whose calls started and have not ended. */
   registerInFlight(count: () => Promise<number>): void {
     this.countsInFlight.push(count);
   }
 
   /** Call it in `onModuleInit`. */
-  registerHeld(name: HeldName, work: HeldWork): void {
+  registerHeld(name: keyof HeldCounts, work: HeldWork): void {
     this.held.set(name, work);
-  }
-
-  /** `undefined` if the calls could not be counted in time. */
-  async countInFlight(): Promise<number | undefined> {
-    const counting = Promise.all(this.countsInFlight.map((count) => count()))
-      .then((counts) => counts.reduce((sum, count) => sum + count, 0))
-      .catch(() => undefined);
-    return await within(COUNT_PATIENCE_MS, counting, () => undefined);
   }
 
   /** Call it in `onModuleInit`. `wake` is called after this replica turned the switch off. Other replicas poll. */
@@ -202,17 +238,63 @@ export class KillSwitch {
     this.wakers.push(wake);
   }
 
-  /** The switch is off now: what waited for that goes on. */
-  turnedOff(): void {
-    for (const wake of this.wakers) wake();
+  async readWithHeld(): Promise<KillSwitchState & { readonly held: HeldCounts }> {
+    const [state, held] = await Promise.all([
+      this.repository.read(),
+      this.sumHeld((work) => work.count()),
+    ]);
+    return { ...state, held };
   }
 
-  countHeld(): Promise<HeldCounts> {
-    return this.sumHeld((work) => work.count());
+  /**
+   * Returns when no request with an earlier permit can leave any more. A repetition waits as well, because the first
+   * activation may still be waiting.
+   */
+  async activate(
+    caller: Caller,
+    reason: string,
+    idempotency: Participant<Activated>,
+  ): Promise<Activated> {
+    const state = await this.connections.run<KillSwitchState>(
+      async (tx) => {
+        await this.lock(tx);
+        const changed = await this.repository.activate(tx, reason, caller.name);
+        if (!changed) return await this.repository.read(tx);
+        await this.record(tx, caller, KILL_SWITCH_ACTIVATED, { reason });
+        return changed;
+      },
+      caller,
+      idempotency,
+    );
+    await this.waitForEarlierPermits(state.active_for_ms ?? 0);
+    return { ...state, in_flight: await this.countInFlight() };
   }
 
-  discardHeld(tx: Tx, caller: Caller): Promise<HeldCounts> {
-    return this.sumHeld((work) => work.discard(tx, caller));
+  /** Changes nothing if the switch is off. */
+  async deactivate(
+    caller: Caller,
+    { reason, discard }: { readonly reason: string; readonly discard: boolean },
+    idempotency: Participant<Deactivated>,
+  ): Promise<Deactivated> {
+    return await this.connections.run<Deactivated>(
+      async (tx) => {
+        await this.lock(tx);
+        const changed = await this.repository.deactivate(tx, reason, caller.name);
+        if (!changed) return await this.repository.read(tx);
+        const discarded = discard
+          ? await this.sumHeld((work) => work.discard(tx, caller))
+          : undefined;
+        await this.record(tx, caller, KILL_SWITCH_DEACTIVATED, { reason, discarded });
+        afterCommit(tx, () => this.wakers.forEach((wake) => wake()));
+        return { ...changed, discarded };
+      },
+      caller,
+      idempotency,
+    );
+  }
+
+  private async readIfPossible(): Promise<KillSwitchState | undefined> {
+    return await this.repository.read().catch(() => undefined);
   }
 
   private async readOff(tx: Tx): Promise<PermitTimes> {
@@ -224,13 +306,49 @@ export class KillSwitch {
     return since;
   }
 
+  /** The end of all claims proves nothing: a hanging replica may not have noticed that it lost its claim. */
+  private async waitForEarlierPermits(activeForMs: number): Promise<void> {
+    if (activeForMs < ALL_LAPSED_MS) await sleep(PERMIT_MS + MARGIN_MS);
+  }
+
+  private async lock(tx: Tx): Promise<void> {
+    if (await this.repository.lockExclusively(tx)) return;
+    this.logger.warn('A claim holds the lock of the kill switch. Changing the switch without it.');
+  }
+
+  private async record(
+    tx: Tx,
+    { name }: Caller,
+    type: typeof KILL_SWITCH_ACTIVATED | typeof KILL_SWITCH_DEACTIVATED,
+    details: Record<string, unknown>,
+  ): Promise<void> {
+    await this.audit.record(tx, { actor: name, action: type, subject: SUBJECT, details });
+    await this.events.record(tx, { type, subject: SUBJECT, payload: { by: name, ...details } });
+  }
+
+  /** `undefined` if the calls could not be counted in time. */
+  private async countInFlight(): Promise<number | undefined> {
+    const counting = Promise.all(this.countsInFlight.map((count) => count()))
+      .then((counts) => counts.reduce((sum, count) => sum + count, 0))
+      .catch(() => undefined);
+    return await within(COUNT_PATIENCE_MS, counting, () => undefined);
+  }
+
   /** Sequential, because a transaction has one connection. */
   private async sumHeld(ask: (work: HeldWork) => Promise<number>): Promise<HeldCounts> {
     const counts = { actions: 0, triage_runs: 0, playbook_runs: 0 };
-    for (const name of HELD) {
-      const work = this.held.get(name);
-      if (work) counts[name] = await ask(work);
-    }
+    for (const [name, work] of this.held) counts[name] = await ask(work);
     return counts;
   }
 }
+
+function healthOf(state: KillSwitchState | undefined): ComponentHealth {
+  // Without `active`, so that a database outage is not shown as an activation.
+  if (!state) return { status: 'degraded', message: UNREADABLE };
+  const { active, reason } = state;
+  if (!active) return { status: 'healthy', active };
+  return { status: 'degraded', active, message: `The kill switch is on: ${reason}` };
+}
+
+const UNREADABLE =
+  'The kill switch cannot be read, so it counts as on: no action, look-up or model call starts.';

@@ -1,9 +1,9 @@
 /* Measures the service beside a bare baseline at 100 000 incidents (get, list, create, webhook receipt, action), and the
- * whole flow from a signed event to the last notification. A wrong answer ends the run.
+ * whole flow from a signed event to the last notification. A wrong response ends the run.
  *
  *   node --disable-warning=MODULE_TYPELESS_PACKAGE_JSON test/bench/run.ts      (after a build)
  *
- *   BENCH_DATABASE_URL  a PostgreSQL whose user may create databases; without it an embedded one is started
+ *   BENCH_DATABASE_URL  a PostgreSQL whose user may create databases; without it, an embedded server is started
  *   BENCH_EVENTS (2000), BENCH_RATE (100) for the flow
  *   BENCH_SECONDS (5), BENCH_ROUNDS (3), BENCH_ROWS (100000), BENCH_DIST (dist)
  *   BENCH_NODE_OPTIONS  for the service, such as `--cpu-prof --cpu-prof-dir=/tmp/profile`
@@ -12,15 +12,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { actionShots } from './lib/action-shots.ts';
-import { besideBare, type ShotsFor } from './lib/beside-bare.ts';
-import { runToEnd } from './lib/cleanup.ts';
-import { type FlowCost, flowCost } from './lib/flow.ts';
-import type { Comparison } from './lib/in-turns.ts';
-import { incidentShots } from './lib/incident-shots.ts';
-import { startPostgres } from './lib/postgres.ts';
-import { receiptShots } from './lib/receipt-shots.ts';
-import { printComparisons, printFlowCost } from './lib/report.ts';
+import { besideBare, type Comparison, PARTS } from './lib/comparisons.ts';
+import { type FlowCost, flowCost, STAGES } from './lib/flow.ts';
+import { runToEnd, startPostgres } from './lib/processes.ts';
 
 const text = (name: string, fallback: string): string => process.env[name] ?? fallback;
 const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback);
@@ -32,36 +26,27 @@ const plan = {
   rows: number('BENCH_ROWS', 100_000),
 };
 
-async function main(): Promise<void> {
+void runToEnd(async () => {
   const machine = {
     node: process.version,
     processors: cpus().length,
     model: cpus()[0]?.model,
     load_at_start: loadavg(),
   };
-  const load = machine.load_at_start.map((average) => average.toFixed(2)).join(' ');
-  process.stdout.write(`${machine.processors} processors; load at the start: ${load}\n`);
+  print('processors; load at the start', machine.processors, ...machine.load_at_start);
   const server = await startPostgres(dist);
-
   const comparisons: Comparison[] = [];
-  const compare = async (shotsFor: ShotsFor): Promise<void> => {
-    const made = await besideBare(server, { ...plan, dist }, shotsFor);
+  for (const part of parts.filter((name) => name in PARTS)) {
+    const made = await besideBare(server, { ...plan, dist }, part);
     printComparisons(made);
     comparisons.push(...made);
-  };
-  if (parts.includes('beside')) await compare(incidentShots);
-  if (parts.includes('webhooks')) await compare(receiptShots);
-  if (parts.includes('actions')) await compare(actionShots);
+  }
   let flow: FlowCost | undefined;
   if (parts.includes('flow')) {
-    flow = await flowCost(server, {
-      dist,
-      events: number('BENCH_EVENTS', 2_000),
-      rate: number('BENCH_RATE', 100),
-    });
+    const [events, rate] = [number('BENCH_EVENTS', 2_000), number('BENCH_RATE', 100)];
+    flow = await flowCost(server, { dist, events, rate });
     printFlowCost(flow);
   }
-
   const report = {
     at: new Date().toISOString(),
     machine: { ...machine, postgres: server.version },
@@ -72,6 +57,44 @@ async function main(): Promise<void> {
   const file = text('BENCH_REPORT', 'docs/bench/run.json');
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);
+});
+
+function printComparisons(comparisons: readonly Comparison[]): void {
+  const head = ['p99 ms', 'bare', 'ratio', 'p50 ms', 'bare', 'ratio', 'req/s', 'bare', 'ratio'];
+  print('beside the bare baseline', ...head, 'goal');
+  for (const { what, service, bare, ratio, goal } of comparisons) {
+    const figures = (['p99', 'p50', 'perSecond'] as const).flatMap((name) => [
+      service[name],
+      bare[name],
+      ratio[name],
+    ]);
+    print(what, ...figures, ...(goal === undefined ? [] : [`>= ${goal}`]));
+  }
+  print('processor us per request', 'service', 'its PG', 'bare', 'its PG', 'sending');
+  for (const { what, service, bare } of comparisons) {
+    const times = [service, bare].flatMap(({ processor: { server, postgres } }) => [
+      server,
+      postgres,
+    ]);
+    print(what, ...times, service.processor.generator);
+  }
 }
 
-runToEnd(main);
+function printFlowCost({ perSecond, alone, steady, ...cost }: FlowCost): void {
+  print('the whole flow', 'a second', 'alone p50', 'alone p95', 'steady p50', 'steady p95');
+  for (const stage of STAGES) {
+    const times = [alone[stage], steady[stage]].flatMap(({ p50, p95 }) => [p50, p95]);
+    print(`to ${stage}`, perSecond[stage], ...times);
+  }
+  print('for each event', 'statements', 'commits', 'ms', 'its PG ms', 'MB at end');
+  const { service, postgres } = cost.processorMs;
+  print('', cost.statements, cost.commits, service, postgres, cost.megabytes);
+  for (const [name, count] of cost.most) print(`  ${name.slice(0, 90)}`.padEnd(94), count);
+}
+
+function print(first: string, ...cells: readonly (string | number)[]): void {
+  const shown = cells.map((cell) => (typeof cell === 'number' ? cell.toFixed(2) : cell));
+  process.stdout.write(
+    `${[first.padEnd(50), ...shown.map((cell) => cell.padStart(11))].join('')}\n`,
+  );
+}

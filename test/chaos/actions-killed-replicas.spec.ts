@@ -7,6 +7,7 @@ import { newId } from '../../src/platform/ids.js';
 import type { ChaosReplica } from '../support/chaos/chaos-replica.js';
 import { ask, ChaosSite, type Kind } from '../support/chaos/chaos-site.js';
 import { FULL, say } from '../support/chaos/figures.js';
+import { useStarted } from '../support/use-started.js';
 
 const LEASE_MS = 1_000;
 const DEADLINE_MS = 2_500;
@@ -327,12 +328,7 @@ function faultsOf(
 }
 
 describe('an action while replicas are killed, or stopped and woken late, at each place of their work', () => {
-  let site: ChaosSite;
-
-  beforeAll(async () => {
-    site = await openExecutorSite();
-  });
-  afterAll(() => site?.close());
+  const site = useStarted(() => openExecutorSite());
 
   it(
     'is done once or not at all, and ends as the vendor counted it',

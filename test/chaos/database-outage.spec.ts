@@ -104,7 +104,7 @@ describe('while the database is out', () => {
   });
 
   const rows = async (): Promise<number> =>
-    (await app.request('GET', '/test-only/db/statement')).body.data.rows;
+    (await app.get('/test-only/db/statement')).body.data.rows;
 
   async function expectUnavailable(request: Promise<Answer>): Promise<void> {
     const { status, body, headers } = await request;
@@ -114,10 +114,10 @@ describe('while the database is out', () => {
 
   async function expectOutage(): Promise<void> {
     await Promise.all(WAYS.map(([method, path]) => expectUnavailable(app.request(method, path))));
-    expect((await app.request('GET', '/live')).status).toBe(200);
-    const ready = await app.request('GET', '/ready');
+    expect((await app.get('/live')).status).toBe(200);
+    const ready = await app.get('/ready');
     expect([ready.status, ready.body.checks]).toEqual([503, { database: 'unreachable' }]);
-    expect((await app.request('GET', '/health')).body.status).toBe('unhealthy');
+    expect((await app.get('/health')).body.status).toBe('unhealthy');
     await expectClosedAuthentication();
   }
 
@@ -127,8 +127,8 @@ describe('while the database is out', () => {
     await expectUnavailable(app.request('GET', '/api/me', unknown));
     await expectUnavailable(app.request('GET', '/health/detailed', unknown));
     const login = { username: 'ada', password: 'a password for tests' };
-    expect((await app.request('POST', '/login', { body: login })).status).toBe(503);
-    expect((await app.request('GET', '/api/me')).status).toBe(401);
+    expect((await app.post('/login', login)).status).toBe(503);
+    expect((await app.get('/api/me')).status).toBe(401);
     const operator = { headers: { authorization: `Bearer ${METRICS_TOKEN}` } };
     const health = await app.request('GET', '/health/detailed', operator);
     expect([health.status, health.body.components.database.status]).toEqual([503, 'unhealthy']);
@@ -139,7 +139,7 @@ describe('while the database is out', () => {
   async function expectRecovery(): Promise<void> {
     const end = Date.now() + 20_000;
     for (let calm = 0; calm < 4; await sleep(200)) {
-      const ready = await app.request('GET', '/ready');
+      const ready = await app.get('/ready');
       const answers = await Promise.all(
         [...WAYS, ...WAYS].map(([method, path]) => app.request(method, path)),
       );
@@ -219,7 +219,7 @@ describe('while the database is out', () => {
 
   it('answers 503 when a connection is killed in a transaction, of which nothing stays', async () => {
     const before = await rows();
-    const write = app.request('POST', '/test-only/db/slow-write/600');
+    const write = app.post('/test-only/db/slow-write/600');
     await sleep(200);
     await server.killSessions(`state = 'idle in transaction'`);
     await expectUnavailable(write);
@@ -232,7 +232,7 @@ describe('while the database is out', () => {
     await server.query(`alter database ${name} set default_transaction_read_only = on`);
     await server.killSessions();
     await sleep(200);
-    await expectUnavailable(app.request('POST', '/test-only/db/write'));
+    await expectUnavailable(app.post('/test-only/db/write'));
     expect(await rows()).toBe(before);
     await server.query(
       `set session characteristics as transaction read write; begin read write; alter database ${name} reset default_transaction_read_only; commit`,
@@ -240,7 +240,7 @@ describe('while the database is out', () => {
     // Each connection to the former standby says so at most once.
     const statuses: number[] = [];
     for (let i = 0; i < POOL + 5; i += 1) {
-      statuses.push((await app.request('POST', '/test-only/db/write')).status);
+      statuses.push((await app.post('/test-only/db/write')).status);
     }
     expect(statuses.filter((status) => status === 503).length).toBeLessThan(POOL);
     expect(statuses.slice(-5)).toEqual(Array(5).fill(201));

@@ -173,10 +173,9 @@ class SwitchStorm {
     for (let turn = seed; !this.over; turn += 1) {
       const { type, parameters } = KINDS[turn % KINDS.length]!;
       const { url } = this.site.places[turn % 2]!;
-      const body = { action: type, parameters };
       const answer = await ask(url, 'POST', '/api/actions/execute', {
         key: this.key,
-        body,
+        body: { action: type, parameters },
         timeoutMs: 2_000,
       }).catch(() => undefined);
       if (!answer || answer.status >= 400) await sleep(60);

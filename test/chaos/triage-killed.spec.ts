@@ -68,8 +68,7 @@ class TriageStorm {
     const incidentId = await this.create(number);
     const headers: Record<string, string> = number % 2 ? { prefer: 'respond-async' } : {};
     for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(REST_MS)) {
-      const path = `/api/incidents/${incidentId}/triage`;
-      const answer = await this.asked(path, { headers });
+      const answer = await this.asked(`/api/incidents/${incidentId}/triage`, { headers });
       if (answer?.status === 200) {
         const { triage_id: triageId, verdict: given } = answer.body.data;
         this.told.push({ incidentId, triageId, classification: given.classification });

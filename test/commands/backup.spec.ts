@@ -96,7 +96,7 @@ describe('backup and restore, with an external database', () => {
     let outcome: Outcome | undefined;
     const done = backup(busy, other).then((one) => (outcome = one));
     const body = { incident_type: 'phishing', source: 'busy' };
-    while (!outcome) await site.admin(service).request('POST', '/api/incidents', { body });
+    while (!outcome) await site.admin(service).post('/api/incidents', body);
     await done;
     expect(outcome).toMatchObject({ code: 0 });
     const target = await database({ empty: true });

@@ -46,10 +46,9 @@ describe('a backup of the moment in which playbooks were to start by themselves'
 
   const triage = async (admin: ApiClient): Promise<void> => {
     const incident = { incident_type: 'malware', source: 'site', raw_data: {} };
-    const { body } = await admin.request('POST', '/api/incidents', { body: incident });
+    const { body } = await admin.post('/api/incidents', incident);
     const verdict = { classification: 'malicious' };
-    const path = `/api/incidents/${body.data.id}`;
-    const { status } = await admin.request('PUT', path, { body: { verdict } });
+    const { status } = await admin.put(`/api/incidents/${body.data.id}`, { verdict });
     if (status !== 200) throw new Error(`The triage was answered with ${status}.`);
   };
   const runsIn = async ({ url }: TestDatabase): Promise<number> => {
@@ -77,7 +76,7 @@ describe('a backup of the moment in which playbooks were to start by themselves'
     const file = join(folder, 'site.backup');
     const service = await serve(original);
     const admin = site.admin(service);
-    expect((await admin.request('POST', '/api/playbooks', { body: PLAYBOOK })).status).toBe(201);
+    expect((await admin.post('/api/playbooks', PLAYBOOK)).status).toBe(201);
     await whileNoneCanStart(original, async () => {
       for (let n = 0; n < INCIDENTS; n += 1) await triage(admin);
       await service.kill();

@@ -30,8 +30,8 @@ class Load {
   private async run(client: ApiClient): Promise<void> {
     const body = { incident_type: 'phishing', source: 'load', raw_data: {} };
     while (!this.stopped) {
-      const made = await client.request('POST', '/api/incidents', { body });
-      const read = await client.request('GET', '/api/incidents?source=site&per_page=100');
+      const made = await client.post('/api/incidents', body);
+      const read = await client.get('/api/incidents?source=site&per_page=100');
       this.statuses.push(made.status, read.status);
     }
   }
@@ -60,27 +60,25 @@ describe.each(['external', 'embedded'])(
       });
     const run = (command: string, ...args: string[]): Promise<Outcome> =>
       runCommand(command, args, { settings: { ...where(), DATA_DIR: folder } });
-    const get = async (path: string) => (await admin.request('GET', path)).body;
+    const get = async (path: string) => (await admin.get(path)).body;
     const lookUp = async (): Promise<string> => {
       const body = { action: 'lookup_ip', parameters: { ip: '203.0.113.9' } };
-      return (await admin.request('POST', '/api/actions/execute', { body })).body.data.action_id;
+      return (await admin.post('/api/actions/execute', body)).body.data.action_id;
     };
     const turnSwitch = (to: 'activate' | 'deactivate', reason: string) =>
-      admin.request('POST', `/api/kill-switch/${to}`, { body: { reason } });
+      admin.post(`/api/kill-switch/${to}`, { reason });
     const statusOf = async (id: string) => (await get(`/api/actions/${id}`)).data.status as string;
     const sentTo = (id: string) =>
       site.vendor.requests.filter(({ headers }) => headers['idempotency-key'] === id).length;
     const makeKey = async (name: string) => {
-      const { body } = await admin.request('POST', '/api/api-keys', {
-        body: { name, role: 'viewer' },
-      });
+      const { body } = await admin.post('/api/api-keys', { name, role: 'viewer' });
       return body.data as { readonly id: string; readonly key: string };
     };
     const statusWith = async (headers: Record<string, string>) =>
-      (await service.client.with(headers).request('GET', '/api/incidents')).status;
+      (await service.client.with(headers).get('/api/incidents')).status;
     const bearer = ({ key }: { readonly key: string }) => ({ authorization: `Bearer ${key}` });
     const isWell = async (): Promise<boolean> => {
-      const ready = await service.client.request('GET', '/ready');
+      const ready = await service.client.get('/ready');
       const detailed = await get('/api/health/detailed');
       return ready.status === 200 && detailed.components?.audit.status === 'healthy';
     };
@@ -108,16 +106,15 @@ describe.each(['external', 'embedded'])(
 
     it('shows every request the state before or after it, and the service goes on', async () => {
       const revoked = await makeKey('revoked later');
-      const login = {
+      const { headers } = await service.client.request('POST', '/login', {
         body: { username: 'admin', password: site.settings['BOOTSTRAP_ADMIN_PASSWORD'] },
-      };
-      const { headers } = await service.client.request('POST', '/login', login);
+      });
       const cookie = String(headers['set-cookie']).split(';')[0]!;
       expect(await statusWith({ cookie })).toBe(200);
       const atBackup = await get('/api/incidents?source=site&per_page=100');
       expect(await run('backup', file, '--force')).toMatchObject({ code: 0, stderr: '' });
 
-      await admin.request('DELETE', `/api/api-keys/${revoked.id}`);
+      await admin.delete(`/api/api-keys/${revoked.id}`);
       const later = await makeKey('made later');
       for (let n = 0; n < 3; n += 1) await site.addIncident(service);
       const [last] = (await get('/api/incidents?per_page=1')).data;
@@ -215,9 +212,9 @@ describe.each(['external', 'embedded'])(
         config: { url: 'https://nobody.invalid/' },
         events: ['incident.created'],
       };
-      const { body } = await admin.request('POST', '/api/notification-channels', { body: channel });
+      const { body } = await admin.post('/api/notification-channels', channel);
       const incident = { incident_type: 'malware', source: 'edr' };
-      await admin.request('POST', '/api/incidents', { body: incident });
+      await admin.post('/api/incidents', incident);
       expect(await run('backup', file, '--force')).toMatchObject({ code: 0 });
       const restored = await run('restore', file, '--force');
       expect(restored).toMatchObject({ code: 0, stderr: '' });
@@ -227,23 +224,20 @@ describe.each(['external', 'embedded'])(
       expect(quiet.stdout).not.toContain('and are sent');
       const shown = await get(`/api/notification-channels/${body.data.id}`);
       expect(shown.data).toMatchObject({ enabled: false, status: 'disabled' });
-      await admin.request('DELETE', `/api/notification-channels/${body.data.id}`);
+      await admin.delete(`/api/notification-channels/${body.data.id}`);
     });
 
     it('gives back nothing that was taken away since the backup, unless it is told --as-it-was', async () => {
       const made = async (path: string, body: object): Promise<string> =>
-        (await admin.request('POST', path, { body })).body.data.id;
+        (await admin.post(path, body)).body.data.id;
       const password = 'long enough for all 7';
       const user = (username: string, role: string) =>
         made('/api/users', { username, password, role });
       const connector = async (name: string) => {
-        const body = { name, type: 'virustotal', config: { api_key: 'x'.repeat(64) } };
-        return `/api/connectors/${await made('/api/connectors', body)}`;
+        return `/api/connectors/${await made('/api/connectors', { name, type: 'virustotal', config: { api_key: 'x'.repeat(64) } })}`;
       };
       const channel = async (name: string) => {
-        const config = { url: 'https://nobody.invalid/' };
-        const body = { name, type: 'webhook', config, events: ['kill_switch.activated'] };
-        return `/api/notification-channels/${await made('/api/notification-channels', body)}`;
+        return `/api/notification-channels/${await made('/api/notification-channels', { name, type: 'webhook', config: { url: 'https://nobody.invalid/' }, events: ['kill_switch.activated'] })}`;
       };
       const [key, ben, eve] = [
         await makeKey('revoked since'),
@@ -261,28 +255,26 @@ describe.each(['external', 'embedded'])(
       expect(await run('backup', file, '--force')).toMatchObject({ code: 0 });
 
       const renewed = 'another long one for eve 9';
-      const put = (path: string, body: object) => admin.request('PUT', path, { body });
+      const put = (path: string, body: object) => admin.put(path, body);
       const taken = [
-        await admin.request('DELETE', `/api/api-keys/${key.id}`),
+        await admin.delete(`/api/api-keys/${key.id}`),
         await put(`/api/users/${ben}`, { enabled: false }),
         await put(`/api/users/${eve}`, { role: 'viewer', password: renewed }),
-        await admin.request('DELETE', '/api/webhooks/gone'),
+        await admin.delete('/api/webhooks/gone'),
         await put('/api/webhooks/leaked', { secret: 'secret-since-then', revoke_old_secret: true }),
         await put('/api/playbooks/contain', { auto_run: false, trust_verdict: false }),
         ...(await Promise.all(off.map((path) => put(path, { enabled: false })))),
-        ...(await Promise.all(gone.map((path) => admin.request('DELETE', path)))),
+        ...(await Promise.all(gone.map((path) => admin.delete(path)))),
         await turnSwitch('activate', 'contained'),
       ];
       expect(taken.filter(({ status }) => status !== 200)).toEqual([]);
 
       const login = async (username: string, given: string) =>
-        (await service.client.request('POST', '/login', { body: { username, password: given } }))
-          .status;
+        (await service.client.post('/login', { username, password: given })).status;
       const receipt = async (source: string) => {
         const headers = { 'x-webhook-token': 'secret-of-a-source' };
         const body = { data: { alert_id: '1' } };
-        return (await service.client.request('POST', `/api/webhooks/${source}`, { body, headers }))
-          .status;
+        return (await service.client.post(`/api/webhooks/${source}`, body, headers)).status;
       };
       const seen = async () => {
         const { auto_run, trust_verdict } = (await get('/api/playbooks/contain')).data;

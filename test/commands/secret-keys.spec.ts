@@ -21,6 +21,7 @@ import { lostKeySql } from '../support/lost-key.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { Site } from '../support/site.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { useStarted } from '../support/use-started.js';
 
 const newKey = (): string => randomBytes(32).toString('base64');
 const WRONG =
@@ -28,7 +29,7 @@ const WRONG =
 const RECORDS = 'select count(*)::int as records from audit_log';
 
 describe('the keys that the database knows', () => {
-  let site: Site;
+  const site = useStarted(() => Site.open());
   let filledDatabase: TestDatabase;
   let filledHome: string;
   let database: TestDatabase;
@@ -36,7 +37,6 @@ describe('the keys that the database knows', () => {
   const old = newKey();
 
   beforeAll(async () => {
-    site = await Site.open();
     filledDatabase = database = await createTestDatabase();
     filledHome = home = mkdtempSync(join(tmpdir(), 'its-anchor-'));
     const service = await start(old);
@@ -55,7 +55,6 @@ describe('the keys that the database knows', () => {
     rmSync(home, { recursive: true, force: true });
   });
   afterAll(async () => {
-    await site.close();
     await filledDatabase.drop();
     rmSync(filledHome, { recursive: true, force: true });
   });
@@ -91,7 +90,7 @@ describe('the keys that the database knows', () => {
       },
       (isCurrent) => isCurrent,
     );
-    const { body } = await site.admin(service).request('GET', '/health/detailed');
+    const { body } = await site.admin(service).get('/health/detailed');
     expect(body.components.audit).toMatchObject({ status: 'healthy' });
   };
 
@@ -154,8 +153,8 @@ describe('the keys that the database knows', () => {
     expect(await site.faults(after)).toEqual([]);
     // Some programs take U+2028 for the end of a line.
     const body = { reason: 'a\u2028b' };
-    await site.admin(after).request('POST', '/api/kill-switch/activate', { body });
-    const exported = await site.admin(after).request('GET', '/api/audit/export');
+    await site.admin(after).post('/api/kill-switch/activate', body);
+    const exported = await site.admin(after).get('/api/audit/export');
     expect(exported.text).toContain('\u2028');
     const file = join(after.dataDir, 'audit.ndjson');
     writeFileSync(file, exported.text);
@@ -204,7 +203,7 @@ describe('the keys that the database knows', () => {
     const { settings } = withKeys(next, old);
     const waiting = await runCommand('reseal', [], { settings, until: /Waiting/ });
     expect(waiting.code).toBeNull();
-    const { body } = await site.admin(service).request('GET', '/api/audit/verify');
+    const { body } = await site.admin(service).get('/api/audit/verify');
     expect(body.data.valid).toBe(true);
   });
 
@@ -238,11 +237,11 @@ describe('the keys that the database knows', () => {
     const service = await start(next);
     await expectAuditHealthy(service);
     const admin = site.admin(service);
-    const verified = await admin.request('GET', '/api/audit/verify');
+    const verified = await admin.get('/api/audit/verify');
     expect(verified.body.data).toMatchObject({ valid: true });
-    const [connector] = (await admin.request('GET', '/api/connectors')).body.data;
+    const [connector] = (await admin.get('/api/connectors')).body.data;
     expect(connector).toMatchObject({ name: 'firewall', enabled: false, secrets_set: [] });
-    const { body } = await admin.request('GET', '/api/attention?kind=secrets_lost');
+    const { body } = await admin.get('/api/attention?kind=secrets_lost');
     expect(body.data.items.length).toBeGreaterThan(1);
     expect(await sealedUnder(database.url)).not.toContain(id);
     const kept = await query<{ rows: number }>(

@@ -49,12 +49,12 @@ describe('shutdown', () => {
     service.signal('SIGTERM');
     await service.logged(/SIGTERM: stopping/);
 
-    const ready = await service.client.request('GET', '/ready');
+    const ready = await service.client.get('/ready');
     expect([ready.status, ready.body]).toEqual([
       503,
       { status: 'not_ready', checks: { service: 'stopping' } },
     ]);
-    expect((await service.client.request('GET', '/live')).status).toBe(200);
+    expect((await service.client.get('/live')).status).toBe(200);
     idle.send('GET /live HTTP/1.1\r\nHost: x\r\n\r\n');
     const last = await idle.answer();
     expect([last.status, last.headers.connection]).toEqual([200, 'close']);
@@ -105,7 +105,7 @@ describe('shutdown', () => {
 
   it('stops on SIGINT as on SIGTERM, with 0 and without a wait', async () => {
     const service = await start();
-    expect((await service.client.request('GET', '/ready')).status).toBe(200);
+    expect((await service.client.get('/ready')).status).toBe(200);
     service.signal('SIGINT');
     expect(await service.exited).toMatchObject({ code: 0, signal: null });
     expect(service.lines.at(-1)).toContain('Stopped.');

@@ -68,10 +68,10 @@ describe('a start', () => {
     );
     expect(threads.filter((name) => name === 'libuv-worker')).toHaveLength(16);
 
-    await service.client.request('GET', '/live');
+    await service.client.get('/live');
     service.signal('SIGUSR2');
     await service.logged(/the log level is now debug/);
-    await service.client.request('GET', '/live');
+    await service.client.get('/live');
     const line = await service.logged(/"route":"\/live"/);
     expect(JSON.parse(line)).toMatchObject({ level: 'debug' });
     expect(service.lines.filter((one) => one.includes('"route":"/live"'))).toHaveLength(1);

@@ -22,7 +22,7 @@ describe('a service with and without a collector', () => {
   async function loadedWith(settings: Readonly<Record<string, string>>): Promise<string[]> {
     const environment = { DATABASE_URL: database.url, NODE_OPTIONS: `--require ${PROBE}` };
     const service = await ServiceProcess.start({ settings: { ...environment, ...settings } });
-    await service.client.request('GET', '/health');
+    await service.client.get('/health');
     expect(await service.stop()).toMatchObject({ code: 0 });
     expect(service.lines.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
     const line = await service.logged(/"msg":"loaded"/);

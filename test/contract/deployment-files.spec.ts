@@ -162,6 +162,12 @@ describe('the deployment files', () => {
     expect(from.filter((line) => !line.startsWith('FROM ${NODE_IMAGE}'))).toEqual([]);
   });
 
+  it('copy only files that exist into the image', () => {
+    const copies = readFileSync('docker/Dockerfile', 'utf8').match(/^COPY (?!--from).*/gm)!;
+    const files = copies.flatMap((line) => line.split(' ').slice(1, -1));
+    expect(files.filter((file) => globSync(file).length === 0)).toEqual([]);
+  });
+
   it('start Node in the image as `npm start` does', () => {
     const [, command] = /^CMD (\[.*\])$/m.exec(readFileSync('docker/Dockerfile', 'utf8'))!;
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {

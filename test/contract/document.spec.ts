@@ -5,7 +5,7 @@ import {
   operationsOf,
   type PlacedOperation,
 } from '../../scripts/contract/document.js';
-import { DATABASE_OBSTACLES, SERVICE_OBSTACLES } from '../../src/health/health.dto.js';
+import { OBSTACLES } from '../../src/health/health.dto.js';
 import { ERROR_CATALOGUE } from '../../src/platform/errors/error-catalogue.js';
 
 /* What openapi/redocly.yaml cannot check. */
@@ -100,7 +100,7 @@ describe('the OpenAPI document', () => {
   it('lists all values of fields that programs compare and that are no enums', () => {
     const missing = (part: Described | undefined, words: readonly string[]) =>
       words.filter((word) => !part?.description?.includes(`\`${word}\``));
-    const obstacles = Object.keys({ ...DATABASE_OBSTACLES, ...SERVICE_OBSTACLES });
+    const obstacles = Object.values(OBSTACLES).flatMap((words) => Object.keys(words));
     expect(missing(schemas['Unreadiness']!.properties!['checks'], obstacles)).toEqual([]);
     const reasons = ['incident_resolved', 'playbook_disabled'];
     expect(missing(schemas['ErrorDetails']!.properties!['reason'], reasons)).toEqual([]);

@@ -28,18 +28,18 @@ describe('METRICS_TOKEN', () => {
 
   it('is not needed for detailed health with a key or session, which do not allow metrics', async () => {
     const { client } = await makeKey(app, 'viewer');
-    expect((await client.request('GET', '/health/detailed')).status).toBe(200);
-    expect((await client.request('GET', '/metrics')).status).toBe(401);
+    expect((await client.get('/health/detailed')).status).toBe(200);
+    expect((await client.get('/metrics')).status).toBe(401);
     const session = await inSession(app, await makeUser(app, 'viewer'));
-    expect((await session.request('GET', '/health/detailed')).status).toBe(200);
+    expect((await session.get('/health/detailed')).status).toBe(200);
   });
 
   it('protects detailed health but not metrics if it is not set', async () => {
     const open = await startTestApp({ database: app.database });
     try {
-      expect((await open.request('GET', '/metrics')).status).toBe(200);
+      expect((await open.get('/metrics')).status).toBe(200);
       expect((await open.request('GET', '/metrics', withToken)).status).toBe(200);
-      expect((await open.request('GET', '/health/detailed')).status).toBe(401);
+      expect((await open.get('/health/detailed')).status).toBe(401);
       expect((await open.request('GET', '/health/detailed', withToken)).status).toBe(401);
     } finally {
       await open.close();

@@ -20,8 +20,7 @@ describe('the served contract', () => {
   });
 
   it('names the address at which the service is found', async () => {
-    const settings = { PUBLIC_URL: 'https://triage.example.com/' };
-    const other = await startTestApp({ settings });
+    const other = await startTestApp({ settings: { PUBLIC_URL: 'https://triage.example.com/' } });
     try {
       const { servers } = JSON.parse(
         (await packedAnswer(`${other.url}/openapi.json`)).bytes.toString(),

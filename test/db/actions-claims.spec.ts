@@ -4,7 +4,7 @@ import { ClaimRepository, type Fenced } from '../../src/actions/execution/claim.
 import type { ActionChanged, ActionRecorder } from '../../src/actions/action-records.js';
 import type { ChangeRecords } from '../../src/actions/action-rows.js';
 import { AUDIT_PARAMETERS } from '../../src/audit/audit-log.js';
-import { TIMELINE_PARAMETERS } from '../../src/incidents/timeline/timeline-entry.js';
+import { TIMELINE_PARAMETERS } from '../../src/incidents/timeline/incident-timeline.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';

@@ -1,4 +1,4 @@
-import { ActionsRepository } from '../../src/actions/actions.repository.js';
+import { ActionsRepository, REJECTABLE } from '../../src/actions/actions.repository.js';
 import type { Action } from '../../src/actions/action.js';
 import {
   type BusyConnectors,
@@ -12,7 +12,7 @@ import { insertIncidents } from './incidents-harness.js';
 
 const LAPSED = -1_000;
 const AT = new Date('2026-11-02T09:30:00Z');
-const REJECTION = { by: 'system', at: AT, reason: 'Over.' };
+const REJECTION = { rejected_by: 'system', rejected_at: AT, rejection_reason: 'Over.' };
 const UNKNOWN = { success: false, message: 'Who knows.', code: 'outcome_unknown' } as const;
 
 const NOBODY_BUSY: BusyConnectors = { polled: [], probed: [], acceptedForMs: 0, lapsedForMs: 0 };
@@ -81,7 +81,7 @@ describe('the repositories of actions that nobody has claimed', () => {
     const others = await oneOfEach({ incidentId: await incident() });
     const { incident_id } = (await actions.findById(ids.nobodys))!;
     const changed = await changedBy(ids, (tx) =>
-      actions.rejectOfIncident(tx, incident_id!, REJECTION),
+      actions.reject(tx, { incident_id, ...REJECTABLE.any }, REJECTION),
     );
     expect(changed).toEqual(['waiting', 'nobodys', 'nobodysLapsed']);
     expect(await row(ids.nobodys)).toMatchObject({ status: 'rejected', lease_until: null });
@@ -90,15 +90,9 @@ describe('the repositories of actions that nobody has claimed', () => {
   });
 
   /** Applies the work to each action and returns those that it changed. */
-  const each = async (
-    ids: Record<State, string>,
-    work: (id: string) => Promise<Action | undefined>,
-  ) => {
+  const each = async (ids: Record<State, string>, work: (id: string) => Promise<Action[]>) => {
     const changed: Action[] = [];
-    for (const state of NAMES) {
-      const one = await work(ids[state]);
-      if (one) changed.push(one);
-    }
+    for (const state of NAMES) changed.push(...(await work(ids[state])));
     return changed;
   };
 
@@ -107,25 +101,26 @@ describe('the repositories of actions that nobody has claimed', () => {
     [
       'reject what the kill switch holds, except what may have been sent',
       ['nobodys', 'nobodysLapsed'],
-      (tx) => actions.rejectHeld(tx, REJECTION),
-      { status: 'rejected', rejected_by: 'system', rejected_at: AT, rejection_reason: 'Over.' },
+      (tx) => actions.reject(tx, REJECTABLE.unclaimed, REJECTION),
+      { status: 'rejected', ...REJECTION },
     ],
     [
       'fail what the kill switch holds and may have been sent',
       ['nobodysSent'],
-      (tx) => actions.failHeld(tx, UNKNOWN, AT),
+      (tx) => actions.failSent(tx, UNKNOWN, AT),
       { status: 'failed', executed_by: 'system', executed_at: AT, result: UNKNOWN },
     ],
     [
       'reject a single action unless it may have been sent',
       ['nobodys', 'nobodysLapsed'],
-      (tx, ids) => each(ids, (id) => actions.rejectUnclaimed(tx, id, REJECTION)),
+      (tx, ids) =>
+        each(ids, (id) => actions.reject(tx, { id, ...REJECTABLE.unclaimed }, REJECTION)),
       { status: 'rejected' },
     ],
     [
       'reject an action on a decision while it waits for one',
       ['waiting'],
-      (tx, ids) => each(ids, (id) => actions.reject(tx, id, REJECTION)),
+      (tx, ids) => each(ids, (id) => actions.reject(tx, { id, ...REJECTABLE.waiting }, REJECTION)),
       { status: 'rejected' },
     ],
   ])('%s', async (_, states, work, end) => {
@@ -139,8 +134,8 @@ describe('the repositories of actions that nobody has claimed', () => {
     const young = await oneOfEach({ requestedAgoMs: minutes(9) });
     const oldest = await insert({ ...STATES.waiting, requestedAgoMs: minutes(12) });
     const old = await oneOfEach({ requestedAgoMs: minutes(11) });
-    const at = { ...REJECTION, at: new Date() };
-    const expire = (tx: Tx, limit: number) => actions.rejectExpired(tx, 10, at, limit);
+    const now = { ...REJECTION, rejected_at: new Date() };
+    const expire = (tx: Tx, limit: number) => actions.rejectExpired(tx, 10, now, limit);
     const first = await transactions.run((tx) => expire(tx, 1));
     expect(first.map(({ id }) => id)).toEqual([oldest]);
     await transactions.run(async (tx) => {

@@ -7,7 +7,7 @@ import { insertAuditRows, AuditLog } from '../../src/audit/audit-log.js';
 import { AuditKeys } from '../../src/audit/chain/audit-chain.js';
 import { AuditRepository } from '../../src/audit/audit.repository.js';
 import { AuditSealer } from '../../src/audit/chain/audit-sealer.js';
-import { AuditVerifier, type Verification } from '../../src/audit/chain/audit-verifier.js';
+import { AuditVerifier } from '../../src/audit/chain/audit-verifier.js';
 import { AuditWitness } from '../../src/audit/chain/audit-witness.js';
 import { AuditService } from '../../src/audit/audit.service.js';
 import { Clock } from '../../src/platform/clock.js';
@@ -30,7 +30,7 @@ export interface Replica {
   readonly anchor: AuditAnchor;
   readonly service: AuditService;
   sealAll(): Promise<void>;
-  verify(): Promise<Verification>;
+  verify(): ReturnType<AuditVerifier['verify']>;
 }
 
 export class AuditHarness {

@@ -66,8 +66,9 @@ describe('the sealing of the audit trail', () => {
     const snapshotBefore = `${row!.xid}:${row!.xid}:`;
     const next = BigInt(row!.xid) + 1n;
     const snapshotAfter = `${next}:${next}:`;
-    const pageOf = async (from: string, to: string) =>
-      await replica.chain.pageOf(manager, { from, to, after: BEFORE_ALL });
+    const start = { after_xid: BEFORE_ALL.xid, after_id: BEFORE_ALL.id };
+    const pageOf = async (sealed_to: string, sealing_to: string) =>
+      await replica.chain.pageOf(manager, { sealed_to, sealing_to, ...start });
     expect(await pageOf(snapshotBefore, snapshotAfter)).toMatchObject([{ id }]);
     expect(await pageOf(snapshotBefore, snapshotBefore)).toEqual([]);
     expect(await pageOf(snapshotAfter, snapshotAfter)).toEqual([]);
@@ -141,7 +142,7 @@ describe('the sealing of the audit trail', () => {
     await harness.record(replica);
     expect(await replica.chain.backlog(manager)).toEqual({ unsealed: 2, oldest: new Date(late) });
     await replica.sealAll();
-    expect(await replica.chain.backlog(manager)).toEqual({ unsealed: 0, oldest: undefined });
+    expect(await replica.chain.backlog(manager)).toEqual({ unsealed: 0, oldest: null });
   });
 
   it('writes nothing if there is nothing to seal', async () => {

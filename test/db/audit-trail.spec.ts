@@ -149,7 +149,8 @@ describe('the audit trail', () => {
     });
 
     const list = async (query: Partial<Parameters<Replica['service']['list']>[0]> = {}) => {
-      const { items, total } = await replica.service.list({ page: 1, per_page: 50, ...query });
+      const usual = { page: 1, per_page: 50, sort: '-created_at' } as const;
+      const { items, total } = await replica.service.list({ ...usual, ...query });
       return { rows: items.map(({ details }) => details['row']), total, items };
     };
 

@@ -1,11 +1,12 @@
-import { Statements } from '../../src/platform/database/statements.js';
+import type { QueryResultRow } from 'pg';
+import { IncidentReports } from '../../src/incidents/reports/incident-reports.js';
+import { type Statement, Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
 import {
   IncidentTimeline,
-  TimelineRepository,
+  type NewTimelineEntry,
 } from '../../src/incidents/timeline/incident-timeline.js';
-import type { NewTimelineEntry } from '../../src/incidents/timeline/timeline-entry.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('the timeline of an incident', () => {
@@ -14,11 +15,12 @@ describe('the timeline of an incident', () => {
   let timeline: IncidentTimeline;
   let incidentId: string;
   let now = 0;
+  const clock = { now: () => new Date(now) };
 
   beforeAll(async () => {
-    const repository = new TimelineRepository(new Statements(database.dataSource));
+    const statements = new Statements(database.dataSource);
     transactions = new Transactions(database.dataSource);
-    timeline = new IncidentTimeline(repository, transactions, { now: () => new Date(now) });
+    timeline = new IncidentTimeline(statements, transactions, clock);
   });
   beforeEach(async () => {
     const at = new Date();
@@ -71,5 +73,29 @@ describe('the timeline of an incident', () => {
     await add((tx) => timeline.add(tx, entry('later')));
     const later = (await entries()).find(({ event }) => event === 'later');
     expect(later!.at).toEqual(new Date(now));
+  });
+
+  it('reads a page of later reports and their total at one moment', async () => {
+    class LosingReports extends Statements {
+      override async rows<R extends QueryResultRow>(statement: Statement, values: unknown[]) {
+        const found = await super.rows<R>(statement, values);
+        await database.dataSource.query('delete from incident_reports');
+        return found;
+      }
+    }
+    const reports = new IncidentReports(new LosingReports(database.dataSource), clock);
+    await add(async (tx) => {
+      for (const text of ['1.50', '2.50']) {
+        await reports.add(tx, {
+          incident_id: incidentId,
+          source: 'siem',
+          severity: 'high',
+          webhook_event_id: newId(),
+          raw_data: `{"n":${text}}`,
+        });
+      }
+    });
+    const { items, total } = await reports.page(incidentId, { page: 1, per_page: 1 });
+    expect([items.map(({ raw_data }) => raw_data), total]).toEqual([['{"n":1.50}'], 2]);
   });
 });

@@ -6,15 +6,15 @@ import { UnreachableError } from '../../src/platform/net/net.errors.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { SCRIPTED, ScriptedVendor } from '../support/actions/scripted-vendor.js';
+import { useStarted } from '../support/use-started.js';
 
 const LEASE_MS = 60_000;
 
 describe('an action and what its attempts left behind', () => {
-  let world: ActionWorld;
+  const world = useStarted(() => ActionWorld.start({ ACTION_LEASE_MS: String(LEASE_MS) }));
   let vendor: ScriptedVendor;
 
   beforeAll(async () => {
-    world = await ActionWorld.start({ ACTION_LEASE_MS: String(LEASE_MS) });
     // Only what a test begins is begun.
     await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
   });
@@ -23,7 +23,6 @@ describe('an action and what its attempts left behind', () => {
     vendor.serve(world.app);
   });
   afterEach(() => world.turnOff());
-  afterAll(() => world?.close());
 
   const nobodys = async (fields: ActionFields = {}): Promise<Action> => {
     const row = { phase: null, fence: 0, connectorId: SCRIPTED, ...fields };
@@ -78,12 +77,12 @@ describe('an action and what its attempts left behind', () => {
         result: { code: 'outcome_unknown' },
       });
       const auditPath = `/api/audit?action=action.failed&subject=act-${action.id}`;
-      const audit = await world.clients.admin.request('GET', auditPath);
+      const audit = await world.clients.admin.get(auditPath);
       expect(audit.body.data).toMatchObject([
         { actor: 'system', details: { result: { code: 'outcome_unknown' } } },
       ]);
       const timeline = `/api/incidents/${incidentId}/timeline`;
-      const { body } = await world.clients.viewer.request('GET', timeline);
+      const { body } = await world.clients.viewer.get(timeline);
       expect(body.data).toContainEqual(expect.objectContaining({ event: 'action_failed' }));
     });
   });
@@ -114,7 +113,7 @@ describe('an action and what its attempts left behind', () => {
       const incidentId = await world.incident();
       const action = await nobodys({ incidentId, phase: 'claimed', fence: 1, sent });
       const path = `/api/incidents/${incidentId}`;
-      expect((await world.clients.admin.request('DELETE', path)).status).toBeLessThan(300);
+      expect((await world.clients.admin.delete(path)).status).toBeLessThan(300);
       expect(await row(action)).toMatchObject({ status: 'pending', phase: 'claimed' });
       await putBack(action);
       return (await world.app.nest.get(ActionsRepository).findById(action.id))!;
@@ -130,8 +129,7 @@ describe('an action and what its attempts left behind', () => {
       expect(after.status).toBe(status);
       expect(after.result?.code).toBe(sent ? 'outcome_unknown' : undefined);
       expect(vendor.left).toEqual([]);
-      const path = `/api/audit?subject=act-${action.id}`;
-      const { body } = await world.clients.admin.request('GET', path);
+      const { body } = await world.clients.admin.get(`/api/audit?subject=act-${action.id}`);
       expect(body.data).toMatchObject([{ action: recorded, actor: 'system' }]);
     });
   });

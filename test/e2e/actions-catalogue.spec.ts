@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 interface Schema {
   readonly $ref?: string;
@@ -31,22 +32,20 @@ const VALUES: Readonly<Record<string, unknown>> = {
 };
 
 describe('the catalogue of actions', () => {
-  let app: TestApp;
+  const app = useStarted(() => startTestApp());
   let analyst: ApiClient;
   let types: ReadonlyMap<string, Type>;
 
   beforeAll(async () => {
-    app = await startTestApp();
     analyst = await as(app, 'analyst');
     const body = { name: 'sandbox', type: 'sandbox', config: {} };
-    await (await as(app, 'admin')).request('POST', '/api/connectors', { body });
-    const { data } = (await analyst.request('GET', '/api/actions/types')).body;
+    await (await as(app, 'admin')).post('/api/connectors', body);
+    const { data } = (await analyst.get('/api/actions/types')).body;
     types = new Map((data as Type[]).map((type) => [type.name, type]));
   });
-  afterAll(() => app.close());
 
   const execute = (action: string, parameters: object) =>
-    analyst.request('POST', '/api/actions/execute', { body: { action, parameters } });
+    analyst.post('/api/actions/execute', { action, parameters });
   const valuesOf = (parameters: Type['parameters']) =>
     Object.fromEntries(parameters.map(({ name }) => [name, VALUES[name]]));
 

@@ -5,22 +5,20 @@ import { FAILPOINT } from '../../src/actions/execution/claims.js';
 import { rowOf } from '../support/actions/action-table.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: ActionWorld;
+const world = useStarted(() => ActionWorld.start({ ACTION_WAIT_MS: '300' }, 2));
 
 beforeAll(async () => {
-  world = await ActionWorld.start({ ACTION_WAIT_MS: '300' }, 2);
   // Runs and calls that hang would otherwise hang the end of the suite, too.
   for (const { nest } of world.replicas) {
     nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
   }
   // Where no other connector is enabled, the sandbox serves.
   const actions = { lookup_url: { path: '/lookup_url', body: {} } };
-  const config = { base_url: world.vendor.url, actions };
-  const body = { name: 'other', type: 'http', config };
-  await world.clients.admin.request('POST', '/api/connectors', { body });
+  const body = { name: 'other', type: 'http', config: { base_url: world.vendor.url, actions } };
+  await world.clients.admin.post('/api/connectors', body);
 });
-afterAll(() => world?.close());
 
 type Decide = () => Promise<string>;
 
@@ -59,7 +57,7 @@ describe('an action that was decided on', () => {
   const toApprove = async (): Promise<Decide> => {
     const { action_id: id } = (await world.execute('isolate_host')).body.data;
     return async () => {
-      await world.clients.senior.request('POST', `/api/actions/${id}/approve`, { body: {} });
+      await world.clients.senior.post(`/api/actions/${id}/approve`, {});
       return id;
     };
   };
@@ -68,8 +66,7 @@ describe('an action that was decided on', () => {
     expect(await ended(id)).toMatchObject({ status: 'completed' });
     return async () => {
       const body = { reason: 'a false alarm' };
-      const path = `/api/actions/${id}/rollback`;
-      const answer = await world.clients.analyst.request('POST', path, { body });
+      const answer = await world.clients.analyst.post(`/api/actions/${id}/rollback`, body);
       return answer.body.data?.rollback_action_id;
     };
   };
@@ -123,7 +120,7 @@ describe('an action that was decided on', () => {
     it('fails without a claim when no connector is enabled for it', async () => {
       const decide = await toDecide();
       const enable = (enabled: boolean) =>
-        world.clients.admin.request('PUT', `/api/connectors/${connector}`, { body: { enabled } });
+        world.clients.admin.put(`/api/connectors/${connector}`, { enabled });
       await enable(false);
       try {
         const id = await decide();

@@ -1,6 +1,7 @@
-import { ActionCounts } from '../../src/actions/listing/action-list.repository.js';
+import { ActionCounts } from '../../src/actions/action-list.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
+import { useStarted } from '../support/use-started.js';
 
 interface Item {
   readonly id: string;
@@ -24,29 +25,25 @@ function inOrder(keys: readonly string[], one: Item, other: Item): number {
 }
 
 describe('the list of actions', () => {
-  let world: ActionWorld;
+  const world = useStarted(() => ActionWorld.start());
   let incidentId: string;
 
   beforeAll(async () => {
-    world = await ActionWorld.start();
     incidentId = await world.incident();
     for (let round = 0; round < 3; round += 1) {
       await world.execute('quarantine_email', { incidentId });
       await world.execute('isolate_host', { incidentId });
       await world.execute('block_ip');
       const rejected = (await world.execute('revoke_sessions')).body.data.action_id;
-      await world.clients.analyst.request('POST', `/api/actions/${rejected}/reject`, {
-        body: { reason: 'no' },
-      });
+      await world.clients.analyst.post(`/api/actions/${rejected}/reject`, { reason: 'no' });
       world.vendor.behave('refuse');
       await world.execute('block_sender');
       world.vendor.behave('apply');
     }
   });
-  afterAll(() => world?.close());
 
   const list = async (query: string) => {
-    const answer = await world.clients.viewer.request('GET', `/api/actions?${query}`);
+    const answer = await world.clients.viewer.get(`/api/actions?${query}`);
     expect(answer.status).toBe(200);
     return answer.body as { data: Item[]; meta: { total: number } };
   };
@@ -95,7 +92,7 @@ describe('the list of actions', () => {
   it.each(['status=done', 'approval_level=none', 'sort=status,-status', 'unknown=1'])(
     'refuses the query %s with 422',
     async (query) => {
-      const answer = await world.clients.viewer.request('GET', `/api/actions?${query}`);
+      const answer = await world.clients.viewer.get(`/api/actions?${query}`);
       expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
     },
   );
@@ -111,10 +108,10 @@ describe('the list of actions', () => {
       [ids[0], clients.manager],
       [ids[1], clients.senior],
     ] as const) {
-      const approved = await client.request('POST', `/api/actions/${id}/approve`, { body: {} });
+      const approved = await client.post(`/api/actions/${id}/approve`, {});
       expect(approved.body.data.status).toBe('completed');
     }
-    const first = (await clients.viewer.request('GET', `/api/actions/${ids[0]}`)).body.data;
+    const first = (await clients.viewer.get(`/api/actions/${ids[0]}`)).body.data;
     const mine = `requested_by=${encodeURIComponent(names.senior)}`;
     const queries = [
       [mine, [ids[2], ids[1], ids[0]]],
@@ -152,17 +149,14 @@ describe('the list of actions', () => {
       const waits = item.status === 'pending_approval';
       const until = new Date(Date.parse(item.requested_at) + 1_440 * 60_000).toISOString();
       expect(item.expires_at).toBe(waits ? until : undefined);
-      const single = await world.clients.viewer.request('GET', `/api/actions/${item.id}`);
+      const single = await world.clients.viewer.get(`/api/actions/${item.id}`);
       expect(single.body.data).toEqual(item);
     }
     expect(await list('page=9')).toMatchObject({ data: [], meta: { total: expect.any(Number) } });
     const direct = await list('action_type=block_ip');
     for (const item of direct.data) expect(item).not.toHaveProperty('incident');
     const waiting = await world.execute('isolate_host');
-    const shown = await world.clients.viewer.request(
-      'GET',
-      `/api/actions/${waiting.body.data.action_id}`,
-    );
+    const shown = await world.clients.viewer.get(`/api/actions/${waiting.body.data.action_id}`);
     expect(waiting.body.data.expires_at).toBe(shown.body.data.expires_at);
   });
 });

@@ -1,6 +1,7 @@
 import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer } from '../support/api-client.js';
 import { makeKey } from '../support/principals.js';
+import { useStarted } from '../support/use-started.js';
 
 const AT_ONCE = 50;
 let targets = 0;
@@ -11,19 +12,14 @@ const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
 const idOf = ({ body }: Answer): string => body.data.action_id;
 
 describe('an action that was requested before', () => {
-  let world: ActionWorld;
+  const world = useStarted(() => ActionWorld.start({ ACTION_REPEAT_MINUTES: '60' }, 2));
 
-  beforeAll(async () => {
-    world = await ActionWorld.start({ ACTION_REPEAT_MINUTES: '60' }, 2);
-  });
   afterEach(() => {
     world.vendor.forget();
     world.vendor.plan = undefined;
   });
-  afterAll(() => world?.close());
 
-  const approve = (id: string) =>
-    world.clients.senior.request('POST', `/api/actions/${id}/approve`, { body: {} });
+  const approve = (id: string) => world.clients.senior.post(`/api/actions/${id}/approve`, {});
   /** Changes a time that the triggers of the table protect. */
   const setTime = async (id: string, change: string, values: unknown[] = []) => {
     await world.database.query('alter table actions disable trigger user');
@@ -101,17 +97,13 @@ describe('an action that was requested before', () => {
 
     const rejected = aHost();
     const waiting = idOf(await world.execute('isolate_host', { parameters: rejected }));
-    await world.clients.senior.request('POST', `/api/actions/${waiting}/reject`, {
-      body: { reason: 'No need.' },
-    });
+    await world.clients.senior.post(`/api/actions/${waiting}/reject`, { reason: 'No need.' });
     expect((await world.execute('isolate_host', { parameters: rejected })).status).toBe(202);
 
     const undone = aSender();
     const original = idOf(await world.execute('block_sender', { parameters: undone }));
     const rollBack = (id: string) =>
-      world.clients.senior.request('POST', `/api/actions/${id}/rollback`, {
-        body: { reason: 'A false alarm.' },
-      });
+      world.clients.senior.post(`/api/actions/${id}/rollback`, { reason: 'A false alarm.' });
     expect((await rollBack(original)).body.data.status).toBe('completed');
     const second = await world.execute('block_sender', { parameters: undone });
     expect(second.status).toBe(200);
@@ -121,11 +113,11 @@ describe('an action that was requested before', () => {
 
   const sandboxInstead = async (): Promise<void> => {
     const { admin } = world.clients;
-    for (const { id } of (await admin.request('GET', '/api/connectors')).body.data) {
-      await admin.request('DELETE', `/api/connectors/${id}`);
+    for (const { id } of (await admin.get('/api/connectors')).body.data) {
+      await admin.delete(`/api/connectors/${id}`);
     }
     const body = { name: 'sandbox', type: 'sandbox', config: {} };
-    expect((await admin.request('POST', '/api/connectors', { body })).status).toBe(201);
+    expect((await admin.post('/api/connectors', body)).status).toBe(201);
   };
 
   it('may be requested again when it was only simulated and a real connector exists now', async () => {

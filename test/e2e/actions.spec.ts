@@ -4,14 +4,11 @@ import { ActionWorld, PARAMETERS } from '../support/actions/action-world.js';
 import { requestedEarlier } from '../support/actions/held-change.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { samplesWith, scrape } from '../support/metrics.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: ActionWorld;
+const world = useStarted(() => ActionWorld.start());
 
-beforeAll(async () => {
-  world = await ActionWorld.start();
-});
 afterEach(() => world.vendor.forget());
-afterAll(() => world?.close());
 
 const ID = /^act-[0-9a-f-]{36}$/;
 
@@ -59,18 +56,18 @@ describe('actions', () => {
       const incidentId = await world.incident();
       const { body } = await world.execute('quarantine_email', { incidentId });
       const { viewer, admin } = world.clients;
-      const timeline = await viewer.request('GET', `/api/incidents/${incidentId}/timeline`);
+      const timeline = await viewer.get(`/api/incidents/${incidentId}/timeline`);
       expect(timeline.body.data.map(({ event }: { event: string }) => event)).toEqual([
         'created',
         'action_requested',
         'action_completed',
       ]);
-      const audit = await admin.request('GET', `/api/audit?subject=action:${body.data.action_id}`);
+      const audit = await admin.get(`/api/audit?subject=action:${body.data.action_id}`);
       expect(audit.body.data.map(({ action }: { action: string }) => action).sort()).toEqual([
         'action.completed',
         'action.requested',
       ]);
-      const { text } = await world.app.request('GET', '/metrics');
+      const { text } = await world.app.get('/metrics');
       expect(text).toMatch(
         /actions_executed_total\{action_type="quarantine_email",status="completed"\} [1-9]/,
       );
@@ -79,7 +76,7 @@ describe('actions', () => {
 
   describe('the order of checks', () => {
     const execute = (client: 'viewer' | 'analyst', path: string, body: unknown) =>
-      world.clients[client].request('POST', path, { body });
+      world.clients[client].post(path, body);
 
     it('refuses a viewer first, then what is malformed, then a missing incident, then by the kill switch', async () => {
       const path = `/api/incidents/${newId()}/actions`;
@@ -110,7 +107,7 @@ describe('actions', () => {
       await world.execute('isolate_host', { incidentId });
       const { viewer } = world.clients;
       const path = `/api/incidents/${incidentId}/actions`;
-      const { body } = await viewer.request('GET', path);
+      const { body } = await viewer.get(path);
       expect(body.meta).toEqual({ page: 1, per_page: 20, total: 2 });
       expect(body.data.map((one: { status: string }) => one.status)).toEqual([
         'pending_approval',
@@ -120,9 +117,9 @@ describe('actions', () => {
         executed_at: expect.any(String),
         executed_by: world.names.analyst,
       });
-      const one = await viewer.request('GET', `${path}?status=pending_approval`);
+      const one = await viewer.get(`${path}?status=pending_approval`);
       expect(one.body.meta.total).toBe(1);
-      expect((await viewer.request('GET', `/api/incidents/${newId()}/actions`)).status).toBe(404);
+      expect((await viewer.get(`/api/incidents/${newId()}/actions`)).status).toBe(404);
     });
   });
 });
@@ -149,9 +146,9 @@ describe('the event of a change of an action', () => {
       `select type, payload from told where type like 'action.%' order by position`,
     );
   const numberOf = async (id: string): Promise<string> =>
-    (await world.clients.viewer.request('GET', `/api/incidents/${id}`)).body.data.incident_number;
+    (await world.clients.viewer.get(`/api/incidents/${id}`)).body.data.incident_number;
   const decide = (id: string, what: string, body: object) =>
-    world.clients.manager.request('POST', `/api/actions/${id}/${what}`, { body });
+    world.clients.manager.post(`/api/actions/${id}/${what}`, body);
 
   it('contains the target, the incident and its severity for notifications', async () => {
     const incidentId = await world.incident({ severity: 'critical' });
@@ -224,11 +221,10 @@ describe('the event of a change of an action', () => {
 
   it('is marked as simulated when a sandbox answered', async () => {
     const { admin } = world.clients;
-    const body = { name: 'sandbox', type: 'sandbox', config: {} };
-    await admin.request('POST', '/api/connectors', { body });
-    const { body: connectors } = await admin.request('GET', '/api/connectors');
+    await admin.post('/api/connectors', { name: 'sandbox', type: 'sandbox', config: {} });
+    const { body: connectors } = await admin.get('/api/connectors');
     const { id } = connectors.data.find(({ type }: { type: string }) => type === 'http');
-    await admin.request('DELETE', `/api/connectors/${id}`);
+    await admin.delete(`/api/connectors/${id}`);
     let action: Record<string, unknown>;
     try {
       action = (await world.execute('block_sender')).body.data;

@@ -1,18 +1,15 @@
 import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('the rule of four eyes', () => {
-  let world: ActionWorld;
+  const world = useStarted(() => ActionWorld.start({ APPROVAL_FOUR_EYES: 'true' }));
 
-  beforeAll(async () => {
-    world = await ActionWorld.start({ APPROVAL_FOUR_EYES: 'true' });
-  });
   afterEach(() => world.vendor.forget());
-  afterAll(() => world?.close());
 
   const post = (client: ApiClient, id: string, what: string, body: object = {}): Promise<Answer> =>
-    client.request('POST', `/api/actions/${id}/${what}`, { body });
+    client.post(`/api/actions/${id}/${what}`, body);
   const rollBack = (client: ApiClient, id: string) =>
     post(client, id, 'rollback', { reason: 'a false alarm' });
   const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
@@ -23,7 +20,7 @@ describe('the rule of four eyes', () => {
   let made = 0;
   async function keyMadeBy(client: ApiClient, role: string): Promise<ApiClient> {
     const body = { name: `own-${(made += 1)}`, role };
-    const { data } = (await client.request('POST', '/api/api-keys', { body })).body;
+    const { data } = (await client.post('/api/api-keys', body)).body;
     return world.app.client.with({ authorization: `Bearer ${data.key}` });
   }
 
@@ -45,7 +42,7 @@ describe('the rule of four eyes', () => {
     }
     expect(world.calls).toHaveLength(0);
     const refused = '/api/audit?action=auth.own_request_refused';
-    const audit = await world.clients.admin.request('GET', refused);
+    const audit = await world.clients.admin.get(refused);
     expect(audit.body.data.length).toBeGreaterThan(0);
     const other = await request('isolate_host', { client: own });
     expect((await post(world.clients.senior, other, 'approve')).body.data.status).toBe('completed');
@@ -83,7 +80,7 @@ describe('the rule of four eyes', () => {
       requested_by: name,
       approved_by: otherName,
     });
-    const timeline = await analyst.request('GET', `/api/incidents/${incidentId}/timeline`);
+    const timeline = await analyst.get(`/api/incidents/${incidentId}/timeline`);
     expect(timeline.body.data.map(({ summary }: { summary: string }) => summary)).toContain(
       `Requested release_email "<m@example.net>" to roll back ${original}, which waits for approval at level analyst. Reason: a false alarm`,
     );

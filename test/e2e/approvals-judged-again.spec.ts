@@ -5,14 +5,11 @@ import { ActionWorld } from '../support/actions/action-world.js';
 import { requestedEarlier, whileHeld } from '../support/actions/held-change.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { makeKey } from '../support/principals.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: ActionWorld;
+const world = useStarted(() => ActionWorld.start({ APPROVAL_RAISE_ON_CRITICAL: 'true' }, 2));
 
-beforeAll(async () => {
-  world = await ActionWorld.start({ APPROVAL_RAISE_ON_CRITICAL: 'true' }, 2);
-});
 afterEach(() => world.vendor.forget());
-afterAll(() => world?.close());
 
 const HOUR = 3_600_000;
 const RAISE = `update incidents set severity = 'critical' where id = $1`;
@@ -28,15 +25,15 @@ describe('an approval', () => {
     return answer.body.data.action_id;
   };
   const approve = (client: ApiClient, id: string, body: object = {}): Promise<Answer> =>
-    client.request('POST', `/api/actions/${id}/approve`, { body });
+    client.post(`/api/actions/${id}/approve`, body);
   const put = (client: ApiClient, incidentId: string, body: object): Promise<Answer> =>
-    client.request('PUT', `/api/incidents/${incidentId}`, { body });
+    client.put(`/api/incidents/${incidentId}`, body);
   const auditOf = async (action: string, subject: string) => {
     const path = `/api/audit?action=${action}&subject=${encodeURIComponent(subject)}`;
-    return (await world.clients.admin.request('GET', path)).body.data;
+    return (await world.clients.admin.get(path)).body.data;
   };
   const timelineOf = async (incidentId: string) =>
-    (await world.clients.viewer.request('GET', `/api/incidents/${incidentId}/timeline`)).body.data;
+    (await world.clients.viewer.get(`/api/incidents/${incidentId}/timeline`)).body.data;
 
   describe('of an action whose incident became critical', () => {
     it('requires and shows the level of a critical incident', async () => {
@@ -53,7 +50,7 @@ describe('an approval', () => {
       expect(await world.get(id)).toMatchObject({ approval_level: 'senior' });
       const list = `/api/incidents/${incidentId}/actions?approval_level=`;
       const totalOf = async (level: string) =>
-        (await viewer.request('GET', `${list}${level}`)).body.meta.total;
+        (await viewer.get(`${list}${level}`)).body.meta.total;
       expect([await totalOf('senior'), await totalOf('analyst')]).toEqual([1, 0]);
       const [approved] = await auditOf('action.approved', `action:${id}`);
       expect(approved.details).toMatchObject({ approval_level: 'senior' });
@@ -76,7 +73,7 @@ describe('an approval', () => {
       await put(world.clients.analyst, incidentId, { severity: 'critical' });
       const body = { reason: 'no' };
       const path = `/api/actions/${id}/reject`;
-      expect((await world.clients.analyst.request('POST', path, { body })).status).toBe(200);
+      expect((await world.clients.analyst.post(path, body)).status).toBe(200);
     });
 
     it('applies to a rollback, too', async () => {
@@ -84,7 +81,7 @@ describe('an approval', () => {
       const incidentId = await world.incident({ severity: 'high' });
       const id = (await world.execute('block_sender', { incidentId })).body.data.action_id;
       const rollBack = (client: ApiClient) =>
-        client.request('POST', `/api/actions/${id}/rollback`, { body: { reason: 'x' } });
+        client.post(`/api/actions/${id}/rollback`, { reason: 'x' });
       const raced = await whileHeld(world.database, RAISE, [incidentId], () => rollBack(analyst));
       expect(codeOf(raced)).toEqual([403, 'insufficient_approval_level']);
       expect(codeOf(await rollBack(analyst))).toEqual([403, 'insufficient_approval_level']);
@@ -108,7 +105,7 @@ describe('an approval', () => {
       const refused = await put(analyst, incidentId, { severity: 'high', status: 'triaged' });
       expect(codeOf(refused)).toEqual([403, 'insufficient_approval_level']);
       expect(refused.body.error).toMatchObject({ required_level: 'senior', your_level: 'analyst' });
-      const shown = await analyst.request('GET', `/api/incidents/${incidentId}`);
+      const shown = await analyst.get(`/api/incidents/${incidentId}`);
       expect(shown.body.data).toMatchObject({ severity: 'critical', status: 'open' });
       const [told] = await auditOf('auth.level_refused', 'route:PUT /api/incidents/:id');
       expect(told).toMatchObject({ actor: world.names.analyst });
@@ -208,7 +205,7 @@ describe('a rollback', () => {
     id: string,
     body: unknown = { reason: 'a false alarm' },
     headers = {},
-  ): Promise<Answer> => client.request('POST', `/api/actions/${id}/rollback`, { body, headers });
+  ): Promise<Answer> => client.post(`/api/actions/${id}/rollback`, body, headers);
 
   it('runs the inverse at once, and links the two both ways', async () => {
     const incidentId = await world.incident();
@@ -266,11 +263,11 @@ describe('a rollback', () => {
   it('needs the higher level of the two', async () => {
     const { analyst, senior } = world.clients;
     const waiting = (await world.execute('isolate_host')).body.data.action_id;
-    await senior.request('POST', `/api/actions/${waiting}/approve`, { body: {} });
+    await senior.post(`/api/actions/${waiting}/approve`, {});
     const low = await rollBack(analyst, waiting);
     expect(codeOf(low)).toEqual([403, 'insufficient_approval_level']);
     expect(low.body.error).toMatchObject({ required_level: 'senior', your_level: 'analyst' });
-    const audit = await world.clients.admin.request('GET', '/api/audit?action=auth.level_refused');
+    const audit = await world.clients.admin.get('/api/audit?action=auth.level_refused');
     expect(audit.body.data).toContainEqual(
       expect.objectContaining({
         actor: world.names.analyst,
@@ -349,8 +346,7 @@ describe('actions that are asked for at the same moment', () => {
       { action: 'action.completed', n: AT_ONCE },
       { action: 'action.requested', n: AT_ONCE },
     ]);
-    const { body: timeline } = await world.clients.viewer.request(
-      'GET',
+    const { body: timeline } = await world.clients.viewer.get(
       `/api/incidents/${ids[0]}/timeline?per_page=50`,
     );
     const events = (timeline.data as { event: string }[]).map(({ event }) => event);
@@ -363,7 +359,7 @@ describe('actions that are asked for at the same moment', () => {
     expect((await world.execute('lookup_ip', { client: doomed.client })).status).toBe(200);
     await world.database.query('update api_keys set revoked_at = now() where id = $1', [doomed.id]);
     const [there, gone] = await incidents(2);
-    await world.clients.admin.request('DELETE', `/api/incidents/${gone}`);
+    await world.clients.admin.delete(`/api/incidents/${gone}`);
     const others = [there, gone, randomUUID(), 'no-id', there!.toUpperCase()];
     const before = await countOf('true');
     const answers = await times((index) =>

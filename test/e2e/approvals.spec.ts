@@ -7,14 +7,11 @@ import type { Answer, ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { samplesWith, scrape } from '../support/metrics.js';
 import { makeKey } from '../support/principals.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: ActionWorld;
+const world = useStarted(() => ActionWorld.start({}, 2));
 
-beforeAll(async () => {
-  world = await ActionWorld.start({}, 2);
-});
 afterEach(() => world.vendor.forget());
-afterAll(() => world?.close());
 
 const ROUNDS = 2;
 const AT_ONCE = 50;
@@ -26,9 +23,9 @@ describe('approvals', () => {
     return answer.body.data.action_id;
   };
   const approve = (client: ApiClient, id: string, body: unknown = {}): Promise<Answer> =>
-    client.request('POST', `/api/actions/${id}/approve`, { body });
+    client.post(`/api/actions/${id}/approve`, body);
   const reject = (client: ApiClient, id: string, body: unknown = { reason: 'no' }) =>
-    client.request('POST', `/api/actions/${id}/reject`, { body });
+    client.post(`/api/actions/${id}/reject`, body);
   const codeOf = ({ status, body }: Answer) => [status, body.error?.code];
 
   it('runs an approved action with the approved parameters', async () => {
@@ -56,7 +53,7 @@ describe('approvals', () => {
 
   it('accepts an approval without a body', async () => {
     const id = await wait();
-    const answer = await world.clients.manager.request('POST', `/api/actions/${id}/approve`);
+    const answer = await world.clients.manager.post(`/api/actions/${id}/approve`);
     expect(answer.body.data.status).toBe('completed');
   });
 
@@ -73,10 +70,7 @@ describe('approvals', () => {
     });
     expect(world.calls).toHaveLength(0);
     expect(codeOf(await approve(world.clients.manager, id))).toEqual([409, 'invalid_state']);
-    const audit = await world.clients.admin.request(
-      'GET',
-      `/api/audit?subject=action:${id}&sort=at`,
-    );
+    const audit = await world.clients.admin.get(`/api/audit?subject=action:${id}&sort=at`);
     expect(audit.body.data.map(({ action }: { action: string }) => action)).toEqual([
       'action.requested',
       'action.rejected',
@@ -98,14 +92,14 @@ describe('approvals', () => {
       expect(answer.body.error).toMatchObject({ required_level: 'senior', your_level: level });
     }
     expect((await world.get(id)).status).toBe('pending_approval');
-    const audit = await world.clients.admin.request('GET', '/api/audit?action=auth.level_refused');
+    const audit = await world.clients.admin.get('/api/audit?action=auth.level_refused');
     expect(audit.body.data[0]).toMatchObject({ actor: world.names[role] });
   });
 
   it('answers errors in the order of the checks', async () => {
     const { viewer, analyst, senior } = world.clients;
     const id = await wait();
-    expect((await world.app.request('POST', `/api/actions/${id}/approve`)).status).toBe(401);
+    expect((await world.app.post(`/api/actions/${id}/approve`)).status).toBe(401);
     for (const wrong of [{ comment: 7 }, { x: 1 }, { comment: null }]) {
       expect((await approve(viewer, id, wrong)).status).toBe(422);
       expect((await approve(viewer, `act-${newId()}`, wrong)).status).toBe(422);
@@ -113,7 +107,7 @@ describe('approvals', () => {
     for (const wrong of [{}, { reason: '' }, { reason: 7 }, { reason: 'x', y: 1 }]) {
       expect((await reject(viewer, id, wrong)).status).toBe(422);
     }
-    expect((await analyst.request('POST', `/api/actions/${id}/approve?x=1`)).status).toBe(422);
+    expect((await analyst.post(`/api/actions/${id}/approve?x=1`)).status).toBe(422);
     for (const missing of [`act-${newId()}`, 'act-1', 'x', newId()]) {
       expect(codeOf(await approve(viewer, missing))).toEqual([404, 'not_found']);
       expect(codeOf(await reject(viewer, missing))).toEqual([404, 'not_found']);
@@ -159,17 +153,15 @@ describe('approvals', () => {
     const incidentId = await world.incident({ severity: 'critical' });
     const { analyst, admin } = world.clients;
     const body = { severity: 'low' };
-    expect((await analyst.request('PUT', `/api/incidents/${incidentId}`, { body })).status).toBe(
-      200,
-    );
+    expect((await analyst.put(`/api/incidents/${incidentId}`, body)).status).toBe(200);
     const path = `/api/audit?action=incident.severity_lowered&subject=incident:${incidentId}`;
-    const [lowered] = (await admin.request('GET', path)).body.data;
+    const [lowered] = (await admin.get(path)).body.data;
     expect(lowered.actor).toBe(world.names.analyst);
   });
 
   it('shows the number, the age and the waiting time of waiting actions in the metrics', async () => {
     await requestedEarlier(world.database.manager, await wait(), '90 minutes');
-    const { text } = await world.app.request('GET', '/metrics');
+    const { text } = await world.app.get('/metrics');
     expect(text).toMatch(/^approvals_pending [1-9]/m);
     expect(text).toMatch(/^approval_wait_seconds_count [1-9]/m);
     // Scrapes within a second share one look.
@@ -219,7 +211,7 @@ describe('what is asked for while its incident is being deleted', () => {
     const reached = Promise.withResolvers<void>();
     const opened = Promise.withResolvers<void>();
     gate = { reached: reached.resolve, opened: opened.promise };
-    const deletion = world.clients.admin.request('DELETE', `/api/incidents/${incidentId}`);
+    const deletion = world.clients.admin.delete(`/api/incidents/${incidentId}`);
     await reached.promise;
     gate = undefined;
     let answered = false;

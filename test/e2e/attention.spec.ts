@@ -1,4 +1,3 @@
-import { DataSource } from 'typeorm';
 import { ApprovalExpiry } from '../../src/approvals/approvals.service.js';
 import { newId } from '../../src/platform/ids.js';
 import { SecretKeys } from '../../src/platform/secrets/secret-box.js';
@@ -10,6 +9,7 @@ import { lostKeySql } from '../support/lost-key.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
 interface Item {
   readonly id: string;
@@ -22,15 +22,13 @@ interface Item {
 const ALERT = { event_type: 'malware', timestamp: '2026-01-31T09:30:00Z', source: 'siem-a' };
 
 describe('what needs attention', () => {
-  let world: PlaybookWorld;
+  const world = useStarted(() =>
+    PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules', REOPEN_ON_UPDATE: 'false' }),
+  );
 
-  beforeAll(async () => {
-    world = await PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules', REOPEN_ON_UPDATE: 'false' });
-  });
   afterEach(() => {
     world.actions.vendor.plan = undefined;
   });
-  afterAll(() => world?.close());
 
   const query = (sql: string, values: unknown[] = []): Promise<{ id: string }[]> =>
     world.actions.database.query(sql, values);
@@ -44,10 +42,7 @@ describe('what needs attention', () => {
     kind: string,
     client: keyof PlaybookWorld['clients'] = 'viewer',
   ): Promise<Item[]> => {
-    const answer = await world.clients[client].request(
-      'GET',
-      `/api/attention?kind=${kind}&limit=200`,
-    );
+    const answer = await world.clients[client].get(`/api/attention?kind=${kind}&limit=200`);
     expect(answer.status).toBe(200);
     const { counts, items: found } = answer.body.data as {
       counts: { kind: string; count: number }[];
@@ -57,14 +52,12 @@ describe('what needs attention', () => {
     return found;
   };
   const done = (id: string, client: keyof PlaybookWorld['clients'] = 'analyst'): Promise<Answer> =>
-    world.clients[client].request('POST', `/api/attention/${id}/done`, {
-      body: { reason: 'Seen to.' },
-    });
+    world.clients[client].post(`/api/attention/${id}/done`, { reason: 'Seen to.' });
   const vendor = (behaviour: Behaviour) => {
     world.actions.vendor.plan = () => ({ behaviour, afterMs: 0 });
   };
   const put = async (id: string, body: object) => {
-    const answer = await world.clients.analyst.request('PUT', `/api/incidents/${id}`, { body });
+    const answer = await world.clients.analyst.put(`/api/incidents/${id}`, body);
     expect(answer.status).toBe(200);
   };
   const resolve = (id: string) => put(id, { status: 'resolved', resolution: 'Nothing was found.' });
@@ -89,7 +82,7 @@ describe('what needs attention', () => {
         incident: { id: incident, status: 'open' },
       },
     ]);
-    const linked = await world.clients.viewer.request('GET', steps[0]!.link);
+    const linked = await world.clients.viewer.get(steps[0]!.link);
     expect(linked.body.data).toMatchObject({ run_id });
     expect(await items('action_failed')).toMatchObject([
       { name: 'lookup_ip', incident: { id: incident } },
@@ -144,8 +137,7 @@ describe('what needs attention', () => {
     expect(await items('triage_failed')).toMatchObject([
       { reason: 'The model refused.', incident: { id: incident } },
     ]);
-    const verdict = { classification: 'benign' };
-    await put(incident, { verdict });
+    await put(incident, { verdict: { classification: 'benign' } });
     expect(await items('triage_failed')).toEqual([]);
   });
 
@@ -168,7 +160,7 @@ describe('what needs attention', () => {
       { id: `resolved_incident_reported.${incident_id}`, incident: { status: 'resolved' } },
     ]);
     const path = `/api/incidents/${incident_id}/timeline`;
-    const timeline = (await world.clients.viewer.request('GET', path)).body.data;
+    const timeline = (await world.clients.viewer.get(path)).body.data;
     expect(timeline.map(({ event }: { event: string }) => event)).toContain('update_of_resolved');
     await put(incident_id, { status: 'open', reopen: true });
     expect(await items('resolved_incident_reported')).toEqual([]);
@@ -255,7 +247,7 @@ describe('what needs attention', () => {
       reason: 'Seen to.',
     });
     expect((await items('action_failed')).map((item) => item.id)).not.toContain(id);
-    const audit = await world.clients.manager.request('GET', '/api/audit?action=attention.done');
+    const audit = await world.clients.manager.get('/api/audit?action=attention.done');
     const entry = audit.body.data.find((one: { subject: { id: string } }) => one.subject.id === id);
     expect(entry).toMatchObject({ details: { reason: 'Seen to.' } });
   });
@@ -264,7 +256,7 @@ describe('what needs attention', () => {
     for (const id of ['action_failed', 'action_failed.x', 'unknown.x', 'toString.x', '.', '%00']) {
       expect([id, (await done(id)).status]).toEqual([id, 404]);
     }
-    const answer = await world.clients.viewer.request('GET', '/api/attention?kind=nothing');
+    const answer = await world.clients.viewer.get('/api/attention?kind=nothing');
     expect(answer.status).toBe(422);
   });
 
@@ -279,7 +271,7 @@ describe('what needs attention', () => {
       });
     }
     const list = async (query: string): Promise<Answer> => {
-      const answer = await world.clients.viewer.request('GET', `/api/attention?${query}`);
+      const answer = await world.clients.viewer.get(`/api/attention?${query}`);
       expect(answer.status).toBe(200);
       return answer;
     };
@@ -313,11 +305,11 @@ it('names to administrators what lost its secrets with a key, until it has new o
   try {
     const [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
     const lost = async (client = admin) => {
-      const { body } = await client.request('GET', '/api/attention?kind=secrets_lost&sort=name');
+      const { body } = await client.get('/api/attention?kind=secrets_lost&sort=name');
       return (body.data.items as (Item & { name: string })[]).map(({ name, link }) => [name, link]);
     };
     const post = async (path: string, body: object): Promise<string> => {
-      const answer = await admin.request('POST', path, { body });
+      const answer = await admin.post(path, body);
       expect(answer.status).toBe(201);
       return answer.body.data.id;
     };
@@ -340,7 +332,7 @@ it('names to administrators what lost its secrets with a key, until it has new o
     expect(await lost()).toEqual([]);
 
     const [key] = app.nest.get(SecretKeys).ids;
-    await app.nest.get(DataSource).query(lostKeySql(key!).secrets);
+    await app.sql(lostKeySql(key!).secrets);
     const places = {
       source: '/api/webhooks/siem',
       connector: `/api/connectors/${firewall}`,
@@ -353,16 +345,16 @@ it('names to administrators what lost its secrets with a key, until it has new o
     ];
     expect(await lost()).toEqual(all);
     expect(await lost(viewer)).toEqual([]);
-    await admin.request('POST', `${places.connector}/test`);
-    await admin.request('POST', `${places.channel}/test`);
+    await admin.post(`${places.connector}/test`);
+    await admin.post(`${places.channel}/test`);
     expect(await lost()).toEqual(all);
 
     const put = async (path: string, body: object) =>
-      expect((await admin.request('PUT', path, { body })).status).toBe(200);
+      expect((await admin.put(path, body)).status).toBe(200);
     await put(places.source, { secret: 'secret-of-the-second-day', enabled: true });
     await put(places.connector, { config, enabled: true });
     expect(await lost()).toEqual([['pager', places.channel]]);
-    expect((await admin.request('DELETE', places.channel)).status).toBe(200);
+    expect((await admin.delete(places.channel)).status).toBe(200);
     expect(await lost()).toEqual([]);
   } finally {
     await app.close();

@@ -10,7 +10,8 @@ import {
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const KEYS = 12;
 const SAID = ',"attestation":{"key_id":"ab","mac":"00"}}';
@@ -19,12 +20,11 @@ const inCapitals = (line: string) =>
   line.replace(/"mac":"(\w+)"/, (_, mac: string) => `"mac":"${mac.toUpperCase()}"`);
 
 describe('an export of the audit trail', () => {
-  let app: TestApp;
+  const app = useStarted(() => startTestApp());
   let admin: ApiClient;
   let lines: string[];
 
   beforeAll(async () => {
-    app = await startTestApp();
     admin = await as(app, 'admin');
     for (let number = 0; number < KEYS; number += 1) await record(`exported-${number}`);
     // Some programs take this for the end of a line.
@@ -32,18 +32,15 @@ describe('an export of the audit trail', () => {
     await everythingSealed();
     lines = await exported();
   });
-  afterAll(() => app.close());
 
   async function record(name: string): Promise<void> {
-    const made = await admin.request('POST', '/api/api-keys', { body: { name, role: 'viewer' } });
+    const made = await admin.post('/api/api-keys', { name, role: 'viewer' });
     expect(made.status).toBe(201);
   }
 
   async function stop(reason: string): Promise<void> {
     for (const turn of ['activate', 'deactivate']) {
-      const { status } = await admin.request('POST', `/api/kill-switch/${turn}`, {
-        body: { reason },
-      });
+      const { status } = await admin.post(`/api/kill-switch/${turn}`, { reason });
       expect(status).toBe(200);
     }
   }
@@ -51,13 +48,13 @@ describe('an export of the audit trail', () => {
   async function everythingSealed(): Promise<void> {
     const text = 'select count(*)::int as rows from audit_log';
     await eventually(
-      async () => (await app.nest.get(DataSource).query<{ rows: number }[]>(text))[0]!.rows,
+      async () => (await app.sql<{ rows: number }[]>(text))[0]!.rows,
       (rows) => BigInt(rows) === app.nest.get(AuditWitness).head.seq,
     );
   }
 
   async function exported(query = ''): Promise<string[]> {
-    const answer = await admin.request('GET', `/api/audit/export${query}`);
+    const answer = await admin.get(`/api/audit/export${query}`);
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe('application/x-ndjson');
     expect(answer.headers['content-disposition']).toBe('attachment; filename="audit.ndjson"');
@@ -77,7 +74,7 @@ describe('an export of the audit trail', () => {
 
   it('is refused for a malformed range or an unknown parameter', async () => {
     for (const query of ['?from=yesterday', '?to=', '?page=2']) {
-      const { status, headers } = await admin.request('GET', `/api/audit/export${query}`);
+      const { status, headers } = await admin.get(`/api/audit/export${query}`);
       expect([status, headers['content-disposition']]).toEqual([422, undefined]);
     }
   });
@@ -88,7 +85,7 @@ describe('an export of the audit trail', () => {
 
   it('records no export if nothing was sent', async () => {
     const recorded = async (): Promise<number> =>
-      (await admin.request('GET', '/api/audit?action=audit.exported')).body.meta.total;
+      (await admin.get('/api/audit?action=audit.exported')).body.meta.total;
     const before = await recorded();
     const answer = await admin.request('HEAD', '/api/audit/export');
     expect([answer.status, answer.text]).toEqual([200, '']);
@@ -108,7 +105,7 @@ describe('an export of the audit trail', () => {
     expect(created.length).toBeGreaterThanOrEqual(KEYS);
     expect(entries.at(-1)!.action).toBe('audit.exported');
     expect(entries.at(-1)).not.toHaveProperty('seal');
-    const listed = await admin.request('GET', '/api/audit?action=audit.exported');
+    const listed = await admin.get('/api/audit?action=audit.exported');
     expect(listed.body.meta.total).toBeGreaterThanOrEqual(1);
   });
 
@@ -207,9 +204,7 @@ describe('an export of the audit trail', () => {
 
   it('contains every entry of a trail of several pages', async () => {
     const body = { incident_type: 'phishing', severity: 'low', source: 'test', raw_data: {} };
-    const made = Array.from({ length: 150 }, () =>
-      admin.request('POST', '/api/incidents', { body }),
-    );
+    const made = Array.from({ length: 150 }, () => admin.post('/api/incidents', body));
     for (const { status } of await Promise.all(made)) expect(status).toBe(201);
     await everythingSealed();
     const findings = check(await exported());

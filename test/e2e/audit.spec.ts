@@ -30,9 +30,8 @@ describe('feeds of changes', () => {
   });
 
   const create = async (body: object = BODY): Promise<string> =>
-    (await analyst.request('POST', '/api/incidents', { body })).body.data.id;
-  const update = (id: string, body: object) =>
-    analyst.request('PUT', `/api/incidents/${id}`, { body });
+    (await analyst.post('/api/incidents', body)).body.data.id;
+  const update = (id: string, body: object) => analyst.put(`/api/incidents/${id}`, body);
   const follow = async (query = '&from=now', limit = 100): Promise<ChangeReader> => {
     const reader = new ChangeReader(viewer, { limit });
     await reader.next(query);
@@ -93,9 +92,9 @@ describe('feeds of changes', () => {
       reads.mockRestore();
     };
     const wait = async (client: ApiClient, path: string) => {
-      const { body } = await client.request('GET', `${path}?from=now`);
+      const { body } = await client.get(`${path}?from=now`);
       const cursor = encodeURIComponent(body.data.cursor as string);
-      const answer = client.request('GET', `${path}?wait=30&cursor=${cursor}`);
+      const answer = client.get(`${path}?wait=30&cursor=${cursor}`);
       await looked(2);
       return {
         answer: answer.then(({ status, headers }) => [status, headers['www-authenticate']]),
@@ -106,7 +105,7 @@ describe('feeds of changes', () => {
     it('when its key is revoked', async () => {
       const { client, id } = await makeKey(app, 'viewer');
       const { answer } = await wait(client, '/api/actions/changes');
-      await (await admin()).request('DELETE', `/api/api-keys/${id}`);
+      await (await admin()).delete(`/api/api-keys/${id}`);
       await create();
       expect(await answer).toEqual([401, 'Bearer']);
     });
@@ -114,8 +113,7 @@ describe('feeds of changes', () => {
     it('when the user is disabled', async () => {
       const user = await makeUser(app, 'viewer');
       const { answer } = await wait(await inSession(app, user), '/api/incidents/changes');
-      const body = { enabled: false };
-      await (await admin()).request('PUT', `/api/users/${user.id}`, { body });
+      await (await admin()).put(`/api/users/${user.id}`, { enabled: false });
       expect((await answer)[0]).toBe(401);
     });
   });
@@ -138,7 +136,7 @@ describe('feeds of changes', () => {
   it('tells of a deletion without the incident', async () => {
     const id = await create();
     const reader = await follow();
-    await (await as(app, 'admin')).request('DELETE', `/api/incidents/${id}`);
+    await (await as(app, 'admin')).delete(`/api/incidents/${id}`);
     await reader.toTheEnd();
     expect(reader.changes).toEqual([
       expect.objectContaining({ event: 'incident.deleted', incident_id: id }),
@@ -164,7 +162,7 @@ describe('feeds of changes', () => {
     await reader.next('&from=now');
     const id = await create();
     const body = { action: 'lookup_domain', parameters: { domain: 'example.com' } };
-    await analyst.request('POST', `/api/incidents/${id}/actions`, { body });
+    await analyst.post(`/api/incidents/${id}/actions`, body);
     await reader.toTheEnd();
     expect(reader.changes).toMatchObject([
       { event: 'action.requested', action: { incident_id: id, status: 'failed' } },
@@ -187,7 +185,7 @@ describe('feeds of changes', () => {
 
   describe('a cursor', () => {
     const asked = (cursor: string, path = '/api/incidents/changes') =>
-      viewer.request('GET', `${path}?cursor=${cursor}`);
+      viewer.get(`${path}?cursor=${cursor}`);
     const fieldsOf = (cursor: string): unknown[] =>
       JSON.parse(Buffer.from(cursor, 'base64url').toString());
     const made = (fields: unknown): string =>
@@ -237,22 +235,20 @@ describe('the audit trail over HTTP', () => {
 
   beforeAll(async () => {
     admin = await as(app, 'admin');
-    const answer = await admin.request('POST', '/api/api-keys', {
-      body: { name: 'audited', role: 'viewer' },
-    });
+    const answer = await admin.post('/api/api-keys', { name: 'audited', role: 'viewer' });
     keyId = answer.body.data.id;
   });
 
   const list = async (query: string) => {
-    const answer = await admin.request('GET', `/api/audit?${query}`);
+    const answer = await admin.get(`/api/audit?${query}`);
     expect(answer.status).toBe(200);
     return answer.body;
   };
 
   it('shows managers which roles were refused', async () => {
     const manager = await as(app, 'manager');
-    expect((await manager.request('GET', '/api/audit/export')).status).toBe(403);
-    const refused = await manager.request('GET', '/api/audit?action=auth.role_refused');
+    expect((await manager.get('/api/audit/export')).status).toBe(403);
+    const refused = await manager.get('/api/audit?action=auth.role_refused');
     expect(refused.body.data.length).toBeGreaterThan(0);
     expect(new Set(refused.body.data.map(({ action }: { action: string }) => action))).toEqual(
       new Set(['auth.role_refused']),
@@ -282,7 +278,7 @@ describe('the audit trail over HTTP', () => {
   it.each(['sort=actor', 'action=Incident.created', 'from=yesterday', 'who=alice'])(
     'refuses the query %s with 422',
     async (query) => {
-      expect((await admin.request('GET', `/api/audit?${query}`)).status).toBe(422);
+      expect((await admin.get(`/api/audit?${query}`)).status).toBe(422);
     },
   );
 });
@@ -298,11 +294,10 @@ describe('the state of the audit trail', () => {
   });
   afterAll(() => app?.close());
 
-  const component = async () =>
-    (await admin.request('GET', '/api/health/detailed')).body.components.audit;
+  const component = async () => (await admin.get('/api/health/detailed')).body.components.audit;
 
   const metric = async (name: string): Promise<number> => {
-    const { text } = await app.request('GET', '/metrics');
+    const { text } = await app.get('/metrics');
     return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)![1]);
   };
 
@@ -333,19 +328,19 @@ describe('the state of the audit trail', () => {
       return rows[0]!.actor;
     };
     const before = await change('mallory');
-    const { data } = (await admin.request('GET', '/api/audit/verify')).body;
+    const { data } = (await admin.get('/api/audit/verify')).body;
     expect(data).toMatchObject({ valid: false, first_invalid_id: expect.any(String) });
     // As a second replica, and as the same one after a restart.
     const replica = await startTestApp({ database: app.database });
     try {
       const elsewhere = await as(replica, 'admin');
       const status = async () =>
-        (await elsewhere.request('GET', '/api/health/detailed')).body.components.audit.status;
+        (await elsewhere.get('/api/health/detailed')).body.components.audit.status;
       await until(async () => (await status()) === 'unhealthy');
-      expect((await app.request('GET', '/health')).body.status).toBe('degraded');
+      expect((await app.get('/health')).body.status).toBe('degraded');
       await until(async () => (await metric('audit_chain_ok')) === 0);
       await change(before);
-      const found = (await elsewhere.request('GET', '/api/audit/verify')).body.data;
+      const found = (await elsewhere.get('/api/audit/verify')).body.data;
       expect(found).toMatchObject({ valid: true });
       await until(async () => (await status()) === 'healthy');
       await until(async () => (await component()).status === 'healthy');

@@ -23,11 +23,10 @@ describe('Credentials', () => {
     key = await makeKey(app, 'viewer', { limits: { read: 0, write: 7 } });
   });
 
-  const me = (authorization: string) =>
-    app.request('GET', '/api/me', { headers: { authorization } });
+  const me = (authorization: string) => app.get('/api/me', { authorization });
 
   it('identify the caller', async () => {
-    const answer = await key.client.request('GET', '/api/me');
+    const answer = await key.client.get('/api/me');
     expect(answer.body).toEqual({
       data: {
         name: key.name,
@@ -73,26 +72,22 @@ describe('Credentials', () => {
   });
 
   it('are not accepted in a query parameter', async () => {
-    const answer = await app.request('GET', `/api/me?access_token=${key.key}&api_key=${key.key}`);
+    const answer = await app.get(`/api/me?access_token=${key.key}&api_key=${key.key}`);
     expect(answer.status).toBe(401);
   });
 
   it('get a cookie that is not Secure where X-Forwarded-Proto comes from no trusted proxy', async () => {
     const { name: username, password } = await makeUser(app, 'viewer');
     const headers = { 'x-forwarded-proto': 'https' };
-    const answer = await app.request('POST', '/login', { body: { username, password }, headers });
+    const answer = await app.post('/login', { username, password }, headers);
     expect(answer.headers['set-cookie']?.[0]).not.toContain('Secure');
   });
 
   it('are checked before everything else', async () => {
-    const answer = await app.request('POST', '/api/users', {
-      body: '{"broken',
-      headers: { 'content-type': 'text/plain' },
-    });
+    const answer = await app.post('/api/users', '{"broken', { 'content-type': 'text/plain' });
     expect(answer.status).toBe(401);
-    const viewer = await key.client.request('POST', '/api/users', {
-      body: '{"broken',
-      headers: { 'content-type': 'application/json' },
+    const viewer = await key.client.post('/api/users', '{"broken', {
+      'content-type': 'application/json',
     });
     expect(viewer.status).toBe(400);
   });
@@ -102,7 +97,7 @@ describe('the owner of an API key', () => {
   let made = 0;
   async function keyMadeBy(client: ApiClient) {
     const body = { name: `key-${(made += 1)}`, role: 'admin' };
-    const answer = await client.request('POST', '/api/api-keys', { body });
+    const answer = await client.post('/api/api-keys', body);
     expect(answer.status).toBe(201);
     const { id, name, key } = answer.body.data as { id: string; name: string; key: string };
     const own = app.client.with({ authorization: `Bearer ${key}` });
@@ -120,7 +115,7 @@ describe('the owner of an API key', () => {
     const second = await keyMadeBy(first.client);
     const list = async (createdBy: string) => {
       const path = `/api/api-keys?created_by=${encodeURIComponent(createdBy)}`;
-      const { body } = await session.request('GET', path);
+      const { body } = await session.get(path);
       expect(body.meta.total).toBe(body.data.length);
       return body.data as { id: string; created_by: string; owner: string }[];
     };
@@ -131,9 +126,9 @@ describe('the owner of an API key', () => {
       { id: second.id, created_by: first.name, owner: ada.name },
     ]);
     expect(await list('nobody')).toEqual([]);
-    const paged = await session.request('GET', `/api/api-keys?created_by=${ada.name}&page=2`);
+    const paged = await session.get(`/api/api-keys?created_by=${ada.name}&page=2`);
     expect([paged.body.data, paged.body.meta.total]).toEqual([[], 1]);
-    expect((await session.request('GET', '/api/api-keys?created_by=')).status).toBe(422);
+    expect((await session.get('/api/api-keys?created_by=')).status).toBe(422);
   });
 
   it('is empty for a key of the first start, which counts as the same person as each key that it created', async () => {
@@ -234,7 +229,7 @@ describe('a login or password change during a change of the user', () => {
         return true;
       });
     const body = { current_password: user.password, new_password: 'the one of the intruder' };
-    const answer = await mine.request('PUT', '/api/me/password', { body });
+    const answer = await mine.put('/api/me/password', body);
     expect(check).toHaveBeenCalledTimes(1);
     expect(answer.status).toBe(401);
     expect(await hashOf()).toBe(kept);
@@ -259,27 +254,26 @@ describe('A weak password', () => {
 
   it('is rejected for a new user, and as a change by an admin or the user', async () => {
     const created = { username: 'jonathan.archer', role: 'viewer' };
-    const create = (password: string) =>
-      admin.request('POST', '/api/users', { body: { ...created, password } });
+    const create = (password: string) => admin.post('/api/users', { ...created, password });
     expectWeak(await create(WEAK), 'password');
     expectWeak(await create('Jonathan.Archer1'), 'password', 'the user name');
     const { id } = (await create(STRONG)).body.data as { id: string };
-    const set = (password: string) =>
-      admin.request('PUT', `/api/users/${id}`, { body: { password } });
+    const set = (password: string) => admin.put(`/api/users/${id}`, { password });
     expectWeak(await set(WEAK), 'password');
     expectWeak(await set('archer-jonathan'), 'password', 'the user name');
     const user = await makeUser(app, 'viewer');
     const session = await inSession(app, user);
     const body = { current_password: user.password, new_password: WEAK };
-    expectWeak(await session.request('PUT', '/api/me/password', { body }), 'new_password');
-    expectWeak(await session.request('POST', '/login/password', { body }), 'new_password');
+    expectWeak(await session.put('/api/me/password', body), 'new_password');
+    expectWeak(await session.post('/login/password', body), 'new_password');
   });
 
   it('is rejected if it is the same as before', async () => {
     const user = await makeUser(app, 'viewer');
     const session = await inSession(app, user);
-    const { status, body } = await session.request('PUT', '/api/me/password', {
-      body: { current_password: user.password, new_password: user.password },
+    const { status, body } = await session.put('/api/me/password', {
+      current_password: user.password,
+      new_password: user.password,
     });
     expect([status, body.error.details.errors[0].code]).toEqual([422, 'unchanged']);
   });

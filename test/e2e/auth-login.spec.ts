@@ -27,15 +27,13 @@ describe('Login', () => {
 
   const right = () => ({ username: user.name, password: user.password });
   const actions = async () =>
-    await app.nest
-      .get(DataSource)
-      .query<{ actor: string; action: string; details: { reason?: string } }[]>(
-        `select actor, action, details from audit_log where subject_id = $1 order by id`,
-        [user.name],
-      );
+    await app.sql<{ actor: string; action: string; details: { reason?: string } }[]>(
+      `select actor, action, details from audit_log where subject_id = $1 order by id`,
+      [user.name],
+    );
 
   it('shows a form that works without script, by keyboard and for a screen reader', async () => {
-    const { status, headers, text } = await app.request('GET', '/login?next=/docs%23x&other=1');
+    const { status, headers, text } = await app.get('/login?next=/docs%23x&other=1');
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(headers['content-security-policy']).toContain("form-action 'self'");
@@ -53,7 +51,7 @@ describe('Login', () => {
   });
 
   it('answers JSON with the principal and the end of the session', async () => {
-    const answer = await app.request('POST', '/login', { body: right() });
+    const answer = await app.post('/login', right());
     expect(answer.status).toBe(200);
     expect(answer.body.data.principal).toEqual({
       name: user.name,
@@ -72,7 +70,7 @@ describe('Login', () => {
 
   it('accepts a user name that begins with a capital letter, as telephones type it', async () => {
     const typed = { ...right(), username: ` ${user.name[0]!.toUpperCase()}${user.name.slice(1)} ` };
-    expect((await app.request('POST', '/login', { body: typed })).status).toBe(200);
+    expect((await app.post('/login', typed)).status).toBe(200);
   });
 
   it('redirects a form to the path in next', async () => {
@@ -117,7 +115,7 @@ describe('Login', () => {
     ['a wrong password', () => ({ ...right(), password: 'wrong wrong wrong' })],
     ['a reserved name', () => ({ ...right(), username: 'system' })],
   ])('refuses %s with the same message', async (_, body) => {
-    const answer = await app.request('POST', '/login', { body: body() });
+    const answer = await app.post('/login', body());
     expect(answer.status).toBe(401);
     expect(answer.body.error).toMatchObject({
       code: 'invalid_credentials',
@@ -128,11 +126,9 @@ describe('Login', () => {
   });
 
   it('records a failed login under the address, and never what was typed for an unknown user', async () => {
-    const rows = await app.nest
-      .get(DataSource)
-      .query<{ actor: string; subject_id: string }[]>(
-        `select * from audit_log where action = 'auth.login_failed'`,
-      );
+    const rows = await app.sql<{ actor: string; subject_id: string }[]>(
+      `select * from audit_log where action = 'auth.login_failed'`,
+    );
     expect(rows.length).toBeGreaterThan(2);
     expect(new Set(rows.map(({ actor }) => actor))).toEqual(new Set(['address:127.0.0.1']));
     expect(new Set(rows.map(({ subject_id }) => subject_id))).toEqual(
@@ -144,7 +140,7 @@ describe('Login', () => {
     [{ username: 'a' }, 422],
     [{ username: 'someone', password: 'x', remember: true }, 422],
   ])('answers the body %j with %d', async (body, status) => {
-    const answer = await app.request('POST', '/login', { body });
+    const answer = await app.post('/login', body);
     expect(answer.status).toBe(status);
     expect(answer.body.error.code).toBe('validation_error');
   });
@@ -161,13 +157,13 @@ describe('Login', () => {
     [{ origin: 'https://evil.example' }, 403],
     [{ 'sec-fetch-site': 'same-origin' }, 200],
   ])('answers a request with the headers %j by %d', async (headers, status) => {
-    const answer = await app.request('POST', '/login', { body: right(), headers });
+    const answer = await app.post('/login', right(), headers);
     expect(answer.status).toBe(status);
     if (status === 403) expect(answer.body.error.code).toBe('forbidden');
   });
 
   it('begins a new session with each login, and ends the previous one of the browser', async () => {
-    const login = (headers = {}) => app.request('POST', '/login', { body: right(), headers });
+    const login = (headers = {}) => app.post('/login', right(), headers);
     const cookieOf = (answer: Awaited<ReturnType<typeof login>>) =>
       answer.headers['set-cookie']![0]!.split(';')[0]!;
     const planted = `its_session=${'A'.repeat(43)}`;
@@ -175,7 +171,7 @@ describe('Login', () => {
     expect(first).not.toBe(planted);
     const second = cookieOf(await login({ cookie: first }));
     expect(second).not.toBe(first);
-    const me = (cookie: string) => app.request('GET', '/api/me', { headers: { cookie } });
+    const me = (cookie: string) => app.get('/api/me', { cookie });
     expect((await me(planted)).status).toBe(401);
     expect((await me(first)).status).toBe(401);
     expect((await me(second)).body.data.name).toBe(user.name);
@@ -183,7 +179,7 @@ describe('Login', () => {
 
   it('shows the logged-in user and a logout button', async () => {
     const cookie = await logIn(app, user);
-    const page = await app.request('GET', '/login', { headers: { cookie } });
+    const page = await app.get('/login', { cookie });
     expect(page.text).toContain(`You are logged in as <strong>${user.name}</strong>`);
     expect(page.text).toContain('<form method="post" action="/logout">');
   });
@@ -191,16 +187,16 @@ describe('Login', () => {
   it('logs out, and gives the same answer the second time', async () => {
     const cookie = await logIn(app, user);
     const cross = { cookie, 'sec-fetch-site': 'cross-site' };
-    expect((await app.request('POST', '/logout', { headers: cross })).status).toBe(403);
-    const out = await app.request('POST', '/logout', { headers: { cookie } });
+    expect((await app.post('/logout', undefined, cross)).status).toBe(403);
+    const out = await app.post('/logout', undefined, { cookie });
     expect(out.body).toEqual({ data: { logged_out: true } });
     expect(out.headers['set-cookie']![0]).toMatch(
       /^its_session=; .*(Max-Age=0|Expires=Thu, 01 Jan 1970)/,
     );
-    expect((await app.request('GET', '/api/me', { headers: { cookie } })).status).toBe(401);
+    expect((await app.get('/api/me', { cookie })).status).toBe(401);
     expect((await actions()).at(-1)).toMatchObject({ actor: user.name, action: 'auth.logout' });
-    expect((await app.request('POST', '/logout', { headers: { cookie } })).status).toBe(200);
-    const asForm = await app.request('POST', '/logout', { headers: FORM });
+    expect((await app.post('/logout', undefined, { cookie })).status).toBe(200);
+    const asForm = await app.post('/logout', undefined, FORM);
     expect(asForm.status).toBe(303);
     expect(asForm.headers.location).toBe('/login');
   });
@@ -216,12 +212,12 @@ describe('the cookie of a session', () => {
 
   const cookiesOf = async (headers: Record<string, string>) => {
     const { name: username, password } = user;
-    const answer = await app.request('POST', '/login', { body: { username, password }, headers });
+    const answer = await app.post('/login', { username, password }, headers);
     expect(answer.status).toBe(200);
     return answer.headers['set-cookie']!;
   };
   const statusWith = async (headers: Record<string, string>) =>
-    (await app.request('GET', '/api/me', { headers })).status;
+    (await app.get('/api/me', headers)).status;
   const tokenIn = (cookie: string) => /=([^;]+)/.exec(cookie)![1]!;
 
   it('is bound to the host and to https if the connection uses https', async () => {
@@ -235,7 +231,7 @@ describe('the cookie of a session', () => {
     await cookiesOf({ ...host, origin: 'https://triage.example' });
     const { name: username, password } = user;
     const headers = { ...host, origin: 'http://triage.example' };
-    const other = await app.request('POST', '/login', { body: { username, password }, headers });
+    const other = await app.post('/login', { username, password }, headers);
     expect(other.status).toBe(403);
   });
 
@@ -251,10 +247,7 @@ describe('the cookie of a session', () => {
 
 describe('Guessing passwords', () => {
   const guess = (address: string, username: string, password: string) =>
-    app.request('POST', '/login', {
-      body: { username, password },
-      headers: { 'x-forwarded-for': address },
-    });
+    app.post('/login', { username, password }, { 'x-forwarded-for': address });
 
   it('is throttled after ten failures in a minute, for any user name and even with the right password', async () => {
     const user = await makeUser(app, 'viewer');
@@ -294,9 +287,7 @@ describe('Guessing passwords', () => {
   it('computes one hash of the same cost for each guess, so that response times do not show which users exist', async () => {
     const user = await makeUser(app, 'viewer');
     const disabled = await makeUser(app, 'viewer');
-    await app.nest
-      .get(DataSource)
-      .query('update users set enabled = false where id = $1', [disabled.id]);
+    await app.sql('update users set enabled = false where id = $1', [disabled.id]);
     const argon2 = jest.spyOn(crypto, 'argon2');
     const names = [user.name, 'nobody', disabled.name, '\u{1f600}'];
     for (const name of names) {
@@ -324,9 +315,10 @@ describe('What is open to all', () => {
   const PER_MINUTE = 60;
 
   const post = (path: string, address: string, body?: string, headers: object = {}) =>
-    app.request('POST', path, {
-      body,
-      headers: { 'content-type': 'application/json', 'x-forwarded-for': address, ...headers },
+    app.post(path, body, {
+      'content-type': 'application/json',
+      'x-forwarded-for': address,
+      ...headers,
     });
 
   /** Expects the first `PER_MINUTE` answers to have this status, and the next one to be 429. */
@@ -350,15 +342,13 @@ describe('What is open to all', () => {
     expect((await post('/logout', '192.0.2.3', undefined, nonsense)).status).toBe(429);
     expect((await post('/login', '192.0.2.3', '{')).status).toBe(400);
     expect((await post('/logout', '192.0.2.3', undefined, { cookie })).status).toBe(200);
-    const ended = await app.request('GET', '/api/me', { headers: { cookie } });
+    const ended = await app.get('/api/me', { cookie });
     expect(ended.status).toBe(401);
   });
 
   it('limits wrong metrics tokens of an address, and always accepts the right one', async () => {
     const scrape = (token: string) =>
-      app.request('GET', '/metrics', {
-        headers: { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.4' },
-      });
+      app.get('/metrics', { authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.4' });
     await expectLimit(401, (count) => scrape(`wrong-token-number-${count}`));
     expect((await scrape(METRICS_TOKEN)).status).toBe(200);
   });

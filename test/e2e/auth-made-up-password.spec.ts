@@ -47,17 +47,14 @@ describe('the password that the first start generated', () => {
       api_key: string;
     };
   const post = (app: TestApp, path: string, fields: Record<string, string>, headers = {}) =>
-    app.request('POST', path, {
-      body: new URLSearchParams(fields).toString(),
-      headers: { ...FORM, ...headers },
-    });
+    app.post(path, new URLSearchParams(fields).toString(), { ...FORM, ...headers });
   const logInByForm = (app: TestApp, password: string) =>
     post(app, '/login', { username: 'admin', password, next: '/docs?a=b' });
   const cookieOf = (answer: Awaited<ReturnType<typeof post>>) =>
     answer.headers['set-cookie']![0]!.split(';')[0]!;
   const access = async (app: TestApp) => {
     const headers = { authorization: 'Bearer a-token-for-monitoring' };
-    const { body } = await app.request('GET', '/health/detailed', { headers });
+    const { body } = await app.get('/health/detailed', headers);
     return { status: body.status, ...body.components.access };
   };
 
@@ -69,7 +66,7 @@ describe('the password that the first start generated', () => {
       expect(answer.status).toBe(303);
       expect(answer.headers.location).toBe('/login/password?next=%2Fdocs%3Fa%3Db');
       const headers = { cookie: cookieOf(answer) };
-      const page = await app.request('GET', answer.headers.location!, { headers });
+      const page = await app.get(answer.headers.location!, headers);
       expect([page.status, page.headers['content-type']]).toEqual([
         200,
         'text/html; charset=utf-8',
@@ -87,18 +84,18 @@ describe('the password that the first start generated', () => {
       ])
         expect(page.text).toContain(text);
       // Put off: everything works as it is.
-      expect((await app.request('GET', '/docs', { headers })).status).toBe(200);
+      expect((await app.get('/docs', headers)).status).toBe(200);
     }
     // A program gets what it always gets.
-    const json = await app.request('POST', '/login', { body: { username: 'admin', password } });
+    const json = await app.post('/login', { username: 'admin', password });
     expect(json.status).toBe(200);
 
     // It counts as changed when an admin sets another one, and not when the admin changes anything else.
     const key = app.client.with({ authorization: `Bearer ${credentials().api_key}` });
-    const [{ id }] = (await key.request('GET', '/api/users')).body.data as [{ id: string }];
-    await key.request('PUT', `/api/users/${id}`, { body: { role: 'admin' } });
+    const [{ id }] = (await key.get('/api/users')).body.data as [{ id: string }];
+    await key.put(`/api/users/${id}`, { role: 'admin' });
     expect((await logInByForm(app, password)).headers.location).toMatch('/login/password');
-    await key.request('PUT', `/api/users/${id}`, { body: { password: STRONG } });
+    await key.put(`/api/users/${id}`, { password: STRONG });
     expect((await logInByForm(app, STRONG)).headers.location).toBe('/docs?a=b');
   });
 
@@ -138,7 +135,7 @@ describe('the password that the first start generated', () => {
     expect(await access(again)).toMatchObject(inUse);
     const changed = await change(STRONG);
     expect([changed.status, changed.headers.location]).toEqual([303, '/docs?a=b']);
-    expect((await again.request('GET', '/api/me', { headers: { cookie } })).status).toBe(200);
+    expect((await again.get('/api/me', { cookie })).status).toBe(200);
     const after = await logInByForm(again, STRONG);
     expect(after.headers.location).toBe('/docs?a=b');
     const reported = await eventually(
@@ -158,39 +155,39 @@ describe('the page that changes the own password', () => {
   const WRITES = 6;
 
   it('redirects a visitor without a session to the login, and back', async () => {
-    const page = await app.request('GET', '/login/password');
+    const page = await app.get('/login/password');
     expect([page.status, page.headers.location]).toEqual([303, '/login?next=/login/password']);
-    const form = await app.request('POST', '/login/password', {
-      body: `current_password=a&new_password=${encodeURIComponent(STRONG)}`,
-      headers: FORM,
-    });
+    const form = await app.post(
+      '/login/password',
+      `current_password=a&new_password=${encodeURIComponent(STRONG)}`,
+      FORM,
+    );
     expect(form.status).toBe(401);
     expect(form.text).toContain('name="next" value="/login/password"');
-    const json = await app.request('POST', '/login/password', {
-      body: { current_password: 'a', new_password: STRONG },
-    });
+    const json = await app.post('/login/password', { current_password: 'a', new_password: STRONG });
     expect([json.status, json.body.error.code]).toEqual([401, 'unauthorized']);
   });
 
   it('serves every user, and redirects to no other host', async () => {
     const user = await makeUser(app, 'viewer');
     const session = await inSession(app, user);
-    const page = await session.request('GET', '/login/password?next=//evil.example');
+    const page = await session.get('/login/password?next=//evil.example');
     expect(page.text).toContain('<a href="/docs">Not now</a>');
     expect(page.text).not.toContain('first start');
-    const login = await session.request('GET', '/login');
+    const login = await session.get('/login');
     expect(login.text).toContain('<a href="/login/password">');
     const body = { current_password: user.password, new_password: STRONG };
     // A cookie alone does not tell which site asks.
     const cookie = await logIn(app, user);
-    const silent = await app.request('POST', '/login/password', { body, headers: { cookie } });
+    const silent = await app.post('/login/password', body, { cookie });
     expect([silent.status, silent.body.error.code]).toEqual([403, 'forbidden']);
-    const wrong = await session.request('POST', '/login/password', {
-      body: { ...body, current_password: 'not this one' },
+    const wrong = await session.post('/login/password', {
+      ...body,
+      current_password: 'not this one',
     });
     expect([wrong.status, wrong.body.error.code]).toEqual([401, 'invalid_credentials']);
     expect(wrong.body.error.message).toBe('The current password is wrong.');
-    const answer = await session.request('POST', '/login/password', { body });
+    const answer = await session.post('/login/password', body);
     expect([answer.status, answer.body.data.name]).toEqual([200, user.name]);
   });
 
@@ -200,7 +197,7 @@ describe('the page that changes the own password', () => {
     const body = { current_password: user.password, new_password: user.password };
     const statuses = [];
     for (let index = 0; index <= WRITES; index += 1) {
-      statuses.push((await session.request('POST', '/login/password', { body })).status);
+      statuses.push((await session.post('/login/password', body)).status);
     }
     expect(statuses).toEqual([...Array.from({ length: WRITES }, () => 422), 429]);
   });

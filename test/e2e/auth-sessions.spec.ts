@@ -5,46 +5,38 @@ import { whileHeld } from '../support/actions/held-change.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, inSession, logIn, makeUser, type TestUser } from '../support/principals.js';
 import { skipTime } from '../support/skip-time.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import type { TestApp } from '../support/test-app.js';
+import { useReplicas } from '../support/use-started.js';
 
 /** Promised maximum until an end takes effect on every replica. */
 const PROMISED_MS = 1_000;
 
-let app: TestApp;
-let replica: TestApp;
+const [app, replica] = useReplicas();
 let admin: ApiClient;
 
 beforeAll(async () => {
-  app = await startTestApp();
-  replica = await startTestApp({ database: app.database });
   admin = await as(app, 'admin');
   await makeUser(app, 'admin', 'last-resort');
 });
-afterAll(async () => {
-  await replica?.close();
-  await app?.close();
-});
 
 const change = async (user: TestUser, body: object) => {
-  expect((await admin.request('PUT', `/api/users/${user.id}`, { body })).status).toBe(200);
+  expect((await admin.put(`/api/users/${user.id}`, body)).status).toBe(200);
 };
 
 describe('the sessions', () => {
-  const query = (sql: string, values: unknown[]) =>
-    app.nest.get(DataSource).query<{ id: string }[]>(sql, values);
-  const me = (where: TestApp, cookie: string) =>
-    where.request('GET', '/api/me', { headers: { cookie } });
+  const query = (sql: string, values: unknown[]) => app.sql<{ id: string }[]>(sql, values);
+  const me = (where: TestApp, cookie: string) => where.get('/api/me', { cookie });
 
   const statusesOf = async (cookie: string) => [
-    (await app.request('GET', '/api/users', { headers: { cookie } })).status,
-    (await replica.request('GET', '/api/users', { headers: { cookie } })).status,
+    (await app.get('/api/users', { cookie })).status,
+    (await replica.get('/api/users', { cookie })).status,
   ];
 
   it.each<[string, (user: TestUser, cookie: string) => Promise<unknown>]>([
     ['the user is disabled', (user) => change(user, { enabled: false })],
-    ['the user is deleted', (user) => admin.request('DELETE', `/api/users/${user.id}`)],
+    ['the user is deleted', (user) => admin.delete(`/api/users/${user.id}`)],
     ['the password is set by an admin', (user) => change(user, { password: 'another password' })],
-    ['it is logged out', (_, cookie) => app.request('POST', '/logout', { headers: { cookie } })],
+    ['it is logged out', (_, cookie) => app.post('/logout', undefined, { cookie })],
   ])('end on every replica within a second when %s', async (_, happening) => {
     const user = await makeUser(app, 'admin');
     const cookie = await logIn(app, user);
@@ -74,11 +66,7 @@ describe('the sessions', () => {
     const cookie = await logIn(app, user);
     await change(user, { enabled: false });
     expect(
-      (
-        await app.request('POST', '/login', {
-          body: { username: user.name, password: user.password },
-        })
-      ).status,
+      (await app.post('/login', { username: user.name, password: user.password })).status,
     ).toBe(401);
     await change(user, { enabled: true });
     skipTime(PROMISED_MS);
@@ -142,8 +130,7 @@ describe('the sessions', () => {
   it('accept writes from pages of this site only', async () => {
     const user = await makeUser(app, 'admin');
     const cookie = await logIn(app, user);
-    const post = (headers: object) =>
-      app.request('POST', '/api/users', { body: {}, headers: { cookie, ...headers } });
+    const post = (headers: object) => app.post('/api/users', {}, { cookie, ...headers });
     const here = `http://127.0.0.1:${app.port}`;
     for (const headers of [
       {},
@@ -158,21 +145,19 @@ describe('the sessions', () => {
     for (const headers of [{ 'sec-fetch-site': 'same-origin' }, { origin: here }]) {
       expect((await post(headers)).status).toBe(422);
     }
-    const read = await app.request('GET', '/api/users', {
-      headers: { cookie, 'sec-fetch-site': 'cross-site' },
-    });
+    const read = await app.get('/api/users', { cookie, 'sec-fetch-site': 'cross-site' });
     expect(read.status).toBe(200);
   });
 
   it('are ignored if the request also has a key, valid or not', async () => {
     const user = await makeUser(app, 'viewer');
     const cookie = await logIn(app, user);
-    const both = await admin.request('GET', '/api/me', { headers: { cookie } });
+    const both = await admin.get('/api/me', { cookie });
     expect(both.body.data.kind).toBe('key');
-    const write = await admin.request('POST', '/api/users', { body: {}, headers: { cookie } });
+    const write = await admin.post('/api/users', {}, { cookie });
     expect(write.status).toBe(422);
     for (const authorization of [`Bearer its_AAAAAAAA_${'A'.repeat(43)}`, 'Basic YTpi', '']) {
-      const answer = await app.request('GET', '/api/me', { headers: { cookie, authorization } });
+      const answer = await app.get('/api/me', { cookie, authorization });
       expect(answer.status).toBe(401);
     }
   });
@@ -190,7 +175,7 @@ describe('the sessions', () => {
     const user = await makeUser(app, 'viewer');
     const other = await logIn(replica, user);
     const mine = await inSession(app, user);
-    const put = (body: object) => mine.request('PUT', '/api/me/password', { body });
+    const put = (body: object) => mine.put('/api/me/password', body);
     const wanted = { current_password: user.password, new_password: 'a better password' };
     const wrong = await put({ ...wanted, current_password: 'not this one' });
     expect([wrong.status, wrong.body.error.code]).toEqual([401, 'invalid_credentials']);
@@ -199,7 +184,7 @@ describe('the sessions', () => {
     expect((await put({ ...wanted, new_password: 'x'.repeat(257) })).status).toBe(422);
     expect((await put(wanted)).body.data.name).toBe(user.name);
     skipTime(PROMISED_MS);
-    expect((await mine.request('GET', '/api/me')).status).toBe(200);
+    expect((await mine.get('/api/me')).status).toBe(200);
     expect((await me(replica, other)).status).toBe(401);
     await expect(logIn(app, user)).rejects.toThrow('invalid_credentials');
     // Composed or not, it is the same password.
@@ -211,8 +196,9 @@ describe('the sessions', () => {
   });
 
   it('are required to change a password, so a key is refused', async () => {
-    const answer = await admin.request('PUT', '/api/me/password', {
-      body: { current_password: 'whatever it is', new_password: 'whatever it was' },
+    const answer = await admin.put('/api/me/password', {
+      current_password: 'whatever it is',
+      new_password: 'whatever it was',
     });
     expect([answer.status, answer.body.error.code]).toEqual([409, 'invalid_state']);
   });
@@ -220,10 +206,11 @@ describe('the sessions', () => {
   it('are listed with the origin of each login, only for their user', async () => {
     const user = await makeUser(app, 'viewer');
     const agent = `Browser/1.0 ${'x'.repeat(300)}`;
-    const first = await app.request('POST', '/login', {
-      body: { username: user.name, password: user.password },
-      headers: { 'user-agent': agent },
-    });
+    const first = await app.post(
+      '/login',
+      { username: user.name, password: user.password },
+      { 'user-agent': agent },
+    );
     // A session that has ended is not listed.
     await logIn(app, user);
     await query(
@@ -233,7 +220,7 @@ describe('the sessions', () => {
     );
     const mine = await inSession(replica, user);
     const other = await inSession(app, await makeUser(app, 'viewer'));
-    const list = await mine.request('GET', '/api/me/sessions');
+    const list = await mine.get('/api/me/sessions');
     expect(list.body.meta).toEqual({ page: 1, per_page: 20, total: 2 });
     const shown = {
       id: expect.any(String),
@@ -253,38 +240,38 @@ describe('the sessions', () => {
     ]);
     const token = first.headers['set-cookie']![0]!.slice('its_session='.length, 40);
     expect(list.text).not.toContain(token);
-    const sorted = await mine.request('GET', '/api/me/sessions?sort=created_at&per_page=1&page=2');
+    const sorted = await mine.get('/api/me/sessions?sort=created_at&per_page=1&page=2');
     expect(sorted.body.data).toEqual([list.body.data[0]]);
-    expect((await mine.request('GET', '/api/me/sessions?sort=user_id')).status).toBe(422);
-    expect((await other.request('GET', '/api/me/sessions')).body.meta.total).toBe(1);
+    expect((await mine.get('/api/me/sessions?sort=user_id')).status).toBe(422);
+    expect((await other.get('/api/me/sessions')).body.meta.total).toBe(1);
     // A key has none, not even those of the user who made it.
-    expect((await admin.request('GET', '/api/me/sessions')).body.data).toEqual([]);
+    expect((await admin.get('/api/me/sessions')).body.data).toEqual([]);
   });
 
   it('end one by one on every replica within a second when their user ends them', async () => {
     const user = await makeUser(app, 'admin');
     const lost = await logIn(app, user);
     const mine = await inSession(app, user);
-    const { body } = await mine.request('GET', '/api/me/sessions?sort=created_at');
+    const { body } = await mine.get('/api/me/sessions?sort=created_at');
     const [{ id }, { id: current }] = body.data as [{ id: string }, { id: string }];
     // Ids are found in upper case, too, and shown in lower case.
     const path = `/api/me/sessions/${id.toUpperCase()}`;
     for (const stranger of [admin, await inSession(app, await makeUser(app, 'admin'))])
-      expect((await stranger.request('DELETE', path)).status).toBe(404);
+      expect((await stranger.delete(path)).status).toBe(404);
     expect(await statusesOf(lost)).toEqual([200, 200]);
-    const answer = await mine.request('DELETE', path);
+    const answer = await mine.delete(path);
     expect(answer.body).toEqual({ data: { id, deleted: true } });
     expect((await me(app, lost)).status).toBe(401);
     skipTime(PROMISED_MS);
     expect(await statusesOf(lost)).toEqual([401, 401]);
-    expect((await mine.request('DELETE', path)).status).toBe(404);
-    expect((await mine.request('DELETE', '/api/me/sessions/current')).status).toBe(404);
-    const audit = await admin.request('GET', `/api/audit?action=auth.session_ended`);
+    expect((await mine.delete(path)).status).toBe(404);
+    expect((await mine.delete('/api/me/sessions/current')).status).toBe(404);
+    const audit = await admin.get(`/api/audit?action=auth.session_ended`);
     expect(audit.body.data).toMatchObject([
       { actor: user.name, subject: { type: 'session', id }, details: { address: '127.0.0.1' } },
     ]);
-    expect((await mine.request('DELETE', `/api/me/sessions/${current}`)).status).toBe(200);
-    expect((await mine.request('GET', '/api/me')).status).toBe(401);
+    expect((await mine.delete(`/api/me/sessions/${current}`)).status).toBe(200);
+    expect((await mine.get('/api/me')).status).toBe(401);
   });
 });
 
@@ -292,7 +279,7 @@ describe('the API keys of a user', () => {
   let made = 0;
   async function keyMadeBy(client: ApiClient): Promise<{ id: string; key: string }> {
     const body = { name: `key ${(made += 1)}`, role: 'admin' };
-    const answer = await client.request('POST', '/api/api-keys', { body });
+    const answer = await client.post('/api/api-keys', body);
     expect(answer.status).toBe(201);
     return answer.body.data as { id: string; key: string };
   }
@@ -309,19 +296,17 @@ describe('the API keys of a user', () => {
   }
   const statuses = async (keys: readonly string[]) => {
     const answers = [app, replica].flatMap((where) =>
-      keys.map((key) => withKey(key, where).request('GET', '/api/users')),
+      keys.map((key) => withKey(key, where).get('/api/users')),
     );
     return (await Promise.all(answers)).map(({ status }) => status);
   };
   const audited = (action: string, subject: string) =>
-    app.nest
-      .get(DataSource)
-      .query<{ actor: string; details: Record<string, unknown> }[]>(
-        `select actor, details::jsonb as details from audit_log where action = $1 and subject_id = $2`,
-        [action, subject],
-      );
+    app.sql<{ actor: string; details: Record<string, unknown> }[]>(
+      `select actor, details::jsonb as details from audit_log where action = $1 and subject_id = $2`,
+      [action, subject],
+    );
   const remove = (user: TestUser, query = '', client = admin) =>
-    client.request('DELETE', `/api/users/${user.id}${query}`);
+    client.delete(`/api/users/${user.id}${query}`);
 
   it.each(['', '?keys=revoke'])(
     'end on every replica within a second when the user is deleted with the query %j',
@@ -330,8 +315,7 @@ describe('the API keys of a user', () => {
       const others = await userWithKeys();
       expect((await remove(user, query)).status).toBe(200);
       // At once where it was asked for.
-      for (const key of keys)
-        expect((await withKey(key).request('GET', '/api/users')).status).toBe(401);
+      for (const key of keys) expect((await withKey(key).get('/api/users')).status).toBe(401);
       skipTime(PROMISED_MS);
       expect(await statuses(keys)).toEqual([401, 401, 401, 401]);
       expect(await statuses(others.keys)).toEqual([200, 200, 200, 200]);
@@ -339,7 +323,7 @@ describe('the API keys of a user', () => {
         expect(await audited('api_key.revoked', id)).toMatchObject([
           { details: { reason: `${user.name} was deleted` } },
         ]);
-        expect((await admin.request('DELETE', `/api/api-keys/${id}`)).status).toBe(404);
+        expect((await admin.delete(`/api/api-keys/${id}`)).status).toBe(404);
       }
       expect(await audited('user.deleted', user.name)).toMatchObject([
         { details: { keys: 'revoke', keys_revoked: 2 } },
@@ -371,7 +355,7 @@ describe('the API keys of a user', () => {
     const { user, keys } = await userWithKeys();
     const enable = (enabled: boolean) => change(user, { enabled });
     await enable(false);
-    expect((await withKey(keys[0]!).request('GET', '/api/users')).status).toBe(401);
+    expect((await withKey(keys[0]!).get('/api/users')).status).toBe(401);
     skipTime(PROMISED_MS);
     expect(await statuses(keys)).toEqual([401, 401, 401, 401]);
     await enable(true);
@@ -392,11 +376,9 @@ describe('the API keys of a user', () => {
     };
     await become('analyst');
     expect(await statuses(keys)).toEqual([403, 403, 403, 403]);
-    const me = await withKey(keys[1]!).request('GET', '/api/me');
+    const me = await withKey(keys[1]!).get('/api/me');
     expect(me.body.data).toMatchObject({ role: 'analyst', approval_level: 'analyst' });
-    const back = await withKey(keys[0]!).request('PUT', `/api/users/${user.id}`, {
-      body: { role: 'admin' },
-    });
+    const back = await withKey(keys[0]!).put(`/api/users/${user.id}`, { role: 'admin' });
     expect(back.status).toBe(403);
     await become('admin');
     expect(await statuses(keys)).toEqual([200, 200, 200, 200]);
@@ -415,7 +397,7 @@ describe('the API keys of a user', () => {
       database,
       'select 1 from users where id = $1 for update',
       [user.id],
-      () => withKey(keys[1]!, replica).request('POST', '/api/api-keys', { body }),
+      () => withKey(keys[1]!, replica).post('/api/api-keys', body),
       async (deletion) => {
         await deletion.query('update api_keys set revoked_at = now() where owner_id = $1', [
           user.id,

@@ -1,27 +1,20 @@
-import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, makeUser, makeKey } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import type { TestApp } from '../support/test-app.js';
+import { useReplicas } from '../support/use-started.js';
 
-let app: TestApp;
-let replica: TestApp;
+const [app, replica] = useReplicas();
 let admin: ApiClient;
 
 beforeAll(async () => {
-  app = await startTestApp();
-  replica = await startTestApp({ database: app.database });
   admin = await as(app, 'admin');
-});
-afterAll(async () => {
-  await replica?.close();
-  await app?.close();
 });
 
 const PASSWORD = 'a long enough password';
 
 describe('the users API', () => {
-  const create = (body: object) => admin.request('POST', '/api/users', { body });
+  const create = (body: object) => admin.post('/api/users', body);
 
   it('creates, reads, lists, changes and deletes a user, and never shows a hash', async () => {
     const made = await create({ username: 'j.doe', password: PASSWORD, role: 'analyst' });
@@ -35,13 +28,13 @@ describe('the users API', () => {
       created_at: expect.any(String),
       updated_at: expect.any(String),
     });
-    expect((await admin.request('GET', `/api/users/${id}`)).body).toEqual(made.body);
-    const changed = await admin.request('PUT', `/api/users/${id}`, { body: { role: 'senior' } });
+    expect((await admin.get(`/api/users/${id}`)).body).toEqual(made.body);
+    const changed = await admin.put(`/api/users/${id}`, { role: 'senior' });
     expect(changed.body.data).toMatchObject({ role: 'senior', enabled: true });
-    const list = await admin.request('GET', '/api/users?sort=username');
+    const list = await admin.get('/api/users?sort=username');
     expect(list.body.meta.total).toBeGreaterThan(0);
     for (const { text } of [made, changed, list]) expect(text).not.toMatch(/argon|hash|password/i);
-    const gone = await admin.request('DELETE', `/api/users/${id}`);
+    const gone = await admin.delete(`/api/users/${id}`);
     expect(gone.body).toEqual({ data: { id, deleted: true } });
     for (const [method, body] of [['GET'], ['PUT', { role: 'viewer' }], ['DELETE']] as const) {
       const answer = await admin.request(method, `/api/users/${id}`, body && { body });
@@ -50,9 +43,10 @@ describe('the users API', () => {
     expect((await create({ username: 'j.doe', password: PASSWORD, role: 'viewer' })).status).toBe(
       409,
     );
-    const [row] = await app.nest
-      .get(DataSource)
-      .query<{ password_hash: string | null }[]>('select * from users where id = $1', [id]);
+    const [row] = await app.sql<{ password_hash: string | null }[]>(
+      'select * from users where id = $1',
+      [id],
+    );
     expect(row!.password_hash).toBeNull();
   });
 
@@ -67,19 +61,12 @@ describe('the users API', () => {
   });
 
   describe('with admins', () => {
-    const query = (text: string, values: unknown[] = []) =>
-      app.nest.get(DataSource).query(text, values);
+    const query = (text: string, values: unknown[] = []) => app.sql(text, values);
 
     it.each<[string, (client: ApiClient, id: string) => ReturnType<ApiClient['request']>]>([
-      [
-        'demoted',
-        (client, id) => client.request('PUT', `/api/users/${id}`, { body: { role: 'manager' } }),
-      ],
-      [
-        'disabled',
-        (client, id) => client.request('PUT', `/api/users/${id}`, { body: { enabled: false } }),
-      ],
-      ['deleted', (client, id) => client.request('DELETE', `/api/users/${id}`)],
+      ['demoted', (client, id) => client.put(`/api/users/${id}`, { role: 'manager' })],
+      ['disabled', (client, id) => client.put(`/api/users/${id}`, { enabled: false })],
+      ['deleted', (client, id) => client.delete(`/api/users/${id}`)],
     ])('leaves one admin when all are %s at once on two replicas', async (_, remove) => {
       const other = await as(replica, 'admin');
       for (let round = 0; round < 2; round += 1) {
@@ -102,7 +89,7 @@ describe('the users API', () => {
     it('changes the password of the last admin, but not the role', async () => {
       await query(`update users set role = 'viewer' where role = 'admin'`);
       const last = await makeUser(app, 'admin');
-      const put = (body: object) => admin.request('PUT', `/api/users/${last.id}`, { body });
+      const put = (body: object) => admin.put(`/api/users/${last.id}`, body);
       expect((await put({ password: PASSWORD })).status).toBe(200);
       expect((await put({ role: 'admin', enabled: true })).status).toBe(200);
       expect((await put({ role: 'viewer', enabled: true })).status).toBe(409);
@@ -112,7 +99,7 @@ describe('the users API', () => {
 
 describe('the API keys', () => {
   const create = async (body: object) => {
-    const answer = await admin.request('POST', '/api/api-keys', { body });
+    const answer = await admin.post('/api/api-keys', body);
     expect(answer.status).toBe(201);
     return answer.body.data as { id: string; key: string; prefix: string };
   };
@@ -121,17 +108,20 @@ describe('the API keys', () => {
     (await where.request('GET', '/api/api-keys', bearer(key))).status;
 
   it('shows the key once, and stores only its hash', async () => {
-    const answer = await admin.request('POST', '/api/api-keys', {
-      body: { name: 'once', role: 'admin', expires_in_days: 30, limits: { read: 5, triage: 0 } },
+    const answer = await admin.post('/api/api-keys', {
+      name: 'once',
+      role: 'admin',
+      expires_in_days: 30,
+      limits: { read: 5, triage: 0 },
     });
     const { key, prefix, expires_at, limits } = answer.body.data;
     expect(key).toMatch(/^its_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}$/);
     expect(key).toContain(`its_${prefix}_`);
     expect(Math.round((Date.parse(expires_at) - Date.now()) / 86_400_000)).toBe(30);
     expect(limits).toEqual({ read: 5, triage: 0 });
-    const list = await admin.request('GET', '/api/api-keys?sort=name');
-    const dump = JSON.stringify(await app.nest.get(DataSource).query('select * from api_keys'));
-    const audit = JSON.stringify(await app.nest.get(DataSource).query('select * from audit_log'));
+    const list = await admin.get('/api/api-keys?sort=name');
+    const dump = JSON.stringify(await app.sql('select * from api_keys'));
+    const audit = JSON.stringify(await app.sql('select * from audit_log'));
     for (const text of [list.text, dump, audit]) {
       expect(text).toContain(prefix);
       expect(text).not.toContain(key.slice(13));
@@ -142,7 +132,7 @@ describe('the API keys', () => {
     const { id, key } = await create({ name: 'busy', role: 'admin' });
     const replicas = [app, replica];
     for (const where of replicas) expect(await statusOn(where, key)).toBe(200);
-    const answer = await admin.request('DELETE', `/api/api-keys/${id}`);
+    const answer = await admin.delete(`/api/api-keys/${id}`);
     expect(answer.body).toEqual({ data: { id, deleted: true } });
     for (const where of replicas) {
       await eventually(async () => (await statusOn(where, key)) === 401);
@@ -153,18 +143,16 @@ describe('the API keys', () => {
     const { id } = await create({ name: 'unique', role: 'viewer' });
     const again = { body: { name: 'unique', role: 'viewer' } };
     expect((await admin.request('POST', '/api/api-keys', again)).body.error.code).toBe('conflict');
-    await admin.request('DELETE', `/api/api-keys/${id}`);
+    await admin.delete(`/api/api-keys/${id}`);
     expect((await admin.request('POST', '/api/api-keys', again)).status).toBe(409);
-    expect((await admin.request('DELETE', `/api/api-keys/${id}`)).status).toBe(404);
+    expect((await admin.delete(`/api/api-keys/${id}`)).status).toBe(404);
   });
 
   it('gives a name to one of many simultaneous requests', async () => {
     const other = await as(replica, 'admin');
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
-        (index % 2 ? admin : other).request('POST', '/api/api-keys', {
-          body: { name: 'contested', role: 'viewer' },
-        }),
+        (index % 2 ? admin : other).post('/api/api-keys', { name: 'contested', role: 'viewer' }),
       ),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(11).fill(409)]);
@@ -175,17 +163,17 @@ describe('the API keys', () => {
     [{ name: 'r2', role: 'viewer', expires_in_days: 0 }, 'expires_in_days'],
     [{ name: 'r7', role: 'viewer', prefix: 'AAAAAAAA' }, 'prefix'],
   ])('answers 422 to a new key with %j and names the field %s', async (body, field) => {
-    const answer = await admin.request('POST', '/api/api-keys', { body });
+    const answer = await admin.post('/api/api-keys', body);
     expect(answer.status).toBe(422);
     expect(answer.body.error.details.errors[0].field).toBe(field);
   });
 
   it('records the last use', async () => {
     const { client, id } = await makeKey(app, 'admin');
-    await client.request('GET', '/api/api-keys');
+    await client.get('/api/api-keys');
     const sql = 'select last_used_at from api_keys where id = $1';
     await eventually(
-      () => app.nest.get(DataSource).query<{ last_used_at: Date | null }[]>(sql, [id]),
+      () => app.sql<{ last_used_at: Date | null }[]>(sql, [id]),
       ([row]) => row!.last_used_at !== null,
     );
   });

@@ -3,6 +3,7 @@ import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { asTheGuardSaw } from '../support/as-the-guard-saw.js';
 import { logIn, makeKey, makeUser } from '../support/principals.js';
+import { useStarted } from '../support/use-started.js';
 
 interface Ending {
   readonly of: 'key' | 'session';
@@ -39,12 +40,8 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
 };
 
 describe('Authority that ended between the guard and the transaction', () => {
-  let world: ActionWorld;
+  const world = useStarted(() => ActionWorld.start());
 
-  beforeAll(async () => {
-    world = await ActionWorld.start();
-  });
-  afterAll(() => world?.close());
   afterEach(() => jest.restoreAllMocks());
 
   /** An admin whom the guards let in from now on, though the credential has ended. */
@@ -76,7 +73,7 @@ describe('Authority that ended between the guard and the transaction', () => {
     const post =
       (path: string, body: object, headers = {}) =>
       () =>
-        client.request('POST', path, { body, headers });
+        client.post(path, body, headers);
     const attempts: Readonly<Record<string, () => Promise<Answer>>> = {
       approve: post(`/api/actions/${waiting}/approve`, {}),
       reject: post(`/api/actions/${waiting}/reject`, { reason: 'no' }),
@@ -91,8 +88,7 @@ describe('Authority that ended between the guard and the transaction', () => {
         password: 'a long enough password',
         role: 'viewer',
       }),
-      'change a user': () =>
-        client.request('PUT', `/api/users/${other}`, { body: { role: 'admin' } }),
+      'change a user': () => client.put(`/api/users/${other}`, { role: 'admin' }),
     };
     const audited = () =>
       counted('audit_log where actor = $1 and action not like $2', [name, 'auth.%']);
@@ -122,9 +118,7 @@ describe('Authority that ended between the guard and the transaction', () => {
       const clients = Array.from({ length: 24 }, (__, at) =>
         at % 3 === 2 ? client : world.clients.analyst,
       );
-      const answers = await Promise.all(
-        clients.map((by) => by.request('POST', '/api/incidents', { body: incident })),
-      );
+      const answers = await Promise.all(clients.map((by) => by.post('/api/incidents', incident)));
       const expected = clients.map((by) => (by === client ? ending.status : 201));
       expect(answers.map(({ status }) => status)).toEqual(expected);
       expect(await counted('incidents where created_by = $1', [name])).toBe(0);
@@ -143,7 +137,7 @@ describe('Authority that ended between the guard and the transaction', () => {
     ] as const;
     const answers = [];
     for (const [path, body] of attempts) {
-      answers.push((await client.request('POST', path, { body })).body.error);
+      answers.push((await client.post(path, body)).body.error);
     }
     const refusal = { required_level: 'senior', your_level: 'analyst' };
     expect(answers).toMatchObject([refusal, refusal, refusal]);

@@ -36,8 +36,8 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   vendor.forget();
-  const { body } = await admin.request('GET', '/api/connectors?per_page=100');
-  for (const { id } of body.data) await admin.request('DELETE', `/api/connectors/${id}`);
+  const { body } = await admin.get('/api/connectors?per_page=100');
+  for (const { id } of body.data) await admin.delete(`/api/connectors/${id}`);
 });
 afterAll(() => vendor?.stop());
 
@@ -56,7 +56,7 @@ describe('/api/connectors', () => {
     },
     ...more,
   });
-  const create = (body: object) => admin.request('POST', '/api/connectors', { body });
+  const create = (body: object) => admin.post('/api/connectors', body);
   const provider = (type: 'block_ip' | 'isolate_host') =>
     app.nest.get(ConnectorRegistry).providerOf(type);
   const block = async () =>
@@ -88,42 +88,38 @@ describe('/api/connectors', () => {
     // Its regular check may have come in between.
     const check = { status: 0, last_checked_at: 0, latency_ms: 0, message: 0 };
     const unchecked = (connector: object) => ({ ...connector, ...check });
-    const got = await viewer.request('GET', `/api/connectors/${id}`);
+    const got = await viewer.get(`/api/connectors/${id}`);
     expect(unchecked(got.body.data)).toEqual(unchecked(made.body.data));
-    const list = await viewer.request('GET', '/api/connectors');
+    const list = await viewer.get('/api/connectors');
     expect(list.body).toEqual({
       data: [expect.objectContaining({ id })],
       meta: { page: 1, per_page: 20, total: 1 },
     });
     expect(unchecked(list.body.data[0])).toEqual(unchecked(made.body.data));
 
-    const changed = await admin.request('PUT', `/api/connectors/${id}`, {
-      body: { enabled: false, priority: 5 },
-    });
+    const changed = await admin.put(`/api/connectors/${id}`, { enabled: false, priority: 5 });
     expect(changed.body.data).toMatchObject({ enabled: false, priority: 5, status: 'disabled' });
     expect(changed.body.data.config).toEqual(made.body.data.config);
 
-    expect((await admin.request('DELETE', `/api/connectors/${id}`)).body.data).toEqual({
+    expect((await admin.delete(`/api/connectors/${id}`)).body.data).toEqual({
       id,
       deleted: true,
     });
-    expect((await viewer.request('GET', `/api/connectors/${id}`)).status).toBe(404);
+    expect((await viewer.get(`/api/connectors/${id}`)).status).toBe(404);
     expect((await create({ ...http(), name: body.name })).status).toBe(201);
   });
 
   it('shows secrets in no answer, audit record or database column', async () => {
     const { id } = (await create(http())).body.data;
-    await admin.request('PUT', `/api/connectors/${id}`, {
-      body: { config: { secrets: { token: `${TOKEN}-2` } } },
-    });
-    await admin.request('POST', `/api/connectors/${id}/test`);
+    await admin.put(`/api/connectors/${id}`, { config: { secrets: { token: `${TOKEN}-2` } } });
+    await admin.post(`/api/connectors/${id}/test`);
     const seen = await Promise.all(
       [
         '/api/connectors',
         `/api/connectors/${id}`,
         '/api/connectors/health',
         '/api/audit?per_page=100',
-      ].map(async (path) => (await admin.request('GET', path)).text),
+      ].map(async (path) => (await admin.get(path)).text),
     );
     const dataSource = app.nest.get(DataSource);
     seen.push(JSON.stringify(await dataSource.query('select * from connectors')));
@@ -134,8 +130,7 @@ describe('/api/connectors', () => {
 
   it('changes the given fields and keeps the rest, including secrets', async () => {
     const { id } = (await create(http())).body.data;
-    const put = (config: object) =>
-      admin.request('PUT', `/api/connectors/${id}`, { body: { config } });
+    const put = (config: object) => admin.put(`/api/connectors/${id}`, { config });
     const more = await put({ secrets: { other: 'another secret' } });
     expect(more.body.data.secrets_set).toEqual([
       'headers.authorization',
@@ -162,23 +157,23 @@ describe('/api/connectors', () => {
     expect(statuses).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
     const { id } = (await create(http())).body.data;
     const { name } = body;
-    const renamed = await admin.request('PUT', `/api/connectors/${id}`, { body: { name } });
+    const renamed = await admin.put(`/api/connectors/${id}`, { name });
     expect(renamed.body.error.code).toBe('conflict');
   });
 
   it('tests a connector, answers 200 either way, and records the result', async () => {
     const { id } = (await create(http())).body.data;
-    const test = () => admin.request('POST', `/api/connectors/${id}/test`);
+    const test = () => admin.post(`/api/connectors/${id}/test`);
     expect((await test()).body.data).toMatchObject({ success: true });
-    expect((await viewer.request('GET', `/api/connectors/${id}`)).body.data).toMatchObject({
+    expect((await viewer.get(`/api/connectors/${id}`)).body.data).toMatchObject({
       status: 'healthy',
       last_checked_at: expect.any(String),
     });
     vendor.behave('error-500');
     expect(await test()).toMatchObject({ status: 200, body: { data: { success: false } } });
-    const { body } = await viewer.request('GET', '/api/connectors/health');
+    const { body } = await viewer.get('/api/connectors/health');
     expect(body.data).toMatchObject([{ id, type: 'http', status: 'unhealthy' }]);
-    expect((await admin.request('POST', '/api/connectors/nothing/test')).status).toBe(404);
+    expect((await admin.post('/api/connectors/nothing/test')).status).toBe(404);
   });
 
   it('records one event when a connector becomes unhealthy', async () => {
@@ -204,7 +199,7 @@ describe('/api/connectors', () => {
           .map(([, message]: unknown[]) => message),
       );
     expect(told()).toEqual([['A connector is unhealthy'], []]);
-    const metrics = await app.request('GET', '/metrics');
+    const metrics = await app.get('/metrics');
     expect(metrics.text).toContain(`connector_up{connector="${connector}"} 0`);
 
     vendor.forget();
@@ -219,9 +214,8 @@ describe('/api/connectors', () => {
     const { id } = (await create(http())).body.data;
     const checks = app.nest.get(ConnectorChecks);
     const record = jest.spyOn(app.nest.get(DomainEvents), 'record');
-    const enable = (enabled: boolean) =>
-      admin.request('PUT', `/api/connectors/${id}`, { body: { enabled } });
-    const test = () => admin.request('POST', `/api/connectors/${id}/test`);
+    const enable = (enabled: boolean) => admin.put(`/api/connectors/${id}`, { enabled });
+    const test = () => admin.post(`/api/connectors/${id}/test`);
     vendor.behave('error-500');
     await test();
     await enable(false);
@@ -229,8 +223,7 @@ describe('/api/connectors', () => {
     await test();
     expect(record.mock.calls.map(([, event]) => event?.type)).toEqual(['connector.unhealthy']);
     await enable(true);
-    const body = { config: { headers: { 'x-team': 'two' } } };
-    await admin.request('PUT', `/api/connectors/${id}`, { body });
+    await admin.put(`/api/connectors/${id}`, { config: { headers: { 'x-team': 'two' } } });
     await Promise.all([test(), test(), checks.checkAll()]);
     expect(record.mock.lastCall![1]).toMatchObject({
       subject: { type: 'connector', id },
@@ -257,12 +250,12 @@ describe('/api/connectors', () => {
     };
     try {
       expect(await checkAt(Date.now())).toBe(1);
-      const shown = await viewer.request('GET', `/api/connectors/${id}`);
+      const shown = await viewer.get(`/api/connectors/${id}`);
       const checked = Date.parse(shown.body.data.last_checked_at);
       expect(await checkAt(checked + hour - 1)).toBe(0);
       expect(await checkAt(checked + hour)).toBe(1);
       // Somebody who asks is answered at any time.
-      await admin.request('POST', `/api/connectors/${id}/test`);
+      await admin.post(`/api/connectors/${id}/test`);
       expect(vendor.requests).toHaveLength(3);
     } finally {
       rest.restore();
@@ -287,7 +280,7 @@ describe('/api/connectors', () => {
         },
       ]);
     }
-    const { body } = await viewer.request('GET', `/api/connectors/${id}`);
+    const { body } = await viewer.get(`/api/connectors/${id}`);
     expect(body.data.config.base_url).toBe(vendor.url);
   });
 
@@ -298,7 +291,7 @@ describe('/api/connectors', () => {
       await create(http({ name: 'c', priority: 9 }));
       expect((await provider('block_ip'))!.identity.name).toBe('a');
       const { id } = (await provider('block_ip'))!.identity;
-      await admin.request('PUT', `/api/connectors/${id}`, { body: { enabled: false } });
+      await admin.put(`/api/connectors/${id}`, { enabled: false });
       expect((await provider('block_ip'))!.identity.name).toBe('b');
       expect(await provider('isolate_host')).toBeUndefined();
     });
@@ -312,9 +305,9 @@ describe('/api/connectors', () => {
       expect(await provider('isolate_host')).toBeUndefined();
       expect([...(await app.nest.get(ConnectorRegistry).availableTypes())]).toEqual(['block_ip']);
 
-      await admin.request('PUT', `/api/connectors/${id}`, { body: { enabled: false } });
+      await admin.put(`/api/connectors/${id}`, { enabled: false });
       expect(await provider('block_ip')).toBeUndefined();
-      await admin.request('DELETE', `/api/connectors/${id}`);
+      await admin.delete(`/api/connectors/${id}`);
       expect((await provider('block_ip'))!.identity.type).toBe('sandbox');
     });
   });
@@ -322,11 +315,10 @@ describe('/api/connectors', () => {
   it('reports that the sandbox stands by, and that no connector provides actions', async () => {
     await create({ name: 'sandbox', type: 'sandbox', config: {} });
     const health = async () => {
-      const { data } = (await viewer.request('GET', '/api/connectors/health')).body;
+      const { data } = (await viewer.get('/api/connectors/health')).body;
       return data.find(({ type }: { type: string }) => type === 'sandbox');
     };
-    const component = async () =>
-      (await viewer.request('GET', '/health/detailed')).body.components.connectors;
+    const component = async () => (await viewer.get('/health/detailed')).body.components.connectors;
     const up = async () =>
       samplesWith(await scrape(app), 'connector_up', { connector: 'sandbox' }).length === 1;
     await app.nest.get(ConnectorChecks).checkAll();
@@ -335,7 +327,7 @@ describe('/api/connectors', () => {
     await eventually(up, (is) => is);
 
     const { id } = (await create(http())).body.data;
-    await admin.request('PUT', `/api/connectors/${id}`, { body: { enabled: false } });
+    await admin.put(`/api/connectors/${id}`, { enabled: false });
     await app.nest.get(ConnectorChecks).checkAll();
     expect(await health()).toMatchObject({
       status: 'disabled',
@@ -355,10 +347,10 @@ describe('/api/connectors', () => {
     await dataSource.query('delete from connectors');
     const seed = app.nest.get(DefaultSandbox);
     await seed.createOnFirstStart();
-    const [{ id }] = (await viewer.request('GET', '/api/connectors')).body.data;
-    await admin.request('DELETE', `/api/connectors/${id}`);
+    const [{ id }] = (await viewer.get('/api/connectors')).body.data;
+    await admin.delete(`/api/connectors/${id}`);
     await seed.createOnFirstStart();
-    expect((await viewer.request('GET', '/api/connectors')).body.meta.total).toBe(0);
+    expect((await viewer.get('/api/connectors')).body.meta.total).toBe(0);
   });
 });
 
@@ -373,15 +365,17 @@ describe('The secrets of a connector', () => {
     ...more,
   });
   const create = (more: object = {}) =>
-    admin.request('POST', '/api/connectors', {
-      body: { name: `firewall ${(names += 1)}`, type: 'http', config: config(more) },
+    admin.post('/api/connectors', {
+      name: `firewall ${(names += 1)}`,
+      type: 'http',
+      config: config(more),
     });
   const created = async (more: object = {}): Promise<string> => (await create(more)).body.data.id;
   const put = (id: string, change: object) =>
-    admin.request('PUT', `/api/connectors/${id}`, { body: { config: change } });
-  const test = (id: string) => admin.request('POST', `/api/connectors/${id}/test`);
+    admin.put(`/api/connectors/${id}`, { config: change });
+  const test = (id: string) => admin.post(`/api/connectors/${id}/test`);
   const audit = async () =>
-    (await admin.request('GET', '/api/audit?action=connector.updated&per_page=1')).body.data[0];
+    (await admin.get('/api/audit?action=connector.updated&per_page=1')).body.data[0];
 
   beforeAll(async () => {
     elsewhere = await FakeVendor.start();
@@ -418,17 +412,15 @@ describe('The secrets of a connector', () => {
 
   it('are not sent over plain http if the address was changed in the database', async () => {
     const id = await created({ base_url: 'https://vendor.example.com' });
-    await app.nest
-      .get(DataSource)
-      .query(
-        `update connectors set config = config || '{"base_url": "http://vendor.example.com"}', version = version + 1 where id = $1`,
-        [id],
-      );
+    await app.sql(
+      `update connectors set config = config || '{"base_url": "http://vendor.example.com"}', version = version + 1 where id = $1`,
+      [id],
+    );
     expect((await test(id)).body.data).toMatchObject({
       success: false,
       message: expect.stringContaining('must be an https address'),
     });
-    expect((await viewer.request('GET', `/api/connectors/${id}`)).status).toBe(200);
+    expect((await viewer.get(`/api/connectors/${id}`)).status).toBe(200);
   });
 
   describe('that a vendor echoes', () => {
@@ -446,27 +438,25 @@ describe('The secrets of a connector', () => {
     ];
 
     const block = async (): Promise<string> => {
-      const answer = await admin.request('POST', '/api/actions/execute', {
-        body: { action: 'block_domain', parameters: { domain: 'bad.example', reason: 'test' } },
+      const answer = await admin.post('/api/actions/execute', {
+        action: 'block_domain',
+        parameters: { domain: 'bad.example', reason: 'test' },
       });
       const id: string = answer.body.data.action_id;
       if (answer.status === 202) {
-        await admin.request('POST', `/api/actions/${id}/approve`, { body: {} });
+        await admin.post(`/api/actions/${id}/approve`, {});
       }
       return id;
     };
     /** All that anybody can read of an action, as JSON and with its escapes read. */
     const readable = async (id: string): Promise<string> => {
       const paths = [`/api/actions/${id}`, '/api/actions?per_page=2', '/api/connectors/health'];
-      const texts = await Promise.all(
-        paths.map(async (path) => (await viewer.request('GET', path)).text),
+      const texts = await Promise.all(paths.map(async (path) => (await viewer.get(path)).text));
+      texts.push((await admin.get('/api/audit?per_page=5')).text);
+      const rows = await app.sql(
+        'select to_jsonb(a) as action from actions a where id::text = $1',
+        [id.replace(/^act-/, '')],
       );
-      texts.push((await admin.request('GET', '/api/audit?per_page=5')).text);
-      const rows = await app.nest
-        .get(DataSource)
-        .query('select to_jsonb(a) as action from actions a where id::text = $1', [
-          id.replace(/^act-/, ''),
-        ]);
       return [...texts, JSON.stringify(rows)]
         .map((text) => text + text.replaceAll('\\\\', '\\'))
         .join('\n');

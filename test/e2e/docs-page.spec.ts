@@ -12,8 +12,7 @@ describe('the page of Swagger UI', () => {
   let headers: Record<string, string>;
 
   beforeAll(async () => {
-    const body = { username: 'admin', password: PASSWORD };
-    const login = await app.request('POST', '/login', { body });
+    const login = await app.post('/login', { username: 'admin', password: PASSWORD });
     headers = { cookie: String(login.headers['set-cookie']).split(';')[0]! };
   });
 
@@ -26,7 +25,7 @@ describe('the page of Swagger UI', () => {
   });
 
   const filesOfThePage = async () => {
-    const page = await app.request('GET', '/docs', { headers });
+    const page = await app.get('/docs', headers);
     return [...page.text.matchAll(/(?:src|href)="(\/docs\/(?!guides)[^"]+)"/g)].map(
       ([, file]) => file!,
     );
@@ -38,35 +37,35 @@ describe('the page of Swagger UI', () => {
       ...['swagger-ui.css', 'page.css', 'swagger-ui-bundle.js', 'start.mjs'],
     ]);
     for (const file of files) {
-      expect((await app.request('GET', file, { headers })).status).toBe(200);
+      expect((await app.get(file, headers)).status).toBe(200);
     }
   });
 
   it('shows the guides to people who have logged in, and leads others to the login', async () => {
-    const guide = await app.request('GET', '/docs/guides/api', { headers });
+    const guide = await app.get('/docs/guides/api', headers);
     expect([guide.status, guide.headers['content-type']]).toEqual([
       200,
       'text/html; charset=utf-8',
     ]);
     expect(guide.headers['content-security-policy']).toContain("default-src 'none'");
     expect(guide.text).toContain('id="idempotency"');
-    const stranger = await app.request('GET', '/docs/guides/api');
+    const stranger = await app.get('/docs/guides/api');
     expect([stranger.status, stranger.headers['location']]).toEqual([
       303,
       '/login?next=/docs/guides/api',
     ]);
     for (const name of ['none', '..%2FREADME', 'adr%2F0001-toolchain']) {
-      expect((await app.request('GET', `/docs/guides/${name}`, { headers })).status).toBe(404);
+      expect((await app.get(`/docs/guides/${name}`, headers)).status).toBe(404);
     }
   });
 
   it('has what its scripts import beside them', async () => {
     const [start] = (await filesOfThePage()).slice(-1);
-    const { text } = await app.request('GET', start!, { headers });
+    const { text } = await app.get(start!, headers);
     const imported = [...text.matchAll(/from '\.\/(\w+\.mjs)'/g)].map(([, name]) => name!);
     expect(imported.length).toBeGreaterThan(2);
     for (const name of imported) {
-      const file = await app.request('GET', start!.replace('start.mjs', name), { headers });
+      const file = await app.get(start!.replace('start.mjs', name), headers);
       expect([name, file.status]).toEqual([name, 200]);
       expect(file.headers['content-type']).toContain('javascript');
     }
@@ -74,15 +73,15 @@ describe('the page of Swagger UI', () => {
 
   it('lets only browsers cache its files, and revalidates those of another version', async () => {
     const [file] = await filesOfThePage();
-    const { headers: own } = await app.request('GET', file!, { headers });
+    const { headers: own } = await app.get(file!, headers);
     expect(own['cache-control']).toBe('private, max-age=31536000, immutable');
     const address = '/docs/another/page.css';
-    const answer = await app.request('GET', address, { headers });
+    const answer = await app.get(address, headers);
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'private, no-cache']);
     const asking = { ...headers, 'if-none-match': answer.headers['etag'] as string };
-    const again = await app.request('GET', address, { headers: asking });
+    const again = await app.get(address, asking);
     expect([again.status, again.text]).toEqual([304, '']);
-    const stranger = await app.request('GET', file!);
+    const stranger = await app.get(file!);
     expect([stranger.status, stranger.headers['location']]).toEqual([303, '/login?next=/docs']);
     expect(stranger.headers['cache-control']).toBe('no-store');
   });
@@ -91,7 +90,7 @@ describe('the page of Swagger UI', () => {
     const bundle = (await filesOfThePage()).find((file) => file.endsWith('bundle.js'))!;
     const bytesFor = async (encoding: string) => {
       const asking = { ...headers, 'accept-encoding': encoding };
-      const answer = await app.request('GET', bundle, { headers: asking });
+      const answer = await app.get(bundle, asking);
       expect(answer.headers['vary']).toBe('accept-encoding');
       return [answer.headers['content-encoding'], Number(answer.headers['content-length'])];
     };
@@ -103,29 +102,29 @@ describe('the page of Swagger UI', () => {
 
   it('redirects a stranger through the login to the linked page', async () => {
     const link = '/docs?action=act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
-    const answer = await app.request('GET', link);
+    const answer = await app.get(link);
     const location = String(answer.headers['location']);
     expect([answer.status, location]).toEqual([
       303,
       `/login?next=${link.replace('?', '%3F').replace('=', '%3D')}`,
     ]);
-    const form = await app.request('GET', location);
+    const form = await app.get(location);
     expect(form.text).toContain(`name="next" value="${link}"`);
-    expect((await app.request('GET', link, { headers })).status).toBe(200);
-    const { headers: sent } = await app.request('GET', '/docs?next=//evil.example');
+    expect((await app.get(link, headers)).status).toBe(200);
+    const { headers: sent } = await app.get('/docs?next=//evil.example');
     expect(sent['location']).toMatch(/^\/login\?next=\/docs(%[\w%.-]*)?$/);
   });
 
   it.each(['/docs/x/__proto__', '/docs/x/..%2fdocs-page.js', '/docs/start.mjs'])(
     'has no other files: %s',
     async (path) => {
-      const answer = await app.request('GET', path, { headers });
+      const answer = await app.get(path, headers);
       expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found']);
     },
   );
 
   it('says who reads it, in which role', async () => {
-    const { text } = await app.request('GET', '/docs', { headers });
+    const { text } = await app.get('/docs', headers);
     expect(text).toContain('logged in as <strong>admin</strong>, role <strong>admin</strong>');
     expect(docsPage({ name: '<b>&"x', role: 'senior' })).toContain(
       'logged in as <strong>&lt;b&gt;&amp;&quot;x</strong>, role <strong>senior</strong>',
@@ -134,7 +133,7 @@ describe('the page of Swagger UI', () => {
   });
 
   it('has a sign that every page shows, and that may be kept for a day', async () => {
-    const icon = await app.request('GET', '/favicon.ico');
+    const icon = await app.get('/favicon.ico');
     expect(icon.headers).toMatchObject({
       'content-type': 'image/svg+xml',
       'cache-control': 'public, max-age=86400',
@@ -161,7 +160,7 @@ describe('the root of the service', () => {
 
   it('tells programs what is where, without a key', async () => {
     for (const accept of ['*/*', 'application/json']) {
-      const answer = await app.request('GET', '/', { headers: { accept } });
+      const answer = await app.get('/', { accept });
       expect([answer.status, answer.body]).toEqual([200, index]);
       expect(answer.headers).toMatchObject({
         vary: 'Accept',

@@ -38,13 +38,10 @@ describe('health', () => {
   it.each(['/health/detailed', '/api/health/detailed'])(
     'shows every component at %s to authorised callers',
     async (path) => {
-      const stranger = await app.request('GET', path);
+      const stranger = await app.get(path);
       expect([stranger.status, stranger.body.error.code]).toEqual([401, 'unauthorized']);
       const viewer = await as(app, 'viewer');
-      for (const { body, status } of [
-        await app.request('GET', path, { headers: METRICS_KEY }),
-        await viewer.request('GET', path),
-      ]) {
+      for (const { body, status } of [await app.get(path, METRICS_KEY), await viewer.get(path)]) {
         expect(status).toBe(200);
         const names = ['database', 'llm', 'connectors', 'kill_switch', 'jobs', 'access'];
         expect(Object.keys(body.components)).toEqual(expect.arrayContaining(names));
@@ -60,12 +57,12 @@ describe('health', () => {
     components.register('llm', () => Promise.reject(new Error('the key sk-123 is wrong')));
     try {
       const { status, body, text } = await eventually(
-        () => app.request('GET', '/health/detailed', { headers: METRICS_KEY }),
+        () => app.get('/health/detailed', METRICS_KEY),
         (answer) => answer.body.components.llm.status === 'unhealthy',
       );
       expect([status, body.status]).toEqual([200, 'degraded']);
       expect(text).not.toContain('sk-123');
-      expect((await app.request('GET', '/ready')).status).toBe(200);
+      expect((await app.get('/ready')).status).toBe(200);
       let isAsked = false;
       components.register('llm', () => {
         isAsked = true;
@@ -73,7 +70,7 @@ describe('health', () => {
       });
       // An answer is shared for a moment by those who ask.
       const brief = await eventually(
-        () => app.request('GET', '/health'),
+        () => app.get('/health'),
         () => isAsked,
       );
       expect(brief.body.status).toBe('degraded');
@@ -105,14 +102,14 @@ describe('health', () => {
   it('is alive but not ready while it stops, and ends requests that wait for changes', async () => {
     const stopping = await startTestApp({ database: app.database });
     const viewer = await as(stopping, 'viewer');
-    const waiting = viewer.request('GET', '/api/incidents/changes?from=now&wait=30');
-    await viewer.request('GET', '/api/incidents/changes?from=now&wait=1');
+    const waiting = viewer.get('/api/incidents/changes?from=now&wait=30');
+    await viewer.get('/api/incidents/changes?from=now&wait=1');
     stopping.nest.get(Draining).begin();
     expect((await waiting).body.data.changes).toEqual([]);
     try {
-      const ready = await stopping.request('GET', '/ready');
+      const ready = await stopping.get('/ready');
       expect([ready.status, ready.body.checks]).toEqual([503, { service: 'stopping' }]);
-      expect((await stopping.request('GET', '/live')).status).toBe(200);
+      expect((await stopping.get('/live')).status).toBe(200);
     } finally {
       await stopping.close();
     }
@@ -133,7 +130,7 @@ afterAll(async () => {
 describe('health of a database that answers reads and refuses writes', () => {
   async function look() {
     const [ready, health, live] = await Promise.all(
-      ['/ready', '/health', '/live'].map((path) => app.request('GET', path)),
+      ['/ready', '/health', '/live'].map((path) => app.get(path)),
     );
     return {
       ready: [ready!.status, ready!.body.checks?.database],
@@ -152,7 +149,7 @@ describe('health of a database that answers reads and refuses writes', () => {
       // An answer is shared for a moment by those who ask.
       const seen = await eventually(look, (now) => isDeepStrictEqual(now, expected));
       expect(seen).toEqual(expected);
-      const { body } = await app.request('GET', '/health/detailed', { headers: METRICS_KEY });
+      const { body } = await app.get('/health/detailed', METRICS_KEY);
       expect(body.components.database.status).toBe('unhealthy');
     } finally {
       for (const statement of undo) await admin.query(statement);

@@ -33,7 +33,7 @@ describe('request bodies', () => {
     path: string,
     body: unknown,
     headers: Record<string, string | undefined> = JSON_TYPE,
-  ) => app.request('POST', path, { body, headers: { ...headers } });
+  ) => app.post(path, body, { ...headers });
   const codeOf = async (
     path: string,
     body: unknown,
@@ -76,8 +76,8 @@ describe('request bodies', () => {
         for (const body of [undefined, ''])
           expect((await post('/test-only/echo', body, { 'content-type': type })).status).toBe(200);
       const headers = JSON_TYPE;
-      expect((await app.request('DELETE', '/test-only/echo/1', { headers })).status).toBe(200);
-      expect((await app.request('PUT', '/test-only/echo/1', { headers })).status).toBe(200);
+      expect((await app.delete('/test-only/echo/1', headers)).status).toBe(200);
+      expect((await app.put('/test-only/echo/1', undefined, headers)).status).toBe(200);
     });
 
     it('ignores what comes with a GET', async () => {
@@ -129,9 +129,7 @@ describe('request bodies', () => {
       'refuses %s, which is no object, with 422',
       async (body) => {
         expect(await codeOf('/test-only/echo', body)).toEqual([422, 'validation_error']);
-        expect(
-          (await app.request('PUT', '/test-only/echo/1', { body, headers: JSON_TYPE })).status,
-        ).toBe(422);
+        expect((await app.put('/test-only/echo/1', body, JSON_TYPE)).status).toBe(422);
       },
     );
 
@@ -154,17 +152,16 @@ describe('request bodies', () => {
     });
 
     it('refuses fields of a handler that takes none', async () => {
-      const answer = await app.request('PUT', '/test-only/echo/1', { body: { a: 1 } });
+      const answer = await app.put('/test-only/echo/1', { a: 1 });
       expect([answer.status, answer.body.error.details.errors[0].field]).toEqual([422, 'a']);
-      expect((await app.request('PUT', '/test-only/echo/1', { body: {} })).status).toBe(200);
+      expect((await app.put('/test-only/echo/1', {})).status).toBe(200);
     });
 
     it('answers 400 and 415 before it checks the role, and 422 afterwards', async () => {
       const viewer = await as(app, 'viewer');
       const told = async (body: string, type = 'application/json', query = '') => {
         const headers = { 'content-type': type };
-        const path = `/test-only/forbidden${query}`;
-        const { error } = (await viewer.request('POST', path, { body, headers })).body;
+        const { error } = (await viewer.post(`/test-only/forbidden${query}`, body, headers)).body;
         return error?.code as unknown;
       };
       expect(await told('{')).toBe('bad_request');
@@ -307,7 +304,7 @@ describe('request bodies', () => {
       held.push(connection);
     };
     const statusOf = async (client: ApiClient, path: string, text = 'a') => {
-      const { status, headers } = await client.request('POST', path, { body: { text } });
+      const { status, headers } = await client.post(path, { text });
       if (status === 503) expect(headers['retry-after']).toBe('1');
       return status;
     };
@@ -377,7 +374,7 @@ describe('request bodies', () => {
         if (i % 2) connection.reset();
         else connection.close();
       }
-      expect((await app.request('GET', '/live')).status).toBe(200);
+      expect((await app.get('/live')).status).toBe(200);
     });
   });
 });

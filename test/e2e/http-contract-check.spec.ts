@@ -31,11 +31,11 @@ describe('a test app', () => {
   const app = useStarted(() => startTestApp({ modules: [WrongModule] }));
 
   it('fails on an answer that the contract does not have, also past the framework', async () => {
-    await expect(app.request('GET', '/test-only')).rejects.toThrow(
+    await expect(app.get('/test-only')).rejects.toThrow(
       /GET \/test-only broke the contract[^]*the document does not have/,
     );
     await (await fetch(`${app.url}/test-only/hijacked`)).text();
     expect(takeViolations().join('\n')).toMatch(/hijacked broke[^]*past Nest/);
-    expect((await app.request('GET', '/live')).status).toBe(200);
+    expect((await app.get('/live')).status).toBe(200);
   });
 });

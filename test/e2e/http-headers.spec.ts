@@ -45,7 +45,7 @@ describe('headers of every answer', () => {
   it.each(['/login', '/docs', '/docs/', '/docs/1/start.mjs', '/login?next=/docs'])(
     'allow no script but our own on %s',
     async (path) => {
-      const { headers } = await app.request('GET', path);
+      const { headers } = await app.get(path);
       const policy = headers['content-security-policy'];
       expect(policy).toContain("default-src 'none'");
       expect(policy).toMatch(/script-src 'self'(;|$)/);
@@ -57,7 +57,7 @@ describe('headers of every answer', () => {
   it.each(['/docsx', '/loginx', '/x/docs', '/live?/docs'])(
     'are not those of a page on %s',
     async (path) => {
-      const { headers } = await app.request('GET', path);
+      const { headers } = await app.get(path);
       expect(headers['content-security-policy']).toBe("default-src 'none'; frame-ancestors 'none'");
     },
   );
@@ -68,7 +68,7 @@ describe('headers of every answer', () => {
       async (id) => {
         const answer = await withHeader(`X-Request-Id: ${id}`);
         expect(answer.headers['x-request-id']).toBe(id);
-        const failed = await app.request('GET', '/nothing', { headers: { 'x-request-id': id } });
+        const failed = await app.get('/nothing', { 'x-request-id': id });
         expect(failed.body.error.request_id).toBe(id);
       },
     );
@@ -109,7 +109,7 @@ describe('behind a proxy', () => {
     const app =
       apps.get(trusted) ?? (await startTestApp({ ...modules, settings: { TRUST_PROXY: trusted } }));
     apps.set(trusted, app);
-    const answer = await app.request('GET', '/test-only/client', { headers });
+    const answer = await app.get('/test-only/client', headers);
     return { ...answer.body.data, hsts: answer.headers['strict-transport-security'] };
   };
   const OURS_AND_THIS = '10.0.0.0/8,127.0.0.1';

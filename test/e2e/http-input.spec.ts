@@ -9,7 +9,7 @@ import { useStarted } from '../support/use-started.js';
 const app = useStarted(() => startTestApp({ modules: [EchoModule], undocumented: ECHO_PATHS }));
 
 describe('query parameters', () => {
-  const get = (query: string) => app.request('GET', `/test-only/echo?${query}`);
+  const get = (query: string) => app.get(`/test-only/echo?${query}`);
 
   it.each<[string, object]>([
     ['page=2&kind=a', { page: 2, kind: 'a' }],
@@ -41,15 +41,15 @@ describe('query parameters', () => {
   });
 
   it('refuses parameters where none is declared, and ignores them for probes', async () => {
-    const answer = await app.request('PUT', '/test-only/echo/1?a=1');
+    const answer = await app.put('/test-only/echo/1?a=1');
     expect([answer.status, answer.body.error.details.errors[0].field]).toEqual([422, 'a']);
     for (const query of ['a=1', 'a=1&a=2', 'a=%00', 'a=%', '__proto__=1']) {
-      expect((await app.request('GET', `/live?${query}`)).status).toBe(200);
+      expect((await app.get(`/live?${query}`)).status).toBe(200);
     }
   });
 
   it('reveals nothing of an unexpected error', async () => {
-    const { status, body, text } = await app.request('GET', '/test-only/failing');
+    const { status, body, text } = await app.get('/test-only/failing');
     expect([status, body.error.code]).toEqual([500, 'internal_error']);
     expect(text).not.toMatch(/secret|deep|\.ts|at /);
   });
@@ -90,7 +90,7 @@ describe('methods and addresses', () => {
   });
 
   it('answers HEAD as GET, without the body', async () => {
-    const get = await app.request('GET', '/live');
+    const get = await app.get('/live');
     const head = await app.request('HEAD', '/live');
     expect(head.status).toBe(200);
     expect(head.text).toBe('');
@@ -117,9 +117,9 @@ describe('methods and addresses', () => {
     'answers like to an unknown id to the malformed id %s',
     async (id) => {
       const path = `/api/incidents/${id}`;
-      expect((await app.request('PUT', path)).status).toBe(401);
-      expect((await admin.request('PUT', path, { body: {} })).status).toBe(422);
-      const answer = await admin.request('PUT', path, { body: { severity: 'low' } });
+      expect((await app.put(path)).status).toBe(401);
+      expect((await admin.put(path, {})).status).toBe(422);
+      const answer = await admin.put(path, { severity: 'low' });
       expect([answer.status, answer.body.error.message]).toEqual([404, 'Incident not found.']);
     },
   );

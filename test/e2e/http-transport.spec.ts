@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
 import { packedAnswer } from '../support/raw-http.js';
@@ -21,7 +20,7 @@ describe('Answers on their way out', () => {
   });
 
   const create = async (path: string, body: object, headers: Record<string, string> = {}) => {
-    const answer = await admin.request('POST', path, { body, headers });
+    const answer = await admin.post(path, body, headers);
     expect([answer.status, answer.body.error]).toEqual([201, undefined]);
     return answer;
   };
@@ -39,7 +38,7 @@ describe('Answers on their way out', () => {
       ['/api/playbooks', { name: 'tagged', steps: [] }],
     ])('are 304 without a body if the caller has the version: %s', async (path, body) => {
       const address = `${path}/${(await create(path, body)).body.data.id}`;
-      const { etag } = (await admin.request('GET', address)).headers;
+      const { etag } = (await admin.get(address)).headers;
       for (const tag of [etag!, `W/${etag}`, `"other", ${etag}`, '*']) {
         for (const method of ['GET', 'HEAD']) {
           const answer = await read(address, tag, method);
@@ -54,11 +53,12 @@ describe('Answers on their way out', () => {
     it('are 200 again after a change', async () => {
       const { body } = await create('/api/incidents', INCIDENT);
       const address = `/api/incidents/${body.data.id}`;
-      const { etag } = (await admin.request('GET', address)).headers;
-      const changed = await admin.request('PUT', address, {
-        body: { severity: 'high' },
-        headers: { 'if-match': etag!, 'if-none-match': etag! },
-      });
+      const { etag } = (await admin.get(address)).headers;
+      const changed = await admin.put(
+        address,
+        { severity: 'high' },
+        { 'if-match': etag!, 'if-none-match': etag! },
+      );
       expect(changed.status).toBe(200);
       const again = await read(address, etag!);
       expect([again.status, again.body.data.severity]).toEqual([200, 'high']);
@@ -74,7 +74,7 @@ describe('Answers on their way out', () => {
       const headers = { 'idempotency-key': `located-${path}` };
       const answer = await create(path, body, headers);
       const { location } = answer.headers;
-      const read = await admin.request('GET', location!);
+      const read = await admin.get(location!);
       expect(read.status).toBe(200);
       const of = path === '/api/webhooks' ? 'source' : 'id';
       expect(read.body.data[of]).toBe(answer.body.data[of]);
@@ -88,7 +88,7 @@ describe('Answers on their way out', () => {
 
   describe('compressed', () => {
     const LIST = '/api/incidents?per_page=20';
-    const plain = async (path: string) => (await admin.request('GET', path)).text;
+    const plain = async (path: string) => (await admin.get(path)).text;
 
     it.each([
       ['br, gzip', 'br', brotliDecompressSync],
@@ -133,10 +133,11 @@ describe('Answers on their way out', () => {
     });
 
     it('leave answers to POST as they are, because these alone have secrets', async () => {
-      const answer = await admin.request('POST', '/api/api-keys', {
-        body: { name: 'secret', role: 'viewer' },
-        headers: { 'accept-encoding': 'br, gzip' },
-      });
+      const answer = await admin.post(
+        '/api/api-keys',
+        { name: 'secret', role: 'viewer' },
+        { 'accept-encoding': 'br, gzip' },
+      );
       expect([answer.status, answer.headers['content-encoding']]).toEqual([201, undefined]);
       expect(answer.body.data.key).toMatch(/^its_/);
     });
@@ -224,11 +225,11 @@ describe('null in a body', () => {
     ({ client: admin } = await makeKey(app, 'admin'));
   });
 
-  const put = (path: string, body: object) => admin.request('PUT', path, { body });
-  const read = async (path: string) => (await admin.request('GET', path)).body.data;
+  const put = (path: string, body: object) => admin.put(path, body);
+  const read = async (path: string) => (await admin.get(path)).body.data;
 
   const created = async ({ path, key = 'id', body, before }: (typeof RESOURCES)[number]) => {
-    const made = await admin.request('POST', path, { body });
+    const made = await admin.post(path, body);
     expect(made.status).toBe(201);
     const address = `${path}/${made.body.data[key]}`;
     if (before) expect((await put(address, before)).status).toBe(200);
@@ -285,7 +286,7 @@ describe('null in a body', () => {
     ],
   ])('is the default in a new resource: %s', async (path, name, given, unset, field) => {
     const valueOf = async (body: object) => {
-      const made = await admin.request('POST', path, { body: { ...given, ...body } });
+      const made = await admin.post(path, { ...given, ...body });
       expect(made.status).toBe(201);
       return made.body.data[field] as object;
     };
@@ -351,14 +352,14 @@ describe('lists that are sorted by several fields', () => {
       ...(many.length > 3 ? [many] : [[...many, first]]),
     ]) {
       const query = `sort=${encodeURIComponent(words.join(','))}`;
-      const { status, body } = await admin.request('GET', `${list.path}?${query}`);
+      const { status, body } = await admin.get(`${list.path}?${query}`);
       expect([words, status, body.error?.details?.errors?.[0]?.field]).toEqual([
         words,
         422,
         'sort',
       ]);
     }
-    const repeated = await admin.request('GET', `${list.path}?sort=${first}&sort=${reversed}`);
+    const repeated = await admin.get(`${list.path}?sort=${first}&sort=${reversed}`);
     expect(repeated.body.error.details.errors).toEqual([
       { field: 'sort', code: 'words', message: 'sort must name no field twice.' },
     ]);
@@ -367,11 +368,11 @@ describe('lists that are sorted by several fields', () => {
   it.each(SET_UP)('sort by the second field what is equal in the first: %s', async (...list) => {
     const [path, table, field, more] = list;
     for (const name of NAMES) {
-      const made = await admin.request('POST', path, { body: { [field]: name, ...more } });
+      const made = await admin.post(path, { [field]: name, ...more });
       expect([name, made.status]).toEqual([name, 201]);
     }
     // Two moments: that of three of them, and a later one.
-    await app.nest.get(DataSource).query(
+    await app.sql(
       `update ${table} set created_at = '2100-01-01T00:00:00Z'::timestamptz
           + (case when ${field} in ('alpha', 'echo') then 1 else 0 end) * interval '1 hour'
         where ${field} = any($1)`,
@@ -380,7 +381,7 @@ describe('lists that are sorted by several fields', () => {
     const sorted = async (sort: string) => {
       const pages: string[] = [];
       for (let page = 1; page <= 3; page += 1) {
-        const answer = await admin.request('GET', `${path}?sort=${sort}&per_page=2&page=${page}`);
+        const answer = await admin.get(`${path}?sort=${sort}&per_page=2&page=${page}`);
         expect(answer.status).toBe(200);
         pages.push(...answer.body.data.map((item: Record<string, string>) => item[field]));
       }
@@ -390,10 +391,7 @@ describe('lists that are sorted by several fields', () => {
     expect(await sorted(`-created_at,${field}`)).toEqual(inTime);
     const reversed = ['echo', 'alpha', 'delta', 'charlie', 'bravo'];
     expect(await sorted(`-created_at,-${field}`)).toEqual(reversed);
-    const repeated = await admin.request(
-      'GET',
-      `${path}?sort=-created_at&sort=${field}&per_page=5`,
-    );
+    const repeated = await admin.get(`${path}?sort=-created_at&sort=${field}&per_page=5`);
     expect(repeated.body.data.map((item: Record<string, string>) => item[field])).toEqual(inTime);
   });
 
@@ -403,7 +401,7 @@ describe('lists that are sorted by several fields', () => {
   ])('refuse two names of one field, as a field twice: %s by %s and %s', async (...list) => {
     const [path, name, other] = list;
     for (const sort of [`${name},${other}`, `-${other},${name}`, `${other},-${name}`]) {
-      const { status, body } = await admin.request('GET', `${path}?sort=${sort}`);
+      const { status, body } = await admin.get(`${path}?sort=${sort}`);
       expect([sort, status, body.error?.details.errors]).toEqual([
         sort,
         422,

@@ -59,10 +59,7 @@ describe('Idempotency-Key', () => {
   it('takes a body for the same when it says the same in other letters', async () => {
     const key = newKey();
     const send = (body: string) =>
-      ana.request('POST', '/notes', {
-        body,
-        headers: { 'idempotency-key': key, 'content-type': 'application/json' },
-      });
+      ana.post('/notes', body, { 'idempotency-key': key, 'content-type': 'application/json' });
     const first = await send('{"text":"caf\u00e9","ms":1}');
     const again = await send('{ "ms" : 1.0,\n "text": "caf\\u00e9" }');
     expect([first.status, again.status]).toEqual([201, 201]);
@@ -165,8 +162,7 @@ describe('Idempotency-Key', () => {
     ['too long', 'k'.repeat(256)],
     ['given twice', ['a', 'b']],
   ])('refuses a malformed key: %s', async (_, key) => {
-    const headers = { 'idempotency-key': key };
-    const answer = await ana.request('POST', '/notes', { body: { text: 'bad key' }, headers });
+    const answer = await ana.post('/notes', { text: 'bad key' }, { 'idempotency-key': key });
     expect(answer.status).toBe(400);
     expect(answer.body.error).toMatchObject({ code: 'bad_request' });
     expect(answer.body.error.message).toContain('Idempotency-Key');

@@ -1,13 +1,9 @@
 import { PARAMETERS } from '../support/actions/action-world.js';
 import type { ApiClient } from '../support/api-client.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
+import { useStarted } from '../support/use-started.js';
 
-let world: PlaybookWorld;
-
-beforeAll(async () => {
-  world = await PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules' });
-});
-afterAll(() => world?.close());
+const world = useStarted(() => PlaybookWorld.start({ TRIAGE_PROVIDER: 'rules' }));
 
 interface Shown {
   readonly id: string;
@@ -17,7 +13,7 @@ interface Shown {
 describe('the number of an incident', () => {
   const create = async (): Promise<Shown> => {
     const id = await world.incident();
-    const { body } = await world.clients.viewer.request('GET', `/api/incidents/${id}`);
+    const { body } = await world.clients.viewer.get(`/api/incidents/${id}`);
     return body.data as Shown;
   };
   const ask = (method: string, path: string, body?: object) =>
@@ -166,11 +162,11 @@ describe('the timeline of an incident', () => {
 
   const timeline = async (incidentId: string): Promise<Entry[]> => {
     const path = `/api/incidents/${incidentId}/timeline?per_page=100`;
-    return (await world.clients.viewer.request('GET', path)).body.data;
+    return (await world.clients.viewer.get(path)).body.data;
   };
   const last = async (incidentId: string): Promise<Entry> => (await timeline(incidentId)).at(-1)!;
   const post = (client: ApiClient, id: string, what: string, body: object) =>
-    client.request('POST', `/api/actions/${id}/${what}`, { body });
+    client.post(`/api/actions/${id}/${what}`, body);
   const isolation = async (incidentId: string, reason?: string): Promise<string> => {
     const parameters = { host_id: 'ws-042', reason };
     const answer = await world.actions.execute('isolate_host', { incidentId, parameters });

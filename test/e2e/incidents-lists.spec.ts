@@ -1,15 +1,9 @@
-import { DataSource } from 'typeorm';
 import { IncidentCounts } from '../../src/incidents/incident-list.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useReplicas } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
+const [app, other] = useReplicas();
 
 interface Item extends Record<string, string> {
   readonly id: string;
@@ -34,19 +28,19 @@ describe('GET /api/incidents', () => {
     viewer = await as(app, 'viewer');
     analyst = await as(app, 'analyst');
     for (const body of SPECIMENS) {
-      const { id } = (await analyst.request('POST', '/api/incidents', { body })).body.data;
-      made.push((await viewer.request('GET', `/api/incidents/${id}`)).body.data);
+      const { id } = (await analyst.post('/api/incidents', body)).body.data;
+      made.push((await viewer.get(`/api/incidents/${id}`)).body.data);
       await new Promise((resolve) => setTimeout(resolve, 3));
     }
     const change = (at: number, body: object) =>
-      analyst.request('PUT', `/api/incidents/${made[at]!.id}`, { body });
+      analyst.put(`/api/incidents/${made[at]!.id}`, body);
     await change(4, { status: 'triaged' });
     await change(1, { status: 'resolved' });
     await change(2, { verdict: { classification: 'benign' } });
   });
 
   const list = async (query: string) => {
-    const answer = await viewer.request('GET', `/api/incidents${query}`);
+    const answer = await viewer.get(`/api/incidents${query}`);
     expect(answer.status).toBe(200);
     return answer.body;
   };
@@ -112,7 +106,7 @@ describe('GET /api/incidents', () => {
     ]);
     expect(brackets.data).toEqual(plain.data);
     expect(one.data).toEqual((await list('?status=open')).data);
-    const refused = await viewer.request('GET', '/api/incidents?page[]=1');
+    const refused = await viewer.get('/api/incidents?page[]=1');
     expect(refused.body.error.details.errors[0].field).toBe('page[]');
   });
 
@@ -124,7 +118,7 @@ describe('GET /api/incidents', () => {
     ['source=%00', 'source'],
     ['colour=red', 'colour'],
   ])('refuses the query %s with 422, and names %s', async (query, field) => {
-    const answer = await viewer.request('GET', `/api/incidents?${query}`);
+    const answer = await viewer.get(`/api/incidents?${query}`);
     expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
     expect(answer.body.error.details.errors[0].field).toBe(field);
   });
@@ -133,29 +127,21 @@ describe('GET /api/incidents', () => {
 describe('incidents on several replicas', () => {
   const BODY = { incident_type: 'phishing', source: 'gateway' };
   const TYPES = ['phishing', 'malware', 'bec'];
-  let other: TestApp;
   let key: string;
   let client: ApiClient;
 
   beforeAll(async () => {
-    other = await startTestApp({ database: app.database });
     ({ key, client } = await makeKey(app, 'admin'));
-  });
-  afterAll(async () => {
-    await other?.close();
   });
 
   const onOther = () => other.client.with({ authorization: `Bearer ${key}` });
-  const create = (on: ApiClient, body: object = BODY) =>
-    on.request('POST', '/api/incidents', { body });
+  const create = (on: ApiClient, body: object = BODY) => on.post('/api/incidents', body);
   const total = async (query = ''): Promise<number> =>
-    (await client.request('GET', `/api/incidents?per_page=1${query}`)).body.meta.total;
+    (await client.get(`/api/incidents?per_page=1${query}`)).body.meta.total;
   const stored = async (where = 'true'): Promise<number> => {
-    const [{ n }] = await app.nest
-      .get(DataSource)
-      .query<[{ n: number }]>(
-        `select count(*)::int as n from incidents where deleted_at is null and ${where}`,
-      );
+    const [{ n }] = await app.sql<[{ n: number }]>(
+      `select count(*)::int as n from incidents where deleted_at is null and ${where}`,
+    );
     return n;
   };
 

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 type Shown = Record<string, string>;
 
 describe('incidents that are resolved', () => {
-  let app: TestApp;
+  const app = useStarted(() => startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } }));
   let viewer: ApiClient;
   let alice: ApiClient;
   let aliceName: string;
@@ -14,23 +15,21 @@ describe('incidents that are resolved', () => {
   let bobName: string;
 
   beforeAll(async () => {
-    app = await startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } });
     viewer = await as(app, 'viewer');
     ({ client: alice, name: aliceName } = await makeKey(app, 'analyst'));
     ({ client: bob, name: bobName } = await makeKey(app, 'analyst'));
   });
-  afterAll(() => app?.close());
 
   const create = async (fields: object = {}): Promise<Shown> => {
     const body = { incident_type: 'bec', source: 'gateway', ...fields };
-    return (await alice.request('POST', '/api/incidents', { body })).body.data;
+    return (await alice.post('/api/incidents', body)).body.data;
   };
   const put = (id: string, body: object, client = alice): Promise<Answer> =>
-    client.request('PUT', `/api/incidents/${id}`, { body });
+    client.put(`/api/incidents/${id}`, body);
   const read = async (id: string): Promise<Shown> =>
-    (await viewer.request('GET', `/api/incidents/${id}`)).body.data;
+    (await viewer.get(`/api/incidents/${id}`)).body.data;
   const timeline = async (id: string) =>
-    (await viewer.request('GET', `/api/incidents/${id}/timeline`)).body.data;
+    (await viewer.get(`/api/incidents/${id}/timeline`)).body.data;
 
   it('show resolved_at and resolved_by until they are reopened', async () => {
     const { id } = await create();
@@ -103,8 +102,8 @@ describe('incidents that are resolved', () => {
     const verdict = { classification: 'benign', reasoning: secret };
     await put(id!, { title: `Again ${secret}`, verdict, status: 'resolved', resolution: secret });
     const admin = await as(app, 'admin');
-    await admin.request('DELETE', `/api/incidents/${id}`);
-    const { body } = await admin.request('GET', `/api/audit?subject=incident:${id}&sort=at`);
+    await admin.delete(`/api/incidents/${id}`);
+    const { body } = await admin.get(`/api/audit?subject=incident:${id}&sort=at`);
     expect(JSON.stringify(body)).not.toContain('Jane');
     const updated = body.data.find(({ action }: Shown) => action === 'incident.updated');
     const sha256 = createHash('sha256').update(secret).digest('hex');
@@ -132,16 +131,14 @@ describe('incidents that are resolved', () => {
       });
     }
     expect(await read(id!)).toEqual(body.data);
-    const { headers } = await viewer.request('GET', `/api/incidents/${id}`);
-    const stale = await bob.request('PUT', `/api/incidents/${id}`, {
-      body: { status: 'open' },
-      headers: { 'if-match': '"1"' },
-    });
+    const { headers } = await viewer.get(`/api/incidents/${id}`);
+    const stale = await bob.put(`/api/incidents/${id}`, { status: 'open' }, { 'if-match': '"1"' });
     expect(stale.status).toBe(412);
-    const known = await bob.request('PUT', `/api/incidents/${id}`, {
-      body: { status: 'open' },
-      headers: { 'if-match': String(headers['etag']) },
-    });
+    const known = await bob.put(
+      `/api/incidents/${id}`,
+      { status: 'open' },
+      { 'if-match': String(headers['etag']) },
+    );
     expect([known.status, known.body.data.status]).toEqual([200, 'open']);
   });
 
@@ -149,7 +146,7 @@ describe('incidents that are resolved', () => {
     const { id } = await create();
     await put(id!, { status: 'resolved' });
     expect((await put(id!, { reopen: true }, bob)).body.data.status).toBe('open');
-    const run = await alice.request('POST', `/api/incidents/${id}/triage`, { body: {} });
+    const run = await alice.post(`/api/incidents/${id}/triage`, {});
     expect(run.status).toBe(200);
     await put(id!, { status: 'resolved' });
     const reopened = (await put(id!, { reopen: true, status: 'triaged' }, bob)).body.data;
@@ -192,7 +189,7 @@ describe('incidents that are resolved', () => {
     it('shows classification, resolved_at and resolved_by in lists while they apply', async () => {
       const { id } = await create({ source: 'shown-in-lists' });
       const line = async (): Promise<Shown> =>
-        (await viewer.request('GET', '/api/incidents?source=shown-in-lists')).body.data[0];
+        (await viewer.get('/api/incidents?source=shown-in-lists')).body.data[0];
       const optional = ['classification', 'resolved_at', 'resolved_by'];
       const untold = await line();
       for (const field of optional) expect(untold).not.toHaveProperty(field);
@@ -200,8 +197,7 @@ describe('incidents that are resolved', () => {
       const { resolved_at, resolved_by } = await read(id!);
       expect(resolved_by).toBe(aliceName);
       expect(await line()).toMatchObject({ classification: 'benign', resolved_at, resolved_by });
-      const verdict = { classification: 'suspicious' };
-      await put(id!, { status: 'open', reopen: true, verdict });
+      await put(id!, { status: 'open', reopen: true, verdict: { classification: 'suspicious' } });
       expect(await line()).toMatchObject({ status: 'open', classification: 'suspicious' });
       for (const field of ['resolved_at', 'resolved_by']) {
         expect(await line()).not.toHaveProperty(field);
@@ -213,7 +209,7 @@ describe('incidents that are resolved', () => {
       ['number=INC-2026-%D9%A0%D9%A0%D9%A4%D9%A2', 'number'],
       ['resolved_before=2026-02-30T00:00:00Z', 'resolved_before'],
     ])('refuses the query %s with 422', async (query, field) => {
-      const answer = await viewer.request('GET', `/api/incidents?${query}`);
+      const answer = await viewer.get(`/api/incidents?${query}`);
       expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
       expect(answer.body.error.details.errors[0].field).toBe(field);
     });

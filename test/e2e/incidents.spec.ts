@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { newId } from '../../src/platform/ids.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
+const app = useStarted(() => startTestApp());
 
 const MINIMAL = { incident_type: 'phishing', source: 'email-gateway' };
 
@@ -32,21 +29,18 @@ describe('incidents', () => {
   });
 
   const create = async (fields: object = {}): Promise<{ id: string } & Record<string, string>> => {
-    const answer = await analyst.request('POST', '/api/incidents', {
-      body: { ...MINIMAL, ...fields },
-    });
+    const answer = await analyst.post('/api/incidents', { ...MINIMAL, ...fields });
     expect(answer.status).toBe(201);
     return answer.body.data;
   };
-  const read = async (id: string) =>
-    (await viewer.request('GET', `/api/incidents/${id}`)).body.data;
+  const read = async (id: string) => (await viewer.get(`/api/incidents/${id}`)).body.data;
   const put = (id: string, body: unknown, headers = {}) =>
-    analyst.request('PUT', `/api/incidents/${id}`, { body, headers });
+    analyst.put(`/api/incidents/${id}`, body, headers);
 
   describe('create', () => {
     it('answers 201 with id, number, status and creation time, and nothing else', async () => {
       const before = Date.now();
-      const answer = await analyst.request('POST', '/api/incidents', { body: MINIMAL });
+      const answer = await analyst.post('/api/incidents', MINIMAL);
       expect(answer.status).toBe(201);
       const { id, incident_number, status, created_at } = answer.body.data;
       const fields = ['created_at', 'id', 'incident_number', 'status'];
@@ -81,7 +75,7 @@ describe('incidents', () => {
       [{ ...MINIMAL, incident_type: 7 }, ['incident_type']],
       [{ ...MINIMAL, id: newId() }, ['id']],
     ])('refuses the body %j with 422, and names the fields %j', async (body, fields) => {
-      const answer = await analyst.request('POST', '/api/incidents', { body });
+      const answer = await analyst.post('/api/incidents', body);
       expect([answer.status, answer.body.error.code]).toEqual([422, 'validation_error']);
       expect([...new Set(wrong(answer).map(({ field }) => field))].sort()).toEqual(fields);
     });
@@ -97,16 +91,14 @@ describe('incidents', () => {
         [{ message_id: 1 }, 'is_string'],
         [{ received_at: '2026-02-30T00:00:00Z' }, 'is_iso_8601'],
       ] as const) {
-        const body = { ...MINIMAL, raw_data };
-        const answer = await analyst.request('POST', '/api/incidents', { body });
+        const answer = await analyst.post('/api/incidents', { ...MINIMAL, raw_data });
         expect([answer.status, wrong(answer)[0]?.code]).toEqual([422, code]);
       }
     });
 
     const createRaw = (raw: string) =>
-      analyst.request('POST', '/api/incidents', {
-        body: `{"incident_type":"other","source":"x","raw_data":${raw}}`,
-        headers: { 'content-type': 'application/json' },
+      analyst.post('/api/incidents', `{"incident_type":"other","source":"x","raw_data":${raw}}`, {
+        'content-type': 'application/json',
       });
 
     it.each([
@@ -115,7 +107,7 @@ describe('incidents', () => {
     ])('keeps raw_data unchanged: %s', async (raw) => {
       const answer = await createRaw(raw);
       expect(answer.status).toBe(201);
-      const { text } = await viewer.request('GET', `/api/incidents/${answer.body.data.id}`);
+      const { text } = await viewer.get(`/api/incidents/${answer.body.data.id}`);
       expect(text).toContain(`"raw_data":${raw}`);
       expect({}).not.toHaveProperty('isAdmin');
     });
@@ -127,7 +119,7 @@ describe('incidents', () => {
 
     it('counts it in incidents_total, as `other` if its type is not documented', async () => {
       const counted = async (type: string) => {
-        const { text } = await app.request('GET', '/metrics');
+        const { text } = await app.get('/metrics');
         const line = new RegExp(
           `^incidents_total\\{type="${type}",severity="critical"\\} (.*)$`,
           'm',
@@ -214,23 +206,47 @@ describe('incidents', () => {
       const { id } = await create();
       await put(id, { severity: 'critical' });
       const resolved = (await put(id, { status: 'resolved', resolution: 'Blocked.' })).body.data;
-      await put(id, { recommended_actions: [] });
       const stale = await put(id, { severity: 'low' }, { 'if-match': '"2"' });
       expect(stale.body.error).toMatchObject({
         code: 'precondition_failed',
         details: {
           changed_by: resolved.resolved_by,
           fields: ['status', 'resolution'],
-          etag: '"4"',
+          etag: '"3"',
           current: { status: 'resolved', resolution: 'Blocked.' },
         },
       });
-      expect(stale.headers.etag).toBe('"4"');
+      expect(stale.headers.etag).toBe('"3"');
       expect(stale.body.error.details.changed_at).toBe((await read(id)).updated_at);
-      const removed = await admin.request('DELETE', `/api/incidents/${id}`, {
-        headers: { 'if-match': '"1"' },
-      });
+      const removed = await admin.delete(`/api/incidents/${id}`, { 'if-match': '"1"' });
       expect(removed.body.error.details.fields).toEqual(['severity', 'status', 'resolution']);
+    });
+
+    it('changes nothing if all given values are stored already', async () => {
+      const { id } = await create();
+      const values = {
+        title: 'Invoice',
+        severity: 'high',
+        status: 'resolved',
+        resolution: 'Blocked.',
+        verdict: { classification: 'benign', indicators: [{ type: 'ip', value: '203.0.113.9' }] },
+        recommended_actions: ['block_sender'],
+      };
+      const before = await put(id, values);
+      const records = async () => [
+        (await viewer.request('GET', `/api/incidents/${id}/timeline`)).body,
+        (await admin.request('GET', `/api/audit?subject=incident:${id}`)).body.meta,
+      ];
+      const recorded = await records();
+      const events = jest.spyOn(app.nest.get(DomainEvents), 'record');
+      for (const same of [values, { verdict: values.verdict }, { status: 'resolved' }]) {
+        const answer = await put(id, same, { 'if-match': '"2"' });
+        expect([answer.status, answer.headers.etag]).toEqual([200, '"2"']);
+        expect(answer.body).toEqual(before.body);
+      }
+      expect(await records()).toEqual(recorded);
+      expect(events).not.toHaveBeenCalled();
+      events.mockRestore();
     });
 
     it('lets one of two updates of the same version win', async () => {
@@ -250,10 +266,9 @@ describe('incidents', () => {
   describe('delete', () => {
     it('hides the incident everywhere, and keeps its audit trail', async () => {
       const { id } = await create({ source: 'to-be-deleted' });
-      const list = async () =>
-        (await viewer.request('GET', '/api/incidents?source=to-be-deleted')).body;
+      const list = async () => (await viewer.get('/api/incidents?source=to-be-deleted')).body;
       expect((await list()).meta.total).toBe(1);
-      const answer = await admin.request('DELETE', `/api/incidents/${id.toUpperCase()}`);
+      const answer = await admin.delete(`/api/incidents/${id.toUpperCase()}`);
       expect([answer.status, answer.body.data]).toEqual([200, { id, deleted: true }]);
       expect(await list()).toEqual({ data: [], meta: { page: 1, per_page: 20, total: 0 } });
       for (const [client, method, path, body] of [
@@ -264,15 +279,14 @@ describe('incidents', () => {
       ] as const) {
         expect((await client.request(method, path, { body })).status).toBe(404);
       }
-      const audit = await admin.request('GET', `/api/audit?subject=incident:${id}`);
+      const audit = await admin.get(`/api/audit?subject=incident:${id}`);
       const actions = audit.body.data.map(({ action }: { action: string }) => action).sort();
       expect(actions).toEqual(['incident.created', 'incident.deleted']);
     });
 
     it('honours If-Match', async () => {
       const { id } = await create();
-      const remove = (tag: string) =>
-        admin.request('DELETE', `/api/incidents/${id}`, { headers: { 'if-match': tag } });
+      const remove = (tag: string) => admin.delete(`/api/incidents/${id}`, { 'if-match': tag });
       expect((await remove('"2"')).status).toBe(412);
       expect((await remove('"1"')).status).toBe(200);
     });
@@ -284,7 +298,7 @@ describe('incidents', () => {
       await put(id, { severity: 'critical' });
       await put(id, { verdict: { classification: 'malicious', category: 'bec' } });
       await put(id, { status: 'resolved', resolution: 'Done.' });
-      const { body } = await viewer.request('GET', `/api/incidents/${id}/timeline`);
+      const { body } = await viewer.get(`/api/incidents/${id}/timeline`);
       expect(body.meta).toEqual({ page: 1, per_page: 20, total: 4 });
       expect(
         body.data.map(({ event, summary }: Record<string, string>) => [event, summary]),
@@ -295,18 +309,18 @@ describe('incidents', () => {
         ['resolved', 'Resolved: Done.'],
       ]);
       expect(body.data[0]).toMatchObject({ at: created_at, actor: analystName });
-      const second = await viewer.request('GET', `/api/incidents/${id}/timeline?page=2&per_page=3`);
+      const second = await viewer.get(`/api/incidents/${id}/timeline?page=2&per_page=3`);
       expect(second.body.data).toEqual(body.data.slice(3));
       const path = `/api/incidents/${id}/timeline?sort=-at`;
-      expect((await viewer.request('GET', path)).body.data).toEqual(body.data.toReversed());
-      const past = await viewer.request('GET', `/api/incidents/${id}/timeline?page=9`);
+      expect((await viewer.get(path)).body.data).toEqual(body.data.toReversed());
+      const past = await viewer.get(`/api/incidents/${id}/timeline?page=9`);
       expect(past.body).toEqual({ data: [], meta: { page: 9, per_page: 20, total: 4 } });
     });
   });
 
   describe('roles', () => {
     it('answers 403 before 422, and 422 before 404', async () => {
-      expect((await viewer.request('POST', '/api/incidents', { body: {} })).status).toBe(403);
+      expect((await viewer.post('/api/incidents', {})).status).toBe(403);
       expect((await put(newId(), { colour: 'red' })).status).toBe(422);
     });
   });
@@ -336,9 +350,9 @@ describe('titles of incidents', () => {
   });
 
   const post = (fields: object, headers = {}): Promise<Answer> =>
-    analyst.request('POST', '/api/incidents', { body: { ...MALWARE, ...fields }, headers });
+    analyst.post('/api/incidents', { ...MALWARE, ...fields }, headers);
   const put = (id: string, body: object): Promise<Answer> =>
-    analyst.request('PUT', `/api/incidents/${id}`, { body });
+    analyst.put(`/api/incidents/${id}`, body);
   const create = async (fields: object = {}, headers = {}): Promise<string> => {
     const answer = await post(fields, headers);
     expect(answer.status).toBe(201);
@@ -346,8 +360,8 @@ describe('titles of incidents', () => {
   };
   /** As the incident itself and the list show it, which must be the same. */
   const titleOf = async (id: string): Promise<string> => {
-    const { title } = (await viewer.request('GET', `/api/incidents/${id}`)).body.data;
-    const { data } = (await viewer.request('GET', '/api/incidents?per_page=100')).body;
+    const { title } = (await viewer.get(`/api/incidents/${id}`)).body.data;
+    const { data } = (await viewer.get('/api/incidents?per_page=100')).body;
     expect(data.find((item: { id: string }) => item.id === id).title).toBe(title);
     return title;
   };
@@ -391,12 +405,12 @@ describe('titles of incidents', () => {
     const answer = await put(id, { title: 'Emotet, second wave' });
     expect([answer.status, answer.body.data.title]).toEqual([200, 'Emotet, second wave']);
     expect(await titleOf(id)).toBe('Emotet, second wave');
-    const timeline = await viewer.request('GET', `/api/incidents/${id}/timeline`);
+    const timeline = await viewer.get(`/api/incidents/${id}/timeline`);
     expect(timeline.body.data[1]).toMatchObject({
       event: 'updated',
       summary: `Changed title from "${DERIVED}" to "Emotet, second wave".`,
     });
-    const audit = await admin.request('GET', `/api/audit?subject=incident:${id}`);
+    const audit = await admin.get(`/api/audit?subject=incident:${id}`);
     const updated = audit.body.data.find(
       ({ action }: { action: string }) => action === 'incident.updated',
     );

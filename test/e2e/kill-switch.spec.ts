@@ -6,33 +6,33 @@ import { Transactions } from '../../src/platform/database/transactions.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const REASON = { reason: 'a drill' };
 
 describe('/api/kill-switch', () => {
   const log: string[] = [];
-  let app: TestApp;
+  const app = useStarted(() =>
+    startTestApp({
+      settings: { LOG_LEVEL: 'warn' },
+      log: { write: (line) => log.push(line) },
+    }),
+  );
   let viewer: ApiClient;
   let analyst: ApiClient;
   let manager: ApiClient;
 
-  const activate = (body: object = REASON) =>
-    analyst.request('POST', '/api/kill-switch/activate', { body });
-  const deactivate = (body: object = REASON) =>
-    manager.request('POST', '/api/kill-switch/deactivate', { body });
+  const activate = (body: object = REASON) => analyst.post('/api/kill-switch/activate', body);
+  const deactivate = (body: object = REASON) => manager.post('/api/kill-switch/deactivate', body);
 
   const health = async () =>
-    (await viewer.request('GET', '/health/detailed')).body.components.kill_switch as {
+    (await viewer.get('/health/detailed')).body.components.kill_switch as {
       active?: boolean;
     };
-  const metrics = async () => (await app.request('GET', '/metrics')).text;
+  const metrics = async () => (await app.get('/metrics')).text;
 
   beforeAll(async () => {
-    app = await startTestApp({
-      settings: { LOG_LEVEL: 'warn' },
-      log: { write: (line) => log.push(line) },
-    });
     [viewer, analyst, manager] = await Promise.all([
       as(app, 'viewer'),
       as(app, 'analyst'),
@@ -42,10 +42,8 @@ describe('/api/kill-switch', () => {
 
   afterEach(() => deactivate());
 
-  afterAll(() => app.close());
-
   it('is off at first, and omits fields that do not apply', async () => {
-    const { body } = await viewer.request('GET', '/api/kill-switch');
+    const { body } = await viewer.get('/api/kill-switch');
     expect(body.data).toEqual({
       active: false,
       held: { actions: 0, triage_runs: 0, playbook_runs: 0 },
@@ -57,9 +55,9 @@ describe('/api/kill-switch', () => {
     expect(on.status).toBe(200);
     expect(on.body.data).toMatchObject({ active: true, reason: 'a drill', in_flight: 0 });
     expect(on.body.data).not.toHaveProperty('deactivated_at');
-    expect((await viewer.request('GET', '/api/kill-switch')).body.data.active).toBe(true);
+    expect((await viewer.get('/api/kill-switch')).body.data.active).toBe(true);
 
-    const refused = await analyst.request('POST', '/api/kill-switch/deactivate', { body: REASON });
+    const refused = await analyst.post('/api/kill-switch/deactivate', REASON);
     expect(refused.status).toBe(403);
 
     const off = await deactivate({ reason: 'over', held: 'discard' });
@@ -95,7 +93,7 @@ describe('/api/kill-switch', () => {
   it('is recorded once, however many turn it on at the same time', async () => {
     const admin = await as(app, 'admin');
     const count = async () =>
-      (await admin.request('GET', '/api/audit?action=kill_switch.activated')).body.meta.total;
+      (await admin.get('/api/audit?action=kill_switch.activated')).body.meta.total;
     const before = await count();
     const told = jest.spyOn(app.nest.get(DomainEvents), 'record');
     await Promise.all([activate(), activate(), activate()]);
@@ -110,7 +108,7 @@ describe('/api/kill-switch', () => {
     // Looks of a moment ago are shared.
     await eventually(health, ({ active }) => active === true);
     expect(await health()).toMatchObject({ status: 'degraded', active: true });
-    expect((await app.request('GET', '/ready')).status).toBe(200);
+    expect((await app.get('/ready')).status).toBe(200);
     await eventually(metrics, (text) => text.includes('kill_switch_active 1'));
     await deactivate();
     await eventually(metrics, (text) => text.includes('kill_switch_active 0'));
@@ -136,7 +134,7 @@ describe('/api/kill-switch', () => {
     const killSwitch = app.nest.get(KillSwitch);
     // The keys have been used before, as those of people who work with the service all the time.
     await deactivate();
-    await analyst.request('GET', '/api/kill-switch');
+    await analyst.get('/api/kill-switch');
     let [holding, isOver] = [0, false];
     const claims = Array.from({ length: app.nest.get(Settings).databasePoolSize }, () =>
       transactions.run(async (tx) => {

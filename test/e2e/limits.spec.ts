@@ -28,23 +28,23 @@ describe('Rate limits of the service', () => {
 
   it('count one principal over all addresses of the API, and say so each time', async () => {
     const viewer = await newClient('viewer');
-    expect(remaining(await viewer.request('GET', '/api/me'))).toBe(3);
-    expect(remaining(await viewer.request('GET', '/api/incidents'))).toBe(2);
+    expect(remaining(await viewer.get('/api/me'))).toBe(3);
+    expect(remaining(await viewer.get('/api/incidents'))).toBe(2);
     expect(remaining(await viewer.request('HEAD', '/api/incidents'))).toBe(1);
-    expect(remaining(await viewer.request('GET', '/api/incidents/nonsense'))).toBe(0);
-    const refused = await viewer.request('GET', '/api/me');
+    expect(remaining(await viewer.get('/api/incidents/nonsense'))).toBe(0);
+    const refused = await viewer.get('/api/me');
     expect(refused).toMatchObject({ status: 429, body: { error: { code: 'rate_limited' } } });
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect((await (await newClient('viewer')).request('GET', '/api/me')).status).toBe(200);
+    expect((await (await newClient('viewer')).get('/api/me')).status).toBe(200);
   });
 
   it('are those of people for a person with a session, over all sessions of the person', async () => {
     const user = await makeUser(app, 'analyst');
     const [one, other] = [await inSession(app, user), await inSession(app, user)];
-    expect(remaining(await one.request('GET', '/api/me'))).toBe(8);
-    expect(remaining(await other.request('GET', '/api/me'))).toBe(7);
-    expect(remaining(await one.request('POST', '/api/incidents', { body: {} }))).toBe(6);
-    expect(remaining(await one.request('POST', '/api/incidents/nothing/triage'))).toBe(1);
+    expect(remaining(await one.get('/api/me'))).toBe(8);
+    expect(remaining(await other.get('/api/me'))).toBe(7);
+    expect(remaining(await one.post('/api/incidents', {}))).toBe(6);
+    expect(remaining(await one.post('/api/incidents/nothing/triage'))).toBe(1);
   });
 
   it('are checked after authentication and before the request is validated', async () => {
@@ -75,7 +75,7 @@ describe('Rate limits of the service', () => {
   it('do not apply to health, metrics and the contract', async () => {
     for (let i = 0; i < 8; i += 1) {
       for (const path of ['/health', '/live', '/ready', '/metrics', '/openapi.json']) {
-        const answer = await app.request('GET', path);
+        const answer = await app.get(path);
         expect([path, answer.status, remaining(answer)]).toEqual([path, 200, undefined]);
       }
     }
@@ -88,26 +88,26 @@ describe('Rate limits of the service', () => {
       const authorization = `Bearer its_${String(i).padStart(8, '0')}_${'A'.repeat(43)}`;
       // No proxy is trusted, so the addresses that it names do not count.
       const headers = { authorization, 'x-forwarded-for': `192.0.2.${i}` };
-      tries.push((await app.request('GET', '/api/me', { headers })).status);
+      tries.push((await app.get('/api/me', headers)).status);
     }
     expect(tries.filter((status) => status === 429).length).toBeGreaterThanOrEqual(10);
     expect(tries[0]).toBe(401);
     // A key that no replica has seen yet passes, too.
-    expect((await viewer.request('GET', '/api/me')).status).toBe(200);
+    expect((await viewer.get('/api/me')).status).toBe(200);
   });
 
   it('are 600 reads and 300 writes per minute with the class integration, which the key shows', async () => {
     const admin = await newClient('admin');
     const body = { name: 'soar', role: 'analyst', limit_class: 'integration' };
-    const made = await admin.request('POST', '/api/api-keys', { body });
+    const made = await admin.post('/api/api-keys', body);
     expect(made.status).toBe(201);
-    const list = await admin.request('GET', '/api/api-keys?per_page=1');
+    const list = await admin.get('/api/api-keys?per_page=1');
     expect(list.body.data[0]).toMatchObject({ name: 'soar', limit_class: 'integration' });
     const client = app.client.with({ authorization: `Bearer ${made.body.data.key}` });
-    const me = await client.request('GET', '/api/me');
+    const me = await client.get('/api/me');
     expect(me.body.data).toMatchObject({ name: 'key:soar', limit_class: 'integration' });
     expect(me.headers['x-ratelimit-limit']).toBe('600');
-    const write = await client.request('POST', '/api/incidents', { body: INCIDENT });
+    const write = await client.post('/api/incidents', INCIDENT);
     expect([write.status, write.headers['x-ratelimit-limit']]).toEqual([201, '300']);
   });
 });

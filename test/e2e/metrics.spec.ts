@@ -15,7 +15,7 @@ describe('Counters of a service that has counted nothing', () => {
   let text: string;
   let samples: Sample[];
   beforeAll(async () => {
-    ({ text } = await app.request('GET', '/metrics'));
+    ({ text } = await app.get('/metrics'));
     samples = samplesOf(text);
   });
 
@@ -45,7 +45,7 @@ describe('Counters of a service that has counted nothing', () => {
   it('are there for a webhook source as soon as it is enabled, before anything arrives', async () => {
     const admin = await as(app, 'admin');
     const body = { source: 'siem', secret: 'a-secret-that-is-long-enough-0001', format: 'generic' };
-    expect((await admin.request('POST', '/api/webhooks', { body })).status).toBe(201);
+    expect((await admin.post('/api/webhooks', body)).status).toBe(201);
     // Scrapes within a second share one look.
     const now = await eventually(
       () => scrape(app),
@@ -73,8 +73,8 @@ describe('Metrics', () => {
     const viewer = await as(app, 'viewer');
     const labels = { method: 'GET', route: '/api/incidents/:id', status: '404' };
     const before = await valueOf('http_requests_total', labels);
-    await viewer.request('GET', '/api/incidents/0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e');
-    await viewer.request('GET', '/api/incidents/nonsense');
+    await viewer.get('/api/incidents/0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e');
+    await viewer.get('/api/incidents/nonsense');
     expect((await valueOf('http_requests_total', labels)) - before).toBe(2);
     expect(
       await valueOf('http_request_duration_seconds_count', { route: '/api/incidents/:id' }),
@@ -86,7 +86,7 @@ describe('Metrics', () => {
     const shower = async (i: number): Promise<number> => {
       const long = 'x'.repeat(400);
       for (const path of [`/nowhere-${i}`, `/api/nowhere/${i}`, `/docs/${i}`, `/api/%zz${i}`]) {
-        await viewer.request('GET', path);
+        await viewer.get(path);
       }
       for (const method of ['GET', 'HEAD', 'POST', 'PROPFIND', 'PATCH']) {
         await viewer.request(method, `/api/nowhere/${i}`);
@@ -133,9 +133,9 @@ describe('Metrics', () => {
       expect(samplesWith(samples, 'redis_up').map(({ value }) => value)).toEqual(up);
       expect(samplesWith(samples, 'database_up').map(({ value }) => value)).toEqual([1]);
       const viewer = await as(other, 'viewer');
-      const { body } = await viewer.request('GET', '/health/detailed');
+      const { body } = await viewer.get('/health/detailed');
       expect(body.components.redis.status).toBe(status);
-      expect((await other.request('GET', '/ready')).status).toBe(200);
+      expect((await other.get('/ready')).status).toBe(200);
     } finally {
       await other.close();
     }
@@ -148,7 +148,7 @@ describe('Metrics', () => {
     const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
     try {
       await database.drop();
-      const answer = await lonely.request('GET', '/metrics', { headers });
+      const answer = await lonely.get('/metrics', headers);
       expect(answer.status).toBe(200);
       const samples = samplesOf(answer.text);
       const gauges = [...answer.text.matchAll(/^# TYPE (\w+) gauge$/gm)].map(([, name]) => name!);
@@ -158,7 +158,7 @@ describe('Metrics', () => {
       const lasting = ours.filter((name) => name !== 'clock_offset_seconds');
       expect(lasting.toSorted()).toEqual(KNOWN_WITHOUT_DATABASE);
       expect(samplesWith(samples, 'database_up')[0]?.value).toBe(0);
-      const { status, body } = await lonely.request('GET', '/health/detailed', { headers });
+      const { status, body } = await lonely.get('/health/detailed', headers);
       expect([status, body.components.database.status]).toEqual([503, 'unhealthy']);
       expect(body.components.kill_switch).not.toHaveProperty('active');
       expect(body.components.kill_switch.message).toMatch(/kill switch cannot be read/);

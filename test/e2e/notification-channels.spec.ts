@@ -1,4 +1,3 @@
-import { DataSource } from 'typeorm';
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
 import type { ApiClient } from '../support/api-client.js';
@@ -29,11 +28,11 @@ describe(PATH, () => {
     config: { url: receiver.url, ...config },
     ...more,
   });
-  const create = (body: object) => admin.request('POST', PATH, { body });
+  const create = (body: object) => admin.post(PATH, body);
   const made = async (body: object = webhook()) => (await create(body)).body.data;
   const change = (id: string, body: object, headers = {}) =>
-    admin.request('PUT', `${PATH}/${id}`, { body, headers });
-  const test = async (id: string) => (await admin.request('POST', `${PATH}/${id}/test`)).body.data;
+    admin.put(`${PATH}/${id}`, body, headers);
+  const test = async (id: string) => (await admin.post(`${PATH}/${id}/test`)).body.data;
   const errorsOf = (answer: { readonly body: { error?: { details?: { errors?: object[] } } } }) =>
     answer.body.error?.details?.errors;
 
@@ -44,8 +43,8 @@ describe(PATH, () => {
 
   afterEach(async () => {
     receiver.vendor.forget();
-    const { body } = await admin.request('GET', `${PATH}?per_page=100`);
-    for (const { id } of body.data) await admin.request('DELETE', `${PATH}/${id}`);
+    const { body } = await admin.get(`${PATH}?per_page=100`);
+    for (const { id } of body.data) await admin.delete(`${PATH}/${id}`);
   });
 
   afterAll(async () => {
@@ -71,18 +70,18 @@ describe(PATH, () => {
       secrets_set: ['secret'],
       status: 'healthy',
     });
-    const got = await admin.request('GET', `${PATH}/${channel.id}`);
+    const got = await admin.get(`${PATH}/${channel.id}`);
     expect(got.body.data).toEqual(channel);
-    const list = await admin.request('GET', PATH);
+    const list = await admin.get(PATH);
     expect(list.body).toEqual({ data: [channel], meta: { page: 1, per_page: 20, total: 1 } });
 
     const changed = await change(channel.id, { enabled: false, min_severity: 'low' });
     expect(changed.body.data).toMatchObject({ status: 'disabled', min_severity: 'low' });
     expect(changed.body.data).not.toHaveProperty('secret');
 
-    const gone = await admin.request('DELETE', `${PATH}/${channel.id}`);
+    const gone = await admin.delete(`${PATH}/${channel.id}`);
     expect(gone.body.data).toEqual({ id: channel.id, deleted: true });
-    expect((await admin.request('GET', `${PATH}/${channel.id}`)).status).toBe(404);
+    expect((await admin.get(`${PATH}/${channel.id}`)).status).toBe(404);
     expect((await create({ ...webhook(), name: body.name })).status).toBe(201);
   });
 
@@ -128,21 +127,21 @@ describe(PATH, () => {
       min_severity: 'medium',
       new_incident_min_severity: 'critical',
     });
-    const got = await admin.request('GET', `${PATH}/${medium.id}`);
+    const got = await admin.get(`${PATH}/${medium.id}`);
     expect(got.body.data.new_incident_min_severity).toBe('critical');
   });
 
   it('shows a generated secret once, also to a repeated request', async () => {
     const headers = { 'idempotency-key': 'make-a-channel' };
     const body = webhook();
-    const first = await admin.request('POST', PATH, { body, headers });
-    const again = await admin.request('POST', PATH, { body, headers });
+    const first = await admin.post(PATH, body, headers);
+    const again = await admin.post(PATH, body, headers);
     expect(again.body).toEqual(first.body);
     expect(again.headers['idempotency-replayed']).toBe('true');
     const { secret, id } = first.body.data;
     const [list, got, changed] = await Promise.all([
-      admin.request('GET', PATH),
-      admin.request('GET', `${PATH}/${id}`),
+      admin.get(PATH),
+      admin.get(`${PATH}/${id}`),
       change(id, { enabled: true }),
     ]);
     expect(JSON.stringify([list.body, got.body, changed.body])).not.toContain(secret);
@@ -151,10 +150,11 @@ describe(PATH, () => {
   it('stores secrets encrypted and keeps them out of the audit trail', async () => {
     const { id } = await made(webhook({}, { secret: SECRET }));
     await change(id, { config: { secret: OTHER_SECRET } });
-    const rows = await app.nest
-      .get(DataSource)
-      .query<Record<string, string>[]>('select * from notification_channels where id = $1', [id]);
-    const trail = await admin.request('GET', '/api/audit?per_page=100');
+    const rows = await app.sql<Record<string, string>[]>(
+      'select * from notification_channels where id = $1',
+      [id],
+    );
+    const trail = await admin.get('/api/audit?per_page=100');
     for (const secret of [SECRET, OTHER_SECRET]) {
       expect(JSON.stringify([rows, trail.body])).not.toContain(secret.slice('whsec_'.length));
     }
@@ -194,9 +194,9 @@ describe(PATH, () => {
     const until = Date.parse(changed.body.data.old_secret_valid_until);
     expect(Math.round((until - Date.now()) / 3_600_000)).toBe(24);
     expect(await signing(id, SECRET, OTHER_SECRET)).toEqual([true, true]);
-    await app.nest
-      .get(DataSource)
-      .query(`update notification_channels set former_secret_until = now() - interval '1 second'`);
+    await app.sql(
+      `update notification_channels set former_secret_until = now() - interval '1 second'`,
+    );
     expect(await signing(id, SECRET, OTHER_SECRET)).toEqual([false, true]);
   });
 
@@ -216,9 +216,9 @@ describe(PATH, () => {
     const mail = await made({ name: 'mail', type: 'email', config: email });
     await change(hook.id, { config: { url: 'https://attacker.example.net/collect?token=t' } });
     await change(mail.id, { config: { to: ['mallory@example.net'] } });
-    for (const { id } of [hook, mail]) await admin.request('DELETE', `${PATH}/${id}`);
+    for (const { id } of [hook, mail]) await admin.delete(`${PATH}/${id}`);
 
-    const trail = await admin.request('GET', '/api/audit?per_page=20');
+    const trail = await admin.get('/api/audit?per_page=20');
     const told = ({ id }: { readonly id: string }) =>
       trail.body.data
         .filter((entry: { subject: { id: string } }) => entry.subject.id === id)
@@ -275,12 +275,10 @@ describe(PATH, () => {
 
   it('is enabled again only with new secrets when its secrets are lost', async () => {
     const { id } = await made();
-    await app.nest
-      .get(DataSource)
-      .query(
-        `update notification_channels set secrets = null, secret_names = '{}', enabled = false where id = $1`,
-        [id],
-      );
+    await app.sql(
+      `update notification_channels set secrets = null, secret_names = '{}', enabled = false where id = $1`,
+      [id],
+    );
     const refused = await change(id, { enabled: true });
     expect(refused.status).toBe(422);
     expect(errorsOf(refused)).toEqual([
@@ -300,14 +298,14 @@ describe('A channel that subscribes to webhook_event.failed', () => {
     for (const source of ['siem', 'edr']) await registerSource(admin, { source });
     const events = ['webhook_event.failed'];
     const body = { name: 'hook', type: 'webhook', events, config: { url: receiver.url } };
-    await admin.request('POST', PATH, { body });
+    await admin.post(PATH, body);
   });
   afterAll(async () => {
     await receiver?.vendor.stop();
   });
 
   it('receives the first failure of each source, and the next failure after a quiet period', async () => {
-    const sql = (text: string) => app.nest.get(DataSource).query(text);
+    const sql = (text: string) => app.sql(text);
     const endQuietPeriod = () =>
       sql(`update webhook_events set processed_at = processed_at - interval '16 minutes'`);
     const siem = new WebhookSender(app.client, 'siem');

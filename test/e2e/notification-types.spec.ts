@@ -17,7 +17,7 @@ describe('channels for people', () => {
   let admin: ApiClient;
 
   const create = (type: string, config: object) =>
-    admin.request('POST', PATH, { body: { name: `the ${type}`, type, config } });
+    admin.post(PATH, { name: `the ${type}`, type, config });
 
   beforeAll(async () => {
     await Promise.all([slack.start(), teams.start(), pagerduty.start()]);
@@ -45,48 +45,47 @@ describe('channels for people', () => {
       const made = await create(type, config());
       expect(made.status).toBe(201);
       const path = `${PATH}/${made.body.data.id}`;
-      const tested = await admin.request('POST', `${path}/test`);
+      const tested = await admin.post(`${path}/test`);
       expect(tested.body.data).toMatchObject({ success: true });
       expect(server().calls).toHaveLength(1);
       expect(server().problems).toEqual([]);
       server().play(404);
-      const failed = await admin.request('POST', `${path}/test`);
+      const failed = await admin.post(`${path}/test`);
       expect(failed.body.data).toMatchObject({ success: false });
-      const shown = [made.body, tested.body, failed.body, (await admin.request('GET', path)).body];
+      const shown = [made.body, tested.body, failed.body, (await admin.get(path)).body];
       expect(JSON.stringify(shown)).not.toContain(secret);
-      await admin.request('DELETE', path);
+      await admin.delete(path);
     },
   );
 
   it('of the type email deliver a test, keep their password, and want it again for another server', async () => {
     const mail = await SmtpServer.start({ login: LOGIN });
-    const config = {
+    const made = await create('email', {
       host: '127.0.0.1',
       port: mail.port,
       username: LOGIN.user,
       password: LOGIN.pass,
       from: 'soc@example.com',
       to: ['ada@example.com'],
-    };
-    const made = await create('email', config);
+    });
     expect(made.status).toBe(201);
     expect(made.body.data.secrets_set).toEqual(['password']);
     const path = `${PATH}/${made.body.data.id}`;
-    const tested = await admin.request('POST', `${path}/test`);
+    const tested = await admin.post(`${path}/test`);
     expect(tested.body.data).toMatchObject({ success: true });
     expect(mail.mails).toMatchObject([{ to: ['ada@example.com'], user: LOGIN.user }]);
     expect(mail.violations).toEqual([]);
     mail.tricks.set('AUTH', { say: '535 5.7.8 no' });
-    const failed = await admin.request('POST', `${path}/test`);
+    const failed = await admin.post(`${path}/test`);
     expect(failed.body.data).toMatchObject({
       success: false,
       message: 'The mail server refused: 535 5.7.8 no',
     });
-    const moved = await admin.request('PUT', path, { body: { config: { port: mail.port + 1 } } });
+    const moved = await admin.put(path, { config: { port: mail.port + 1 } });
     expect(moved.body.error.details.errors).toMatchObject([{ code: 'secret_required' }]);
-    const shown = [made.body, tested.body, failed.body, (await admin.request('GET', path)).body];
+    const shown = [made.body, tested.body, failed.body, (await admin.get(path)).body];
     expect(JSON.stringify(shown)).not.toContain(LOGIN.pass);
-    await admin.request('DELETE', path);
+    await admin.delete(path);
     await mail.stop();
   });
 });

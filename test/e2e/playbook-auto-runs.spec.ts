@@ -33,8 +33,7 @@ describe('a playbook that runs by itself', () => {
   const block = (more: object = {}) =>
     step('block', 'block_sender', { parameters: { sender: 'a@example.net' }, ...more });
   const triage = async (id: string, verdict: object = SURE): Promise<void> => {
-    const path = `/api/incidents/${id}`;
-    const answer = await world.clients.analyst.request('PUT', path, { body: { verdict } });
+    const answer = await world.clients.analyst.put(`/api/incidents/${id}`, { verdict });
     expect(answer.status).toBe(200);
   };
   const runsOf = (playbook: string, n = 1) =>
@@ -100,9 +99,8 @@ describe('a playbook that runs by itself', () => {
     await world.until(playbook, run!.run_id, 'completed');
     expect(await world.runsOf(playbook)).toHaveLength(1);
     expect(world.actions.calls.map(({ path }) => path)).toEqual(['/block_sender']);
-    const path = `/api/playbooks/${playbook}`;
-    await world.clients.manager.request('PUT', path, { body: { description: 'Changed.' } });
-    await triage(id);
+    await world.clients.manager.put(`/api/playbooks/${playbook}`, { description: 'Changed.' });
+    await triage(id, { ...SURE, confidence: 0.99 });
     expect((await runsOf(playbook, 2))[0]).toMatchObject({ playbook_version: 2 });
   });
 
@@ -132,10 +130,12 @@ describe('a playbook that runs by itself', () => {
   it('does not start for a resolved or deleted incident', async () => {
     const playbook = await world.playbook([block()], AUTO);
     const [resolved, deleted] = [await world.incident(), await world.incident()];
-    await world.clients.analyst.request('PUT', `/api/incidents/${resolved}`, {
-      body: { status: 'resolved', resolution: 'Nothing.', verdict: SURE },
+    await world.clients.analyst.put(`/api/incidents/${resolved}`, {
+      status: 'resolved',
+      resolution: 'Nothing.',
+      verdict: SURE,
     });
-    await world.clients.admin.request('DELETE', `/api/incidents/${deleted}`);
+    await world.clients.admin.delete(`/api/incidents/${deleted}`);
     const { nest } = world.actions.app;
     await nest.get(Transactions).run(async (tx) => {
       const subject = { type: 'incident', id: deleted };
@@ -150,7 +150,7 @@ describe('a playbook that runs by itself', () => {
     const close = (id: string) =>
       put(id, { status: 'resolved', resolution: 'No.', pending: 'withdraw' });
     const put = async (id: string, body: object): Promise<void> => {
-      const answer = await world.clients.analyst.request('PUT', `/api/incidents/${id}`, { body });
+      const answer = await world.clients.analyst.put(`/api/incidents/${id}`, body);
       expect(answer.status).toBe(200);
     };
 

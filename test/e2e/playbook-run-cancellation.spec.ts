@@ -20,9 +20,8 @@ describe('cancelling a playbook run', () => {
   });
 
   const waitingFor = async (approval_level: RequiredLevel): Promise<[string, ShownRun]> => {
-    const parameters = { sender: 'a@example.net' };
     const playbook = await world.playbook([
-      step('block', 'block_sender', { parameters, approval_level }),
+      step('block', 'block_sender', { parameters: { sender: 'a@example.net' }, approval_level }),
     ]);
     // Whoever started the run could cancel it at any level.
     const client = world.clients.admin;
@@ -61,8 +60,7 @@ describe('cancelling a playbook run', () => {
     const { app } = world.actions;
     const admin = await inSession(app, await makeUser(app, 'admin'));
     const keyNamed = async (name: string) => {
-      const body = { name, role: 'analyst' };
-      const { key } = (await admin.request('POST', '/api/api-keys', { body })).body.data;
+      const { key } = (await admin.post('/api/api-keys', { name, role: 'analyst' })).body.data;
       return app.client.with({ authorization: `Bearer ${key}` });
     };
     const [soar, siem] = [await keyNamed('soar'), await keyNamed('siem')];
@@ -93,19 +91,17 @@ describe('cancelling a playbook run', () => {
 
   it('takes an action back that waits for a place of its connector', async () => {
     const places = world.actions.app.nest.get(ConnectorPlaces);
-    const connectors = await world.clients.admin.request('GET', '/api/connectors');
+    const connectors = await world.clients.admin.get('/api/connectors');
     const { id } = connectors.body.data[0] as { id: string };
     const taken = Array.from({ length: MOST_PER_CONNECTOR }, () => places.tryTake(id)!);
     world.actions.vendor.forget();
 
-    const triggers = { incident_types: ['malware'] };
     const playbook = await world.playbook([step('look', 'lookup_ip')], {
       auto_run: true,
-      triggers,
+      triggers: { incident_types: ['malware'] },
     });
     const path = `/api/incidents/${await world.incident({ incident_type: 'malware' })}`;
-    const verdict = { classification: 'malicious' };
-    await world.clients.analyst.request('PUT', path, { body: { verdict } });
+    await world.clients.analyst.put(path, { verdict: { classification: 'malicious' } });
     const run = await world.startedRun(playbook);
     const { steps } = await world.until(playbook, run.run_id, ({ steps: [look] }) => {
       return look!.status === 'running';

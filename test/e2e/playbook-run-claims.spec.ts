@@ -95,7 +95,7 @@ describe('the claims of playbook runs', () => {
   });
 
   const metric = async (name: string): Promise<number | undefined> => {
-    const { text } = await world.actions.app.request('GET', '/metrics');
+    const { text } = await world.actions.app.get('/metrics');
     const line = text.split('\n').find((one) => one.startsWith(`${name} `));
     return line === undefined ? undefined : Number(line.slice(name.length + 1));
   };
@@ -109,7 +109,7 @@ describe('the claims of playbook runs', () => {
     );
     await eventually(async () => (await metric('playbook_runs{status="due"}')) === 1);
     expect(await metric('playbook_runs_oldest_due_seconds')).toBeGreaterThanOrEqual(90);
-    const health = await world.clients.admin.request('GET', '/health/detailed');
+    const health = await world.clients.admin.get('/health/detailed');
     expect(health.body.components.jobs).toMatchObject({ playbook_runs_due: 1 });
   });
 });

@@ -27,7 +27,7 @@ describe('the automatic runs of a playbook within an hour', () => {
   const triaged = async (incident_type: string, severity = 'high'): Promise<string> => {
     const id = await world.incident({ incident_type, severity });
     const body = { verdict: { classification: 'malicious' } };
-    await world.clients.analyst.request('PUT', `/api/incidents/${id}`, { body });
+    await world.clients.analyst.put(`/api/incidents/${id}`, body);
     return id;
   };
   const list = async (playbook: string): Promise<Run[]> =>
@@ -40,7 +40,7 @@ describe('the automatic runs of a playbook within an hour', () => {
     );
   const lastOfTimeline = async (incident: string): Promise<string> => {
     const path = `/api/incidents/${incident}/timeline?per_page=100`;
-    return (await world.clients.viewer.request('GET', path)).body.data.at(-1).summary;
+    return (await world.clients.viewer.get(path)).body.data.at(-1).summary;
   };
   /** As if so much time had passed for the runs of the playbook. */
   const later = async (interval: string) => {
@@ -73,7 +73,7 @@ describe('the automatic runs of a playbook within an hour', () => {
       ]),
     );
     const path = '/api/attention?kind=playbook_runs_rate_limited';
-    const { items } = (await world.clients.viewer.request('GET', path)).body.data;
+    const { items } = (await world.clients.viewer.get(path)).body.data;
     expect(items).toMatchObject([{ name: playbook, role: 'analyst' }]);
     expect(items[0].reason).toMatch(
       /^5 automatic runs wait, 0 of them for critical incidents, the last until /,
@@ -121,9 +121,7 @@ describe('the automatic runs of a playbook within an hour', () => {
       `It begins at ${own.starts_at}, or later`,
     );
 
-    await world.clients.analyst.request('PUT', `/api/incidents/${ids['low']}`, {
-      body: { severity: 'critical' },
-    });
+    await world.clients.analyst.put(`/api/incidents/${ids['low']}`, { severity: 'critical' });
     const after = await eventually(order, ([first]) => first === 'low');
     expect(after).toEqual(['low', 'critical', 'high', 'later high', 'medium']);
   });
@@ -150,7 +148,7 @@ describe('the automatic runs of a playbook within an hour', () => {
     const late = all.find(({ starts_at }) => starts_at)!;
     const body = { status: 'resolved', resolution: 'Done by hand.' };
     const path = `/api/incidents/${late.incident_id}`;
-    expect((await world.clients.analyst.request('PUT', path, { body })).status).toBe(200);
+    expect((await world.clients.analyst.put(path, body)).status).toBe(200);
     await later('1 hour');
     const ended = await world.until(playbook, late.run_id, 'cancelled');
     expect(ended).toMatchObject({
@@ -166,7 +164,7 @@ describe('the automatic runs of a playbook within an hour', () => {
     expect(waiting).toHaveLength(LIMIT);
     for (const { run_id } of waiting) {
       const path = `/api/playbooks/${playbook}/runs/${run_id}/cancel`;
-      expect((await world.clients.admin.request('POST', path)).status).toBe(200);
+      expect((await world.clients.admin.post(path)).status).toBe(200);
     }
     await triaged('spam');
     const next = (await runs(playbook, LIMIT * 2 + 1)).find(
@@ -181,11 +179,9 @@ describe('the automatic runs of a playbook within an hour', () => {
     await runs(playbook, LIMIT + 1);
     const { manager } = world.clients;
     const body = { reason: 'a drill' };
-    await manager.request('POST', '/api/kill-switch/activate', { body });
-    const { held } = (await manager.request('GET', '/api/kill-switch')).body.data;
-    await manager.request('POST', '/api/kill-switch/deactivate', {
-      body: { ...body, held: 'discard' },
-    });
+    await manager.post('/api/kill-switch/activate', body);
+    const { held } = (await manager.get('/api/kill-switch')).body.data;
+    await manager.post('/api/kill-switch/deactivate', { ...body, held: 'discard' });
     expect(held.playbook_runs).toBe(0);
     const statuses = (await list(playbook)).map(({ status }) => status);
     expect(statuses.toSorted()).toEqual([...Array(LIMIT).fill('completed'), 'running']);

@@ -90,9 +90,8 @@ describe('a playbook step whose action was requested before', () => {
     const incident_id = await world.incident();
     const run = await ran(playbook, { incident_id });
     expect(run.status).toBe('waiting_approval');
-    const { incident_number } = (
-      await world.clients.viewer.request('GET', `/api/incidents/${other}`)
-    ).body.data;
+    const { incident_number } = (await world.clients.viewer.get(`/api/incidents/${other}`)).body
+      .data;
     expect(run.steps[0]).toMatchObject({
       status: 'waiting_approval',
       action_id: first,
@@ -103,7 +102,7 @@ describe('a playbook step whose action was requested before', () => {
       },
     });
     const path = `/api/incidents/${incident_id}/timeline`;
-    const { data } = (await world.clients.viewer.request('GET', path)).body;
+    const { data } = (await world.clients.viewer.get(path)).body;
     expect(data.at(-1)).toMatchObject({
       event: 'playbook_step_shared',
       summary: expect.stringMatching(
@@ -124,14 +123,13 @@ describe('a playbook step whose action was requested before', () => {
     const playbook = await world.playbook([isolate(host)]);
     const incident_id = await world.incident();
     expect((await ran(playbook, { incident_id })).status).toBe('completed');
-    const rollback = await world.clients.manager.request('POST', `/api/actions/${first}/rollback`, {
-      body: { reason: 'The host is clean.' },
+    const rollback = await world.clients.manager.post(`/api/actions/${first}/rollback`, {
+      reason: 'The host is clean.',
     });
     expect(rollback.body.data.status).toBe('completed');
     const { rollback_action_id } = rollback.body.data;
     const timeline = async (): Promise<{ event: string }[]> => {
-      const path = `/api/incidents/${incident_id}/timeline`;
-      return (await world.clients.viewer.request('GET', path)).body.data;
+      return (await world.clients.viewer.get(`/api/incidents/${incident_id}/timeline`)).body.data;
     };
     const entries = await eventually(
       timeline,
@@ -146,7 +144,7 @@ describe('a playbook step whose action was requested before', () => {
     });
     const undone = async () => {
       const path = '/api/attention?kind=playbook_step_undone';
-      return (await world.clients.viewer.request('GET', path)).body.data.items;
+      return (await world.clients.viewer.get(path)).body.data.items;
     };
     expect(await undone()).toMatchObject([
       { name: `${playbook}: isolate`, incident: { id: incident_id }, role: 'analyst' },
@@ -193,13 +191,11 @@ describe('a playbook run whose connector only computes results', () => {
 
   beforeAll(async () => {
     const { admin } = world.clients;
-    for (const { id } of (await admin.request('GET', '/api/connectors')).body.data) {
-      await admin.request('DELETE', `/api/connectors/${id}`);
+    for (const { id } of (await admin.get('/api/connectors')).body.data) {
+      await admin.delete(`/api/connectors/${id}`);
     }
     const config = { fail: ['scan_host'] };
-    await admin.request('POST', '/api/connectors', {
-      body: { name: 'sandbox', type: 'sandbox', config },
-    });
+    await admin.post('/api/connectors', { name: 'sandbox', type: 'sandbox', config });
   });
 
   const anAddress = () => ({ parameters: { ip: `203.0.113.${(targets += 1)}` } });

@@ -41,11 +41,11 @@ describe('the rule of four eyes and playbooks', () => {
       const { run_id } = await world.startedRun(playbook);
       const run = await world.until(playbook, run_id, 'waiting_approval');
       expect(run).toMatchObject({ automatic: true, requested_by: 'system' });
-      await world.clients.manager.request('DELETE', `/api/playbooks/${playbook}`);
+      await world.clients.manager.delete(`/api/playbooks/${playbook}`);
       return run.steps[0]!.action_id!;
     };
     const verdictBy = (client: ApiClient) => (id: string) =>
-      client.request('PUT', `/api/incidents/${id}`, { body: { verdict: sure } });
+      client.put(`/api/incidents/${id}`, { verdict: sure });
 
     /** As a webhook source that wants triage. */
     const byNobody = async (incident: string) => {
@@ -57,10 +57,10 @@ describe('the rule of four eyes and playbooks', () => {
           .get(DomainEvents)
           .record(tx, { type: INCIDENT_EVENTS.triaged, subject, payload });
       });
-      return await world.clients.viewer.request('GET', `/api/incidents/${incident}`);
+      return await world.clients.viewer.get(`/api/incidents/${incident}`);
     };
     const changeBy = (client: ApiClient, body: object) => async (playbook: string) => {
-      const answer = await client.request('PUT', `/api/playbooks/${playbook}`, { body });
+      const answer = await client.put(`/api/playbooks/${playbook}`, body);
       expect(answer.status).toBe(200);
     };
 
@@ -84,7 +84,7 @@ describe('the rule of four eyes and playbooks', () => {
     it('takes who asked for the triage for who asked, where the service gave the verdict', async () => {
       const { client } = await makeKey(world.actions.app, 'manager');
       const id = await waitingAfter((incident) =>
-        client.request('POST', `/api/incidents/${incident}/triage`, { body: {} }),
+        client.post(`/api/incidents/${incident}/triage`, {}),
       );
       expect((await world.approve(id, client)).status).toBe(403);
       expect((await world.approve(id, world.clients.admin)).status).toBe(200);
@@ -95,7 +95,7 @@ describe('the rule of four eyes and playbooks', () => {
       const author = await inSession(app, await makeUser(app, 'admin'));
       const id = await waitingAfter(byNobody, changeBy(author, { description: 'Mine.' }));
       const body = { name: `key-of-author-${id.slice(-6)}`, role: 'manager' };
-      const { key } = (await author.request('POST', '/api/api-keys', { body })).body.data;
+      const { key } = (await author.post('/api/api-keys', body)).body.data;
       for (const client of [author, app.client.with({ authorization: `Bearer ${key}` })]) {
         expect((await world.approve(id, client)).body.error).toMatchObject({ code: 'forbidden' });
       }
@@ -103,8 +103,8 @@ describe('the rule of four eyes and playbooks', () => {
       expect((await world.approve(id, other)).body.data).toMatchObject({ status: 'completed' });
       await world.actions.database.query('delete from playbook_run_steps');
       await world.actions.database.query('delete from playbook_runs');
-      const rollback = await author.request('POST', `/api/actions/${id}/rollback`, {
-        body: { reason: 'a false alarm' },
+      const rollback = await author.post(`/api/actions/${id}/rollback`, {
+        reason: 'a false alarm',
       });
       expect([rollback.status, rollback.body.data.status]).toEqual([202, 'pending_approval']);
     });

@@ -65,10 +65,9 @@ describe('playbook runs, when several things happen at once', () => {
     ]);
     for (let round = 0; round < ROUNDS; round += 1) {
       const incident_id = await world.incident();
-      const path = `/api/incidents/${incident_id}`;
       const [started, deleted] = await Promise.all([
         world.run(playbook, { incident_id }),
-        world.clients.admin.request('DELETE', path),
+        world.clients.admin.delete(`/api/incidents/${incident_id}`),
       ]);
       expect(deleted.status).toBe(200);
       if (started.status === 404) continue;
@@ -90,7 +89,7 @@ describe('playbook runs, when several things happen at once', () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
     const incident_id = await world.incident();
     const { run_id, steps } = await ran(playbook, { incident_id });
-    await world.clients.admin.request('DELETE', `/api/incidents/${incident_id}`);
+    await world.clients.admin.delete(`/api/incidents/${incident_id}`);
     expect(await world.get(playbook, run_id)).toMatchObject({ status: 'cancelled' });
     expect((await world.actions.get(steps[0]!.action_id!)).status).toBe('rejected');
   });
@@ -139,7 +138,7 @@ describe('playbook runs, when several things happen at once', () => {
       await world.actions.turnOn();
       await world.reject(steps[0]!.action_id!);
       await eventually(
-        async () => (await world.clients.viewer.request('GET', '/api/kill-switch')).body.data.held,
+        async () => (await world.clients.viewer.get('/api/kill-switch')).body.data.held,
         ({ playbook_runs }) => playbook_runs === 1,
       );
       expect(calls('/block_sender')).toBe(0);

@@ -55,14 +55,11 @@ describe('the list of the runs of all playbooks', () => {
     failed = await run(other, {});
     cancelled = await run(one, { incident_id: incident });
     await world.cancel(one, cancelled.run_id);
-    await world.clients.manager.request('DELETE', `/api/playbooks/${other}`);
+    await world.clients.manager.delete(`/api/playbooks/${other}`);
   });
 
   const asked = async (query: string): Promise<[string[], number]> => {
-    const { status, body } = await world.clients.viewer.request(
-      'GET',
-      `/api/playbook-runs${query}`,
-    );
+    const { status, body } = await world.clients.viewer.get(`/api/playbook-runs${query}`);
     expect(status).toBe(200);
     return [body.data.map(({ run_id }: ShownRun) => run_id), body.meta.total];
   };
@@ -109,13 +106,13 @@ describe('the list of the runs of all playbooks', () => {
   it.each(['status=done', 'outcome=done', 'incident_id=x', 'from=yesterday'])(
     'refuses %s with 422',
     async (query) => {
-      const { status } = await world.clients.viewer.request('GET', `/api/playbook-runs?${query}`);
+      const { status } = await world.clients.viewer.get(`/api/playbook-runs?${query}`);
       expect(status).toBe(422);
     },
   );
 
   it('leads from an action to its run, also where the playbook is deleted', async () => {
-    const get = (id: string) => world.clients.viewer.request('GET', `/api/playbook-runs/${id}`);
+    const get = (id: string) => world.clients.viewer.get(`/api/playbook-runs/${id}`);
     const { playbook_run_id } = (await world.actions.get(waiting.steps[0]!.action_id!)) as {
       playbook_run_id?: string;
     };
@@ -236,8 +233,7 @@ describe('running a playbook', () => {
       step('block', 'block_sender', { condition: 'incident.severity == "high"' }),
     ]);
     const { run_id, steps } = await ran(playbook, { incident_id });
-    const put = (path: string, body: object) =>
-      world.clients.manager.request('PUT', path, { body });
+    const put = (path: string, body: object) => world.clients.manager.put(path, body);
     await put(`/api/playbooks/${playbook}`, { steps: [] });
     await put(`/api/incidents/${incident_id}`, { severity: 'low' });
     await world.approve(steps[0]!.action_id!);
@@ -249,8 +245,7 @@ describe('running a playbook', () => {
   it('goes on, and can be read and cancelled by its id, when its playbook is deleted', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
     const [one, other] = [await ran(playbook), await ran(playbook)];
-    const path = `/api/playbooks/${playbook}`;
-    expect((await world.clients.manager.request('DELETE', path)).status).toBe(200);
+    expect((await world.clients.manager.delete(`/api/playbooks/${playbook}`)).status).toBe(200);
     const { playbook_id } = one;
     expect((await world.list(playbook)).status).toBe(404);
     expect((await world.list(playbook_id)).body.meta.total).toBe(2);
@@ -267,7 +262,7 @@ describe('running a playbook', () => {
       const nobody = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
       const { run_id } = await ran(playbook);
       const other = await world.playbook([]);
-      const get = (path: string) => world.clients.viewer.request('GET', path);
+      const get = (path: string) => world.clients.viewer.get(path);
       const answers = [
         await world.run('no-such-playbook'),
         await world.run('No%20Such%20Playbook'),
@@ -309,10 +304,7 @@ describe('running a playbook', () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
     const run = await ran(playbook, { incident_id });
     await world.cancel(playbook, run.run_id, world.clients.senior);
-    const timeline = await world.clients.viewer.request(
-      'GET',
-      `/api/incidents/${incident_id}/timeline`,
-    );
+    const timeline = await world.clients.viewer.get(`/api/incidents/${incident_id}/timeline`);
     const subject = { type: 'playbook_run', id: run.run_id };
     const told = timeline.body.data.filter(({ event }: { event: string }) =>
       event.startsWith('playbook_'),
@@ -326,12 +318,12 @@ describe('running a playbook', () => {
       },
       { event: 'playbook_cancelled', actor: world.actions.names.senior, subject },
     ]);
-    const audit = await world.clients.manager.request('GET', `/api/audit?subject=${run.run_id}`);
+    const audit = await world.clients.manager.get(`/api/audit?subject=${run.run_id}`);
     expect(audit.body.data.map(({ action }: { action: string }) => action).sort()).toEqual([
       'playbook.run_cancelled',
       'playbook.run_started',
     ]);
-    const metrics = (await world.actions.app.request('GET', '/metrics')).text;
+    const metrics = (await world.actions.app.get('/metrics')).text;
     expect(metrics).not.toContain(playbook);
     expect(metrics).toMatch(/playbook_runs_total\{automatic="false",outcome="cancelled"\} [1-9]/);
     expect(metrics).toMatch(/playbook_runs\{status="waiting_approval"\} [1-9]/);
@@ -351,11 +343,11 @@ describe('an automatic playbook run with a step that fails', () => {
   });
 
   const read = async (path: string) =>
-    (await world.clients.viewer.request('GET', path)).body.data as Record<string, unknown>[];
+    (await world.clients.viewer.get(path)).body.data as Record<string, unknown>[];
   const runsWith = async (outcome: string) =>
     (await read(`/api/playbook-runs?outcome=${outcome}&per_page=100`)).map(({ run_id }) => run_id);
   const total = async (outcome: string): Promise<number> => {
-    const { text } = await world.actions.app.request('GET', '/metrics');
+    const { text } = await world.actions.app.get('/metrics');
     const start = `playbook_runs_total{automatic="true",outcome="${outcome}"} `;
     return Number(
       text
@@ -367,7 +359,7 @@ describe('an automatic playbook run with a step that fails', () => {
   const triagedAndRan = async (playbook: string): Promise<[string, ShownRun]> => {
     const incident = await world.incident({ incident_type: 'malware', severity: 'high' });
     const body = { verdict: { classification: 'malicious' } };
-    await world.clients.analyst.request('PUT', `/api/incidents/${incident}`, { body });
+    await world.clients.analyst.put(`/api/incidents/${incident}`, body);
     const { run_id } = await world.startedRun(playbook);
     return [incident, await world.untilEnded(playbook, run_id)];
   };
@@ -484,7 +476,7 @@ describe('a dry run', () => {
     expect(await world.runsOf(playbook)).toEqual([]);
     expect(world.actions.calls).toHaveLength(before);
     const timeline = `/api/incidents/${incident_id}/timeline`;
-    expect((await world.clients.viewer.request('GET', timeline)).body.meta.total).toBe(1);
+    expect((await world.clients.viewer.get(timeline)).body.meta.total).toBe(1);
   });
 
   it(
@@ -496,9 +488,8 @@ describe('a dry run', () => {
         const severity = chance() < 0.5 ? 'high' : 'low';
         const incident_id = await world.incident({ severity, raw_data: GENERATED_RAW_DATA });
         if (chance() < 0.5) {
-          const verdict = { classification: chance() < 0.5 ? 'malicious' : 'benign' };
-          const body = { verdict };
-          await world.clients.analyst.request('PUT', `/api/incidents/${incident_id}`, { body });
+          const body = { verdict: { classification: chance() < 0.5 ? 'malicious' : 'benign' } };
+          await world.clients.analyst.put(`/api/incidents/${incident_id}`, body);
         }
         const steps = generatedSteps(chance);
         const playbook = await world.playbook(steps, { variables: VARIABLES });
@@ -574,7 +565,7 @@ describe('twenty dry runs of the dearest steps', () => {
     const runs = Array.from({ length: open }, () => dry().finally(() => (open -= 1)));
     let answered = 0;
     for (; open > 0; answered += 1) {
-      expect((await world.actions.app.request('GET', '/live')).status).toBe(200);
+      expect((await world.actions.app.get('/live')).status).toBe(200);
     }
     for (const { status } of await Promise.all(runs)) expect(status).toBe(200);
     // Without turns only a handful is answered. Counted and not timed: a busy machine is slow with both.
@@ -588,7 +579,7 @@ describe('playbook runs over a restore', () => {
   /** The events of the timeline that are about the run. */
   const told = async (run: string): Promise<string[]> => {
     const path = `/api/incidents/${incident_id}/timeline?per_page=100`;
-    const { body } = await world.clients.viewer.request('GET', path);
+    const { body } = await world.clients.viewer.get(path);
     const entries = body.data as { event: string; subject?: { id: string } }[];
     return entries.filter(({ subject }) => subject?.id === run).map(({ event }) => event);
   };
@@ -644,7 +635,7 @@ describe('playbook runs over a restore', () => {
     expect(run).toMatchObject({ steps_completed: 1, steps_failed: 0 });
     expect(await told(further)).toEqual(['playbook_started', 'playbook_cancelled']);
     expect(await told(same)).toEqual(['playbook_started']);
-    const audit = await world.clients.manager.request('GET', `/api/audit?subject=${further}`);
+    const audit = await world.clients.manager.get(`/api/audit?subject=${further}`);
     expect(audit.body.data[0]).toMatchObject({
       action: 'playbook.run_cancelled',
       actor: 'system',

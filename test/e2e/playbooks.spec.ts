@@ -43,16 +43,15 @@ describe('/api/playbooks', () => {
 
   const named = (more: object = {}) => ({ name: `playbook-${(names += 1)}`, ...more });
   const create = (more: object = {}, client: ApiClient = senior.client, headers = {}) =>
-    client.request('POST', '/api/playbooks', { body: named(more), headers });
+    client.post('/api/playbooks', named(more), headers);
   const created = async (more: object = {}) => (await create(more, manager.client)).body.data;
-  const get = async (id: string) =>
-    (await analyst.client.request('GET', `/api/playbooks/${id}`)).body.data;
+  const get = async (id: string) => (await analyst.client.get(`/api/playbooks/${id}`)).body.data;
   const put = (id: string, change: object, client = senior.client, headers = {}) =>
-    client.request('PUT', `/api/playbooks/${id}`, { body: change, headers });
+    client.put(`/api/playbooks/${id}`, change, headers);
   const remove = (id: string, headers = {}) =>
-    senior.client.request('DELETE', `/api/playbooks/${id}`, { headers });
+    senior.client.delete(`/api/playbooks/${id}`, headers);
   const audited = async (id: string) =>
-    (await manager.client.request('GET', `/api/audit?subject=playbook:${id}`)).body.data;
+    (await manager.client.get(`/api/audit?subject=playbook:${id}`)).body.data;
   const problemsOf = ({ status, body }: Answer) => [
     status,
     ...(body.error?.details?.errors ?? []).map(
@@ -96,7 +95,7 @@ describe('/api/playbooks', () => {
   it('keeps parameters and variables in the order in which they were written', async () => {
     const variables = { zebra: 1, ant: 2, middle: { y: 1, b: 2 } };
     const { id } = await created({ variables });
-    const { text } = await analyst.client.request('GET', `/api/playbooks/${id}`);
+    const { text } = await analyst.client.get(`/api/playbooks/${id}`);
     expect(text).toContain(JSON.stringify(variables));
   });
 
@@ -128,9 +127,7 @@ describe('/api/playbooks', () => {
   ])('refuses a wrong %s: %j', async (field, more, code) => {
     const wrong = [422, `${field}: ${code}`];
     expect(problemsOf(await create(more))).toEqual(wrong);
-    const validated = await analyst.client.request('POST', '/api/playbooks/validate', {
-      body: named(more),
-    });
+    const validated = await analyst.client.post('/api/playbooks/validate', named(more));
     expect(problemsOf(validated)).toEqual(wrong);
   });
 
@@ -145,9 +142,9 @@ describe('/api/playbooks', () => {
 
   it('checks without saving', async () => {
     const body = named(WHOLE);
-    const answer = await analyst.client.request('POST', '/api/playbooks/validate', { body });
+    const answer = await analyst.client.post('/api/playbooks/validate', body);
     expect([answer.status, answer.body.data]).toEqual([200, { valid: true }]);
-    expect((await senior.client.request('GET', `/api/playbooks/${body.name}`)).status).toBe(404);
+    expect((await senior.client.get(`/api/playbooks/${body.name}`)).status).toBe(404);
   });
 
   describe('GET', () => {
@@ -155,7 +152,7 @@ describe('/api/playbooks', () => {
       const off = await created({ enabled: false, auto_run: true });
       const on = await created({ enabled: true });
       const ids = async (query: string): Promise<string[]> =>
-        (await analyst.client.request('GET', `/api/playbooks?per_page=100&${query}`)).body.data.map(
+        (await analyst.client.get(`/api/playbooks?per_page=100&${query}`)).body.data.map(
           ({ id }: { id: string }) => id,
         );
       expect(await ids(`name=${on.name}`)).toEqual([on.id]);
@@ -214,7 +211,7 @@ describe('/api/playbooks', () => {
     });
 
     const etagOf = async (id: string) =>
-      (await analyst.client.request('GET', `/api/playbooks/${id}`)).headers.etag;
+      (await analyst.client.get(`/api/playbooks/${id}`)).headers.etag;
 
     it('changes only the version that If-Match names', async () => {
       const { id } = await created();
@@ -293,7 +290,7 @@ describe('/api/playbooks', () => {
       const gone = await remove(before.name);
       expect([gone.status, gone.body.data]).toEqual([200, { id: before.id, deleted: true }]);
       for (const at of [before.id, before.name]) {
-        expect((await analyst.client.request('GET', `/api/playbooks/${at}`)).status).toBe(404);
+        expect((await analyst.client.get(`/api/playbooks/${at}`)).status).toBe(404);
         expect((await put(at, { enabled: false })).status).toBe(404);
         expect((await remove(at)).status).toBe(404);
       }
@@ -308,7 +305,7 @@ describe('/api/playbooks', () => {
     const { id, name } = await created(WHOLE);
     await put(id, { name: `${name}-new`, steps: [] }, manager.client);
     const versions = (at: string, query = '') =>
-      analyst.client.request('GET', `/api/playbooks/${at}/versions${query}`);
+      analyst.client.get(`/api/playbooks/${at}/versions${query}`);
     const { body } = await versions(`${name}-new`);
     expect(body.meta.total).toBe(2);
     expect(body.data).toEqual([
@@ -340,10 +337,10 @@ describe('The number of playbooks', () => {
 
   it('has a bound, which twins at once do not pass, and which deleted ones do not count for', async () => {
     const { client } = await makeKey(app, 'senior');
-    const list = await client.request('GET', '/api/playbooks?per_page=1');
+    const list = await client.get('/api/playbooks?per_page=1');
     const free = MOST_PLAYBOOKS - list.body.meta.total;
-    await app.nest.get(DataSource).query(FILL, [free - 1]);
-    const create = (name: string) => client.request('POST', '/api/playbooks', { body: { name } });
+    await app.sql(FILL, [free - 1]);
+    const create = (name: string) => client.post('/api/playbooks', { name });
 
     const twins = await Promise.all(['a', 'b', 'c', 'd'].map(create));
     expect(twins.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
@@ -353,7 +350,7 @@ describe('The number of playbooks', () => {
       message: `There are ${MOST_PLAYBOOKS} playbooks, and no more may be: delete one first.`,
     });
 
-    expect((await client.request('DELETE', '/api/playbooks/filler-1')).status).toBe(200);
+    expect((await client.delete('/api/playbooks/filler-1')).status).toBe(200);
     expect((await create('e')).status).toBe(201);
     expect((await create('f')).status).toBe(409);
   });

@@ -1,10 +1,9 @@
 import { ActionWorld } from '../support/actions/action-world.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('protected targets', () => {
-  let world: ActionWorld;
-
-  beforeAll(async () => {
-    world = await ActionWorld.start({
+  const world = useStarted(() =>
+    ActionWorld.start({
       APPROVAL_LEVELS: JSON.stringify({
         ...{ isolate_host: 'none', block_ip: 'none', block_sender: 'none' },
         revoke_sessions: 'manager',
@@ -14,10 +13,10 @@ describe('protected targets', () => {
         ips: ['10.0.0.0/8', '2001:db8::/32'],
         domains: ['mail.example.com'],
       }),
-    });
-  });
+    }),
+  );
+
   afterEach(() => world.vendor.forget());
-  afterAll(() => world?.close());
 
   it.each([
     ['isolate_host', { host_id: 'DC-01..' }],
@@ -28,7 +27,7 @@ describe('protected targets', () => {
     const { body } = await world.execute(type, { parameters });
     expect(body.data).toMatchObject({ status: 'pending_approval', approval_level: 'manager' });
     const path = `/api/actions/${body.data.action_id}/approve`;
-    const senior = await world.clients.senior.request('POST', path, { body: {} });
+    const senior = await world.clients.senior.post(path, {});
     expect(senior.body.error).toMatchObject({ required_level: 'manager' });
     expect(world.calls).toHaveLength(0);
   });
@@ -45,7 +44,7 @@ describe('protected targets', () => {
   it('follows the levels of the site and shows them', async () => {
     const { body } = await world.execute('revoke_sessions');
     expect(body.data.approval_level).toBe('manager');
-    const { data } = (await world.clients.viewer.request('GET', '/api/actions/types')).body;
+    const { data } = (await world.clients.viewer.get('/api/actions/types')).body;
     const levelOf = (type: string) =>
       data.find(({ name }: { name: string }) => name === type).default_approval_level;
     expect(['revoke_sessions', 'isolate_host', 'unisolate_host'].map(levelOf)).toEqual([

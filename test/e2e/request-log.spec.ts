@@ -49,7 +49,7 @@ describe('the log of requests', () => {
   it('has the trace id of a well-formed traceparent although no collector is configured', async () => {
     const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
     const traceOf = async (traceparent: string) => {
-      const answer = await app.request('GET', '/api/me', { headers: { traceparent } });
+      const answer = await app.get('/api/me', { traceparent });
       return (await lineOf(answer))['trace_id'];
     };
     expect(await traceOf(`00-${traceId}-00f067aa0ba902b7-01`)).toBe(traceId);
@@ -60,8 +60,8 @@ describe('the log of requests', () => {
   it('says who asked for what, from where and with which program, and how it ended', async () => {
     const viewer = await as(app, 'viewer');
     const id = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
-    const answer = await viewer.request('GET', `/api/incidents/${id}`, {
-      headers: { 'user-agent': `agent/1 ${'x'.repeat(1_000)}` },
+    const answer = await viewer.get(`/api/incidents/${id}`, {
+      'user-agent': `agent/1 ${'x'.repeat(1_000)}`,
     });
     const line = await lineOf(answer);
     expect(line).toMatchObject({
@@ -81,8 +81,9 @@ describe('the log of requests', () => {
 
   it('names the resource that a request created', async () => {
     const analyst = await as(app, 'analyst');
-    const answer = await analyst.request('POST', '/api/incidents', {
-      body: { incident_type: 'phishing', source: 'test' },
+    const answer = await analyst.post('/api/incidents', {
+      incident_type: 'phishing',
+      source: 'test',
     });
     expect(answer.status).toBe(201);
     const line = await lineOf(answer);
@@ -109,21 +110,20 @@ describe('the log of requests', () => {
   it('has the full name or id of a resource', async () => {
     const admin = await as(app, 'admin');
     const name = 'a-source-with-a-name-of-some-length';
-    const body = { source: name, secret: 'secret-that-nobody-sees' };
-    await admin.request('POST', '/api/webhooks', { body });
-    const found = await admin.request('GET', `/api/webhooks/${name}`);
+    await admin.post('/api/webhooks', { source: name, secret: 'secret-that-nobody-sees' });
+    const found = await admin.get(`/api/webhooks/${name}`);
     expect(found.status).toBe(200);
     expect(await lineOf(found)).toMatchObject({ id: name });
     const id = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
-    const missed = await admin.request('GET', `/api/actions/${id}`);
+    const missed = await admin.get(`/api/actions/${id}`);
     expect(missed.status).toBe(404);
     expect(await lineOf(missed)).toMatchObject({ id });
   });
 
   it('escapes terminal control and bidirectional characters', async () => {
     const viewer = await as(app, 'viewer');
-    const answer = await viewer.request('GET', '/api/incidents/a%E2%80%AE%C2%9B31mb', {
-      headers: { 'user-agent': 'x\u009b31mevil' },
+    const answer = await viewer.get('/api/incidents/a%E2%80%AE%C2%9B31mb', {
+      'user-agent': 'x\u009b31mevil',
     });
     const line = await lineOf(answer);
     expect(line).toMatchObject({
@@ -154,7 +154,7 @@ describe('the log of requests', () => {
   );
 
   it('has the cause of a failure in the same line, with secrets redacted', async () => {
-    const answer = await app.request('GET', '/test-only/broken');
+    const answer = await app.get('/test-only/broken');
     expect(answer.status).toBe(500);
     const line = await lineOf(answer);
     expect(line).toMatchObject({
@@ -198,7 +198,7 @@ describe('the API of dead jobs', () => {
       ({ total }) => total === 1,
     );
     const admin = await as(app, 'admin');
-    const listed = await admin.request('GET', '/api/jobs/dead?queue=hopeless');
+    const listed = await admin.get('/api/jobs/dead?queue=hopeless');
     expect(listed.body.data).toMatchObject([
       { queue: 'hopeless', attempts: 1, error: 'It cannot be done.' },
     ]);
@@ -208,11 +208,11 @@ describe('the API of dead jobs', () => {
 
     broken = false;
     const { id } = listed.body.data[0];
-    const requeued = await admin.request('POST', `/api/jobs/dead/${id.toUpperCase()}/requeue`);
+    const requeued = await admin.post(`/api/jobs/dead/${id.toUpperCase()}/requeue`);
     expect(requeued).toMatchObject({ status: 200, body: { data: { id, requeued: true } } });
     await eventually(() => done.length === 1);
-    expect((await admin.request('GET', '/api/jobs/dead')).body.meta.total).toBe(0);
-    const { body } = await admin.request('GET', `/api/audit?action=job.requeued&subject=job:${id}`);
+    expect((await admin.get('/api/jobs/dead')).body.meta.total).toBe(0);
+    const { body } = await admin.get(`/api/audit?action=job.requeued&subject=job:${id}`);
     expect(body.data).toHaveLength(1);
   });
 });

@@ -252,14 +252,14 @@ describe('Under /api, addresses and methods that do not exist', () => {
   it("count against a principal's limits", async () => {
     const { client } = await makeKey(app, 'viewer', { limits: { read: READS_PER_MINUTE } });
     for (let count = 0; count < READS_PER_MINUTE; count += 1) {
-      const { status, headers } = await client.request('GET', '/api/nothing');
+      const { status, headers } = await client.get('/api/nothing');
       expect([status, headers['x-ratelimit-remaining']]).toEqual([
         404,
         String(READS_PER_MINUTE - 1 - count),
       ]);
     }
-    expect((await client.request('GET', '/api/nothing')).status).toBe(429);
-    expect((await client.request('GET', '/api/incidents')).status).toBe(429);
+    expect((await client.get('/api/nothing')).status).toBe(429);
+    expect((await client.get('/api/incidents')).status).toBe(429);
   });
 });
 
@@ -290,7 +290,7 @@ describe('A malformed id or name in an address', () => {
   beforeAll(async () => {
     admin = await as(app, 'admin');
     const body = { incident_type: 'phishing', source: 'test' };
-    incident = (await admin.request('POST', '/api/incidents', { body })).body.data.id;
+    incident = (await admin.post('/api/incidents', body)).body.data.id;
   });
 
   /** What comes before the last id is there, or nobody would ever look at the last one. */

@@ -5,39 +5,25 @@ import {
 } from '../../src/playbooks/shipped/shipped-playbooks.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useReplicas } from '../support/use-started.js';
 
 describe('The shipped playbooks', () => {
-  let replicas: TestApp[];
+  const replicas = useReplicas();
   let admin: ApiClient;
 
-  const listed = async () =>
-    (await admin.request('GET', '/api/playbooks?sort=name&per_page=100')).body.data;
+  const listed = async () => (await admin.get('/api/playbooks?sort=name&per_page=100')).body.data;
   const bootAll = () =>
     Promise.all(replicas.map(({ nest }) => nest.get(ShippedPlaybooks).onApplicationBootstrap()));
-  /** As before the first start. */
-  const forget = async () => {
-    const database = replicas[0]!.nest.get(DataSource);
-    await database.query('alter table playbook_versions disable trigger user');
-    await database.query('delete from playbook_versions');
-    await database.query('delete from playbooks');
-    return database;
-  };
 
   beforeAll(async () => {
-    const first = await startTestApp();
-    replicas = [first, await startTestApp({ database: first.database })];
-    admin = await as(first, 'admin');
-  });
-  afterAll(async () => {
-    for (const app of replicas.toReversed()) await app.close();
+    admin = await as(replicas[0], 'admin');
   });
 
   it('are created once at the first start, do not run automatically, and can be sent as they are shown', async () => {
     const names = SHIPPED_PLAYBOOKS.map(({ name }) => name);
     const playbooks = await listed();
     expect(playbooks.map(({ name }: { name: string }) => name)).toEqual(names.toSorted());
-    const audit = await admin.request('GET', '/api/audit?action=playbook.created');
+    const audit = await admin.get('/api/audit?action=playbook.created');
     expect(audit.body.data).toHaveLength(names.length);
     for (const playbook of playbooks) {
       expect(playbook).toMatchObject({
@@ -50,7 +36,7 @@ describe('The shipped playbooks', () => {
         instructions: expect.any(String),
       });
       const { id, version, created_by, created_at, updated_by, updated_at, ...body } = playbook;
-      const again = await admin.request('PUT', `/api/playbooks/${id}`, { body });
+      const again = await admin.put(`/api/playbooks/${id}`, body);
       expect([again.status, again.body.data]).toEqual([
         200,
         { ...body, id, version, created_by, created_at, updated_by, updated_at },
@@ -59,19 +45,22 @@ describe('The shipped playbooks', () => {
   });
 
   it('stay changed or deleted after another start', async () => {
-    await admin.request('DELETE', '/api/playbooks/phishing-response');
-    await admin.request('PUT', '/api/playbooks/suspicious-login', { body: { steps: [] } });
+    await admin.delete('/api/playbooks/phishing-response');
+    await admin.put('/api/playbooks/suspicious-login', { steps: [] });
     const before = await listed();
     expect(before).toHaveLength(SHIPPED_PLAYBOOKS.length - 1);
     await bootAll();
     expect(await listed()).toEqual(before);
-    for (const { name } of before) await admin.request('DELETE', `/api/playbooks/${name}`);
+    for (const { name } of before) await admin.delete(`/api/playbooks/${name}`);
     await bootAll();
     expect(await listed()).toEqual([]);
   });
 
   it('are created once when replicas start for the first time together', async () => {
-    await forget();
+    const database = replicas[0].nest.get(DataSource);
+    await database.query('alter table playbook_versions disable trigger user');
+    await database.query('delete from playbook_versions');
+    await database.query('delete from playbooks');
     await bootAll();
     expect(await listed()).toHaveLength(SHIPPED_PLAYBOOKS.length);
   });

@@ -24,8 +24,7 @@ describe('the service with two connections to the database', () => {
     receiver = await WebhookReceiver.start();
     world = await PlaybookWorld.start({ DATABASE_POOL_SIZE: '2', TRIAGE_PROVIDER: 'rules' });
     const body = { name: 'hook', type: 'webhook', config: { url: receiver.url } };
-    const path = '/api/notification-channels';
-    expect((await world.clients.admin.request('POST', path, { body })).status).toBe(201);
+    expect((await world.clients.admin.post('/api/notification-channels', body)).status).toBe(201);
   });
   afterAll(async () => {
     await world?.close();
@@ -45,7 +44,7 @@ describe('the service with two connections to the database', () => {
     expect(statusesOf(await each((n) => sender.send(event(n))))).toEqual([200]);
     const triaged = '/api/incidents?source=siem&status=triaged';
     await eventually(
-      async () => (await viewer.request('GET', triaged)).body.meta.total as number,
+      async () => (await viewer.get(triaged)).body.meta.total as number,
       (total) => total === AT_ONCE,
     );
   });
@@ -72,7 +71,7 @@ describe('the service with two connections to the database', () => {
     }
     const events = '/api/webhook-events?source=large&status=processed';
     const { data } = await eventually(
-      async () => (await admin.request('GET', events)).body,
+      async () => (await admin.get(events)).body,
       ({ meta }) => meta.total === 4,
     );
     expect(data.map(({ attempts }: { attempts: number }) => attempts)).toEqual([1, 1, 1, 1]);
@@ -93,13 +92,9 @@ describe('the service with two connections to the database', () => {
     });
     expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['completed']));
     const undone = await each((n) =>
-      world.clients.senior.request(
-        'POST',
-        `/api/actions/${runs[n]!.steps[2]!.action_id}/rollback`,
-        {
-          body: { reason: 'A false alarm.' },
-        },
-      ),
+      world.clients.senior.post(`/api/actions/${runs[n]!.steps[2]!.action_id}/rollback`, {
+        reason: 'A false alarm.',
+      }),
     );
     expect(statusesOf(undone).filter((status) => status >= 400)).toEqual([]);
   });
@@ -110,19 +105,15 @@ describe('the service with two connections to the database', () => {
     // On a slow machine a request may wait too long for a connection. Clients repeat it, with the same key.
     const create = (n: number) =>
       eventually(
-        () =>
-          analyst.request('POST', '/api/incidents', {
-            body,
-            headers: { 'idempotency-key': `key-${n}` },
-          }),
+        () => analyst.post('/api/incidents', body, { 'idempotency-key': `key-${n}` }),
         ({ status }) => status !== 503,
       );
     const turn = async (path: string) =>
-      await admin.request('POST', `/api/kill-switch/${path}`, { body: { reason: 'An exercise.' } });
+      await admin.post(`/api/kill-switch/${path}`, { reason: 'An exercise.' });
     const [created, , verified] = await Promise.all([
       each((n) => create(n % 4)),
       turn('activate').then(() => turn('deactivate')),
-      each(() => admin.request('GET', '/api/audit/verify')),
+      each(() => admin.get('/api/audit/verify')),
     ]);
     expect(statusesOf(created).filter((status) => ![201, 409].includes(status))).toEqual([]);
     expect(statusesOf(verified)).toEqual([200]);
@@ -135,9 +126,9 @@ describe('the service with two connections to the database', () => {
     const waiting = Array.from({ length: 20 }, () =>
       viewer.request('GET', changes, { signal: left.signal }).catch(() => undefined),
     );
-    const { body } = await viewer.request('GET', '/api/incidents/changes?from=now&wait=1');
+    const { body } = await viewer.get('/api/incidents/changes?from=now&wait=1');
     expect(body.data.changes).toEqual([]);
-    expect((await viewer.request('GET', '/api/incidents')).status).toBe(200);
+    expect((await viewer.get('/api/incidents')).status).toBe(200);
     left.abort();
     await Promise.all(waiting);
   });

@@ -30,7 +30,7 @@ describe('traces of what goes on beside requests', () => {
     await registerSource(admin);
     // With a latency its actions are called like those of a vendor, instead of ending with their creation.
     const sandbox = { name: 'sandbox', type: 'sandbox', config: { latency_ms: 1 } };
-    await admin.request('POST', '/api/connectors', { body: sandbox });
+    await admin.post('/api/connectors', sandbox);
   });
   afterAll(async () => {
     await traced?.close();
@@ -40,7 +40,7 @@ describe('traces of what goes on beside requests', () => {
 
   async function incident(): Promise<string> {
     const body = { incident_type: 'phishing', source: 'traces', severity: 'high' };
-    return (await admin.request('POST', '/api/incidents', { body })).body.data.id as string;
+    return (await admin.post('/api/incidents', body)).body.data.id as string;
   }
 
   const spanBelow = (parent: SeenSpan, name: RegExp): Promise<SeenSpan> =>
@@ -50,7 +50,7 @@ describe('traces of what goes on beside requests', () => {
     const id = await incident();
     model.script(verdict());
     const headers = { traceparent: TRACEPARENT };
-    const answer = await admin.request('POST', `/api/incidents/${id}/triage`, { headers });
+    const answer = await admin.post(`/api/incidents/${id}/triage`, undefined, headers);
     expect(answer.status).toBe(200);
     const request = await traced.collector.spanWith(
       (span) => span.traceId === TRACE && span.kind === 'server',
@@ -94,10 +94,10 @@ describe('traces of what goes on beside requests', () => {
       name: 'traced',
       steps: [{ name: 'look', action: 'lookup_ip', parameters: { ip: '203.0.113.9' } }],
     };
-    const made = await admin.request('POST', '/api/playbooks', { body: playbook });
+    const made = await admin.post('/api/playbooks', playbook);
     expect(made.status).toBe(201);
     const path = `/api/playbooks/${made.body.data.id}/run`;
-    const started = await admin.request('POST', path, { body: { incident_id: await incident() } });
+    const started = await admin.post(path, { incident_id: await incident() });
     expect(started.status).toBeLessThan(300);
     const run = await traced.collector.spanWith(({ name }) => name === 'playbook run');
     const step = await spanBelow(run, /^playbook step$/);
@@ -106,13 +106,12 @@ describe('traces of what goes on beside requests', () => {
   });
 
   it('shows a notification without the address that is its secret, and tells its receiver of no trace', async () => {
-    const body = {
+    const made = await admin.post('/api/notification-channels', {
       name: 'traced',
       type: 'webhook',
       config: { url: `${receiver.url}/${SECRET_PATH}` },
       events: ['incident.created'],
-    };
-    const made = await admin.request('POST', '/api/notification-channels', { body });
+    });
     expect(made.status).toBe(201);
     const id = await incident();
     const delivery = await traced.collector.spanWith(

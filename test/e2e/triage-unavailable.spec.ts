@@ -15,8 +15,7 @@ describe('without a verdict', () => {
   let world: TriageWorld;
 
   beforeAll(async () => {
-    const settings = { TRIAGE_TIMEOUT_MS: '60000', AI_TOKENS_PER_HOUR: '1000' };
-    world = await TriageWorld.start(settings);
+    world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000', AI_TOKENS_PER_HOUR: '1000' });
   });
   afterEach(async () => {
     await world.database.query('update triage_runs set tokens_at = null');
@@ -89,7 +88,7 @@ describe('without a verdict', () => {
   });
 
   const counted = async (line: RegExp) => {
-    const { text } = await world.clients.viewer.request('GET', '/metrics');
+    const { text } = await world.clients.viewer.get('/metrics');
     return Number(line.exec(text)?.[1] ?? 0);
   };
   const outputTokens = () => counted(/llm_tokens_total\{direction="output"\} (\d+)/);
@@ -104,7 +103,7 @@ describe('without a verdict', () => {
     const id = await world.incident();
     const answer = world.triage(id);
     await held.begun;
-    await world.clients.admin.request('DELETE', `/api/incidents/${id}`);
+    await world.clients.admin.delete(`/api/incidents/${id}`);
     held.answer.resolve(judgement({ tokens: { input: 100, output: 20 } }));
     expect((await answer).status).toBe(404);
     expect((await outputTokens()) - before).toBe(20);

@@ -108,7 +108,7 @@ describe('a triage run that nobody waits for', () => {
 
   it('is not made when the incident is gone', async () => {
     const id = await world.incident();
-    await world.clients.admin.request('DELETE', `/api/incidents/${id}`);
+    await world.clients.admin.delete(`/api/incidents/${id}`);
     await world.wantTriage(id);
     const other = await world.incident();
     await world.wantTriage(other);
@@ -261,7 +261,7 @@ describe('a triage run that nobody waits for', () => {
     const id = await world.incident();
     await world.later(id);
     await failedOnce(id);
-    await world.clients.admin.request('DELETE', `/api/incidents/${id}`);
+    await world.clients.admin.delete(`/api/incidents/${id}`);
     const [row] = await world.database.query('select * from triage_runs where incident_id = $1', [
       id,
     ]);
@@ -370,7 +370,7 @@ describe('a triage run whose replica ends', () => {
     expect(told.body.data).toMatchObject({ status: 'queued' });
     await closed;
     const viewer = world.at(other, 'viewer');
-    const { body } = await viewer.request('GET', `/api/incidents/${id}/triage`);
+    const { body } = await viewer.get(`/api/incidents/${id}/triage`);
     expect(body.data[0]).toMatchObject({ status: 'queued', failures: 0 });
   });
 });

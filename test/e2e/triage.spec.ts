@@ -110,15 +110,15 @@ describe('the triage of an incident', () => {
       ids.unshift((await world.triage(id, { body: { force: true } })).body.data.triage_id);
     }
     const path = `/api/incidents/${id}/triage`;
-    const page = await world.clients.viewer.request('GET', `${path}?per_page=2`);
+    const page = await world.clients.viewer.get(`${path}?per_page=2`);
     expect(page.body.meta).toEqual({ page: 1, per_page: 2, total: 3 });
     expect(page.body.data.map((run: { triage_id: string }) => run.triage_id)).toEqual(
       ids.slice(0, 2),
     );
-    const oldest = await world.clients.viewer.request('GET', `${path}?sort=created_at&per_page=1`);
+    const oldest = await world.clients.viewer.get(`${path}?sort=created_at&per_page=1`);
     expect(oldest.body.data[0].triage_id).toBe(ids[2]);
-    expect((await world.clients.viewer.request('GET', `${path}?page=9`)).body.data).toEqual([]);
-    expect((await world.clients.viewer.request('GET', `${path}?sort=status`)).status).toBe(422);
+    expect((await world.clients.viewer.get(`${path}?page=9`)).body.data).toEqual([]);
+    expect((await world.clients.viewer.get(`${path}?sort=status`)).status).toBe(422);
   });
 
   it('answers with the last completed run when it was done before, without asking the model', async () => {
@@ -191,23 +191,23 @@ describe('the triage of an incident', () => {
     const id = await world.incident();
     const { triage_id } = (await world.triage(id)).body.data;
     const path = '/api/audit?action=triage.requested&per_page=1';
-    const { body } = await world.clients.manager.request('GET', path);
+    const { body } = await world.clients.manager.get(path);
     expect(body.data[0]).toMatchObject({
       actor: expect.stringMatching(/^key:analyst/),
       subject: { type: 'triage', id: triage_id },
       details: { incident_id: id, force: false },
     });
-    const ended = await world.clients.manager.request('GET', '/api/audit?action=triage.completed');
+    const ended = await world.clients.manager.get('/api/audit?action=triage.completed');
     expect(ended.body.data[0].details).toMatchObject({ classification: 'malicious' });
   });
 
   it('knows no deleted incident, and no run of another one', async () => {
     const [id, other] = [await world.incident(), await world.incident()];
     const { triage_id } = (await world.triage(id)).body.data;
-    const get = (path: string) => world.clients.viewer.request('GET', `/api/incidents/${path}`);
+    const get = (path: string) => world.clients.viewer.get(`/api/incidents/${path}`);
     expect((await get(`${other}/triage/${triage_id}`)).status).toBe(404);
     expect((await get(`${id}/triage/not-an-id`)).status).toBe(404);
-    await world.clients.admin.request('DELETE', `/api/incidents/${id}`);
+    await world.clients.admin.delete(`/api/incidents/${id}`);
     expect((await get(`${id}/triage/${triage_id}`)).status).toBe(404);
     expect((await get(`${id}/triage`)).status).toBe(404);
     expect((await world.triage(id)).status).toBe(404);
@@ -255,7 +255,7 @@ describe('the triage of an incident', () => {
   describe('with a playbook', () => {
     const playbook = async (more: object): Promise<{ id: string; name: string }> => {
       const body = { name: `guide-${(playbooks += 1)}`, ...more };
-      return (await world.clients.senior.request('POST', '/api/playbooks', { body })).body.data;
+      return (await world.clients.senior.post('/api/playbooks', body)).body.data;
     };
     let playbooks = 0;
 
@@ -263,7 +263,7 @@ describe('the triage of an incident', () => {
       const id = await world.incident();
       const disabled = await playbook({ enabled: false, instructions: 'Be strict.' });
       const deleted = await playbook({ instructions: 'Be strict.' });
-      await world.clients.senior.request('DELETE', `/api/playbooks/${deleted.id}`);
+      await world.clients.senior.delete(`/api/playbooks/${deleted.id}`);
       for (const name of [
         'no-such-playbook',
         disabled.name,
@@ -285,10 +285,7 @@ describe('the triage of an incident', () => {
         const { data } = (await world.triage(incident, { body: { playbook: called } })).body;
         expect(asked.mock.lastCall![0].guidance).toBe('Be strict.');
         expect(data).toMatchObject({ playbook: called, notes: [] });
-        const actions = await world.clients.viewer.request(
-          'GET',
-          `/api/incidents/${incident}/actions`,
-        );
+        const actions = await world.clients.viewer.get(`/api/incidents/${incident}/actions`);
         expect(actions.body.data).toEqual([]);
       }
     });
@@ -297,7 +294,7 @@ describe('the triage of an incident', () => {
   it('gets no look-up tool where a sandbox alone would make its answers up', async () => {
     const { admin } = world.clients;
     const body = { name: 'pretends', type: 'sandbox', config: {} };
-    const made = await admin.request('POST', '/api/connectors', { body });
+    const made = await admin.post('/api/connectors', body);
     expect(made.status).toBe(201);
     const asked = script(world.app, async () => judgement());
     await world.triage(await world.incident({ raw_data: { src: '203.0.113.9' } }));
@@ -305,7 +302,7 @@ describe('the triage of an incident', () => {
       'related_incidents',
       'mail_authentication',
     ]);
-    await admin.request('DELETE', `/api/connectors/${made.body.data.id}`);
+    await admin.delete(`/api/connectors/${made.body.data.id}`);
   });
 });
 
@@ -316,14 +313,12 @@ describe('the tools of a triage run', () => {
 
   beforeAll(async () => {
     vendor = await FakeVendor.start();
-    const answer = await world.clients.admin.request('POST', '/api/connectors', {
-      body: {
-        name: 'intelligence',
-        type: 'http',
-        config: {
-          base_url: vendor.url,
-          actions: { lookup_ip: { path: '/lookup', body: { ip: '{{ parameters.ip }}' } } },
-        },
+    const answer = await world.clients.admin.post('/api/connectors', {
+      name: 'intelligence',
+      type: 'http',
+      config: {
+        base_url: vendor.url,
+        actions: { lookup_ip: { path: '/lookup', body: { ip: '{{ parameters.ip }}' } } },
       },
     });
     if (answer.status !== 201) throw new Error(answer.text);
@@ -413,7 +408,7 @@ describe('the tools of a triage run', () => {
     ];
     script(world.app, async () => judgement());
     for (const one of [older, newer, deleted, stranger]) await world.triage(one);
-    await world.clients.admin.request('DELETE', `/api/incidents/${deleted}`);
+    await world.clients.admin.delete(`/api/incidents/${deleted}`);
     await world.update(older, { verdict: { classification: 'benign' } });
     const id = await world.incident({ raw_data: rawData });
     await asking(id, async (tools, given) => {

@@ -28,7 +28,7 @@ describe('microsoft_graph', () => {
 
     const previewOf = async (type: 'delete_email') => {
       const body = { action: type, parameters: MAIL };
-      const answer = await world.admin.request('POST', '/api/actions/execute', { body });
+      const answer = await world.admin.post('/api/actions/execute', body);
       expect(answer.body.data.status).toBe('pending_approval');
       const action = await eventually(
         () => world.get(answer.body.data.action_id),
@@ -55,8 +55,7 @@ describe('microsoft_graph', () => {
         events: ['action.pending_approval'],
         config: { webhook_url: slack.hook },
       };
-      const { id } = (await world.admin.request('POST', '/api/notification-channels', { body }))
-        .body.data;
+      const { id } = (await world.admin.post('/api/notification-channels', body)).body.data;
       server.mail(MESSAGE);
       // Fails until the preview is there, however slow it is.
       slack.play(...Array.from({ length: 200 }, () => 503 as const));
@@ -70,7 +69,7 @@ describe('microsoft_graph', () => {
         (messages) => messages.length > 0,
       );
       expect(JSON.stringify(message)).toContain('Deletes 1 mail in ada[@]example[.]com.');
-      await world.admin.request('DELETE', `/api/notification-channels/${id}`);
+      await world.admin.delete(`/api/notification-channels/${id}`);
     });
 
     it('reports if it is unknown', async () => {
@@ -87,7 +86,7 @@ describe('microsoft_graph', () => {
 
   describe('does not change a mail of another sender with the same Message-ID', () => {
     const post = async (path: string, body: object) =>
-      (await world.admin.request('POST', `/api${path}`, { body })).body.data;
+      (await world.admin.post(`/api${path}`, body)).body.data;
     const incident = async (): Promise<string> => {
       const raw_data = { ...MAIL, sender: 'Mallory <mallory@example.net>', subject: 'Pay' };
       const body = { incident_type: 'phishing', source: 'test', severity: 'low', raw_data };
@@ -101,10 +100,9 @@ describe('microsoft_graph', () => {
 
     it.each([MESSAGE, 'A1@EXAMPLE.NET'])('when a person quarantines %s', async (message_id) => {
       const [meant, other] = mails();
-      const parameters = { message_id, recipient: USER };
       const { action_id } = await post(`/incidents/${await incident()}/actions`, {
         action: 'quarantine_email',
-        parameters,
+        parameters: { message_id, recipient: USER },
       });
       expect(await world.get(action_id)).toMatchObject({ status: 'completed', ...LEFT });
       expect([meant!.folder, other!.folder]).toEqual(['folder-junk', 'folder-inbox']);

@@ -32,7 +32,7 @@ describe('okta', () => {
     expect([success, message.length]).toEqual([true, 1_000]);
     expect(message).toContain('x\ufffd⟦U+202E⟧⟦U+001B⟧y');
     await world.app.nest.get(ConnectorChecks).checkAll();
-    const health = await world.admin.request('GET', '/api/connectors/health');
+    const health = await world.admin.get('/api/connectors/health');
     expect(health.text.length).toBeLessThan(2_000);
     server.forget();
     answers({ status: 200, body: { ...body, profile: { login: 'x'.repeat(900_000) } } });
@@ -64,11 +64,9 @@ describe('okta', () => {
     const path = { path: '/' };
     const config = { base_url: other.url, actions: { enable_user: path, disable_user: path } };
     const body = { name: 'another', type: 'http', priority: 1, config };
-    const added = await world.admin.request('POST', '/api/connectors', { body });
+    const added = await world.admin.post('/api/connectors', body);
     const switchOkta = (enabled: boolean) =>
-      world.admin.request('PUT', `/api/connectors/${world.connector.body.data.id}`, {
-        body: { enabled },
-      });
+      world.admin.put(`/api/connectors/${world.connector.body.data.id}`, { enabled });
     try {
       await switchOkta(false);
       expect(await world.rollBack(id)).toMatchObject({
@@ -81,7 +79,7 @@ describe('okta', () => {
       expect(user.status).toBe('ACTIVE');
       expect(other.requests).toEqual([]);
     } finally {
-      await world.admin.request('DELETE', `/api/connectors/${added.body.data.id}`);
+      await world.admin.delete(`/api/connectors/${added.body.data.id}`);
       await other.stop();
     }
   });

@@ -1,4 +1,3 @@
-import { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
 import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
 import { WebhookEventCounts } from '../../src/webhooks/events/webhook-events.service.js';
@@ -35,16 +34,14 @@ describe('the inbox of webhook events', () => {
     viewer = await as(app, 'viewer');
   });
   beforeEach(() =>
-    app.nest
-      .get(DataSource)
-      .query('truncate webhook_events, webhook_event_counts, webhook_event_count_deltas'),
+    app.sql('truncate webhook_events, webhook_event_counts, webhook_event_count_deltas'),
   );
 
   /** A receipt, put straight into the table; each comes a millisecond after the one before. */
   const receive = async (row: Row = {}): Promise<string> => {
     const at = FIRST + (later += 1);
     const id = newId(at);
-    await app.nest.get(DataSource).query(
+    await app.sql(
       `insert into webhook_events (id, source, status, body, body_hash, incident_ids, duplicate_of, error, attempts, received_at, processed_at)
        values ($1::uuid, $2, $3, $4, sha256($1::uuid::text::bytea), $5, $6, $7, $8, $9, $10)`,
       [
@@ -62,9 +59,9 @@ describe('the inbox of webhook events', () => {
     );
     return id;
   };
-  const read = (id: string) => viewer.request('GET', `/api/webhook-events/${id}`);
+  const read = (id: string) => viewer.get(`/api/webhook-events/${id}`);
   const list = async (query = '') => {
-    const answer = await viewer.request('GET', `/api/webhook-events?${query}`);
+    const answer = await viewer.get(`/api/webhook-events?${query}`);
     expect(answer.status).toBe(200);
     return answer.body as { data: Item[]; meta: { total: number } };
   };
@@ -98,13 +95,13 @@ describe('the inbox of webhook events', () => {
     await receive({ status: 'queued', source: 'not-folded' });
     // A look of the moment before is shared for a while.
     const gauge = await eventually(
-      async () => (await app.request('GET', '/metrics')).text,
+      async () => (await app.get('/metrics')).text,
       (text) => text.includes('webhook_events{status="queued"} 2\n'),
     );
     expect(gauge).toContain('webhook_events{status="failed"} 2\n');
     expect(gauge).not.toContain('webhook_events{status="processed"}');
     const jobs = { webhook_events_queued: 2, webhook_events_failed: 2 };
-    const { body } = await viewer.request('GET', '/api/health/detailed');
+    const { body } = await viewer.get('/api/health/detailed');
     expect(body.components.jobs).toMatchObject({ status: 'healthy', ...jobs });
   });
 });

@@ -1,5 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -36,13 +35,14 @@ describe('bodies of many events', () => {
   };
   const settled = async (id: string) =>
     await eventually(
-      async () => (await analyst.request('GET', `/api/webhook-events/${id}`)).body.data,
+      async () => (await analyst.get(`/api/webhook-events/${id}`)).body.data,
       ({ status }) => status !== 'queued',
     );
   const titlesOf = async (source: string): Promise<string[]> => {
-    const rows: { title: string }[] = await app.nest
-      .get(DataSource)
-      .query('select title from incidents where source = $1 order by number', [source]);
+    const rows: { title: string }[] = await app.sql(
+      'select title from incidents where source = $1 order by number',
+      [source],
+    );
     return rows.map(({ title }) => title);
   };
   const numbersTo = (count: number) => Array.from({ length: count }, (_, n) => `alert ${n}`);
@@ -55,7 +55,7 @@ describe('bodies of many events', () => {
     const done = await settled(answer.body.queue_id);
     expect(done).toMatchObject({ status: 'processed', attempts: 1 });
     expect(done.incident_ids).toHaveLength(2_300);
-    const listed = await analyst.request('GET', '/api/webhook-events?source=large');
+    const listed = await analyst.get('/api/webhook-events?source=large');
     expect(listed.body.data[0].incident_ids).toEqual(done.incident_ids.slice(0, 100));
     expect(listed.body.data[0].incident_count).toBe(2_300);
     expect(done.incident_count).toBe(2_300);
@@ -84,12 +84,12 @@ describe('bodies of many events', () => {
     expect(done.incident_ids).toHaveLength(5);
     expect(await titlesOf('partly')).toEqual([0, 1, 2, 4, 5].map((n) => `alert ${n}`));
 
-    const refused = await analyst.request('POST', `/api/webhook-events/${done.id}/replay`);
+    const refused = await analyst.post(`/api/webhook-events/${done.id}/replay`);
     expect([refused.status, refused.body.data.status]).toEqual([200, 'queued']);
     expect(await settled(done.id)).toMatchObject({ status: 'failed', error: done.error });
 
     faulty.mockRestore();
-    const replayed = await analyst.request('POST', `/api/webhook-events/${done.id}/replay`);
+    const replayed = await analyst.post(`/api/webhook-events/${done.id}/replay`);
     expect(replayed.body.data).toMatchObject({ status: 'processed' });
     expect(replayed.body.data.incident_ids).toHaveLength(6);
   });
@@ -127,7 +127,7 @@ describe('bodies of many events', () => {
     expect((await sender.send(body)).status).toBe(400);
     expect((await sender.send('{"id":\n{"na', LINES)).status).toBe(400);
     const headers = { 'content-type': LINES };
-    const preview = await admin.request('POST', '/api/webhooks/lines/preview', { body, headers });
+    const preview = await admin.post('/api/webhooks/lines/preview', body, headers);
     expect(preview.body.data.incidents).toHaveLength(3);
   });
 });
@@ -177,7 +177,7 @@ describe('Slow bodies without a credential', () => {
       expect(new Set(statuses)).toEqual(new Set([200]));
       const user = await makeUser(app, 'viewer');
       const body = { username: user.name, password: user.password };
-      expect((await app.request('POST', '/login', { body })).status).toBe(200);
+      expect((await app.post('/login', body)).status).toBe(200);
     },
   );
 });

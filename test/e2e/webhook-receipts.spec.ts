@@ -18,7 +18,7 @@ const DATABASE_AWAY = Object.assign(new Error('terminating connection'), { code:
 
 /** How many errors of a source have been counted under a code. */
 async function errorsOf(app: TestApp, source: string, code: string): Promise<number> {
-  const { text } = await app.request('GET', '/metrics');
+  const { text } = await app.get('/metrics');
   const start = `webhook_errors_total{source="${source}",code="${code}"} `;
   const line = text.split('\n').find((one) => one.startsWith(start));
   return Number(line?.slice(start.length) ?? 0);
@@ -47,16 +47,13 @@ describe('webhook receipts', () => {
     siem = new WebhookSender(app.client);
   });
 
-  const incidentOf = async (id: string) =>
-    (await viewer.request('GET', `/api/incidents/${id}`)).body.data;
+  const incidentOf = async (id: string) => (await viewer.get(`/api/incidents/${id}`)).body.data;
   const timelineOf = async (id: string): Promise<{ event: string; summary: string }[]> =>
-    (await viewer.request('GET', `/api/incidents/${id}/timeline`)).body.data;
+    (await viewer.get(`/api/incidents/${id}/timeline`)).body.data;
   const events = async (query = ''): Promise<Record<string, unknown>[]> =>
-    (await viewer.request('GET', `/api/webhook-events?per_page=100${query}`)).body.data;
-  const eventById = async (id: string) =>
-    (await viewer.request('GET', `/api/webhook-events/${id}`)).body.data;
-  const rows = async (text: string, values: unknown[] = []) =>
-    await app.nest.get(DataSource).query(text, values);
+    (await viewer.get(`/api/webhook-events?per_page=100${query}`)).body.data;
+  const eventById = async (id: string) => (await viewer.get(`/api/webhook-events/${id}`)).body.data;
+  const rows = async (text: string, values: unknown[] = []) => await app.sql(text, values);
 
   it('creates an incident and an audit record from a new event and links them in the inbox', async () => {
     const sent = event();
@@ -170,7 +167,7 @@ describe('webhook receipts', () => {
     expect(await events('&source=poller&status=failed')).toEqual([]);
     expect((await poller.send({ ...lists, clicksBlocked: [{ other: 1 }] })).status).toBe(422);
     expect((await poller.send({ queryEndTime: '2026-06-05T10:11:12Z' })).status).toBe(422);
-    const preview = await admin.request('POST', '/api/webhooks/poller/preview', { body: lists });
+    const preview = await admin.post('/api/webhooks/poller/preview', lists);
     expect(preview.body.data).toEqual({ incidents: [] });
   });
 
@@ -188,10 +185,11 @@ describe('webhook receipts', () => {
     expect(shown).toMatchObject({ status: 'failed', attempts: 2, body: JSON.stringify(body) });
 
     const analyst = await as(app, 'analyst');
-    const replay = () => analyst.request('POST', `/api/webhook-events/${details.event_id}/replay`);
+    const replay = () => analyst.post(`/api/webhook-events/${details.event_id}/replay`);
     expect((await replay()).body.data).toMatchObject({ status: 'failed', attempts: 3 });
-    await admin.request('PUT', '/api/webhooks/odd', {
-      body: { format: 'mapping', mapping: { title: '/what/is', severity: '/level' } },
+    await admin.put('/api/webhooks/odd', {
+      format: 'mapping',
+      mapping: { title: '/what/is', severity: '/level' },
     });
     const replayed = await replay();
     expect(replayed.status).toBe(200);
@@ -217,7 +215,7 @@ describe('webhook receipts', () => {
     const body = `{"event_type":"malware","timestamp":"2026-01-31T09:30:00Z","source":"x","data":{"alert_id":"exact-1","severity":"low","details":{"n":12345678901234567890,"f":1.10,"nul":"a\\u0000b","half":"\\ud800","deep":${deep},"__proto__":{"x":1}}}}`;
     const answer = await siem.send(body);
     expect(answer.status).toBe(200);
-    const { text } = await viewer.request('GET', `/api/incidents/${answer.body.incident_id}`);
+    const { text } = await viewer.get(`/api/incidents/${answer.body.incident_id}`);
     expect(text).toContain('"n":12345678901234567890');
     expect(text).toContain('a\\\\u0000b');
     expect(text).toContain('"__proto__":{"x":1}');
@@ -310,7 +308,7 @@ describe('webhook receipts when too many are under way', () => {
 
   const settled = async (id: string) =>
     await eventually(
-      async () => (await viewer.request('GET', `/api/webhook-events/${id}`)).body.data,
+      async () => (await viewer.get(`/api/webhook-events/${id}`)).body.data,
       ({ status }) => status !== 'queued',
     );
 
@@ -325,7 +323,7 @@ describe('webhook receipts when too many are under way', () => {
     });
     const done = await settled(answer.body.queue_id);
     expect(done).toMatchObject({ status: 'processed', attempts: 1 });
-    const incident = await viewer.request('GET', `/api/incidents/${done.incident_id}`);
+    const incident = await viewer.get(`/api/incidents/${done.incident_id}`);
     expect(incident.body.data.raw_data).toEqual(sent);
     const again = await siem.send(sent);
     expect(await settled(again.body.queue_id)).toMatchObject({
@@ -363,8 +361,8 @@ describe('webhook receipts when too many are under way', () => {
     expect(first.status).toBe('processed');
     expect(later.map(({ status }) => status)).toEqual(['updated', 'updated', 'updated']);
     const at = `/api/incidents/${first.incident_id}`;
-    expect((await viewer.request('GET', at)).body.data.raw_data.data.severity).toBe('low');
-    const { body } = await viewer.request('GET', `${at}/reports`);
+    expect((await viewer.get(at)).body.data.raw_data.data.severity).toBe('low');
+    const { body } = await viewer.get(`${at}/reports`);
     expect(body.data.map((one: { severity: string }) => one.severity)).toEqual(sent.slice(1));
   });
 

@@ -1,4 +1,3 @@
-import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
 import { ChangeReader } from '../support/change-reader.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -33,12 +32,12 @@ describe('later events about an incident', () => {
   });
 
   const read = async (id: string, part = '') =>
-    (await analyst.request('GET', `/api/incidents/${id}${part}`)).body;
+    (await analyst.get(`/api/incidents/${id}${part}`)).body;
   const timelineOf = async (id: string): Promise<{ event: string; actor: string }[]> =>
     (await read(id, '/timeline?per_page=100')).data;
   const resolve = async (id: string) => {
     const body = { status: 'resolved', resolution: 'Nothing was found.' };
-    expect((await analyst.request('PUT', `/api/incidents/${id}`, { body })).status).toBe(200);
+    expect((await analyst.put(`/api/incidents/${id}`, body)).status).toBe(200);
   };
   const create = async (alert: object, sender = siem): Promise<string> =>
     (await sender.send(alert)).body.incident_id;
@@ -52,7 +51,7 @@ describe('later events about an incident', () => {
     expect((await siem.send(exact)).body).toMatchObject({ updated: true });
     expect((await siem.send(exact)).body).toMatchObject({ duplicate: true });
 
-    const answer = await analyst.request('GET', `/api/incidents/${id}/reports`);
+    const answer = await analyst.get(`/api/incidents/${id}/reports`);
     expect(answer.body.meta).toEqual({ page: 1, per_page: 20, total: 1 });
     expect(answer.body.data[0]).toMatchObject({ source: 'siem', severity: 'critical' });
     expect(answer.text).toContain(`"raw_data":${exact}`);
@@ -62,7 +61,7 @@ describe('later events about an incident', () => {
       fields: { host: 'ws-1', user: 'mia' },
     });
     const missing = '/api/incidents/0193f2b6-0000-7000-8000-000000000000/reports';
-    expect((await analyst.request('GET', missing)).status).toBe(404);
+    expect((await analyst.get(missing)).status).toBe(404);
   });
 
   it('keeps as many as one answer may hold, the newest ones', async () => {
@@ -73,7 +72,7 @@ describe('later events about an incident', () => {
       const large = alertOf({ host: 'ws-1', text }, 'medium', first.data.alert_id);
       expect((await siem.send(large)).body).toMatchObject({ updated: true });
     }
-    const answer = await analyst.request('GET', `/api/incidents/${id}/reports?per_page=100`);
+    const answer = await analyst.get(`/api/incidents/${id}/reports?per_page=100`);
     expect(answer.text.length).toBeLessThan(9 * 1024 * 1024);
     expect(answer.body.data.at(-1).raw_data.data.details.text).toMatch(/^11 x/);
     expect(answer.body.meta.total).toBe(9);
@@ -101,13 +100,24 @@ describe('later events about an incident', () => {
       }),
     );
     const body = { title: 'Mia tests her scripts' };
-    expect((await analyst.request('PUT', `/api/incidents/${id}`, { body })).status).toBe(200);
+    expect((await analyst.put(`/api/incidents/${id}`, body)).status).toBe(200);
     await siem.send(worse('critical', 'Backups deleted'));
     expect((await read(id)).data).toMatchObject({ severity: 'critical', ...body });
   });
 
+  it('is one of the changes that the response to a stale If-Match names', async () => {
+    const first = alertOf({ host: 'ws-1' });
+    const id = await create(first);
+    await siem.send(alertOf({ host: 'ws-1', user: 'mia' }, 'critical', first.data.alert_id));
+    const answer = await analyst.request('PUT', `/api/incidents/${id}`, {
+      body: { severity: 'low' },
+      headers: { 'if-match': '"1"' },
+    });
+    expect(answer.body.error.details.fields).toEqual(['title', 'severity', 'fields']);
+  });
+
   it('is told to channels that follow updates, also where no field changes', async () => {
-    await app.nest.get(DataSource).query(
+    await app.sql(
       `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
        values (gen_random_uuid(), 'told', 'told', 'webhook', true, '{incident.updated}', 'low', '{}', 'test')`,
     );
@@ -116,12 +126,10 @@ describe('later events about an incident', () => {
     const id = await create(first);
     await siem.send(alertOf({ host: 'ws-1', stage: 'executed' }, 'medium', alert_id));
     await siem.send(alertOf({ host: 'ws-1', stage: 'executed', user: 'mia' }, 'high', alert_id));
-    const told = await app.nest
-      .get(DataSource)
-      .query<{ payload: object }[]>(
-        `select payload from notification_deliveries where subject_id = $1 order by position`,
-        [id],
-      );
+    const told = await app.sql<{ payload: object }[]>(
+      `select payload from notification_deliveries where subject_id = $1 order by position`,
+      [id],
+    );
     expect(told.map(({ payload }) => payload)).toMatchObject([
       { updated_by: 'webhook:siem', changed: [] },
       { updated_by: 'webhook:siem', changed: ['title', 'severity', 'fields'] },
@@ -202,15 +210,12 @@ describe('later events about an incident', () => {
 
   describe('after a person judged the incident benign', () => {
     const outdated = async (id: string): Promise<object[]> => {
-      const path = '/api/attention?kind=verdict_outdated';
-      const { items } = (await analyst.request('GET', path)).body.data;
+      const { items } = (await analyst.get('/api/attention?kind=verdict_outdated')).body.data;
       return items.filter((item: { id: string }) => item.id === `verdict_outdated.${id}`);
     };
     const judge = async (id: string, body: object) => {
       const verdict = { classification: 'benign', reasoning: 'A test of ours.' };
-      const answer = await analyst.request('PUT', `/api/incidents/${id}`, {
-        body: { verdict, ...body },
-      });
+      const answer = await analyst.put(`/api/incidents/${id}`, { verdict, ...body });
       expect(answer.status).toBe(200);
     };
 
@@ -227,7 +232,7 @@ describe('later events about an incident', () => {
             data.every((run: { completed_at?: string }) => run.completed_at),
         );
       await triagedTimes(1);
-      await app.nest.get(DataSource).query(
+      await app.sql(
         `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
          values (gen_random_uuid(), 'reopened', 'reopened', 'webhook', true, '{incident.reopened}', 'low', '{}', 'test')`,
       );
@@ -252,12 +257,10 @@ describe('later events about an incident', () => {
       expect(said).toContain(
         'judged it benign. The verdict stays, and no playbook runs by itself, until a person judges again.',
       );
-      const [message] = await app.nest
-        .get(DataSource)
-        .query<{ payload: { because: string } }[]>(
-          `select payload from notification_deliveries where subject_id = $1 and type = 'incident.reopened'`,
-          [id],
-        );
+      const [message] = await app.sql<{ payload: { because: string } }[]>(
+        `select payload from notification_deliveries where subject_id = $1 and type = 'incident.reopened'`,
+        [id],
+      );
       expect(message!.payload.because).toMatch(
         /severity critical\. key:\S+ judged it benign\. The verdict stays, and no playbook runs/,
       );
@@ -308,7 +311,7 @@ describe('what a tool says of the status of its alert', () => {
   const sent = async (body: object): Promise<string> =>
     (await sender.send(body)).body.incident_id as string;
   const read = async (id: string, part = '') =>
-    (await analyst.request('GET', `/api/incidents/${id}${part}`)).body.data;
+    (await analyst.get(`/api/incidents/${id}${part}`)).body.data;
   const timelineOf = async (id: string): Promise<string[]> => {
     const entries: { event: string; summary: string }[] = await read(id, '/timeline?per_page=100');
     return entries.map((entry) => `${entry.event}: ${entry.summary}`);
@@ -338,7 +341,7 @@ describe('what a tool says of the status of its alert', () => {
       changed: ['source_status'],
       incident: { source_status: 'resolved' },
     });
-    const { body } = await analyst.request('GET', '/api/incidents?sort=-updated_at&per_page=1');
+    const { body } = await analyst.get('/api/incidents?sort=-updated_at&per_page=1');
     expect(body.data).toMatchObject([{ id, source_status: 'resolved' }]);
   });
 
@@ -358,7 +361,7 @@ describe('what a tool says of the status of its alert', () => {
     expect(await read(id)).toMatchObject({ severity: 'critical' });
     expect(await read(id)).not.toHaveProperty('source_status');
     const resolved = { status: 'resolved', resolution: 'x' };
-    await analyst.request('PUT', `/api/incidents/${id}`, { body: resolved });
+    await analyst.put(`/api/incidents/${id}`, resolved);
     await sent(event('d-1', 'firing', { data: { ...line, ran: 'mimikatz' } }));
     expect(await read(id)).toMatchObject({ status: 'open' });
   });

@@ -1,6 +1,5 @@
 import { createHmac, hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { DataSource } from 'typeorm';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import type {
   ReceivingSource,
@@ -89,9 +88,9 @@ describe('A webhook receipt', () => {
   const bytesOf = (body: unknown): Buffer =>
     Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
   const send = (source: string, body: unknown, headers: Headers, of = app) =>
-    of.request('POST', `/api/webhooks-probe/${source}`, {
-      body: bytesOf(body),
-      headers: { 'x-forwarded-for': address, ...headers },
+    of.post(`/api/webhooks-probe/${source}`, bytesOf(body), {
+      'x-forwarded-for': address,
+      ...headers,
     });
   const codeOf = async (source: string, body: unknown, headers: Headers) => {
     const answer = await send(source, body, headers);
@@ -101,14 +100,12 @@ describe('A webhook receipt', () => {
     for (let sent = 0; sent < 60; sent += 1) await send('timestamped', {}, forged());
   };
   const rows = (action: string) =>
-    app.nest
-      .get(DataSource)
-      .query<{ actor: string; subject_id: string; details: object }[]>(
-        'select actor, subject_id, details::jsonb as details from audit_log where action = $1 order by id',
-        [action],
-      );
+    app.sql<{ actor: string; subject_id: string; details: object }[]>(
+      'select actor, subject_id, details::jsonb as details from audit_log where action = $1 order by id',
+      [action],
+    );
   const errorsTotal = async (labels: string): Promise<number> => {
-    const { text } = await app.request('GET', '/metrics');
+    const { text } = await app.get('/metrics');
     const line = text.split('\n').find((one) => one.startsWith(`webhook_errors_total{${labels}}`));
     return Number(line?.split(' ')[1] ?? 0);
   };
@@ -301,6 +298,6 @@ describe('A webhook receipt', () => {
     await send('disabled', {}, forged());
     expect(await errorsTotal('source="body",code="invalid_signature"')).toBe(before + 1);
     expect(await errorsTotal('source="other",code="unknown_source"')).toBe(unknown + 2);
-    expect((await app.request('GET', '/metrics')).text).not.toMatch(/invented|"disabled"/);
+    expect((await app.get('/metrics')).text).not.toMatch(/invented|"disabled"/);
   });
 });

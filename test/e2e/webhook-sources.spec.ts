@@ -31,18 +31,15 @@ describe('/api/webhooks', () => {
     ...more,
   });
   const create = (more: object = {}, headers = {}) =>
-    admin.request('POST', '/api/webhooks', { body: body(more), headers });
+    admin.post('/api/webhooks', body(more), headers);
   const created = async (more: object = {}): Promise<string> =>
     (await create(more)).body.data.source;
-  const get = async (source: string) =>
-    (await admin.request('GET', `/api/webhooks/${source}`)).body.data;
-  const put = (source: string, change: object) =>
-    admin.request('PUT', `/api/webhooks/${source}`, { body: change });
+  const get = async (source: string) => (await admin.get(`/api/webhooks/${source}`)).body.data;
+  const put = (source: string, change: object) => admin.put(`/api/webhooks/${source}`, change);
   const secretsOf = async (source: string) =>
     (await app.nest.get(SourceDirectory).find(source))?.secrets.map(({ value }) => value);
   const audited = async (source: string) => {
-    const path = `/api/audit?subject=webhook_source:${source}`;
-    return (await admin.request('GET', path)).body.data;
+    return (await admin.get(`/api/audit?subject=webhook_source:${source}`)).body.data;
   };
   const problemsOf = (answer: { status: number; body: ReturnType<typeof JSON.parse> }) => [
     answer.status,
@@ -182,7 +179,7 @@ describe('/api/webhooks', () => {
   it('deletes a source, whose name is free again', async () => {
     const source = await created();
     const path = `/api/webhooks/${source}`;
-    const gone = await admin.request('DELETE', path);
+    const gone = await admin.delete(path);
     expect(gone.body).toEqual({ data: { id: source, deleted: true } });
     expect(await secretsOf(source)).toBeUndefined();
     for (const method of ['GET', 'DELETE']) {
@@ -196,7 +193,7 @@ describe('/api/webhooks', () => {
     const source = await created();
     await put(source, { secret: 'another-secret-of-it', auto_triage: true });
     await put(source, { revoke_old_secret: true, signature: 'token' });
-    await admin.request('DELETE', `/api/webhooks/${source}`);
+    await admin.delete(`/api/webhooks/${source}`);
     const entries = (await audited(source)).reverse();
     expect(entries).toMatchObject([
       { action: 'webhook_source.created', details: { enabled: true, signature: 'timestamped' } },
@@ -245,7 +242,7 @@ describe('The webhook sources of two replicas', () => {
     };
     expect(await known(there)).toBeUndefined();
     const body = { source: 'gateway', secret: SECRET };
-    expect((await admin.request('POST', '/api/webhooks', { body })).status).toBe(201);
+    expect((await admin.post('/api/webhooks', body)).status).toBe(201);
     // A name that nobody registered is taken for unknown for a moment.
     await seen(() => known(there), [true, SECRET]);
     for (const [change, expected] of [
@@ -253,11 +250,11 @@ describe('The webhook sources of two replicas', () => {
       [{ revoke_old_secret: true }, [true, NEW]],
       [{ enabled: false }, [false, NEW]],
     ] as const) {
-      await admin.request('PUT', '/api/webhooks/gateway', { body: change });
+      await admin.put('/api/webhooks/gateway', change);
       expect(await known(here)).toEqual(expected);
       await seen(() => known(there), [...expected]);
     }
-    await admin.request('DELETE', '/api/webhooks/gateway');
+    await admin.delete('/api/webhooks/gateway');
     expect(await known(here)).toBeUndefined();
     await seen(() => known(there), undefined);
   });
@@ -267,7 +264,7 @@ describe('The webhook sources of two replicas', () => {
     for (let round = 0; round < 2; round += 1) {
       const body = { source: `twin-${round}`, secret: SECRET };
       const answers = await Promise.all(
-        [admin, elsewhere].map((client) => client.request('POST', '/api/webhooks', { body })),
+        [admin, elsewhere].map((client) => client.post('/api/webhooks', body)),
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
       await seen(() => secrets(here, body.source), [SECRET]);
@@ -307,10 +304,11 @@ describe("Okta's verification of an event hook", () => {
     ]);
     expect(answer.headers['content-type']).toMatch(/^application\/json;/);
     expect(answer.headers['x-content-type-options']).toBe('nosniff');
-    const event = await app.request('POST', '/api/webhooks/okta', {
-      body: readFileSync('test/fixtures/webhooks/presets/okta/two-events.json'),
-      headers: { 'x-webhook-token': SECRET },
-    });
+    const event = await app.post(
+      '/api/webhooks/okta',
+      readFileSync('test/fixtures/webhooks/presets/okta/two-events.json'),
+      { 'x-webhook-token': SECRET },
+    );
     expect([event.status, event.body.incidents.length]).toEqual([200, 2]);
   });
 
@@ -340,8 +338,8 @@ describe("Okta's verification of an event hook", () => {
   });
 
   it('leaves the source to those with a key, and to them alone', async () => {
-    expect((await app.request('GET', '/api/webhooks/okta')).status).toBe(401);
-    expect((await admin.request('GET', '/api/webhooks/okta')).body.data.source).toBe('okta');
+    expect((await app.get('/api/webhooks/okta')).status).toBe(401);
+    expect((await admin.get('/api/webhooks/okta')).body.data.source).toBe('okta');
     expect((await ask('okta', 'challenge', 'PUT')).status).toBe(401);
     expect((await ask('okta', 'challenge', 'DELETE')).status).toBe(401);
   });

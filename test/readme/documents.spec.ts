@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { DataSource } from 'typeorm';
 import { sameAnswer, shellBlocks } from '../../scripts/readme/blocks.js';
 import { answersOf } from '../../scripts/readme/shell.js';
 import { actionType } from '../../src/action-catalogue/action-types.js';
-import { higherLevel, levelByDefault } from '../../src/actions/required-levels.js';
+import { higherLevel } from '../../src/actions/required-levels.js';
 import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
 import { CLASSIFICATIONS } from '../../src/incidents/incident.js';
 import { INCIDENT_FIELDS } from '../../src/incidents/incident-fields.js';
@@ -68,7 +67,7 @@ describe.each([
 
   if (name === 'webhooks') {
     it('make one incident from each source, whatever its signature scheme', async () => {
-      const { body } = await admin.request('GET', '/api/incidents?sort=source');
+      const { body } = await admin.get('/api/incidents?sort=source');
       const made = body.data.map((incident: { source: string; title: string }) => [
         incident.source,
         incident.title,
@@ -82,15 +81,15 @@ describe.each([
 
   if (name === 'triage') {
     it('and the SQL of docs/operations.md, which deletes old triage runs, lead to a new run', async () => {
-      const { body } = await admin.request('GET', '/api/incidents?source=email-gateway');
+      const { body } = await admin.get('/api/incidents?source=email-gateway');
       const path = `/api/incidents/${body.data[0].id}/triage`;
-      const runs = await admin.request('GET', path);
+      const runs = await admin.get(path);
       expect(runs.body.data.map(({ force }: { force: boolean }) => force)).toEqual([true, false]);
       const [, sql] = /How runs are kept[\s\S]*?```sql\n([\s\S]*?)```/.exec(textOf('operations'))!;
-      const before = (await admin.request('POST', path)).body.data.triage_id;
-      await app.nest.get(DataSource).query(sql!.replaceAll("'1 year'", "'0 s'"));
-      expect((await admin.request('GET', path)).body.meta.total).toBe(0);
-      const { data } = (await admin.request('POST', path)).body;
+      const before = (await admin.post(path)).body.data.triage_id;
+      await app.sql(sql!.replaceAll("'1 year'", "'0 s'"));
+      expect((await admin.get(path)).body.meta.total).toBe(0);
+      const { data } = (await admin.post(path)).body;
       expect(data).toMatchObject({ status: 'completed' });
       expect(data.triage_id).not.toBe(before);
     });
@@ -105,7 +104,7 @@ describe('docs/playbooks.md', () => {
       .filter((line) => line.startsWith('| `'))
       .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
   const approvalOf = ({ action, approval_level: asked }: PlaybookStep): string => {
-    const level = higherLevel(levelByDefault({}, actionType(action)), asked ?? 'none');
+    const level = higherLevel(actionType(action).defaultLevel ?? 'none', asked ?? 'none');
     return level === 'none' ? '' : level;
   };
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { DataSource } from 'typeorm';
 import { RECEIPT_REFUSALS } from '../../src/webhooks/webhook.errors.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
 import { startTestApp } from '../support/test-app.js';
@@ -21,7 +20,7 @@ describe('docs/operations.md', () => {
     }
     const app = await startTestApp();
     try {
-      const made = await app.nest.get(DataSource).query<{ name: string }[]>(
+      const made = await app.sql<{ name: string }[]>(
         `select relname as name from pg_class
          where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`,
       );
@@ -51,11 +50,11 @@ describe('docs/operations.md', () => {
       await world.approve(action);
       await world.until(playbook, ended.run_id, 'completed');
       await world.actions.database.query(told!.replaceAll("'1 year'", "'0 s'"));
-      const left = await viewer.request('GET', runs);
+      const left = await viewer.get(runs);
       expect(left.body.data.map(({ run_id }: { run_id: string }) => run_id)).toEqual([
         waiting.run_id,
       ]);
-      expect((await viewer.request('GET', `/api/playbook-runs/${ended.run_id}`)).status).toBe(404);
+      expect((await viewer.get(`/api/playbook-runs/${ended.run_id}`)).status).toBe(404);
       expect(await world.actions.get(action)).toMatchObject({
         status: 'completed',
         playbook_run_id: ended.run_id,

@@ -136,9 +136,7 @@ describe('an action that its vendor accepts and is still doing', () => {
   });
 
   const rollBack = (id: string) =>
-    world.clients.senior.request('POST', `/api/actions/${id}/rollback`, {
-      body: { reason: 'A test.' },
-    });
+    world.clients.senior.post(`/api/actions/${id}/rollback`, { reason: 'A test.' });
 
   it('cannot be rolled back before it has ended, and its rollback is polled likewise', async () => {
     const id = await begin();

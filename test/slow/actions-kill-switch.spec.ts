@@ -29,8 +29,7 @@ describe('actions and the kill switch', () => {
       connectorId: SCRIPTED,
       ...more,
     });
-  const switchState = async () =>
-    (await world.clients.viewer.request('GET', '/api/kill-switch')).body.data;
+  const switchState = async () => (await world.clients.viewer.get('/api/kill-switch')).body.data;
   const completed = (id: string) =>
     eventually(
       () => world.get(id),

@@ -20,10 +20,7 @@ describe('Guessing one password from many addresses', () => {
   });
 
   const logIn = async (address: string, username: string, password: string) =>
-    await app.request('POST', '/login', {
-      body: { username, password },
-      headers: { 'x-forwarded-for': address },
-    });
+    await app.post('/login', { username, password }, { 'x-forwarded-for': address });
   const statusOf = async (address: string, username: string, password: string) =>
     (await logIn(address, username, password)).status;
   const guessFrom = (count: number, addressOf: (index: number) => string, username: string) =>
@@ -67,12 +64,10 @@ describe('Guessing one password from many addresses', () => {
   it('is recorded in the audit trail as one row, not one for each address', async () => {
     await guessFrom(20, rotating, owner.name);
     const limited = () =>
-      app.nest
-        .get(DataSource)
-        .query<{ actor: string; subject_id: string }[]>(
-          `select actor, subject_id from audit_log where action = 'auth.login_limited' and subject_id = $1`,
-          [owner.name],
-        );
+      app.sql<{ actor: string; subject_id: string }[]>(
+        `select actor, subject_id from audit_log where action = 'auth.login_limited' and subject_id = $1`,
+        [owner.name],
+      );
     // Written in the background.
     await eventually(limited, (rows) => rows.length > 0);
     expect(await limited()).toEqual([{ actor: 'system', subject_id: owner.name }]);
@@ -89,7 +84,7 @@ describe('Guessing one password from many addresses', () => {
     await guessFrom(20, rotating, owner.name);
     expect(await statusOf('203.0.113.1', owner.name, owner.password)).toBe(429);
     const { name: username, password } = owner;
-    const answer = await app.request('POST', '/login', { body: { username, password } });
+    const answer = await app.post('/login', { username, password });
     expect(answer.status).toBe(200);
   });
 
@@ -97,10 +92,11 @@ describe('Guessing one password from many addresses', () => {
     await guessFrom(20, rotating, owner.name);
     const session = await inSession(app, owner);
     const ask = (address: string, current_password: string) =>
-      session.request('PUT', '/api/me/password', {
-        body: { current_password, new_password: 'quite another one: 47 herons' },
-        headers: { 'x-forwarded-for': address },
-      });
+      session.put(
+        '/api/me/password',
+        { current_password, new_password: 'quite another one: 47 herons' },
+        { 'x-forwarded-for': address },
+      );
     const change = async (address: string, current_password: string) =>
       (await ask(address, current_password)).status;
     const statuses = await Promise.all(
@@ -156,18 +152,17 @@ describe('Guessing one password from many addresses', () => {
 
   it('records refused keys once for each IPv6 network', async () => {
     const badKey = (address: string) =>
-      app.request('GET', '/api/me', {
-        headers: { authorization: `Bearer ${createKey().key}`, 'x-forwarded-for': address },
+      app.get('/api/me', {
+        authorization: `Bearer ${createKey().key}`,
+        'x-forwarded-for': address,
       });
     for (let index = 1; index <= 20; index += 1) await badKey(`2001:db8:9:2::${index}`);
     await badKey('2001:db8:9:3::1');
     const networks = await eventually(
       () =>
-        app.nest
-          .get(DataSource)
-          .query<object[]>(
-            `select subject_id from audit_log where action = 'auth.key_refused' order by id`,
-          ),
+        app.sql<object[]>(
+          `select subject_id from audit_log where action = 'auth.key_refused' order by id`,
+        ),
       (written) => written.length >= 2,
     );
     expect(networks).toEqual([

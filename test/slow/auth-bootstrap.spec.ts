@@ -29,9 +29,9 @@ describe('the first start', () => {
   };
   const query = (text: string) => queryOn<Record<string, unknown>>(database.url, text);
   const login = async (app: TestApp, password: string) =>
-    (await app.request('POST', '/login', { body: { username: 'admin', password } })).status;
+    (await app.post('/login', { username: 'admin', password })).status;
   const withKey = async (app: TestApp, key: string) =>
-    (await app.request('GET', '/api/me', { headers: { authorization: `Bearer ${key}` } })).body;
+    (await app.get('/api/me', { authorization: `Bearer ${key}` })).body;
 
   it('creates the admin and the key of the settings, nothing without settings, and writes no secret', async () => {
     await start();
@@ -102,8 +102,7 @@ describe('the first start', () => {
     expect((await withKey(later, other)).error.code).toBe('unauthorized');
     // Nor does it bring back what was removed.
     const [{ id }] = (await query('select id from api_keys')) as [{ id: string }];
-    const headers = { authorization: `Bearer ${key}` };
-    await first.request('DELETE', `/api/api-keys/${id}`, { headers });
+    await first.delete(`/api/api-keys/${id}`, { authorization: `Bearer ${key}` });
     const last = await start({ BOOTSTRAP_ADMIN_API_KEY: key });
     expect((await withKey(last, key)).error.code).toBe('unauthorized');
   });

@@ -104,7 +104,7 @@ describe('Costly bodies', () => {
     expect(known).toEqual(Array(5).fill('HTTP/1.1 201 Created'));
     // A buffer for each byte took 96 MB for one of them.
     expect(peakMb() - before).toBeLessThan(150);
-    expect((await admin.request('GET', '/live')).status).toBe(200);
+    expect((await admin.get('/live')).status).toBe(200);
   });
 
   it.each(Object.keys(SHAPES))('of the shape "%s" never cause a server error', async (name) => {
@@ -112,7 +112,7 @@ describe('Costly bodies', () => {
     const wrong: string[] = [];
     for (const { path, bodyWith, bytes } of PLACES) {
       const body = bodyWith(SHAPES[name]!(bytes - ROOM_AROUND));
-      const { status } = await admin.request('POST', path, { body, headers });
+      const { status } = await admin.post(path, body, headers);
       // A refusal before the body was read shows nothing. A login may be refused for its content.
       const isUnread = path !== '/login' && [401, 403, 415, 429].includes(status);
       if (status >= 500 || isUnread) wrong.push(`${path}: ${status}`);
@@ -126,12 +126,11 @@ describe('Costly bodies', () => {
       const event = { ...EVENT_SHAPES, ...JUDGED_SHAPES }[name]!(LIMIT - ROOM_AROUND);
       const body = event.replace('"alert_id":"costly"', `"alert_id":"${name}"`);
       const headers = { 'content-type': 'application/json', 'x-webhook-token': SECRET };
-      const path = `/api/webhooks/${TRIAGED}`;
-      const received = await admin.request('POST', path, { body, headers });
+      const received = await admin.post(`/api/webhooks/${TRIAGED}`, body, headers);
       expect(received.status).toBe(200);
       const runs = `/api/incidents/${received.body.incident_id}/triage`;
       await eventually(
-        async () => (await admin.request('GET', runs)).body.data,
+        async () => (await admin.get(runs)).body.data,
         (all: { status: string }[]) =>
           all.length > 0 && all.every(({ status }) => status === 'completed'),
       );
@@ -149,16 +148,16 @@ describe('Costly bodies', () => {
       await registerSource(admin, { source: LINES, secret: SECRET, signature: 'token', ...rules });
       const headers = { 'content-type': 'application/x-ndjson', 'x-webhook-token': SECRET };
       const path = `/api/webhooks/${LINES}`;
-      const received = await admin.request('POST', path, { body, headers });
+      const received = await admin.post(path, body, headers);
       expect(received.status).toBe(202);
-      expect((await admin.request('POST', `${path}/preview`, { body, headers })).status).toBe(200);
+      expect((await admin.post(`${path}/preview`, body, headers)).status).toBe(200);
       const event = async () =>
-        (await admin.request('GET', `/api/webhook-events/${received.body.queue_id}`)).body.data;
+        (await admin.get(`/api/webhook-events/${received.body.queue_id}`)).body.data;
       await eventually(
         event,
         ({ incident_ids: ids = [], status }) => ids.length > 0 || status !== 'queued',
       );
-      await admin.request('DELETE', path);
+      await admin.delete(path);
       await eventually(event, ({ status }) => status !== 'queued');
     }
   });
@@ -166,18 +165,18 @@ describe('Costly bodies', () => {
   it('are survived as answers of a vendor that come byte by byte', async () => {
     const vendor = await FakeVendor.start();
     const actions = { lookup_ip: { path: '/{{ parameters.ip }}' } };
-    const config = { base_url: vendor.url, actions };
-    const body = { name: 'byte', type: 'http', config };
-    expect((await admin.request('POST', '/api/connectors', { body })).status).toBe(201);
+    const body = { name: 'byte', type: 'http', config: { base_url: vendor.url, actions } };
+    expect((await admin.post('/api/connectors', body)).status).toBe(201);
     vendor.behave('byte-by-byte');
     const lookUp = (_: unknown, index: number) =>
-      admin.request('POST', '/api/actions/execute', {
-        body: { action: 'lookup_ip', parameters: { ip: `203.0.113.${index}` } },
+      admin.post('/api/actions/execute', {
+        action: 'lookup_ip',
+        parameters: { ip: `203.0.113.${index}` },
       });
     const answers = await Promise.all(Array.from({ length: 3 }, lookUp));
     // The whole answer may come too late; the process must not end either way.
     for (const { status } of answers) expect([200, 202]).toContain(status);
-    expect((await admin.request('GET', '/live')).status).toBe(200);
+    expect((await admin.get('/live')).status).toBe(200);
     await vendor.stop();
   });
 });

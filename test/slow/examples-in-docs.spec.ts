@@ -17,8 +17,9 @@ import { signatureHeaders } from '../../src/notifications/channels/webhook/webho
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
 import { registerSource, SENDER_SECRET } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
 const SENDERS_IN = 'docs/examples/webhooks';
 const RECEIVERS_IN = 'docs/examples/notifications';
@@ -85,15 +86,15 @@ function runnable(examples: readonly Example[]): Example[] {
   });
 }
 
-let app: TestApp;
+const app = useStarted(() =>
+  startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } }),
+);
 let admin: ApiClient;
 
 beforeAll(async () => {
-  app = await startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } });
   admin = await as(app, 'admin');
 });
 afterAll(async () => {
-  await app?.close();
   rmSync(work, { recursive: true, force: true });
 });
 
@@ -113,9 +114,9 @@ describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file,
   let url: string;
   let id: string;
   const lines: string[] = [];
-  const change = (body: object) => admin.request('PUT', `${CHANNELS}/${id}`, { body });
+  const change = (body: object) => admin.put(`${CHANNELS}/${id}`, body);
   const test = async () =>
-    (await admin.request('POST', `${CHANNELS}/${id}/test`)).body.data as { success: boolean };
+    (await admin.post(`${CHANNELS}/${id}/test`)).body.data as { success: boolean };
 
   beforeAll(async () => {
     const [program, ...args] = command();
@@ -127,17 +128,17 @@ describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file,
     await eventually(() => lines.length > 0);
     url = /http:\/\/[\d.:]+\//.exec(lines[0]!)![0];
     const body = { name: file, type: 'webhook', config: { url, secret: SECRET } };
-    id = (await admin.request('POST', CHANNELS, { body })).body.data.id;
+    id = (await admin.post(CHANNELS, body)).body.data.id;
   });
   afterAll(async () => {
-    await admin.request('DELETE', `${CHANNELS}/${id}`);
+    await admin.delete(`${CHANNELS}/${id}`);
     receiver.kill('SIGKILL');
     await once(receiver, 'exit');
   });
 
   it('takes what the service signs', async () => {
     const body = { incident_type: 'malware', source: 'edr', title: 'Zürich \u{1f525}' };
-    await admin.request('POST', '/api/incidents', { body });
+    await admin.post('/api/incidents', body);
     await eventually(() => lines.some((line) => line.startsWith('incident.created ')));
     expect(await test()).toMatchObject({ success: true });
   });
@@ -271,7 +272,7 @@ describe('docs/examples/webhooks', () => {
     const post = async (at: string, body: Buffer) =>
       (await fetch(at, { method: 'POST', body })).status;
     const titles = async (): Promise<string[]> => {
-      const { body } = await admin.request('GET', '/api/incidents?per_page=100');
+      const { body } = await admin.get('/api/incidents?per_page=100');
       return body.data.map(({ title }: { title: string }) => title);
     };
 

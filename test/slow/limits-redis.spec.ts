@@ -174,12 +174,12 @@ const MINUTE = 60_000;
       // In turn: all at once could keep a busy machine's Redis waiting for longer than the service has patience.
       const statuses: number[] = [];
       for (let i = 0; i < 12; i += 1) {
-        statuses.push((await apps[i % 2]!.as('ana').request('GET', '/things')).status);
+        statuses.push((await apps[i % 2]!.as('ana').get('/things')).status);
       }
       expect(statuses.filter((status) => status === 200)).toHaveLength(6);
       await redis.kill();
       const alone = await Promise.all(
-        apps.flatMap((app) => [1, 2].map(() => app.as('ben').request('GET', '/things'))),
+        apps.flatMap((app) => [1, 2].map(() => app.as('ben').get('/things'))),
       );
       expect(alone.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     } finally {

@@ -1,7 +1,6 @@
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { Logger } from '@nestjs/common';
 import { jest } from '@jest/globals';
-import { DataSource } from 'typeorm';
 import { DeliveryEndings } from '../../src/notifications/deliveries/delivery-endings.js';
 import { DeliveryWorker } from '../../src/notifications/deliveries/delivery-worker.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
@@ -26,21 +25,20 @@ describe('deliveries of notifications', () => {
 
   const channel = async (more: object = {}, url = receiver.url) => {
     const body = { name: `hook ${(names += 1)}`, type: 'webhook', config: { url }, ...more };
-    const { body: answer } = await admin.request('POST', PATH, { body });
+    const { body: answer } = await admin.post(PATH, body);
     return answer.data as { readonly id: string; readonly secret: string };
   };
   const incident = async (more: object = {}): Promise<string> => {
     const body = { incident_type: 'malware', source: 'edr', severity: 'high', ...more };
-    return (await admin.request('POST', '/api/incidents', { body })).body.data.id;
+    return (await admin.post('/api/incidents', body)).body.data.id;
   };
-  const put = (path: string, body: object) => admin.request('PUT', path, { body });
-  const post = (path: string, body: object = {}) => admin.request('POST', path, { body });
-  const shown = async (id: string) => (await admin.request('GET', `${PATH}/${id}`)).body.data;
+  const put = (path: string, body: object) => admin.put(path, body);
+  const post = (path: string, body: object = {}) => admin.post(path, body);
+  const shown = async (id: string) => (await admin.get(`${PATH}/${id}`)).body.data;
   const deliveries = async (id: string, query = '') =>
-    (await admin.request('GET', `${PATH}/${id}/deliveries${query}`)).body;
+    (await admin.get(`${PATH}/${id}/deliveries${query}`)).body;
   const typesOf = (from = receiver) => from.events.map(({ type }) => type);
-  const sql = (text: string, values: unknown[] = []) =>
-    app.nest.get(DataSource).query(text, values);
+  const sql = (text: string, values: unknown[] = []) => app.sql(text, values);
   /** What waits is due now, and the channel has no pause. */
   const hurry = async () => {
     await sql(`update notification_channels set paused_until = null`);
@@ -75,8 +73,8 @@ describe('deliveries of notifications', () => {
   });
 
   afterEach(async () => {
-    const { body } = await admin.request('GET', `${PATH}?per_page=100`);
-    for (const { id } of body.data) await admin.request('DELETE', `${PATH}/${id}`);
+    const { body } = await admin.get(`${PATH}?per_page=100`);
+    for (const { id } of body.data) await admin.delete(`${PATH}/${id}`);
     for (const one of [receiver, other]) one.vendor.forget();
   });
 
@@ -97,7 +95,7 @@ describe('deliveries of notifications', () => {
     const [created, updated, triaged, , resolved] = receiver.events;
     // The check itself finds what is missing and what is unknown.
     expect(eventSchemaErrors({ ...created!, id: undefined, more: 1 } as never)).toHaveLength(2);
-    const { body } = await admin.request('GET', `/api/incidents/${id}`);
+    const { body } = await admin.get(`/api/incidents/${id}`);
     const { incident_number } = body.data;
     expect(created).toMatchObject({
       type: 'incident.created',
@@ -209,7 +207,7 @@ describe('deliveries of notifications', () => {
     await put(`/api/incidents/${raised}`, { status: 'open', reopen: true });
     const deleted = await incident({ severity: 'high' });
     await put(`/api/incidents/${deleted}`, { severity: 'low' });
-    await admin.request('DELETE', `/api/incidents/${deleted}`);
+    await admin.delete(`/api/incidents/${deleted}`);
     await ended(chosen.id, 7);
 
     const told = (id: string) =>
@@ -302,7 +300,7 @@ describe('deliveries of notifications', () => {
         last_error: '127.0.0.1 is not in a public network.',
       });
       expect((await deliveries(id, '?status=pending')).meta.total).toBe(5);
-      const { body } = await admin.request('GET', '/health/detailed');
+      const { body } = await admin.get('/health/detailed');
       expect(body.components.notifications).toMatchObject({
         status: 'degraded',
         failing: [expect.stringMatching(/^hook /)],
@@ -381,7 +379,7 @@ describe('deliveries of notifications', () => {
     const tries = receiver.requests.length;
     await app.nest.get(DeliveryEndings).tellOfLongFailures();
     expect((await shown(quiet.id)).status).toBe('degraded');
-    await admin.request('DELETE', `${PATH}/${quiet.id}`);
+    await admin.delete(`${PATH}/${quiet.id}`);
     await app.nest.get(DeliveryEndings).tellOfLongFailures();
     await eventually(() => typesOf(other).length > 0);
     expect(other.events[0]!.data).toMatchObject({ channel: { id: waiting.id } });
@@ -393,7 +391,7 @@ describe('deliveries of notifications', () => {
 
   it('that are dead are counted, by whichever way they died, except those of a deleted channel', async () => {
     const dead = async () => {
-      const { text } = await admin.request('GET', '/metrics');
+      const { text } = await admin.get('/metrics');
       return Number(/notification_deliveries_dead_total\{type="webhook"\} (\d+)/.exec(text)![1]);
     };
     const { id } = await channel({ events: ['incident.created'] });
@@ -423,10 +421,10 @@ describe('deliveries of notifications', () => {
     await eventually(dead, (count) => count === before + 2);
     expect(receiver.requests).toHaveLength(tries);
     expect((await shown(id)).dead_last_day).toBe(2);
-    const { body } = await admin.request('GET', PATH);
+    const { body } = await admin.get(PATH);
     expect(body.data[0]).toMatchObject({ id, dead_last_day: 2 });
     await pause();
-    await admin.request('DELETE', `${PATH}/${id}`);
+    await admin.delete(`${PATH}/${id}`);
     await expire();
     // Nobody misses what was on its way to a channel that somebody deleted.
     expect((await dead()) - before).toBe(2);
@@ -475,7 +473,7 @@ describe('deliveries of notifications', () => {
     expect(again.body.data).toMatchObject({ id: dead.id, status: 'pending', attempts: 0 });
     await eventually(async () => (await deliveries(id)).data[0].status === 'delivered');
     expect(new Set(receiver.events.map((event) => event.id)).size).toBe(1);
-    const audit = await admin.request('GET', '/api/audit?action=notification_delivery.redelivered');
+    const audit = await admin.get('/api/audit?action=notification_delivery.redelivered');
     expect(audit.body.data[0].subject.id).toBe(dead.id);
     const { id: foreign } = await channel({}, other.url);
     expect((await post(`${PATH}/${foreign}/deliveries/${dead.id}/redeliver`)).status).toBe(404);
@@ -504,7 +502,7 @@ describe('deliveries of notifications', () => {
     ]);
     expect(typesOf().slice(tries)).toEqual(['incident.created', 'incident.resolved']);
     expect((await again({ since })).body.data).toEqual({ redelivered: 0 });
-    const audit = await admin.request('GET', '/api/audit?action=notification_delivery.redelivered');
+    const audit = await admin.get('/api/audit?action=notification_delivery.redelivered');
     expect(audit.body.data[0]).toMatchObject({ subject: { id }, details: { count: 0 } });
     await put(`${PATH}/${id}`, { enabled: false });
     expect((await again({ since })).body.error.code).toBe('invalid_state');
@@ -555,15 +553,15 @@ describe('deliveries of notifications', () => {
       await failForLong();
       await toldOf('unhealthy');
       expect(other.events[0]!.data).toMatchObject({ message: 'It answered with status 500.' });
-      const health = await admin.request('GET', '/health/detailed');
+      const health = await admin.get('/health/detailed');
       expect(health.body.components.notifications).toMatchObject({
         status: 'degraded',
         total: 2,
         unhealthy: [expect.stringContaining('failing')],
       });
-      expect((await admin.request('GET', '/ready')).status).toBe(200);
+      expect((await admin.get('/ready')).status).toBe(200);
       await eventually(
-        async () => (await admin.request('GET', '/metrics')).text,
+        async () => (await admin.get('/metrics')).text,
         (text) => /notification_channel_up\{channel="failing \d+"\} 0/.test(text),
       );
       receiver.vendor.behave('apply');

@@ -1,4 +1,3 @@
-import { DataSource } from 'typeorm';
 import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -15,14 +14,17 @@ describe('a flood of new incidents', () => {
   let channel: string;
 
   const incident = (more: object) =>
-    admin.request('POST', '/api/incidents', {
-      body: { incident_type: 'malware', source: 'edr', severity: 'high', ...more },
+    admin.post('/api/incidents', {
+      incident_type: 'malware',
+      source: 'edr',
+      severity: 'high',
+      ...more,
     });
   const deliveries = async (query = '') =>
-    (await admin.request('GET', `${PATH}/${channel}/deliveries${query}`)).body;
+    (await admin.get(`${PATH}/${channel}/deliveries${query}`)).body;
   /** What is held waits no longer. Touches nothing that a message has: its end locks the rows in another order. */
   const hurry = () =>
-    app.nest.get(DataSource).query(
+    app.sql(
       `update notification_deliveries set held_until = now()
         where held_until > now() and carried_by is null and lease_until is null`,
     );
@@ -44,10 +46,10 @@ describe('a flood of new incidents', () => {
       events: ['incident.created'],
       config: { webhook_url: slack.hook },
     };
-    channel = (await admin.request('POST', PATH, { body })).body.data.id;
+    channel = (await admin.post(PATH, body)).body.data.id;
   });
   afterEach(async () => {
-    await admin.request('DELETE', `${PATH}/${channel}`);
+    await admin.delete(`${PATH}/${channel}`);
     expect(slack.problems).toEqual([]);
     slack.forget();
   });
@@ -75,17 +77,16 @@ describe('a flood of new incidents', () => {
 
   it('asks for no approval that was decided while its message waited', async () => {
     const sandbox = { name: 'sandbox', type: 'sandbox', config: {} };
-    await admin.request('POST', '/api/connectors', { body: sandbox });
-    await admin.request('PUT', `${PATH}/${channel}`, {
-      body: { events: ['action.pending_approval'] },
-    });
+    await admin.post('/api/connectors', sandbox);
+    await admin.put(`${PATH}/${channel}`, { events: ['action.pending_approval'] });
     slack.play(503);
-    const asked = await admin.request('POST', '/api/actions/execute', {
-      body: { action: 'isolate_host', parameters: { host_id: 'WS-042', reason: 'It beacons.' } },
+    const asked = await admin.post('/api/actions/execute', {
+      action: 'isolate_host',
+      parameters: { host_id: 'WS-042', reason: 'It beacons.' },
     });
     const { action_id: action } = asked.body.data;
     await eventually(async () => (await deliveries()).data[0]?.last_error !== undefined);
-    await admin.request('POST', `/api/actions/${action}/reject`, { body: { reason: 'A test.' } });
+    await admin.post(`/api/actions/${action}/reject`, { reason: 'A test.' });
     await delivered(1);
     expect(slack.messages).toEqual([]);
     expect((await deliveries()).data[0]).toMatchObject({
@@ -111,8 +112,7 @@ describe('a flood of new incidents', () => {
         data: { alert_id: id, severity, details: { host: 'ws-1' } },
       });
       const { incident_id } = (await siem.send(alert('medium'))).body;
-      const body = { status: 'resolved' };
-      await admin.request('PUT', `/api/incidents/${incident_id}`, { body });
+      await admin.put(`/api/incidents/${incident_id}`, { status: 'resolved' });
       await siem.send(alert('high'));
     };
     const endings = async () =>
@@ -123,7 +123,7 @@ describe('a flood of new incidents', () => {
 
     it('is one message to people who are told of both', async () => {
       const events = ['incident.reopened', 'incident.severity_changed'];
-      await admin.request('PUT', `${PATH}/${channel}`, { body: { events } });
+      await admin.put(`${PATH}/${channel}`, { events });
       await reopenWithWorse('both');
       await delivered(2);
       expect(slack.messages.map(({ text }) => text)).toEqual([
@@ -139,7 +139,7 @@ describe('a flood of new incidents', () => {
 
     it('is told to people who are told of the severity alone', async () => {
       const events = ['incident.severity_changed'];
-      await admin.request('PUT', `${PATH}/${channel}`, { body: { events } });
+      await admin.put(`${PATH}/${channel}`, { events });
       await reopenWithWorse('severity');
       await delivered(1);
       expect(slack.messages.map(({ text }) => text)).toEqual([

@@ -30,24 +30,22 @@ describe('notifications of several replicas', () => {
     });
   const channel = async () => {
     const body = { name: 'hook', type: 'webhook', config: { url: receiver.url } };
-    return (await admin.request('POST', PATH, { body })).body.data as {
+    return (await admin.post(PATH, body)).body.data as {
       readonly id: string;
       readonly secret: string;
     };
   };
   const incidents = async (n: number): Promise<void> => {
     const body = { incident_type: 'malware', source: 'edr' };
-    const made = () => admin.request('POST', '/api/incidents', { body });
+    const made = () => admin.post('/api/incidents', body);
     await Promise.all(Array.from({ length: n }, made));
   };
   const ofStatus = async (id: string, status: string): Promise<number> =>
-    (await admin.request('GET', `${PATH}/${id}/deliveries?status=${status}`)).body.meta.total;
+    (await admin.get(`${PATH}/${id}/deliveries?status=${status}`)).body.meta.total;
   const leased = async () => {
-    const rows = await app.nest
-      .get(DataSource)
-      .query<{ attempts: number }[]>(
-        `select attempts from notification_deliveries where lease_until > now()`,
-      );
+    const rows = await app.sql<{ attempts: number }[]>(
+      `select attempts from notification_deliveries where lease_until > now()`,
+    );
     return rows.length;
   };
 
@@ -58,8 +56,8 @@ describe('notifications of several replicas', () => {
     receiver = await WebhookReceiver.start();
   });
   afterEach(async () => {
-    const { body } = await admin.request('GET', PATH);
-    for (const { id } of body.data) await admin.request('DELETE', `${PATH}/${id}`);
+    const { body } = await admin.get(PATH);
+    for (const { id } of body.data) await admin.delete(`${PATH}/${id}`);
     // Ends the calls that hang.
     await receiver.stop();
     await eventually(leased, (n) => n === 0);
@@ -96,15 +94,13 @@ describe('notifications of several replicas', () => {
     try {
       const config = { host: '127.0.0.1', port: mailServer.port, from: ada, to: [ada, bob, eve] };
       const body = { name: 'mail', type: 'email', events: ['incident.created'], config };
-      const { id } = (await admin.request('POST', PATH, { body })).body.data;
+      const { id } = (await admin.post(PATH, body)).body.data;
       await incidents(1);
       const progress = () =>
-        app.nest
-          .get(DataSource)
-          .query<object[]>(
-            'select holders, partial_attempts from notification_deliveries where lease_until is null and channel_id = $1',
-            [id],
-          );
+        app.sql<object[]>(
+          'select holders, partial_attempts from notification_deliveries where lease_until is null and channel_id = $1',
+          [id],
+        );
       await eventually(async () => JSON.stringify(await progress()).includes(ada));
       expect(await progress()).toEqual([{ holders: [ada, eve], partial_attempts: 1 }]);
       const worker = app.nest.get(DeliveryWorker);
@@ -127,11 +123,11 @@ describe('notifications of several replicas', () => {
   it('end with a key that is lost, until the channel has new secrets', async () => {
     const { id } = await channel();
     const lost = loadSecretKeys(loadSettings({ SECRETS_KEY: OLD_KEY })).ids[0]!;
-    await app.nest.get(DataSource).query(lostKeySql(lost).secrets);
-    const shown = await admin.request('GET', `${PATH}/${id}`);
+    await app.sql(lostKeySql(lost).secrets);
+    const shown = await admin.get(`${PATH}/${id}`);
     expect(shown.body.data).toMatchObject({ enabled: false, secrets_set: [] });
     const again = { enabled: true, rotate_secret: true };
-    const { body } = await admin.request('PUT', `${PATH}/${id}`, { body: again });
+    const { body } = await admin.put(`${PATH}/${id}`, again);
     expect(body.data).toMatchObject({ enabled: true, secret: expect.stringMatching(/^whsec_/) });
   });
 
@@ -140,20 +136,16 @@ describe('notifications of several replicas', () => {
     const { id } = await channel();
     await incidents(40);
     await eventually(leased, (n) => n === 32);
-    const on = await admin.request('POST', '/api/kill-switch/activate', {
-      body: { reason: 'An exercise.' },
-    });
+    const on = await admin.post('/api/kill-switch/activate', { reason: 'An exercise.' });
     expect(on.body.data).toMatchObject({ active: true, in_flight: 0 });
-    const off = await admin.request('POST', '/api/kill-switch/deactivate', {
-      body: { reason: 'It is over.' },
-    });
+    const off = await admin.post('/api/kill-switch/deactivate', { reason: 'It is over.' });
     expect(off.body.data.active).toBe(false);
     expect(await ofStatus(id, 'pending')).toBe(42);
   });
 
   it('are signed with the same secret when it is sealed with another key', async () => {
     const { id, secret } = await channel();
-    await admin.request('PUT', `${PATH}/${id}`, { body: { rotate_secret: true } });
+    await admin.put(`${PATH}/${id}`, { rotate_secret: true });
     const both = loadSecretKeys(loadSettings({ SECRETS_KEY: `${NEW_KEY},${OLD_KEY}` }));
     const values = new SealedValues(app.nest.get(DataSource), sealedColumns);
     // The present secret and the former one.
@@ -161,7 +153,7 @@ describe('notifications of several replicas', () => {
     const after = await replica(NEW_KEY, { database: app.database });
     try {
       const other = await as(after, 'admin');
-      const { body } = await other.request('POST', `${PATH}/${id}/test`);
+      const { body } = await other.post(`${PATH}/${id}/test`);
       expect(body.data).toMatchObject({ success: true });
       expect(isSignedBy(secret, receiver.requests[0]!)).toBe(true);
     } finally {

@@ -21,7 +21,7 @@ describe('a vendor that does not answer', () => {
       actions: { block_sender: { path: '/block_sender', body: { id: '{{ action.id }}' } } },
     };
     const quick = { name: 'quick', type: 'http', priority: 1, config };
-    await world.clients.admin.request('POST', '/api/connectors', { body: quick });
+    await world.clients.admin.post('/api/connectors', quick);
   });
 
   it('delays no run of another connector, and gets no more calls at once than it has places', async () => {

@@ -3,7 +3,8 @@ import { FakeVendor } from '../support/fake-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { makeKey } from '../support/principals.js';
 import type { SeenSpan } from '../support/traces/otlp-collector.js';
-import { startTracedApp, type TracedApp } from '../support/traces/traced-app.js';
+import { startTracedApp } from '../support/traces/traced-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const PARENT = '00f067aa0ba902b7';
 const SECRET = 'value-that-no-trace-holds';
@@ -18,13 +19,12 @@ function callersTrace(): { traceId: string; headers: { traceparent: string } } {
 }
 
 describe('traces', () => {
-  let traced: TracedApp;
+  const traced = useStarted(() => startTracedApp({ DATABASE_POOL_SIZE: '2' }));
   let vendor: FakeVendor;
   let admin: ApiClient;
   let key: string;
 
   beforeAll(async () => {
-    traced = await startTracedApp({ DATABASE_POOL_SIZE: '2' });
     vendor = await FakeVendor.start();
     ({ client: admin, key } = await makeKey(traced.app, 'admin'));
     const config = {
@@ -36,12 +36,11 @@ describe('traces', () => {
       },
     };
     const body = { name: 'lookups', type: 'http', config };
-    const { status } = await admin.request('POST', '/api/connectors', { body });
+    const { status } = await admin.post('/api/connectors', body);
     expect(status).toBe(201);
   });
   afterEach(() => vendor.forget());
   afterAll(async () => {
-    await traced?.close();
     await vendor?.stop();
   });
 
@@ -50,7 +49,7 @@ describe('traces', () => {
 
   async function lookUp(headers: Record<string, string>): Promise<void> {
     const body = { action: 'lookup_ip', parameters: { ip: '203.0.113.77' } };
-    const answer = await admin.request('POST', '/api/actions/execute', { body, headers });
+    const answer = await admin.post('/api/actions/execute', body, headers);
     expect(answer.status).toBe(200);
   }
 
@@ -102,7 +101,7 @@ describe('traces', () => {
       title: SECRET,
       raw_data: { password: SECRET },
     };
-    const made = await admin.request('POST', '/api/incidents', { body, headers });
+    const made = await admin.post('/api/incidents', body, headers);
     expect(made.status).toBe(201);
     await requestOf(traceId);
     const read = callersTrace();
@@ -137,10 +136,9 @@ describe('traces', () => {
     const { traceId, headers } = callersTrace();
     vendor.behave('hang');
     const giveUp = new AbortController();
-    const body = { action: 'lookup_ip', parameters: { ip: '203.0.113.78' } };
     const answer = fetch(`${traced.app.url}/api/actions/execute`, {
       method: 'POST',
-      body: JSON.stringify(body),
+      body: JSON.stringify({ action: 'lookup_ip', parameters: { ip: '203.0.113.78' } }),
       headers: { ...headers, 'content-type': 'application/json', authorization: `Bearer ${key}` },
       signal: giveUp.signal,
     });
@@ -179,9 +177,7 @@ describe('traces', () => {
   it('names in a batch for several requests all of them', async () => {
     const many = Array.from({ length: 24 }, callersTrace);
     const body = { incident_type: 'phishing', source: 'traces' };
-    const made = many.map(({ headers }) =>
-      admin.request('POST', '/api/incidents', { body, headers }),
-    );
+    const made = many.map(({ headers }) => admin.post('/api/incidents', body, headers));
     for (const answer of await Promise.all(made)) expect(answer.status).toBe(201);
     for (const { traceId } of many) await requestOf(traceId);
     const known = new Set<string>();
@@ -200,8 +196,7 @@ describe('traces', () => {
     const idle = traced.collector.spans.length;
     // Relays, queues and sealers have looked when the event of this incident is handled and shown.
     const before = new Set(traced.collector.spans);
-    const body = { incident_type: 'phishing', source: 'traces' };
-    await admin.request('POST', '/api/incidents', { body });
+    await admin.post('/api/incidents', { incident_type: 'phishing', source: 'traces' });
     await traced.collector.spanWith((span) => !before.has(span) && span.kind === 'consumer');
     const roots = traced.collector.spans.slice(idle).filter(({ parentId }) => parentId === '');
     expect(roots.filter(({ kind }) => kind !== 'consumer' && kind !== 'server')).toEqual([]);

@@ -61,8 +61,10 @@ describe('a model that answers anything at all', () => {
     const parameters = { path: '/actions', body: { id: '{{ action.id }}' } };
     const lookup = { path: '/lookup', body: { ip: '{{ parameters.ip }}' } };
     const actions = { isolate_host: parameters, block_sender: parameters, lookup_ip: lookup };
-    await world.clients.admin.request('POST', '/api/connectors', {
-      body: { name: 'vendor', type: 'http', config: { base_url: vendor.url, actions } },
+    await world.clients.admin.post('/api/connectors', {
+      name: 'vendor',
+      type: 'http',
+      config: { base_url: vendor.url, actions },
     });
     const ids: string[] = [];
     for (let n = 0; n < AT_ONCE; n += 1) {
@@ -78,8 +80,9 @@ describe('a model that answers anything at all', () => {
   };
 
   const request = async (id: string) => {
-    const { body } = await world.clients.analyst.request('POST', `/api/incidents/${id}/actions`, {
-      body: { action: 'isolate_host', parameters: { host_id: 'dc-1' } },
+    const { body } = await world.clients.analyst.post(`/api/incidents/${id}/actions`, {
+      action: 'isolate_host',
+      parameters: { host_id: 'dc-1' },
     });
     const { status, approval_level } = body.data;
     return { status, approval_level };
@@ -104,7 +107,7 @@ describe('a model that answers anything at all', () => {
 
   it('changes no parameter, level or action, no setting, and nothing that a person decided', async () => {
     const ids = await fill();
-    const types = await world.clients.viewer.request('GET', '/api/actions/types');
+    const types = await world.clients.viewer.get('/api/actions/types');
     const [decided, resolved] = [await world.read(ids[0]!), await world.read(ids[1]!)];
     const before = await everythingElse();
     expect(Object.keys(before)).toEqual(
@@ -137,9 +140,7 @@ describe('a model that answers anything at all', () => {
     expect(await everythingElse()).toEqual(before);
     expect(await world.read(ids[0]!)).toEqual(decided);
     expect(await world.read(ids[1]!)).toEqual(resolved);
-    expect((await world.clients.viewer.request('GET', '/api/actions/types')).body).toEqual(
-      types.body,
-    );
+    expect((await world.clients.viewer.get('/api/actions/types')).body).toEqual(types.body);
     expect(await request(ids[3]!)).toEqual({
       status: 'pending_approval',
       approval_level: 'manager',

@@ -121,7 +121,7 @@ describe('a provider that an operator has to mend', () => {
     for (const id of ids) await world.wantTriage(id);
     for (const id of ids) await waitingFor(id, 'authentication');
     const metrics = await eventually(
-      async () => (await world.clients.viewer.request('GET', '/metrics')).text,
+      async () => (await world.clients.viewer.get('/metrics')).text,
       (all) => all.includes('triage_runs{status="queued"} 2'),
     );
     expect(metrics).toContain('triage_runs{status="running"} 0');
@@ -206,7 +206,7 @@ describe('without a provider', () => {
 
   it('gives runs up that have waited for a day, and counts them', async () => {
     const failures = async () => {
-      const { text } = await world.clients.viewer.request('GET', '/metrics');
+      const { text } = await world.clients.viewer.get('/metrics');
       return /^triage_duration_seconds_count\{status="failed"\} (\d+)$/m.exec(text)?.[1];
     };
     // A first burst is seen only where the series was there before.
@@ -241,7 +241,7 @@ describe('without a provider', () => {
       expect(run).toMatchObject({ status: 'queued', failures: 0 });
       expect(run).not.toHaveProperty('next_attempt_at');
     }
-    const { body } = await world.clients.viewer.request('GET', '/health/detailed');
+    const { body } = await world.clients.viewer.get('/health/detailed');
     expect(body.components.llm).toMatchObject({ status: 'disabled', runs_waiting: 2 });
     const equipped = await TriageWorld.start({
       TRIAGE_PROVIDER: 'rules',

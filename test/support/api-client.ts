@@ -56,6 +56,22 @@ export class ApiClient {
     return answer;
   }
 
+  get(path: string, headers?: OutgoingHttpHeaders): Promise<Answer> {
+    return this.request('GET', path, { headers });
+  }
+
+  post(path: string, body?: unknown, headers?: OutgoingHttpHeaders): Promise<Answer> {
+    return this.request('POST', path, { body, headers });
+  }
+
+  put(path: string, body?: unknown, headers?: OutgoingHttpHeaders): Promise<Answer> {
+    return this.request('PUT', path, { body, headers });
+  }
+
+  delete(path: string, headers?: OutgoingHttpHeaders): Promise<Answer> {
+    return this.request('DELETE', path, { headers });
+  }
+
   close(): void {
     this.agent.destroy();
   }

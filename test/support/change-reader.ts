@@ -22,7 +22,7 @@ export class ChangeReader {
   async next(query = ''): Promise<{ changes: Change[]; cursor: string; has_more: boolean }> {
     const { path = '/api/incidents/changes', limit = 100 } = this.options;
     const at = this.cursor === undefined ? query : `&cursor=${this.cursor}${query}`;
-    const answer = await this.client.request('GET', `${path}?limit=${limit}${at}`);
+    const answer = await this.client.get(`${path}?limit=${limit}${at}`);
     if (answer.status !== 200) throw new Error(answer.text);
     const { data } = answer.body;
     this.changes.push(...data.changes);

@@ -33,9 +33,9 @@ export const samplesWith = (
     .filter(({ labels: has }) => Object.entries(labels).every(([key, one]) => has[key] === one));
 
 /** The token is that of `METRICS_TOKEN`, if the app has one. */
-export async function scrape(app: Pick<TestApp, 'request'>, token?: string): Promise<Sample[]> {
+export async function scrape(app: Pick<TestApp, 'get'>, token?: string): Promise<Sample[]> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-  const { status, text } = await app.request('GET', '/metrics', { headers });
+  const { status, text } = await app.get('/metrics', headers);
   if (status !== 200) throw new Error(`GET /metrics answered ${status}: ${text}`);
   return samplesOf(text);
 }

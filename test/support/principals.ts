@@ -75,9 +75,7 @@ export async function makeUser(app: Somewhere, role: Role, name?: string): Promi
 
 /** Logs in as a browser would, and answers with the cookie. */
 export async function logIn(app: Somewhere, user: TestUser): Promise<string> {
-  const answer = await app.client.request('POST', '/login', {
-    body: { username: user.name, password: user.password },
-  });
+  const answer = await app.client.post('/login', { username: user.name, password: user.password });
   const cookie = answer.headers['set-cookie']?.[0]?.split(';')[0];
   if (answer.status !== 200 || !cookie) throw new Error(`Login answered ${answer.text}`);
   return cookie;

@@ -41,29 +41,28 @@ export class Site {
 
   async fill(service: ServiceProcess): Promise<void> {
     const admin = this.admin(service);
-    const connector = await admin.request('POST', '/api/connectors', {
-      body: {
-        name: 'firewall',
-        type: 'http',
-        config: {
-          base_url: this.vendor.url,
-          headers: { authorization: 'Bearer {{ secrets.token }}' },
-          secrets: { token: TOKEN },
-          actions: { lookup_ip: { path: '/lookups', body: { ip: '{{ parameters.ip }}' } } },
-        },
+    const connector = await admin.post('/api/connectors', {
+      name: 'firewall',
+      type: 'http',
+      config: {
+        base_url: this.vendor.url,
+        headers: { authorization: 'Bearer {{ secrets.token }}' },
+        secrets: { token: TOKEN },
+        actions: { lookup_ip: { path: '/lookups', body: { ip: '{{ parameters.ip }}' } } },
       },
     });
     this.connectorId = connector.body.data.id;
     const source = { source: SOURCE, secret: 'the-secret-of-the-day-before' };
-    await admin.request('POST', '/api/webhooks', { body: source });
-    await admin.request('PUT', `/api/webhooks/${SOURCE}`, { body: { secret: SOURCE_SECRET } });
+    await admin.post('/api/webhooks', source);
+    await admin.put(`/api/webhooks/${SOURCE}`, { secret: SOURCE_SECRET });
     this.keptAnswer = (await admin.request('POST', '/api/api-keys', KEY_REQUEST)).text;
     for (let n = 0; n < 7; n += 1) await this.addIncident(service);
-    const { body } = await admin.request('GET', '/api/incidents?per_page=1');
-    await admin.request('DELETE', `/api/incidents/${body.data[0].id}`);
+    const { body } = await admin.get('/api/incidents?per_page=1');
+    await admin.delete(`/api/incidents/${body.data[0].id}`);
     this.incidents -= 1;
-    await admin.request('POST', '/api/actions/execute', {
-      body: { action: 'lookup_ip', parameters: { ip: '203.0.113.9' } },
+    await admin.post('/api/actions/execute', {
+      action: 'lookup_ip',
+      parameters: { ip: '203.0.113.9' },
     });
     const login = { body: { username: 'admin', password: PASSWORD } };
     await service.client.request('POST', '/login', login);
@@ -73,7 +72,7 @@ export class Site {
     // What COPY has to escape.
     const raw_data = { title: 'tab\t, line\n, back\\slash, \\N and 🔑', number: this.incidents };
     const body = { incident_type: 'phishing', source: 'site', severity: 'high', raw_data };
-    const { status } = await this.admin(service).request('POST', '/api/incidents', { body });
+    const { status } = await this.admin(service).post('/api/incidents', body);
     if (status !== 201) throw new Error(`The incident was answered with ${status}.`);
     this.incidents += 1;
   }
@@ -86,26 +85,28 @@ export class Site {
     const login = { body: { username: 'admin', password: PASSWORD } };
     expect('login', (await service.client.request('POST', '/login', login)).status === 200);
     this.vendor.forget();
-    const tested = await admin.request('POST', `/api/connectors/${this.connectorId}/test`);
+    const tested = await admin.post(`/api/connectors/${this.connectorId}/test`);
     const sent = this.vendor.requests[0]?.headers.authorization;
     expect('the connector is tested', tested.body.data.success === true);
     expect('the secret is read', sent === `Bearer ${TOKEN}`);
     const path = `/api/webhooks/${SOURCE}`;
-    const before = await admin.request('GET', path);
+    const before = await admin.get(path);
     // The same secret again changes nothing, if the stored one can be read.
-    const unchanged = await admin.request('PUT', path, { body: { secret: SOURCE_SECRET } });
+    const unchanged = await admin.put(path, { secret: SOURCE_SECRET });
     expect('the secret of the source is read', unchanged.text === before.text);
     const again = await admin.request('POST', '/api/api-keys', KEY_REQUEST);
     expect('the kept answer is read', again.text === this.keptAnswer);
-    const incidents = await admin.request('GET', '/api/incidents?source=site&per_page=100');
+    const incidents = await admin.get('/api/incidents?source=site&per_page=100');
     expect('incidents are counted', incidents.body.meta.total === this.incidents);
     expect('incidents are listed', incidents.body.data.length === this.incidents);
-    const actions = await admin.request('GET', '/api/actions?status=completed');
+    const actions = await admin.get('/api/actions?status=completed');
     expect('actions are counted', actions.body.meta.total === 1);
-    const { valid } = (await admin.request('GET', '/api/audit/verify')).body.data;
+    const { valid } = (await admin.get('/api/audit/verify')).body.data;
     expect('the audit trail is valid', valid === true);
-    const made = await admin.request('POST', '/api/incidents', {
-      body: { incident_type: 'phishing', source: 'after', raw_data: {} },
+    const made = await admin.post('/api/incidents', {
+      incident_type: 'phishing',
+      source: 'after',
+      raw_data: {},
     });
     expect('incidents are created', made.status === 201);
     return found;

@@ -12,7 +12,7 @@ import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { connectionOptions } from '../../src/platform/database/connection.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
 import { followDatabaseTime } from '../../src/platform/database/open-database.js';
-import { type Answer, ApiClient, type RequestOptions } from './api-client.js';
+import { ApiClient } from './api-client.js';
 import { ContractCheck } from './contract-check.js';
 import { readContract } from './contract-check-document.js';
 import { checkAnswersOf } from './contract-check-server.js';
@@ -32,15 +32,20 @@ export interface TestAppOptions {
   readonly log?: { write(line: string): void };
 }
 
-export interface TestApp {
+type Requests = Pick<ApiClient, 'request' | 'get' | 'post' | 'put' | 'delete'>;
+
+/** Sends its requests without credentials; `app.client.with({ authorization })` has some. */
+export interface TestApp extends Requests {
   readonly url: string;
   readonly port: number;
   readonly database: { readonly url: string };
   /** For what HTTP does not show: `app.nest.get(SomeService)`. */
   readonly nest: NestFastifyApplication;
   readonly client: ApiClient;
-  /** As nobody in particular; `app.client.with({ authorization })` is somebody. */
-  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  sql<Rows = ReturnType<typeof JSON.parse>>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<Rows>;
   close(): Promise<void>;
 }
 
@@ -92,7 +97,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     database,
     nest,
     client,
-    request: (method, path, request) => client.request(method, path, request),
+    request: (...request) => client.request(...request),
+    get: (...request) => client.get(...request),
+    post: (...request) => client.post(...request),
+    put: (...request) => client.put(...request),
+    delete: (...request) => client.delete(...request),
+    sql: (text, values) => dataSource.query(text, [...(values ?? [])]),
     close: async () => {
       client.close();
       await nest.close();

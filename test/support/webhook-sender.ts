@@ -25,12 +25,9 @@ export class WebhookSender {
     this.ticks = (this.ticks + 1) % 200;
     const body =
       Buffer.isBuffer(event) || typeof event === 'string' ? event : JSON.stringify(event);
-    return await this.client.request('POST', `/api/webhooks/${this.source}`, {
-      body,
-      headers: {
-        'content-type': type,
-        ...signed({ body, source: this.source, offset: -this.ticks }),
-      },
+    return await this.client.post(`/api/webhooks/${this.source}`, body, {
+      'content-type': type,
+      ...signed({ body, source: this.source, offset: -this.ticks }),
     });
   }
 }
@@ -44,6 +41,6 @@ export function signed({ body, secret = SENDER_SECRET, offset = 0 }: Sent): Reco
 /** Registers a source whose secret is SENDER_SECRET. */
 export async function registerSource(admin: ApiClient, more: object = {}): Promise<void> {
   const body = { source: 'siem', secret: SENDER_SECRET, ...more };
-  const answer = await admin.request('POST', '/api/webhooks', { body });
+  const answer = await admin.post('/api/webhooks', body);
   if (answer.status !== 201) throw new Error(answer.text);
 }

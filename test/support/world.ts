@@ -49,19 +49,18 @@ export class World {
 
   async incident(fields: object = {}): Promise<string> {
     const body = { incident_type: 'phishing', source: 'test', ...fields };
-    const answer = await this.clients.analyst.request('POST', '/api/incidents', { body });
+    const answer = await this.clients.analyst.post('/api/incidents', body);
     if (answer.status !== 201) throw new Error(answer.text);
     return answer.body.data.id as string;
   }
 
   async turnOn(): Promise<Answer> {
-    const body = { reason: 'a test' };
-    return await this.clients.manager.request('POST', '/api/kill-switch/activate', { body });
+    return await this.clients.manager.post('/api/kill-switch/activate', { reason: 'a test' });
   }
 
   async turnOff(held?: 'discard'): Promise<Answer> {
     const body = { reason: 'over', ...(held && { held }) };
-    return await this.clients.manager.request('POST', '/api/kill-switch/deactivate', { body });
+    return await this.clients.manager.post('/api/kill-switch/deactivate', body);
   }
 }
 

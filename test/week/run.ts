@@ -9,7 +9,7 @@
  * Exits with 1 if a row exceeds its bound. BENCH_DATABASE_URL: PostgreSQL to use instead of an embedded one. BENCH_DIST (dist).
  */
 import { parseArgs } from 'node:util';
-import { runToEnd } from '../bench/lib/cleanup.ts';
+import { runToEnd } from '../bench/lib/processes.ts';
 import { BOUNDS } from './bounds.ts';
 import { measure, type Row } from './lib/measure.ts';
 import { play, type Played } from './lib/play.ts';
@@ -88,4 +88,4 @@ function printLongest(what: string, texts: readonly string[]): void {
   for (const text of different) print(`--- ${text.length} characters\n${text}`);
 }
 
-runToEnd(main);
+void runToEnd(main);

@@ -1,7 +1,7 @@
 // SQL: every action pays for its end, and it is one statement for all that end together, with all that is recorded of it.
 import { Injectable } from '@nestjs/common';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/audit-log.js';
-import { insertTimeline, TIMELINE_PARAMETERS } from '../../incidents/timeline/timeline-entry.js';
+import { insertTimeline, TIMELINE_PARAMETERS } from '../../incidents/timeline/incident-timeline.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
 import {
@@ -14,7 +14,7 @@ import {
 import { insertEvents } from '../../platform/work/domain-event.js';
 import { type Action, type ActionResult, shownActionId, executedBy, SYSTEM } from '../action.js';
 import { type ActionChanged, ActionRecorder } from '../action-records.js';
-import { ActionsRepository } from '../actions.repository.js';
+import { ActionsRepository, REJECTABLE } from '../actions.repository.js';
 import {
   ACTION_COLUMNS,
   actionOf,
@@ -304,9 +304,16 @@ export class Claims {
       await this.endings.endIn(tx, { action, result, by: SYSTEM, at });
       return;
     }
-    const reason = 'Its incident was deleted.';
-    const rejected = await this.actions.rejectUnclaimed(tx, action.id, { by: SYSTEM, at, reason });
-    if (rejected) await this.recorder.record(tx, 'rejected', SYSTEM, [rejected]);
+    const rejected = await this.actions.reject(
+      tx,
+      { id: action.id, ...REJECTABLE.unclaimed },
+      {
+        rejected_by: SYSTEM,
+        rejected_at: at,
+        rejection_reason: 'Its incident was deleted.',
+      },
+    );
+    await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
   }
 
   /**

@@ -11,9 +11,14 @@ import {
   type ChainEnd,
   type ChainHead,
   type Cursor,
-  type SealingRound,
+  type Progress,
 } from './audit-chain.js';
-import { AuditAttestationEntity, AuditChainEntity, AuditSealEntity } from '../audit.entity.js';
+import {
+  AuditAttestationEntity,
+  AuditChainEntity,
+  AuditLogEntity,
+  AuditSealEntity,
+} from '../audit.entity.js';
 
 /** Rows per transaction of the sealer: about 20 ms of work, and little to repeat after a crash. */
 export const PAGE_ROWS = 1_000;
@@ -23,21 +28,11 @@ export interface PageRow extends Cursor {
   readonly sealed: boolean;
 }
 
-interface Backlog {
-  readonly unsealed: number;
-  readonly oldest: Date | undefined;
-}
-
 export type Seal = Pick<AuditSealEntity, 'audit_id' | 'hash'>;
 
 /** A seal with its row; the row is absent if it was removed. */
 export interface SealedRow extends AuditSealEntity {
   readonly row: AuditRow | undefined;
-}
-
-interface UnsealedRow extends AuditRow {
-  /** The sealer has passed the row without sealing it. */
-  readonly overdue: boolean;
 }
 
 /** Two hashes per seal, so a page blocks the event loop for a few milliseconds. */
@@ -63,16 +58,9 @@ export class AuditChainRepository {
 
   /** Creates the first head and locks it until the transaction ends; `false` if another sealer was faster. */
   async beginHead(tx: Tx, head: ChainHead): Promise<boolean> {
-    const result = await tx
-      .getRepository(AuditChainEntity)
-      .createQueryBuilder()
-      .insert()
-      .values(head)
-      .orIgnore()
-      .returning('only_row')
-      .updateEntity(false)
-      .execute();
-    return (result.raw as object[]).length > 0;
+    const insert = tx.createQueryBuilder().insert().into(AuditChainEntity).values(head);
+    const begun = await insert.orIgnore().returning('only_row').updateEntity(false).execute();
+    return (begun.raw as object[]).length > 0;
   }
 
   async hashAt(manager: EntityManager, seq: bigint): Promise<Buffer | undefined> {
@@ -108,11 +96,11 @@ export class AuditChainRepository {
 
   async pageOf(
     manager: EntityManager,
-    round: Pick<SealingRound, 'from' | 'to' | 'after'>,
+    { sealed_to, sealing_to, after_xid, after_id }: Omit<Progress, 'cluster'>,
   ): Promise<PageRow[]> {
-    return round.from === null
-      ? await this.pageById(manager, round.after.id)
-      : await manager.query(NEWLY_VISIBLE, [round.from, round.to, round.after.xid, round.after.id]);
+    return sealed_to === null
+      ? await this.pageById(manager, after_id!)
+      : await manager.query(NEWLY_VISIBLE, [sealed_to, sealing_to, after_xid, after_id]);
   }
 
   async pageById(manager: EntityManager, afterId: string): Promise<PageRow[]> {
@@ -137,30 +125,24 @@ export class AuditChainRepository {
     );
   }
 
-  async writeHead(tx: Tx, head: ChainHead): Promise<void> {
+  async writeHead(tx: Tx, head: Partial<AuditChainEntity>): Promise<void> {
     await tx.getRepository(AuditChainEntity).update({ only_row: true }, head);
   }
 
-  /** What a verification found, for all replicas and after a restart. */
-  async keepFinding(tx: Tx, found_invalid_at: Date | null): Promise<void> {
-    await tx.getRepository(AuditChainEntity).update({ only_row: true }, { found_invalid_at });
+  /** `null` before the first round. */
+  async readHead(manager: EntityManager): Promise<AuditChainEntity | null> {
+    return await manager.getRepository(AuditChainEntity).findOneBy({ only_row: true });
   }
 
-  async foundInvalidAt(manager: EntityManager): Promise<Date | null> {
-    const head = await manager.getRepository(AuditChainEntity).findOneBy({ only_row: true });
-    return head?.found_invalid_at ?? null;
-  }
-
-  /** Committed rows without a seal. */
-  async backlog(manager: EntityManager): Promise<Backlog> {
-    const head = await manager.getRepository(AuditChainEntity).findOneBy({ only_row: true });
-    const sealedTo = head?.sealed_to ?? null;
-    const [row] = await manager.query<{ unsealed: string; oldest: Date | null }[]>(
-      `select count(*) as unsealed, min(at) as oldest from audit_log a
-       where ${sealedTo === null ? 'true' : BEYOND_SNAPSHOT} and ${NOT_SEALED}`,
-      sealedTo === null ? [] : [sealedTo],
+  /** Number of committed rows without a seal, and the time of the oldest. */
+  async backlog(manager: EntityManager): Promise<{ unsealed: number; oldest: Date | null }> {
+    const sealedTo = (await this.readHead(manager))?.sealed_to;
+    const [row] = await manager.query<[{ unsealed: number; oldest: Date | null }]>(
+      `select count(*)::integer as unsealed, min(at) as oldest from audit_log a
+       where ${sealedTo ? BEYOND_SNAPSHOT : 'true'} and ${NOT_SEALED}`,
+      sealedTo ? [sealedTo] : [],
     );
-    return { unsealed: Number(row?.unsealed ?? 0), oldest: row?.oldest ?? undefined };
+    return row;
   }
 
   /** Seals after the given number, each with its row. */
@@ -176,39 +158,28 @@ export class AuditChainRepository {
        order by s.seq`,
       [seq, last, limit],
     );
-    return rows.map((flat) => ({
-      seq: BigInt(flat.seq),
-      audit_id: flat.audit_id,
-      hash: flat.seal_hash,
-      key_id: flat.seal_key_id,
-      row: flat.id === null ? undefined : (flat as AuditRow),
-    }));
+    return rows.map(({ seq, audit_id, seal_hash: hash, seal_key_id: key_id, ...row }) => {
+      const present = row.id === null ? undefined : (row as AuditRow);
+      return { seq: BigInt(seq), audit_id, hash, key_id, row: present };
+    });
   }
 
-  async attestationsBetween(
-    manager: EntityManager,
-    first: bigint,
-    last: bigint,
-  ): Promise<AuditAttestationEntity[]> {
-    return await manager
-      .getRepository(AuditAttestationEntity)
-      .findBy({ first_seq: LessThanOrEqual(last), last_seq: MoreThanOrEqual(first) });
+  async attestationsBetween(manager: EntityManager, first: bigint, last: bigint) {
+    const range = { first_seq: LessThanOrEqual(last), last_seq: MoreThanOrEqual(first) };
+    return await manager.getRepository(AuditAttestationEntity).findBy(range);
   }
 
   /** Replaces an earlier attestation of the same seals. */
-  async writeAttestation(
-    manager: EntityManager,
-    attestation: AuditAttestationEntity,
-  ): Promise<void> {
-    await manager.getRepository(AuditAttestationEntity).upsert(attestation, ['first_seq']);
+  async writeAttestation(manager: EntityManager, made: AuditAttestationEntity): Promise<void> {
+    await manager.getRepository(AuditAttestationEntity).upsert(made, ['first_seq']);
   }
 
-  /** Those of the rows that have no seal. */
+  /** Returns the rows without a seal. `overdue`: the sealer has passed the row without sealing it. */
   async unsealedAmong(
     manager: EntityManager,
     ids: readonly string[],
     sealedTo: string | null,
-  ): Promise<UnsealedRow[]> {
+  ): Promise<(AuditRow & { readonly overdue: boolean })[]> {
     return await manager.query(
       `select ${AUDIT_ROW}, coalesce(pg_visible_in_snapshot(a.xid, $2::pg_snapshot), false) as overdue
        from audit_log a
@@ -221,13 +192,8 @@ export class AuditChainRepository {
 
   /** Whether an unsealed row was signed with a key other than the current one. */
   async hasUnsealedOfOthers(manager: EntityManager, presentId: string): Promise<boolean> {
-    const [row] = await manager.query<{ found: boolean }[]>(
-      `select exists (
-         select from audit_log a
-         where key_id <> $1 and not exists (select from audit_seals s where s.audit_id = a.id)) as found`,
-      [presentId],
-    );
-    return row?.found === true;
+    const rows = manager.createQueryBuilder(AuditLogEntity, 'a').where(NOT_SEALED);
+    return await rows.andWhere('a.key_id <> :presentId', { presentId }).getExists();
   }
 }
 
@@ -244,22 +210,23 @@ export const NOT_SEALED = `${SEAL_OF_ROW} is null`;
 const SEALED = `${SEAL_OF_ROW} is not null as sealed`;
 
 /**
- * A snapshot does not see transactions from its xmax on, nor those that were running. The first are the end of the
- * index, the second a few points in it, so a transaction that stays open for hours costs nothing.
+ * Rows after the position `$3`, `$4` that the snapshot `to` sees and `$1` does not. A snapshot does not see transactions
+ * from its xmax on, nor those that were running. The first are the end of the index, the second a few points in it, so
+ * a transaction that stays open for hours costs nothing.
  */
+export function newlyVisible(column: string, to: string, limit: number): string {
+  const part = (condition: string) => `
+    (select id, xid, ${column} from audit_log
+      where ${condition}
+        and pg_visible_in_snapshot(xid, ${to}) and (xid, id) > ($3::xid8, $4::uuid)
+      order by xid, id limit ${limit})`;
+  return `${part(`xid >= pg_snapshot_xmax($1::pg_snapshot) and xid < pg_snapshot_xmax(${to})`)}
+    union all${part('xid = any (array(select pg_snapshot_xip($1::pg_snapshot)))')}
+    order by 2, 1 limit ${limit}`;
+}
+
 const NEWLY_VISIBLE = `
-  with page as (
-    (select id, xid, mac from audit_log
-      where xid >= pg_snapshot_xmax($1::pg_snapshot) and xid < pg_snapshot_xmax($2::pg_snapshot)
-        and pg_visible_in_snapshot(xid, $2::pg_snapshot) and (xid, id) > ($3::xid8, $4::uuid)
-      order by xid, id limit ${PAGE_ROWS})
-    union all
-    (select id, xid, mac from audit_log
-      where xid = any (array(select pg_snapshot_xip($1::pg_snapshot)))
-        and pg_visible_in_snapshot(xid, $2::pg_snapshot) and (xid, id) > ($3::xid8, $4::uuid)
-      order by xid, id limit ${PAGE_ROWS})
-    order by 2, 1 limit ${PAGE_ROWS}
-  )
+  with page as (${newlyVisible('mac', '$2::pg_snapshot', PAGE_ROWS)})
   select id, xid::text as xid, mac, ${SEALED} from page a order by a.xid, a.id`;
 
 const END = `

@@ -57,17 +57,12 @@ export function nextSeal(
   return { seq, hash: macOf(key, ['seal', hex(previous.hash), String(seq), row.id, hex(row.mac)]) };
 }
 
-/** Signs data outside the database: the anchor file, header and end of an export. */
-export function statementMac(key: KeyObject, purpose: string, fields: readonly string[]): Buffer {
-  return macOf(key, [purpose, ...fields]);
-}
-
 export function sameBytes(one: Buffer, other: Buffer): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** Joins the fields as JSON, which is different for different lists of fields. */
-function macOf(key: KeyObject, fields: readonly (string | null)[]): Buffer {
+/** The first field is the purpose of the MAC. JSON joins the fields, so different lists have different texts. */
+export function macOf(key: KeyObject, fields: readonly (string | null)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(fields)).digest();
 }
 
@@ -80,7 +75,7 @@ export function hex(bytes: Buffer): string {
  * every row must be checked. The current round seals the rows that `sealing_to` sees and `sealed_to` does not; null: there
  * is no current round. `after_xid` and `after_id` are the last row that the round has checked.
  */
-type Progress = Pick<
+export type Progress = Pick<
   AuditChainEntity,
   'cluster' | 'sealed_to' | 'sealing_to' | 'after_xid' | 'after_id'
 >;
@@ -127,37 +122,24 @@ export function faultOfEnd({ head, lastSeal }: ChainEnd, keys: KeyRing): string 
 /** Comes before every row. */
 export const BEFORE_ALL: Cursor = { xid: '0', id: '00000000-0000-0000-0000-000000000000' };
 
-/** One round of sealing: the rows that the snapshot `to` sees and `from` does not, page by page. */
-export interface SealingRound {
-  readonly cluster: string;
-  readonly from: string | null;
-  readonly to: string;
-  readonly after: Cursor;
-  /** The head must be written even if nothing is left to seal, because it does not show the end of this round yet. */
-  readonly unfinished: boolean;
-}
-
 /** Continues the current round, or starts one that reaches up to now. */
-export function roundAt({ head, now, restored }: ChainEnd): SealingRound {
-  const { cluster, snapshot: to } = now;
-  if (!head || restored) {
-    return { cluster, from: null, to, after: BEFORE_ALL, unfinished: restored };
-  }
-  const { sealed_to: from, sealing_to, after_xid, after_id } = head;
-  if (sealing_to === null) return { cluster, from, to, after: BEFORE_ALL, unfinished: false };
-  const after =
-    after_xid === null || after_id === null ? BEFORE_ALL : { xid: after_xid, id: after_id };
-  return { cluster, from, to: sealing_to, after, unfinished: true };
+export function roundAt({ head, now, restored }: ChainEnd): Progress {
+  const known = restored ? undefined : head;
+  if (known && known.sealing_to !== null) return known;
+  return {
+    cluster: now.cluster,
+    sealed_to: known?.sealed_to ?? null,
+    sealing_to: now.snapshot,
+    after_xid: BEFORE_ALL.xid,
+    after_id: BEFORE_ALL.id,
+  };
 }
 
 /** Progress after a page. `last` is the last row of the page; `undefined` if the round is over. */
-export function progressAfter(
-  { cluster, from, to }: Pick<SealingRound, 'cluster' | 'from'> & { readonly to: string | null },
-  last?: Cursor,
-): Progress {
-  return last
-    ? { cluster, sealed_to: from, sealing_to: to, after_xid: last.xid, after_id: last.id }
-    : { cluster, sealed_to: to, sealing_to: null, after_xid: null, after_id: null };
+export function progressAfter(round: Progress, last?: Cursor): Progress {
+  if (last) return { ...round, after_xid: last.xid, after_id: last.id };
+  const { cluster, sealing_to: sealed_to } = round;
+  return { cluster, sealed_to, sealing_to: null, after_xid: null, after_id: null };
 }
 
 type AttestedSeal = Pick<AuditSealEntity, 'seq' | 'hash' | 'key_id'>;

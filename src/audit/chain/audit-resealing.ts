@@ -5,13 +5,10 @@ import { type Tx, Transactions } from '../../platform/database/transactions.js';
 import { attestationMac, type AuditKeys, faultOfEnd, signHead } from './audit-chain.js';
 import { AuditChainRepository } from './audit-chain.repository.js';
 import { AuditSealer } from './audit-sealer.js';
-import { AuditVerifier, type JudgedSeal, SealWalk } from './audit-verifier.js';
+import { AuditVerifier, judgedPages, type JudgedSeal } from './audit-verifier.js';
 import { acceptHead, AuditWitness } from './audit-witness.js';
 
 const RETRY_MS = 50;
-
-/** The trail was altered, so the first key must not sign it. */
-class AlteredTrailError extends Error {}
 
 /**
  * Makes the trail verifiable with the first key only. Verifies everything with its own keys and attests with the first
@@ -22,7 +19,6 @@ export class AuditResealing {
   private readonly transactions: Transactions;
   private readonly chain = new AuditChainRepository();
   private readonly sealer: AuditSealer;
-  private readonly walk: SealWalk;
   private readonly verifier: AuditVerifier;
 
   constructor(
@@ -33,7 +29,6 @@ export class AuditResealing {
     const clock = new Clock();
     const witness = new AuditWitness(this.chain, keys, clock);
     this.sealer = new AuditSealer(this.transactions, this.chain, keys, witness);
-    this.walk = new SealWalk(this.chain, keys);
     this.verifier = new AuditVerifier(this.transactions, this.chain, keys, witness, clock);
   }
 
@@ -47,11 +42,11 @@ export class AuditResealing {
       if (sealed === 'elsewhere') await sleep(RETRY_MS);
     }
     let attested = 0;
-    for await (const page of this.walk.pages(manager)) attested += await this.attest(page);
+    for await (const page of judgedPages(manager, this.chain, this.keys)) {
+      attested += await this.attest(page);
+    }
     if (await this.chain.hasUnsealedOfOthers(manager, this.keys.rows.first.id)) {
-      throw new AlteredTrailError(
-        'Entries of an older key still wait to be sealed. Run this command again.',
-      );
+      throw new Error('Entries of an older key still wait to be sealed. Run this command again.');
     }
     await this.renewAcceptance();
     return attested;
@@ -63,7 +58,7 @@ export class AuditResealing {
     if (!accepted || accepted.key_id === this.keys.rows.first.id) return;
     const { valid } = await this.verifier.verify();
     if (!valid) {
-      throw new AlteredTrailError(
+      throw new Error(
         'The audit trail was altered after it was accepted: see GET /api/audit/verify. Keep the older keys.',
       );
     }
@@ -92,13 +87,13 @@ export class AuditResealing {
   private refuse(page: readonly JudgedSeal[]): void {
     for (const { seal, verdict } of page) {
       if (verdict === 'altered') {
-        throw new AlteredTrailError(
+        throw new Error(
           `The audit trail was altered at ${seal.audit_id}, so no other key can attest it. Keep the older keys.`,
         );
       }
       if (verdict === 'unknown') {
         const missing = this.keys.chain.find(seal.key_id) ? seal.row!.key_id : seal.key_id;
-        throw new AlteredTrailError(`The audit trail needs the key ${missing}, which is missing.`);
+        throw new Error(`The audit trail needs the key ${missing}, which is missing.`);
       }
     }
   }
@@ -115,7 +110,7 @@ export class AuditResealing {
     if (!head || head.key_id === this.keys.chain.first.id) return true;
     if (!locked) return false;
     const fault = faultOfEnd(end, this.keys.chain);
-    if (fault !== undefined) throw new AlteredTrailError(`The audit trail was altered: ${fault}.`);
+    if (fault !== undefined) throw new Error(`The audit trail was altered: ${fault}.`);
     await this.chain.writeHead(tx, signHead(this.keys.chain.first, head, head));
     return true;
   }

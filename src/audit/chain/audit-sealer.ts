@@ -18,8 +18,8 @@ import {
   AuditKeys,
   faultOfEnd,
   signHead,
+  type Progress,
   progressAfter,
-  type SealingRound,
   roundAt,
 } from './audit-chain.js';
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
@@ -70,7 +70,9 @@ export class AuditSealer {
     const round = roundAt(end);
     const page = await this.chain.pageOf(tx, round);
     const start: SealedPoint = end.head ?? GENESIS;
-    if (page.length === 0 && !round.unfinished) return { point: start, more: false };
+    // The head of an unfinished round, or of another cluster, is written even if nothing is left to seal.
+    const isRecorded = !end.restored && (end.head?.sealing_to ?? null) === null;
+    if (page.length === 0 && isRecorded) return { point: start, more: false };
     if (!locked && !(await this.beginHead(tx, round))) return undefined;
     const { seals, point } = this.sealsOf(page, start);
     const more = page.length === PAGE_ROWS;
@@ -79,7 +81,7 @@ export class AuditSealer {
     }
     const progress = progressAfter(round, more ? page.at(-1) : undefined);
     await this.chain.writeHead(tx, signHead(this.keys.chain.first, point, progress));
-    return { point: { seq: point.seq, hash: point.hash }, more };
+    return { point, more };
   }
 
   private sealsOf(page: readonly PageRow[], start: SealedPoint) {
@@ -95,8 +97,8 @@ export class AuditSealer {
     return { seals, point };
   }
 
-  private async beginHead(tx: Tx, { cluster }: SealingRound): Promise<boolean> {
-    const nothing = progressAfter({ cluster, from: null, to: null });
+  private async beginHead(tx: Tx, round: Progress): Promise<boolean> {
+    const nothing = progressAfter({ ...round, sealing_to: null });
     return await this.chain.beginHead(tx, signHead(this.keys.chain.first, GENESIS, nothing));
   }
 }

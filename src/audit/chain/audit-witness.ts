@@ -14,9 +14,9 @@ import {
   GENESIS,
   hex,
   isGenuine,
+  macOf,
   sameBytes,
   type SealedPoint,
-  statementMac,
 } from './audit-chain.js';
 import { AuditChainRepository } from './audit-chain.repository.js';
 
@@ -150,7 +150,7 @@ async function writeAnchor(path: string, head: SeenHead, keys: AuditKeys): Promi
     hash: hex(head.hash),
     at: head.at.toISOString(),
     key_id: id,
-    mac: hex(statementMac(key, 'anchor', fieldsOf(head))),
+    mac: hex(macOf(key, ['anchor', ...fieldsOf(head)])),
   };
   await mkdir(dirname(path), { recursive: true });
   await writeWhole(path, `${JSON.stringify(content, null, 2)}\n`, OWNER_ONLY);
@@ -162,9 +162,8 @@ function parseAnchor(text: string, keys: AuditKeys): SeenHead | undefined {
     const { seq, hash, at, key_id, mac } = JSON.parse(text) as AnchorContent;
     const head = { seq: BigInt(seq), hash: Buffer.from(hash, 'hex'), at: new Date(at) };
     const named = keys.chain.find(key_id);
-    if (!named) return undefined;
-    const expected = statementMac(named.key, 'anchor', fieldsOf(head));
-    return sameBytes(Buffer.from(mac, 'hex'), expected) ? head : undefined;
+    const expected = named && macOf(named.key, ['anchor', ...fieldsOf(head)]);
+    return expected && sameBytes(Buffer.from(mac, 'hex'), expected) ? head : undefined;
   } catch {
     return undefined;
   }

@@ -18,40 +18,35 @@ function isSnapshot(value: unknown): value is string {
 
 const MOST = 2n ** 63n;
 
-function isXid(xid: bigint): boolean {
-  return xid >= 0n && xid < MOST;
-}
+const isXid = (xid: bigint): boolean => xid < MOST;
 
 /** First transaction id that was not assigned when the snapshot was taken. */
-export function endOf(snapshot: string): bigint {
+function endOf(snapshot: string): bigint {
   return BigInt(snapshot.split(':')[1]!);
 }
 
-/** Position in the initial list of existing items. The changes that `seen` does not see follow. */
-interface Listing {
+/** Position in the changes that the snapshot `seen` does not see. */
+export interface Position {
   readonly seen: string;
-  readonly listedTo: string | null;
-}
-
-/**
- * Position in the changes that `seen` does not see. `page.after` is the last change read of those up to `page.until`.
- */
-export interface Changing {
-  readonly seen: string;
+  /** Last item read of the initial list of existing items, which comes before the changes; null at its beginning. */
+  readonly listedTo?: string | null;
+  /** The last change read of those up to the snapshot `until`. */
   readonly page?: { readonly until: string; readonly after: Cursor };
 }
 
-export type Position = Listing | Changing;
-
 /** Identifies the database, because transaction ids and snapshots are valid only there. */
-export interface DatabaseEra {
+interface DatabaseEra {
   /** System identifier of the cluster. */
   readonly cluster: string;
   /** Audit entry of the last restore; null if there was none. */
   readonly restore: string | null;
 }
 
-export interface ChangeCursor extends DatabaseEra {
+export interface Present extends DatabaseEra {
+  readonly snapshot: string;
+}
+
+interface ChangeCursor extends DatabaseEra {
   readonly feed: string;
   /** Milliseconds since 1970. */
   readonly issuedAt: number;
@@ -64,20 +59,12 @@ const CURSOR_MS = CURSOR_DAYS * 86_400_000;
 /** Increases if the meaning of the fields changes. */
 const VERSION = 1;
 
-export function isListing(position: Position): position is Listing {
-  return 'listedTo' in position;
-}
-
 export function cursorText({ feed, issuedAt, cluster, restore, position }: ChangeCursor): string {
-  const place = isListing(position)
-    ? ['list', position.seen, position.listedTo]
-    : ['changes', position.seen, ...pageParts(position)];
+  const { seen, listedTo, page } = position;
+  const pageParts = page ? [page.until, page.after.xid, page.after.id] : [];
+  const place = listedTo === undefined ? ['changes', seen, ...pageParts] : ['list', seen, listedTo];
   const fields = [VERSION, feed, issuedAt, cluster, restore, ...place];
   return Buffer.from(JSON.stringify(fields)).toString('base64url');
-}
-
-function pageParts({ page }: Changing): string[] {
-  return page ? [page.until, page.after.xid, page.after.id] : [];
 }
 
 /** Throws if the text is not a cursor of the feed. */
@@ -121,21 +108,18 @@ function positionFrom(place: readonly unknown[]): Position | undefined {
   return { seen, page: { until, after: { xid, id } } };
 }
 
-/** Throws if changes after the cursor may be missing. `present` is the latest snapshot. */
+/** Throws if changes after the cursor may be missing. */
 export function requireUsable(
-  cursor: ChangeCursor,
-  era: DatabaseEra,
-  present: string,
+  { issuedAt, cluster, restore, position: { seen, page } }: ChangeCursor,
+  present: Present,
   now: Date,
 ): void {
-  if (now.getTime() - cursor.issuedAt > CURSOR_MS) {
+  if (now.getTime() - issuedAt > CURSOR_MS) {
     throw expired('too_old', `The cursor is older than ${CURSOR_DAYS} days.`);
   }
-  const { cluster, restore, position } = cursor;
-  const latest = 'page' in position && position.page ? position.page.until : position.seen;
   // After a recovery to an earlier time, the cursor is ahead of the database.
-  const isAhead = endOf(latest) > endOf(present);
-  if (cluster !== era.cluster || restore !== era.restore || isAhead) {
+  const isAhead = endOf(page?.until ?? seen) > endOf(present.snapshot);
+  if (cluster !== present.cluster || restore !== present.restore || isAhead) {
     throw expired('database_restored', 'The database was restored after the cursor was issued.');
   }
 }

@@ -7,13 +7,12 @@ import { Draining } from '../../platform/http/draining.js';
 import { firstIdAt, timeOfId } from '../../platform/ids.js';
 import { type AuditAction, HEAD_ACCEPTED } from '../audit-entry.js';
 import { BEFORE_ALL, type Cursor } from '../chain/audit-chain.js';
+import { newlyVisible } from '../chain/audit-chain.repository.js';
 import {
-  type Changing,
   cursorFrom,
   cursorText,
-  type DatabaseEra,
-  isListing,
   type Position,
+  type Present,
   requireUsable,
 } from './change-cursor.js';
 
@@ -29,7 +28,7 @@ const MOST_SCANNED = 2_000;
 const CLOCK_TOLERANCE_MS = 3_600_000;
 
 /** A change as its audit row records it. */
-export interface RecordedChange {
+interface RecordedChange {
   readonly id: string;
   readonly at: Date;
   readonly actor: string;
@@ -37,10 +36,6 @@ export interface RecordedChange {
   readonly subjectId: string;
   /** Names of the changed fields, if the row has them. */
   readonly changed?: readonly string[];
-}
-
-export interface Present extends DatabaseEra {
-  readonly snapshot: string;
 }
 
 const PRESENT = {
@@ -51,53 +46,33 @@ const PRESENT = {
            pg_current_snapshot()::text as snapshot`,
 };
 
-/**
- * Without a name, so that PostgreSQL plans it for the current table size. A snapshot does not see transactions from its
- * xmax on, nor those that were running: see audit-chain.repository.ts.
- */
+/** Without a name, so that PostgreSQL plans it for the current table size. */
 const READ = {
   name: '',
   text: `
     with goal as materialized (select coalesce($2::pg_snapshot, pg_current_snapshot()) as until),
-    scanned as materialized (
-      (select id, xid, action from audit_log
-        where xid >= pg_snapshot_xmax($1::pg_snapshot) and xid < pg_snapshot_xmax((select until from goal))
-          and pg_visible_in_snapshot(xid, (select until from goal)) and (xid, id) > ($3::xid8, $4::uuid)
-        order by xid, id limit ${MOST_SCANNED})
-      union all
-      (select id, xid, action from audit_log
-        where xid = any (array(select pg_snapshot_xip($1::pg_snapshot)))
-          and pg_visible_in_snapshot(xid, (select until from goal)) and (xid, id) > ($3::xid8, $4::uuid)
-        order by xid, id limit ${MOST_SCANNED})
-      order by 2, 1 limit ${MOST_SCANNED}),
+    scanned as materialized (${newlyVisible('action', '(select until from goal)', MOST_SCANNED)}),
     tail as (select xid, id from scanned order by xid, id offset ${MOST_SCANNED - 1} limit 1),
     page as (
       select id, xid from scanned where action = any($5::text[]) and id >= $6::uuid
        order by xid, id limit $7::integer)
     select goal.until::text, tail.xid::text as tail_xid, tail.id as tail_id, page.xid::text as xid, log.id, log.at,
-           log.actor, log.action, log.subject_id, log.details->'changed' as changed
+           log.actor, log.action, log.subject_id as "subjectId", log.details->'changed' as changed
       from goal left join tail on true left join page on true left join audit_log log on log.id = page.id
      order by page.xid, page.id`,
 };
 
-interface ReadRow {
-  readonly until: string;
-  readonly tail_xid: string | null;
-  readonly tail_id: string | null;
+interface FoundRow extends Omit<RecordedChange, 'changed'> {
   readonly xid: string;
-  /** Null if nothing was found. */
-  readonly id: string | null;
-  readonly at: Date;
-  readonly actor: string;
-  readonly action: string;
-  readonly subject_id: string;
   readonly changed: readonly string[] | null;
 }
 
-interface ChangesRead {
-  readonly changes: readonly RecordedChange[];
-  readonly next: Changing;
-}
+/** `id` is null if nothing was found. */
+type ReadRow = {
+  readonly until: string;
+  readonly tail_xid: string;
+  readonly tail_id: string | null;
+} & (FoundRow | { readonly id: null });
 
 @Injectable()
 export class RecordedChanges {
@@ -112,12 +87,12 @@ export class RecordedChanges {
    * Returns at most `limit` changes after the position, up to the snapshot `upTo` or now. `next` has a page if there may be more.
    */
   async read(
-    { seen, page }: Changing,
-    { restore }: DatabaseEra,
+    { seen, page }: Position,
+    { restore }: Present,
     actions: readonly string[],
     limit: number,
     upTo?: string,
-  ): Promise<ChangesRead> {
+  ): Promise<{ changes: RecordedChange[]; next: Position }> {
     const { xid, id } = page?.after ?? BEFORE_ALL;
     const rows = await this.statements.rows<ReadRow>(READ, [
       seen,
@@ -128,7 +103,8 @@ export class RecordedChanges {
     const { until } = rows[0]!;
     const after = lastRead(rows, found, limit);
     const next = after ? { seen, page: { until, after } } : { seen: until };
-    return { changes: found.map(changeOf), next };
+    const changes = found.map((row) => ({ ...row, changed: row.changed ?? undefined }));
+    return { changes, next };
   }
 }
 
@@ -140,18 +116,12 @@ function firstIdSince(restore: string | null): string {
 /** `undefined` if all rows up to the goal were read. */
 function lastRead(
   [first]: readonly ReadRow[],
-  found: readonly ReadRow[],
+  found: readonly FoundRow[],
   limit: number,
 ): Cursor | undefined {
   const last = found.at(-1);
-  if (last && found.length === limit) return { xid: last.xid, id: last.id! };
-  if (!first?.tail_id || !first.tail_xid) return undefined;
-  return { xid: first.tail_xid, id: first.tail_id };
-}
-
-function changeOf(row: ReadRow): RecordedChange {
-  const { id, at, actor, action, subject_id: subjectId, changed } = row;
-  return { id: id!, at, actor, action, subjectId, changed: changed ?? undefined };
+  if (last && found.length === limit) return last;
+  return first?.tail_id ? { xid: first.tail_xid, id: first.tail_id } : undefined;
 }
 
 /** Source of a feed: the changes of one kind of resource. */
@@ -264,7 +234,7 @@ export class ChangeFeed {
     position: Position,
     limit: number,
   ): Promise<Step<T>> {
-    if (!look || isListing(position) || position.page) {
+    if (!look || position.listedTo !== undefined || position.page) {
       return await this.read(source, present, position, limit);
     }
     const key = JSON.stringify([source.name, present.restore, position.seen, limit]);
@@ -278,11 +248,10 @@ export class ChangeFeed {
   private begin<T>(source: FeedSource<T>, request: FeedRequest, present: Present): Position {
     if (request.cursor !== undefined) {
       const cursor = cursorFrom(source.name, request.cursor);
-      requireUsable(cursor, present, present.snapshot, this.clock.now());
+      requireUsable(cursor, present, this.clock.now());
       return cursor.position;
     }
-    const seen = present.snapshot;
-    return request.from === 'beginning' ? { seen, listedTo: null } : { seen };
+    return { seen: present.snapshot, listedTo: request.from === 'beginning' ? null : undefined };
   }
 
   private async read<T>(
@@ -292,14 +261,9 @@ export class ChangeFeed {
     limit: number,
     until?: string,
   ): Promise<Step<T>> {
-    if (isListing(position)) return await list(source, position, limit);
-    const { changes, next } = await this.recorded.read(
-      position,
-      present,
-      source.actions,
-      limit,
-      until,
-    );
+    if (position.listedTo !== undefined) return await list(source, position, limit);
+    const { actions } = source;
+    const { changes, next } = await this.recorded.read(position, present, actions, limit, until);
     const ids = new Set(changes.map(({ subjectId }) => subjectId));
     const items = ids.size > 0 ? await source.findBySubject([...ids]) : new Map<string, T>();
     const entries = changes.map((change) => ({ change, item: items.get(change.subjectId) }));
@@ -309,14 +273,14 @@ export class ChangeFeed {
 
 async function list<T>(
   source: FeedSource<T>,
-  { seen, listedTo }: Extract<Position, { listedTo: string | null }>,
+  { seen, listedTo = null }: Position,
   limit: number,
 ): Promise<Step<T>> {
   const items = await source.listAfter(listedTo, limit);
   const last = items.length === limit ? items.at(-1) : undefined;
   return {
     entries: items.map((item) => ({ item })),
-    next: last ? { seen, listedTo: last.id } : { seen },
+    next: { seen, listedTo: last?.id },
     // The changes since the beginning of the list come next.
     hasMore: true,
   };

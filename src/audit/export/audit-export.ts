@@ -7,6 +7,7 @@ import { Transactions } from '../../platform/database/transactions.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { firstIdAt } from '../../platform/ids.js';
 import type { AuditRow } from '../audit-entry.js';
+import type { AuditExportQueryDto } from '../audit.dto.js';
 import { AuditLog } from '../audit-log.js';
 import type { AuditAttestationEntity } from '../audit.entity.js';
 import { attestationOf, AuditKeys, BEFORE_ALL, GENESIS } from '../chain/audit-chain.js';
@@ -28,26 +29,10 @@ import {
 const PAGE_ROWS = 100;
 const SCANNED_AT_ONCE = 20_000;
 
-/** Ids begin with their time. */
-interface IdRange {
-  readonly from: string;
-  readonly before: string;
-}
-
-interface SeqRange {
-  readonly first: bigint;
-  readonly last: bigint;
-}
-
-/** Times in ISO 8601, inclusive. */
-interface ExportRange {
-  readonly from?: string;
-  readonly to?: string;
-}
-
 interface Moment {
   readonly header: HeaderLine;
-  readonly ids: IdRange;
+  /** Ids begin with their time. */
+  readonly ids: { readonly from: string; readonly before: string };
   readonly snapshot: string;
 }
 
@@ -69,9 +54,9 @@ export class AuditExport {
   ) {}
 
   /** One line of JSON per entry. Pages are read as fast as the caller takes them. */
-  async open(caller: Caller, range: ExportRange): Promise<Readable> {
-    const from = range.from === undefined ? undefined : new Date(range.from);
-    const to = range.to === undefined ? undefined : new Date(range.to);
+  async open(caller: Caller, range: AuditExportQueryDto): Promise<Readable> {
+    const from = range.from ? new Date(range.from) : undefined;
+    const to = range.to ? new Date(range.to) : undefined;
     await this.transactions.run(
       (tx) =>
         this.log.record(tx, {
@@ -93,18 +78,18 @@ export class AuditExport {
     };
     const { manager } = this.dataSource;
     const { lastSeal, now } = await this.chain.readEnd(manager);
-    const seals = await this.sealsOf(ids, lastSeal.seq);
-    const before = seals ? seals.first - 1n : lastSeal.seq;
+    const { first, last } = await this.sealsOf(ids, lastSeal.seq);
+    const before = first === null ? lastSeal.seq : BigInt(first) - 1n;
     const hash = before === 0n ? GENESIS.hash : await this.chain.hashAt(manager, before);
     const header = headerLine(this.keys.chain.first, {
       type: 'export',
       at: this.clock.now().toISOString(),
-      from: from && from.toISOString(),
-      to: to && to.toISOString(),
+      from: from?.toISOString(),
+      to: to?.toISOString(),
       // Empty if the seal was removed: the verification of the file reports a fault there.
       previous: pointLine({ seq: before, hash: hash ?? Buffer.alloc(0) }),
       head: pointLine(lastSeal),
-      last_seq: String(seals?.last ?? before),
+      last_seq: last ?? String(before),
     });
     return { header, ids, snapshot: now.snapshot };
   }
@@ -148,18 +133,13 @@ export class AuditExport {
   }
 
   /** First and last seal of the rows in the range. Seals in between may belong to rows of other times. */
-  private async sealsOf({ from, before }: IdRange, upTo: bigint): Promise<SeqRange | undefined> {
-    const firsts: bigint[] = [];
-    const lasts: bigint[] = [];
-    for (let least: string | null = from; least !== null;) {
-      const [found]: ScannedRow[] = await this.dataSource.query(SCAN, [least, before, upTo]);
-      if (found?.first) firsts.push(BigInt(found.first));
-      if (found?.last) lasts.push(BigInt(found.last));
-      least = found?.next ?? null;
+  private async sealsOf({ from, before }: Moment['ids'], upTo: bigint): Promise<ScannedRow> {
+    let found: ScannedRow = { first: null, last: null, next: from };
+    while (found.next !== null) {
+      const values = [found.next, before, upTo, found.first, found.last];
+      [found] = await this.dataSource.query<[ScannedRow]>(SCAN, values);
     }
-    const [first] = firsts.sort(byNumber);
-    const last = lasts.sort(byNumber).at(-1);
-    return first === undefined || last === undefined ? undefined : { first, last };
+    return found;
   }
 
   /** Rows that the snapshot sees and that had no seal then. */
@@ -179,16 +159,14 @@ export class AuditExport {
   }
 }
 
-/** Scans part of the range, because statements have a time limit. */
+/** Scans part of the range, because statements have a time limit. `$4` and `$5` are the seals found in earlier parts. */
 const SCAN = `
   with part as (
     select id from audit_log where id >= $1 and id < $2 order by id limit ${SCANNED_AT_ONCE})
-  select min(s.seq)::text as first, max(s.seq)::text as last,
+  select least($4::bigint, min(s.seq))::text as first, greatest($5::bigint, max(s.seq))::text as last,
     (select id from audit_log where id > (select id from part order by id desc limit 1) and id < $2
       order by id limit 1) as next
   from part left join audit_seals s on s.audit_id = part.id and s.seq <= $3`;
-
-const byNumber = (one: bigint, other: bigint): number => (one < other ? -1 : 1);
 
 interface ScannedRow {
   readonly first: string | null;

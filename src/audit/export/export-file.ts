@@ -9,8 +9,8 @@ import {
   isGenuine,
   nextSeal,
   type SealAttestation,
+  macOf,
   type SealedPoint,
-  statementMac,
 } from '../chain/audit-chain.js';
 
 /*
@@ -29,10 +29,7 @@ interface PointLine {
   readonly seq: string;
   readonly hash: string;
 }
-
-interface SealLine extends PointLine {
-  readonly key_id: string;
-}
+type SealLine = PointLine & Pick<Signed, 'key_id'>;
 
 interface Header {
   readonly type: 'export';
@@ -48,10 +45,9 @@ interface Header {
 export type HeaderLine = Header & Signed;
 
 /** `details` is JSON as text: the MAC covers its bytes. */
-export interface EntryLine extends Omit<AuditRow, 'at' | 'mac'> {
+export interface EntryLine extends Omit<AuditRow, 'at' | 'mac'>, Signed {
   readonly type: 'entry';
   readonly at: string;
-  readonly mac: string;
   /** Absent if the entry is not sealed yet. */
   readonly seal?: SealLine;
   /** Signed with a later key, so that the keys of entry and seal are not needed. */
@@ -59,7 +55,7 @@ export interface EntryLine extends Omit<AuditRow, 'at' | 'mac'> {
 }
 
 /** Seal of an entry that was removed from the database. */
-export interface RemovedLine {
+interface RemovedLine {
   readonly type: 'removed';
   readonly id: string;
   readonly seal: SealLine;
@@ -86,18 +82,11 @@ export function entryLine(
   seal?: SealLine,
   attestation?: SealAttestation,
 ): EntryLine {
-  const { id, at, actor, action, subject_type, subject_id, details, key_id, mac } = row;
   return {
     type: 'entry',
-    id,
-    at: at.toISOString(),
-    actor,
-    action,
-    subject_type,
-    subject_id,
-    details,
-    key_id,
-    mac: hex(mac),
+    ...row,
+    at: row.at.toISOString(),
+    mac: hex(row.mac),
     seal,
     attestation: attestation && { key_id: attestation.key_id, mac: hex(attestation.mac) },
   };
@@ -110,7 +99,7 @@ function rowOf(line: EntryLine): AuditRow {
 export function headerLine({ id, key }: NamedKey, header: Header): HeaderLine {
   const { at, from = '', to = '', previous, head, last_seq } = header;
   const fields = [at, from, to, previous.seq, previous.hash, head.seq, head.hash, last_seq];
-  return { ...header, key_id: id, mac: hex(statementMac(key, 'export', fields)) };
+  return { ...header, key_id: id, mac: hex(macOf(key, ['export', ...fields])) };
 }
 
 /** Digest of the lines, and the numbers of their entries. */
@@ -130,7 +119,7 @@ export class ExportSum {
   end({ id, key }: NamedKey): string {
     const { sealed, unsealed } = this;
     const fields = [this.digest.digest('hex'), String(sealed), String(unsealed)];
-    const mac = hex(statementMac(key, 'export-end', fields));
+    const mac = hex(macOf(key, ['export-end', ...fields]));
     return JSON.stringify({ type: 'end', sealed, unsealed, key_id: id, mac } satisfies EndLine);
   }
 }

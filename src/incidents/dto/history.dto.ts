@@ -1,9 +1,7 @@
-import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
-import { sortWords, type Page } from '../../platform/paging/page.js';
+import type { Page } from '../../platform/paging/page.js';
 import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import {
   Choice,
-  Field,
   Instant,
   JsonObject,
   Nested,
@@ -14,128 +12,14 @@ import {
   Flag,
   OpenChoices,
 } from '../../platform/validation/fields.js';
-import type {
-  TimelineDetails,
-  TimelineEntry,
-  TimelineRequest,
-} from '../timeline/timeline-entry.js';
 import { jsonWithRawData } from '../raw-data-rules.js';
 import { present } from '../../platform/validation/present.js';
 import { SEVERITIES, type Severity, type ListedIncident } from '../incident.js';
-import type { IncidentReport } from '../reports/incident-reports.js';
+import type { IncidentReportEntity } from '../reports/incident-reports.js';
 import { IncidentSummaryDto } from './incident.dto.js';
 import type { FeedEntry, FeedPage } from '../../audit/changes/change-feed.js';
-import { CHANGED_FIELDS } from '../change-records.js';
+import { CHANGED_FIELDS } from '../incident-changes.js';
 import { INCIDENT_FEED_EVENTS } from '../incidents.service.js';
-
-const SORTS = sortWords('at', 'created_at');
-
-export class TimelineQueryDto extends PageQueryDto {
-  @Choice('TimelineSort', SORTS, {
-    optional: true,
-    default: 'at',
-    description: '`created_at` is the same as `at`.',
-  })
-  readonly sort: (typeof SORTS)[number] = 'at';
-
-  static toRequest(this: void, { page, per_page, sort }: TimelineQueryDto): TimelineRequest {
-    return { page, per_page, newestFirst: sort.startsWith('-') };
-  }
-}
-
-export class TimelineSubjectDto {
-  @Text()
-  readonly type: string;
-
-  @Text()
-  readonly id: string;
-}
-
-const AnyValue = (description: string) =>
-  Field({ optional: true, description }, { allOf: [{ $ref: '#/components/schemas/AnyJson' }] });
-
-export class TimelineChangeDto {
-  @Text({ description: 'Name of the field.' })
-  readonly field: string;
-
-  @AnyValue('Previous value; absent if there was none.')
-  readonly from?: unknown;
-
-  @AnyValue('New value; absent if it was removed.')
-  readonly to?: unknown;
-}
-
-export class TimelineDetailsDto {
-  @OpenChoice('ActionTypeName', ACTION_TYPES, { optional: true })
-  readonly action_type?: string;
-
-  @Text({
-    optional: true,
-    description: 'Target of the action: its first parameter, cut if it is long.',
-  })
-  readonly target?: string;
-
-  @JsonObject({ optional: true, description: 'Parameters of a requested action.' })
-  readonly parameters?: Readonly<Record<string, unknown>>;
-
-  @Text({ optional: true, description: 'Action that this action rolls back.' })
-  readonly rollback_of?: string;
-
-  @Text({ optional: true, description: 'Reason of a request, rollback or rejection.' })
-  readonly reason?: string;
-
-  @Text({ optional: true, description: 'Comment of the approver.' })
-  readonly comment?: string;
-
-  @Text({ optional: true, description: 'Resolution, also if the incident was reopened.' })
-  readonly resolution?: string;
-
-  @NestedList(() => TimelineChangeDto, { optional: true, description: 'Fields that changed.' })
-  readonly changes?: readonly TimelineChangeDto[];
-
-  static from(this: void, details: TimelineDetails): TimelineDetailsDto {
-    const { action_type, target, parameters, rollback_of, reason, comment } = details;
-    const { resolution, changes } = details;
-    return {
-      ...{ action_type, target, parameters, rollback_of, reason, comment, resolution },
-      changes: changes?.map(({ field, from, to }) => ({ field, from, to })),
-    };
-  }
-}
-
-export class TimelineEntryDto {
-  @Instant()
-  readonly at: string;
-
-  @Text({
-    description:
-      'An open set: created, updated, triaged, resolved, severity_lowered (of a critical incident), triage_requested (asynchronously), triage_completed, triage_failed, and events of its actions.',
-  })
-  readonly event: string;
-
-  @Text({ description: 'Name of a principal.' })
-  readonly actor: string;
-
-  @Text()
-  readonly summary: string;
-
-  @Nested(() => TimelineSubjectDto, { optional: true })
-  readonly subject?: TimelineSubjectDto;
-
-  @Nested(() => TimelineDetailsDto, {
-    optional: true,
-    description: 'Facts of the entry for programs, with full texts. Absent if there are none.',
-  })
-  readonly details?: TimelineDetailsDto;
-
-  static from(this: void, entry: TimelineEntry): TimelineEntryDto {
-    const { at, event, actor, summary, subject, details } = entry;
-    return {
-      ...{ at: at.toISOString(), event, actor, summary, subject },
-      details: details && TimelineDetailsDto.from(details),
-    };
-  }
-}
 
 export class IncidentReportQueryDto extends PageQueryDto {}
 
@@ -166,7 +50,7 @@ export class IncidentReportDto {
   /** List as JSON text. raw_data is passed on as stored, so that no digit is lost. */
   static listOf(
     this: void,
-    { items, total }: Page<IncidentReport>,
+    { items, total }: Page<IncidentReportEntity>,
     { page, per_page }: IncidentReportQueryDto,
   ): string {
     const data = items.map(({ id, at, source, severity, webhook_event_id, raw_data }) =>

@@ -1,46 +1,59 @@
-import { OmitType, PickType } from '@nestjs/swagger';
+import { applyDecorators } from '@nestjs/common';
+import { ApiSchema, OmitType, PickType } from '@nestjs/swagger';
+import { Matches } from 'class-validator';
+import { ACTION_TYPES, type ActionTypeName } from '../../action-catalogue/action-types.js';
+import { ValidationError } from '../../platform/errors/app-error.js';
+import {
+  Choice,
+  Choices,
+  Flag,
+  Id,
+  Instant,
+  JsonObject,
+  Nested,
+  NotBlank,
+  OpenChoices,
+  Text,
+  TextMap,
+  WholeNumber,
+} from '../../platform/validation/fields.js';
+import { NullIsAbsent } from '../../platform/validation/json-shield.js';
+import { present } from '../../platform/validation/present.js';
+import {
+  type Classification,
+  CLASSIFICATIONS,
+  CREATED_COLUMNS,
+  type Incident,
+  INCIDENT_STATUSES,
+  INCIDENT_TYPE,
+  type IncidentStatus,
+  KNOWN_INCIDENT_TYPES,
+  LISTED_COLUMNS,
+  SEVERITIES,
+  type Severity,
+  SOURCE_STATUSES,
+  type SourceStatus,
+} from '../incident.js';
+import type { IncidentChange } from '../incident-changes.js';
 import { INCIDENT_FIELDS, type IncidentFields } from '../incident-fields.js';
+import {
+  PENDING_CHOICES,
+  type PendingChoice,
+  type SettledPending,
+  type WantedIncident,
+} from '../incidents.service.js';
 import {
   jsonWithRawData,
   MOST_RAW_DATA_BYTES,
   MOST_RAW_DATA_LEVELS,
   PHISHING_KEYS,
 } from '../raw-data-rules.js';
-import {
-  Choice,
-  Decimal,
-  Id,
-  Nested,
-  NestedList,
-  Text,
-  Texts,
-  Instant,
-  JsonObject,
-  OpenChoices,
-  TextMap,
-  WholeNumber,
-  Scalar,
-} from '../../platform/validation/fields.js';
-import { present } from '../../platform/validation/present.js';
-import { NullIsAbsent } from '../../platform/validation/json-shield.js';
-import {
-  CLASSIFICATIONS,
-  type Classification,
-  type Incident,
-  INCIDENT_STATUSES,
-  type IncidentStatus,
-  SEVERITIES,
-  type Severity,
-  SOURCE_STATUSES,
-  type SourceStatus,
-  KNOWN_INCIDENT_TYPES,
-} from '../incident.js';
-import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
-import type { SettledPending } from '../incidents.service.js';
+import { LONGEST_TITLE, oneLine, SEEN } from '../raw-data-text.js';
+import { GivenVerdictDto, VerdictDto } from './verdict.dto.js';
 
-export const INCIDENT_TYPE_DESCRIPTION = `An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`;
+const INCIDENT_TYPE_DESCRIPTION = `An open set. Known: ${KNOWN_INCIDENT_TYPES.join(', ')}.`;
 
-export const RAW_DATA_DESCRIPTION = `The event as its source tells it: any JSON object of at most ${
+const RAW_DATA_DESCRIPTION = `The event as its source tells it: any JSON object of at most ${
   MOST_RAW_DATA_BYTES / 1024
 } KiB and ${MOST_RAW_DATA_LEVELS} levels. For \`phishing\` the keys ${PHISHING_KEYS.map(
   (key) => `\`${key}\``,
@@ -54,136 +67,12 @@ const FIELDS_DESCRIPTION = `What the event says, in words that are the same for 
     ', ',
   )}. The mapping of a webhook source may add others. For an incident that is created by the API these are the well-known keys of its \`raw_data\`.`;
 
-const MOST_ITEMS = 200;
-
-export class IndicatorDto {
-  @Text({ min: 1, max: 64 })
-  readonly type: string;
-
-  @Text({ min: 1, max: 2048 })
-  readonly value: string;
-
-  @Text({
-    optional: true,
-    min: 1,
-    max: 512,
-    description: 'Location of the value, such as the JSON pointer of a field.',
-  })
-  readonly found_in?: string;
-}
-
-export class EvidenceDto {
-  @Text({
-    min: 1,
-    max: 128,
-    description:
-      '`raw_data` or `fields` of the incident, `report/<id>` for the `raw_data` of a later report, or the id of a tool call.',
-  })
-  readonly source: string;
-
-  @Text({ min: 0, max: 512, description: 'JSON pointer from the root of the source.' })
-  readonly pointer: string;
-
-  @Scalar({ description: 'Value at the pointer.' })
-  readonly value: string | number | boolean;
-}
-
-/** A verdict without its author. */
-class VerdictFieldsDto {
-  @Choice('Classification', CLASSIFICATIONS)
-  readonly classification: Classification;
-
-  @Decimal({ optional: true, min: 0, max: 1 })
-  readonly confidence?: number;
-
-  @Text({
-    optional: true,
-    pattern: /^[a-z][a-z0-9_]{0,63}$/,
-    message: 'category must be lower-case letters, digits and underscores',
-    description:
-      'An open set. Known: phishing, spear_phishing, bec, malware_delivery, spam, malware, ransomware, cryptominer, rat, pup, brute_force, credential_stuffing, impossible_travel, account_takeover, legitimate, unknown.',
-  })
-  readonly category?: string;
-
-  @Text({ optional: true, min: 0, max: 20_000 })
-  readonly reasoning?: string;
-
-  @NestedList(() => IndicatorDto, { optional: true, maxItems: MOST_ITEMS })
-  readonly indicators?: IndicatorDto[];
-
-  @Texts({
-    optional: true,
-    maxItems: MOST_ITEMS,
-    pattern: /^T[0-9]{4}(\.[0-9]{3})?$/,
-    message: 'mitre_techniques must be technique ids such as T1566.001',
-    description: 'MITRE ATT&CK techniques.',
-  })
-  readonly mitre_techniques?: string[];
-
-  @NestedList(() => EvidenceDto, { optional: true, maxItems: MOST_ITEMS })
-  readonly evidence?: EvidenceDto[];
-}
-
-/** Fields that a person may set with PUT. */
-@NullIsAbsent()
-export class GivenVerdictDto extends VerdictFieldsDto {}
-
-/** Verdict of the last triage run before a person decided. */
-export class ProposedVerdictDto extends PickType(VerdictFieldsDto, [
-  'classification',
-  'confidence',
-  'category',
-  'reasoning',
-]) {
-  @Id('TriageId', { optional: true, description: 'The run.' })
-  readonly triage_id?: string;
-}
-
-export class VerdictDto extends VerdictFieldsDto {
-  @Text({
-    description: 'Principal who gave or confirmed the verdict, or `system` for an automatic run.',
-  })
-  readonly decided_by: string;
-
-  @Text({
-    optional: true,
-    description: 'Model of an automatic run; `rules` for the rule-based scorer.',
-  })
-  readonly model?: string;
-
-  @Id('TriageId', { optional: true, description: 'The run.' })
-  readonly triage_id?: string;
-
-  @Nested(() => ProposedVerdictDto, {
-    optional: true,
-    description:
-      'Of a verdict that a person gave or confirmed: the verdict of the last run before it, or of a run that judged a later report.',
-  })
-  readonly proposed?: ProposedVerdictDto;
-}
-
-const IncidentNumber = () => Text({ pattern: /^INC-\d{4}-\d{4,}$/ });
-
-export class CreatedIncidentDto {
+/** The fields of an incident in responses. */
+class IncidentFieldsDto {
   @Id('IncidentId')
   readonly id: string;
 
-  @IncidentNumber()
-  readonly incident_number: string;
-
-  @Choice('IncidentStatus', INCIDENT_STATUSES)
-  readonly status: IncidentStatus;
-
-  @Instant()
-  readonly created_at: Date;
-}
-
-/** Common fields of list items and single incidents. */
-class IncidentHeadDto {
-  @Id('IncidentId')
-  readonly id: string;
-
-  @IncidentNumber()
+  @Text({ pattern: /^INC-\d{4}-\d{4,}$/ })
   readonly incident_number: string;
 
   @Text({ description: INCIDENT_TYPE_DESCRIPTION })
@@ -209,50 +98,10 @@ class IncidentHeadDto {
 
   @Instant()
   readonly updated_at: Date;
-}
 
-const ResolvedAt = () =>
-  Instant({
-    optional: true,
-    description: 'Time of the resolution; absent unless the incident is resolved.',
-  });
-
-const ResolvedBy = () =>
-  Text({
-    optional: true,
-    description: 'Principal who resolved it; absent unless the incident is resolved.',
-  });
-
-const ToldStatus = () =>
-  Choice('SourceStatus', SOURCE_STATUSES, {
-    optional: true,
-    description:
-      'State of the alert in its tool: `resolved` after the tool reported the end of the alert, `open` if it reported the alert again. The status of the incident does not follow it.',
-  });
-
-export class IncidentSummaryDto extends IncidentHeadDto {
   @Choice('Classification', CLASSIFICATIONS, { optional: true })
   readonly classification?: Classification;
 
-  @ToldStatus()
-  readonly source_status?: SourceStatus;
-
-  @ResolvedAt()
-  readonly resolved_at?: Date;
-
-  @ResolvedBy()
-  readonly resolved_by?: string;
-}
-
-export class WithdrawnDto {
-  @WholeNumber({ min: 0, description: 'Rejected actions that waited for approval.' })
-  readonly actions: number;
-
-  @WholeNumber({ min: 0, description: 'Cancelled playbook runs.' })
-  readonly runs: number;
-}
-
-export class IncidentDto extends IncidentHeadDto {
   @JsonObject({ description: RAW_DATA_DESCRIPTION })
   readonly raw_data: Record<string, unknown>;
 
@@ -274,15 +123,39 @@ export class IncidentDto extends IncidentHeadDto {
   @Instant({ optional: true, description: 'Time of the last triage.' })
   readonly triaged_at?: Date;
 
-  @ToldStatus()
+  @Choice('SourceStatus', SOURCE_STATUSES, {
+    optional: true,
+    description:
+      'State of the alert in its tool: `resolved` after the tool reported the end of the alert, `open` if it reported the alert again. The status of the incident does not follow it.',
+  })
   readonly source_status?: SourceStatus;
 
-  @ResolvedAt()
+  @Instant({
+    optional: true,
+    description: 'Time of the resolution; absent unless the incident is resolved.',
+  })
   readonly resolved_at?: Date;
 
-  @ResolvedBy()
+  @Text({
+    optional: true,
+    description: 'Principal who resolved it; absent unless the incident is resolved.',
+  })
   readonly resolved_by?: string;
+}
 
+export class CreatedIncidentDto extends PickType(IncidentFieldsDto, CREATED_COLUMNS) {}
+
+export class IncidentSummaryDto extends PickType(IncidentFieldsDto, LISTED_COLUMNS) {}
+
+export class WithdrawnDto {
+  @WholeNumber({ min: 0, description: 'Rejected actions that waited for approval.' })
+  readonly actions: number;
+
+  @WholeNumber({ min: 0, description: 'Cancelled playbook runs.' })
+  readonly runs: number;
+}
+
+export class IncidentDto extends OmitType(IncidentFieldsDto, ['classification']) {
   @WholeNumber({
     optional: true,
     min: 1,
@@ -304,4 +177,128 @@ const withoutRawData = present(OmitType(IncidentDto, ['raw_data']));
 /** The incident as JSON in its envelope. raw_data is passed on as stored: that loses no digits and needs no parsing. */
 export function incidentEnvelope(incident: Incident, settled: SettledPending = {}): string {
   return `{"data":${jsonWithRawData(withoutRawData({ ...incident, ...settled }), incident.raw_data)}}`;
+}
+
+const LONGEST_SOURCE = 255;
+
+const IncidentType = (options: { readonly optional?: boolean } = {}) =>
+  Text({
+    pattern: INCIDENT_TYPE,
+    message:
+      'incident_type must be 1 to 64 lower-case letters, digits and underscores, beginning with a letter',
+    description: INCIDENT_TYPE_DESCRIPTION,
+    ...options,
+  });
+
+const BLANK = 'title must not be blank';
+
+/** `shownTitle` removes invisible characters, which no pattern of the contract can express. */
+const Title = (description: string) =>
+  applyDecorators(
+    Matches(SEEN, { message: BLANK }),
+    NotBlank({
+      optional: true,
+      max: LONGEST_TITLE,
+      message: BLANK,
+      description: `${description} Stored as one line, without invisible characters and direction marks.`,
+    }),
+  );
+
+/** Removes invisible characters of a given title, because they could change how the text next to it looks. */
+const shownTitle = (title: string | undefined): string | undefined =>
+  title === undefined ? undefined : oneLine(title);
+
+export class IncidentInputDto {
+  @IncidentType()
+  readonly incident_type: string;
+
+  @NotBlank({
+    max: LONGEST_SOURCE,
+    message: 'source must not be blank',
+    description: 'Where the incident comes from: any text that is not blank.',
+  })
+  readonly source: string;
+
+  @Choice('Severity', SEVERITIES, { optional: true, default: 'medium' })
+  readonly severity: Severity = 'medium';
+
+  @Title('Title. If absent, it is derived from the type and raw_data.')
+  readonly title?: string;
+
+  @JsonObject({ optional: true, default: {}, description: RAW_DATA_DESCRIPTION })
+  readonly raw_data: Record<string, unknown> = {};
+
+  static toWanted(this: void, body: IncidentInputDto): WantedIncident {
+    return { ...body, title: shownTitle(body.title) };
+  }
+}
+
+@ApiSchema({
+  description:
+    'At least one field is required. Absent and null fields do not change. If all values are stored already, nothing changes, not even the version.',
+})
+@NullIsAbsent()
+export class IncidentUpdateDto {
+  @Title('Title for people.')
+  readonly title?: string;
+
+  @Choice('Severity', SEVERITIES, { optional: true })
+  readonly severity?: Severity;
+
+  @Choice('IncidentStatus', INCIDENT_STATUSES, {
+    optional: true,
+    description:
+      'Any status may follow any other. Leaving `resolved` requires `reopen` or If-Match. `triaged` is manual triage and sets triaged_at, unless it reopens a resolved incident.',
+  })
+  readonly status?: IncidentStatus;
+
+  @Flag({
+    optional: true,
+    description:
+      'Reopens a resolved incident. Without `status` it becomes triaged, or open if it was never triaged.',
+  })
+  readonly reopen?: boolean;
+
+  @Text({
+    optional: true,
+    max: 10_000,
+    description: 'Resolution, in words for people. A blank text removes it.',
+  })
+  readonly resolution?: string;
+
+  @IncidentType({ optional: true })
+  readonly incident_type?: string;
+
+  @Nested(() => GivenVerdictDto, {
+    optional: true,
+    description:
+      'Manual triage: sets triaged_at, makes an open incident triaged, and replaces the verdict. Evidence, indicators and techniques stay unless they are given. The verdict of the last run moves to `proposed`.',
+  })
+  readonly verdict?: GivenVerdictDto;
+
+  @Choices('KnownActionType', ACTION_TYPES, { optional: true, maxItems: 100 })
+  readonly recommended_actions?: ActionTypeName[];
+
+  @Choice('PendingChoice', PENDING_CHOICES, {
+    optional: true,
+    description:
+      'With `status: resolved`: `withdraw` rejects the waiting actions and cancels the waiting playbook runs of the incident, whatever approval level they need. `keep` (the default) does not change them.',
+  })
+  readonly pending?: PendingChoice;
+
+  static toChange(this: void, body: IncidentUpdateDto): IncidentChange {
+    if (Object.values(body).every((value) => value === undefined)) {
+      throw ValidationError.nothingGiven();
+    }
+    if (body.pending && body.status !== 'resolved') {
+      const message = 'status must be resolved if pending is given.';
+      throw new ValidationError([{ field: 'status', code: 'required', message }]);
+    }
+    const { title, resolution } = body;
+    return {
+      ...body,
+      title: shownTitle(title),
+      resolution: resolution && (SEEN.test(resolution) ? resolution : ''),
+    };
+  }
 }

@@ -1,21 +1,9 @@
-// SQL for the hot paths: creation (see incident.sql.ts), and reads of each request and action.
+// SQL: reads and changes of each request and action are hot paths.
 import { Injectable } from '@nestjs/common';
 import { Any, In, IsNull } from 'typeorm';
-import type { Principal } from '../../auth/principal.js';
-import {
-  credentialsStillValid,
-  credentialsStillValidValues,
-} from '../../auth/principals/credentials-still-valid.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import {
-  INCIDENT_PARAMETERS,
-  incidentValues,
-  insertIncidents,
-  type Insertion,
-  LOCKED_COLUMNS,
-  lockedIncidentOf,
-} from './incident.sql.js';
+import { LOCKED_COLUMNS, lockedIncidentOf } from './incident.sql.js';
 import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
 import { SetOf } from '../../platform/concurrency/joint-transactions.js';
@@ -35,53 +23,6 @@ import {
 import { firstIdAt } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
 import { incidentList, type IncidentListRequest } from '../incident-list.js';
-
-const NUMBERS = `select id, incident_number from incident`;
-
-const INSERT: Statement = {
-  name: 'incidents_insert',
-  text: `with ${insertIncidents(1)} ${NUMBERS}`,
-};
-
-const INSERT_FOR: Statement = {
-  name: 'incidents_insert_for',
-  text: `
-    with callers as materialized (select ${credentialsStillValid(1 + INCIDENT_PARAMETERS)} as valid),
-    ${insertIncidents(1, () => 'where (select valid from callers)')}
-    ${NUMBERS}`,
-};
-
-/** Numbers of new incidents by id. */
-export type Numbers = ReadonlyMap<string, string>;
-
-@Injectable()
-export class IncidentInsertRepository {
-  constructor(private readonly statements: Statements) {}
-
-  async insertAll(tx: Tx, insertion: Insertion): Promise<Numbers> {
-    return numbersOf(
-      await this.statements.rowsIn<NumberRow>(tx, INSERT, incidentValues(insertion)),
-    );
-  }
-
-  /**
-   * Its own transaction in one round trip. Inserts nothing unless the credentials of all callers are valid and give the
-   * required roles.
-   */
-  async insertAllFor(callers: readonly Principal[], insertion: Insertion): Promise<Numbers> {
-    const values = [...incidentValues(insertion), ...credentialsStillValidValues(callers)];
-    return numbersOf(await this.statements.rows<NumberRow>(INSERT_FOR, values));
-  }
-}
-
-interface NumberRow {
-  readonly id: string;
-  readonly incident_number: string;
-}
-
-export function numbersOf(rows: readonly NumberRow[]): Numbers {
-  return new Map(rows.map(({ id, incident_number }) => [id, incident_number]));
-}
 
 const LISTED = LISTED_COLUMNS.join(', ');
 const SUMMARY_SELECTION = Object.fromEntries(SUMMARY_COLUMNS.map((name) => [name, true]));
@@ -195,7 +136,7 @@ export class IncidentRepository {
       select: { id: true, incident_number: true },
       where: { id: In([...ids]) },
     });
-    return numbersOf(rows);
+    return new Map(rows.map((row) => [row.id, row.incident_number]));
   }
 
   /** By id, including deleted incidents. */

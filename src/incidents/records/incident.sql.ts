@@ -1,7 +1,13 @@
 // SQL: creation is the hot path, one statement for a whole batch with its audit records and events.
 import { type LockedIncident, type NewIncident, reportedMail } from '../incident.js';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/audit-log.js';
-import { type DomainEvent, eventRows, insertEvents } from '../../platform/work/domain-event.js';
+import { credentialsStillValid } from '../../auth/principals/credentials-still-valid.js';
+import {
+  type InsertedColumn,
+  insertRows,
+  type Statement,
+} from '../../platform/database/statements.js';
+import { insertEvents } from '../../platform/work/domain-event.js';
 
 /** Columns read by statements that lock incidents against changes. */
 export const LOCKED_COLUMNS = `id, incident_number, incident_type, title, severity, status,
@@ -23,17 +29,23 @@ export interface InsertedIncident extends NewIncident {
   readonly created_by: string;
 }
 
-/** Incidents with their audit records and events, ready to be inserted. */
-export interface Insertion {
-  readonly rows: readonly InsertedIncident[];
-  readonly events: readonly DomainEvent[];
-  readonly audit: readonly unknown[];
-}
+export const INSERTED_COLUMNS: readonly InsertedColumn<InsertedIncident>[] = [
+  { name: 'id', type: 'uuid', of: (row) => row.id },
+  { name: 'incident_type', type: 'text', of: (row) => row.incident_type },
+  { name: 'severity', type: 'incident_severity', of: (row) => row.severity },
+  { name: 'status', type: 'incident_status', of: () => 'open' },
+  { name: 'source', type: 'text', of: (row) => row.source },
+  { name: 'title', type: 'text', of: (row) => row.title },
+  { name: 'raw_data', type: 'json', of: (row) => row.raw_data },
+  { name: 'fields', type: 'json', of: (row) => JSON.stringify(row.fields) },
+  { name: 'created_by', type: 'text', of: (row) => row.created_by },
+  { name: 'created_at', type: 'timestamptz', of: (row) => row.created_at.toISOString() },
+  { name: 'updated_at', type: 'timestamptz', of: (row) => row.created_at.toISOString() },
+  { name: 'source_status', type: 'text', of: (row) => row.source_status ?? null },
+];
 
-const OWN_PARAMETERS = 11;
-
-/** Number of parameters of the statement. */
-export const INCIDENT_PARAMETERS = OWN_PARAMETERS + AUDIT_PARAMETERS;
+/** Number of parameters of `insertIncidents`: the columns, the events and the audit records. */
+export const INCIDENT_PARAMETERS = INSERTED_COLUMNS.length + 1 + AUDIT_PARAMETERS;
 
 /**
  * Common table expressions that insert incidents with audit records and events. `incident` has the inserted ids and
@@ -43,34 +55,27 @@ export function insertIncidents(
   firstParameter: number,
   condition: (id: string) => string = () => '',
 ): string {
-  const parameter = (index: number): `$${number}` => `$${firstParameter + index}`;
+  const events = firstParameter + INSERTED_COLUMNS.length;
   return `
     incident as (
-      insert into incidents (id, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at, source_status)
-      select id, type, severity, 'open', source, title, raw_data, fields, created_by, created_at, created_at, source_status
-        from unnest(${parameter(0)}::uuid[], ${parameter(1)}::text[], ${parameter(2)}::incident_severity[],
-          ${parameter(3)}::text[], ${parameter(4)}::text[], ${parameter(5)}::json[], ${parameter(6)}::json[],
-          ${parameter(7)}::text[], ${parameter(8)}::timestamptz[],
-          ${parameter(9)}::text[])
-          as added (id, type, severity, source, title, raw_data, fields, created_by, created_at, source_status) ${condition('id')}
+      ${insertRows('incidents', INSERTED_COLUMNS, firstParameter)} ${condition('id')}
       returning id, incident_number),
-    event as (${insertEvents(parameter(10))} ${condition('subject_id::uuid')}),
-    audit_record as (${insertAuditRows(firstParameter + OWN_PARAMETERS)} ${condition('subject_id::uuid')})`;
+    event as (${insertEvents(`$${events}`)} ${condition('subject_id::uuid')}),
+    audit_record as (${insertAuditRows(events + 1)} ${condition('subject_id::uuid')})`;
 }
 
-export function incidentValues({ rows, events, audit }: Insertion): unknown[] {
-  return [
-    rows.map(({ id }) => id),
-    rows.map(({ incident_type }) => incident_type),
-    rows.map(({ severity }) => severity),
-    rows.map(({ source }) => source),
-    rows.map(({ title }) => title),
-    rows.map(({ raw_data }) => raw_data),
-    rows.map(({ fields }) => JSON.stringify(fields)),
-    rows.map(({ created_by }) => created_by),
-    rows.map(({ created_at }) => created_at.toISOString()),
-    rows.map(({ source_status }) => source_status ?? null),
-    eventRows(events),
-    ...audit,
-  ];
-}
+const NUMBERS = `select id, incident_number from incident`;
+
+export const INSERT: Statement = {
+  name: 'incidents_insert',
+  text: `with ${insertIncidents(1)} ${NUMBERS}`,
+};
+
+/** Inserts nothing unless the credentials of all callers are valid and give the required roles. */
+export const INSERT_FOR: Statement = {
+  name: 'incidents_insert_for',
+  text: `
+    with callers as materialized (select ${credentialsStillValid(1 + INCIDENT_PARAMETERS)} as valid),
+    ${insertIncidents(1, () => 'where (select valid from callers)')}
+    ${NUMBERS}`,
+};

@@ -1,5 +1,6 @@
 // SQL: raw_data is read and written as text, so that no digit is lost.
 import { Injectable } from '@nestjs/common';
+import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
@@ -12,12 +13,39 @@ import {
 } from '../../platform/counting/counted-list.sql.js';
 import { newId } from '../../platform/ids.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
-import type { IncidentReportEntity } from '../records/incident.entity.js';
+import { IncidentEntity, SEVERITIES, type Severity } from '../incident.js';
 
-/** A later event about an incident. `raw_data` is its JSON text, unchanged. */
-export type IncidentReport = Omit<IncidentReportEntity, 'raw_data'> & { readonly raw_data: string };
+/** A later event about an incident, with different content. */
+@Entity('incident_reports')
+@Index('ix_incident_reports_incident', ['incident_id', 'id'])
+export class IncidentReportEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_reports' })
+  readonly id: string;
 
-type NewIncidentReport = Omit<IncidentReport, 'id' | 'at'>;
+  @Column({ type: 'uuid' })
+  @ForeignKey(() => IncidentEntity, { name: 'fk_incident_reports_incident' })
+  readonly incident_id: string;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly at: Date;
+
+  @Column({ type: 'text' })
+  readonly source: string;
+
+  /** Severity of the event. The incident may have a higher one. */
+  @Column({ type: 'enum', enum: SEVERITIES, enumName: 'incident_severity' })
+  readonly severity: Severity;
+
+  /** Webhook event that brought the report, with the original bytes. */
+  @Column({ type: 'uuid' })
+  readonly webhook_event_id: string;
+
+  /** JSON text, unchanged. */
+  @Column({ type: 'json' })
+  readonly raw_data: string;
+}
+
+type NewIncidentReport = Omit<IncidentReportEntity, 'id' | 'at'>;
 
 /** Reports kept per incident. The inbox keeps the bytes of all others. */
 const MOST_REPORTS = 100;
@@ -80,10 +108,10 @@ const TO_JUDGE: Statement = {
         order by id desc) as report`,
 };
 
-type LatestRow = Pick<IncidentReport, 'raw_data'>;
+type LatestRow = Pick<IncidentReportEntity, 'raw_data'>;
 /** A report that a run judges. */
-export type JudgedReport = Pick<IncidentReport, 'id' | 'at' | 'severity' | 'raw_data'>;
-type JudgedRow = JudgedReport & Pick<IncidentReport, 'incident_id'>;
+export type JudgedReport = Pick<IncidentReportEntity, 'id' | 'at' | 'severity' | 'raw_data'>;
+type JudgedRow = JudgedReport & Pick<IncidentReportEntity, 'incident_id'>;
 
 /** Later events about an incident. `raw_data` of the incident is the first event. */
 @Injectable()
@@ -108,9 +136,12 @@ export class IncidentReports {
   }
 
   /** Oldest first. */
-  async page(incidentId: string, { page, per_page }: PageRequest): Promise<Page<IncidentReport>> {
+  async page(
+    incidentId: string,
+    { page, per_page }: PageRequest,
+  ): Promise<Page<IncidentReportEntity>> {
     const values = [incidentId, (page - 1) * per_page, per_page];
-    const rows = await this.statements.rows<IncidentReport & WithTotal>(PAGE, values);
+    const rows = await this.statements.rows<IncidentReportEntity & WithTotal>(PAGE, values);
     return pageOf(rows, (row) => row);
   }
 

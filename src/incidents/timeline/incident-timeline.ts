@@ -1,120 +1,130 @@
-// SQL for the insert, which is also part of the statement of an action change.
+// SQL: the insert of many entries is also part of the statement of an action change.
 import { Injectable } from '@nestjs/common';
-import { type EntityManager, In, IsNull, Not, type DataSource } from 'typeorm';
-import { type Statement, Statements } from '../../platform/database/statements.js';
-import { type Tx, Transactions, RowsAtCommit } from '../../platform/database/transactions.js';
-import type { Page } from '../../platform/paging/page.js';
-import { IncidentEntity } from '../incident.js';
-import { IncidentTimelineEntity } from '../records/incident.entity.js';
-import { oneLine } from '../raw-data-text.js';
 import {
-  type TimelineEntry,
-  type TimelineRequest,
-  insertTimeline,
-  type NewTimelineEntry,
-  type TimelineRow,
-  timelineValues,
-} from './timeline-entry.js';
+  Check,
+  Column,
+  type DataSource,
+  type EntityManager,
+  Entity,
+  ForeignKey,
+  In,
+  Index,
+  IsNull,
+  Not,
+  PrimaryColumn,
+} from 'typeorm';
 import { Clock } from '../../platform/clock.js';
+import {
+  type InsertedColumn,
+  insertRows,
+  type Statement,
+  Statements,
+  valuesOfRows,
+} from '../../platform/database/statements.js';
+import { RowsAtCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
+import type { Page, PageRequest } from '../../platform/paging/page.js';
+import type { TimelineDetailsDto, TimelineSubjectDto } from '../dto/timeline.dto.js';
+import { IncidentEntity } from '../incident.js';
+import { oneLine } from '../raw-data-text.js';
+
+export type TimelineDetails = TimelineDetailsDto;
+export type TimelineSubject = TimelineSubjectDto;
+
+@Entity('incident_timeline')
+@Check('ck_incident_timeline_subject', `(subject_type is null) = (subject_id is null)`)
+@Index('ix_incident_timeline_incident', ['incident_id', 'id'])
+@Index('ix_incident_timeline_updates_left', ['id'], {
+  where: `event in ('update_of_resolved', 'update_of_judged')`,
+})
+export class IncidentTimelineEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_incident_timeline' })
+  readonly id: string;
+
+  @Column({ type: 'uuid' })
+  @ForeignKey(() => IncidentEntity, { name: 'fk_incident_timeline_incident' })
+  readonly incident_id: string;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly at: Date;
+
+  /** Event name in the past tense: `updated`, `triaged`, `action_requested`. */
+  @Column({ type: 'text' })
+  readonly event: string;
+
+  @Column({ type: 'text' })
+  readonly actor: string;
+
+  @Column({ type: 'text' })
+  readonly summary: string;
+
+  @Column({ type: 'text', nullable: true })
+  readonly subject_type: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly subject_id: string | null;
+
+  @Column({ type: 'json', nullable: true })
+  readonly details: TimelineDetails | null;
+}
+
+/** A timeline entry as readers see it. */
+export interface TimelineEntry extends Pick<
+  IncidentTimelineEntity,
+  'at' | 'event' | 'actor' | 'summary'
+> {
+  /** Second subject. `type` is a word such as `action`, `triage` or `webhook_event`. */
+  readonly subject?: TimelineSubject;
+  readonly details?: TimelineDetails;
+}
+
+export interface NewTimelineEntry extends Omit<TimelineEntry, 'at'> {
+  readonly incidentId: string;
+}
+
+interface TimelineRow extends NewTimelineEntry {
+  readonly id: string;
+  readonly at: Date;
+}
+
+const COLUMNS: readonly InsertedColumn<TimelineRow>[] = [
+  { name: 'id', type: 'uuid', of: (row) => row.id },
+  { name: 'incident_id', type: 'uuid', of: (row) => row.incidentId },
+  { name: 'at', type: 'timestamptz', of: (row) => row.at.toISOString() },
+  { name: 'event', type: 'text', of: (row) => row.event },
+  { name: 'actor', type: 'text', of: (row) => row.actor },
+  { name: 'summary', type: 'text', of: (row) => row.summary },
+  { name: 'subject_type', type: 'text', of: ({ subject }) => subject?.type ?? null },
+  { name: 'subject_id', type: 'text', of: ({ subject }) => subject?.id ?? null },
+  {
+    name: 'details',
+    type: 'json',
+    of: ({ details }) => (details ? JSON.stringify(details) : null),
+  },
+];
+
+/** Number of parameters of `insertTimeline`. */
+export const TIMELINE_PARAMETERS = COLUMNS.length;
+
+/** Inserts any number of entries. */
+export function insertTimeline(firstParameter = 1): string {
+  return insertRows('incident_timeline', COLUMNS, firstParameter);
+}
 
 const INSERT: Statement = { name: 'incident_timeline_insert', text: insertTimeline() };
-
-@Injectable()
-export class TimelineRepository {
-  constructor(private readonly statements: Statements) {}
-
-  /** @param values see timelineValues */
-  async insert(tx: Tx, values: unknown[]): Promise<void> {
-    await this.statements.rowsIn(tx, INSERT, values);
-  }
-
-  /** Subject ids of the newest entries with this event. */
-  async subjectIds(
-    tx: Tx,
-    incidentIds: readonly string[],
-    event: string,
-    limit: number,
-  ): Promise<string[]> {
-    const entries = await tx.getRepository(IncidentTimelineEntity).find({
-      select: { subject_id: true },
-      where: { incident_id: In(incidentIds), event, subject_id: Not(IsNull()) },
-      order: { id: 'DESC' },
-      take: limit,
-    });
-    return entries.flatMap(({ subject_id: id }) => (id === null ? [] : [id]));
-  }
-
-  async hasTitleByPerson(tx: Tx, incidentId: string): Promise<boolean> {
-    return await tx
-      .createQueryBuilder(IncidentTimelineEntity, 'entry')
-      .where({ incident_id: incidentId, event: 'updated' })
-      .andWhere(`entry.actor !~ '^(webhook:|playbook:|system$)'`)
-      .andWhere(`entry.details::jsonb @> '{"changes": [{"field": "title"}]}'`)
-      .getExists();
-  }
-
-  /** `undefined` if the incident does not exist. Page and total come from one snapshot. */
-  async page(
-    snapshot: EntityManager,
-    incidentId: string,
-    { page, per_page, newestFirst = false }: TimelineRequest,
-  ): Promise<Page<TimelineEntry> | undefined> {
-    const incident = await snapshot.getRepository(IncidentEntity).findOne({
-      select: { id: true, created_at: true, created_by: true, source: true },
-      where: { id: incidentId, deleted_at: IsNull() },
-    });
-    if (!incident) return undefined;
-    const timeline = snapshot.getRepository(IncidentTimelineEntity);
-    const stored = await timeline.countBy({ incident_id: incidentId });
-    // The creation is the oldest entry and has no row, which saves an insert per incident.
-    const place = newestFirst ? stored : 0;
-    const first = (page - 1) * per_page;
-    const showsCreation = place >= first && place < first + per_page;
-    const rows = await timeline.find({
-      where: { incident_id: incidentId },
-      order: { id: newestFirst ? 'DESC' : 'ASC' },
-      skip: newestFirst ? first : Math.max(first - 1, 0),
-      take: per_page,
-    });
-    const entries = rows.map(entryOf);
-    const creation = showsCreation ? [creationOf(incident)] : [];
-    const items = newestFirst ? [...entries, ...creation] : [...creation, ...entries];
-    return { total: stored + 1, items: items.slice(0, per_page) };
-  }
-}
-
-function creationOf(
-  incident: Pick<IncidentEntity, 'created_at' | 'created_by' | 'source'>,
-): TimelineEntry {
-  return {
-    at: incident.created_at,
-    event: 'created',
-    actor: incident.created_by,
-    summary: oneLine(`Created from ${incident.source}.`),
-  };
-}
-
-/** Summaries may contain text of attackers. Hidden characters and direction marks in it would change our words. */
-function entryOf(row: IncidentTimelineEntity): TimelineEntry {
-  const { at, event, actor, subject_type: type, subject_id: id } = row;
-  const subject = type !== null && id !== null ? { type, id } : undefined;
-  const summary = oneLine(row.summary);
-  return { at, event, actor, summary, subject, details: row.details ?? undefined };
-}
 
 /** Modules add entries in the transaction of their change. */
 @Injectable()
 export class IncidentTimeline {
   /** Time of the last entry per transaction. Later entries are not earlier, even if the clock is set back. */
   private readonly latest = new WeakMap<Tx, Date>();
-  private readonly atCommit = new RowsAtCommit<TimelineRow>((tx, rows) =>
-    this.repository.insert(tx, timelineValues(rows)),
-  );
+  private readonly atCommit = new RowsAtCommit<TimelineRow>(async (tx, rows) => {
+    await this.statements.rowsIn(tx, INSERT, valuesOfRows(COLUMNS, rows));
+  });
 
   constructor(
-    private readonly repository: TimelineRepository,
+    private readonly statements: Statements,
     private readonly transactions: Transactions,
     private readonly clock: Clock,
   ) {}
@@ -130,7 +140,7 @@ export class IncidentTimeline {
 
   /** Parameters of `insertTimeline`, for hot paths that insert entries in the statement of their change. */
   valuesOf(entries: readonly NewTimelineEntry[], at = this.clock.now()): unknown[] {
-    return timelineValues(rowsOf(entries, at));
+    return valuesOfRows(COLUMNS, rowsOf(entries, at));
   }
 
   /** Subject ids of the newest `limit` entries with this event, such as the receipts that changed these incidents. */
@@ -141,22 +151,35 @@ export class IncidentTimeline {
     limit: number,
   ): Promise<string[]> {
     await this.atCommit.flush(tx);
-    return await this.repository.subjectIds(tx, incidentIds, event, limit);
+    const entries = await tx.getRepository(IncidentTimelineEntity).find({
+      select: { subject_id: true },
+      where: { incident_id: In(incidentIds), event, subject_id: Not(IsNull()) },
+      order: { id: 'DESC' },
+      take: limit,
+    });
+    return entries.flatMap(({ subject_id: id }) => id ?? []);
   }
 
   /** Whether a person has changed the title. */
   async hasTitleByPerson(tx: Tx, incidentId: string): Promise<boolean> {
     await this.atCommit.flush(tx);
-    return await this.repository.hasTitleByPerson(tx, incidentId);
+    return await tx
+      .createQueryBuilder(IncidentTimelineEntity, 'entry')
+      .where({ incident_id: incidentId, event: 'updated' })
+      .andWhere(`entry.actor !~ '^(webhook:|playbook:|system$)'`)
+      .andWhere(`entry.details::jsonb @> '{"changes": [{"field": "title"}]}'`)
+      .getExists();
   }
 
-  /** Oldest first, unless `newestFirst`. The creation is always the oldest entry. */
-  async page(incidentId: string, request: TimelineRequest): Promise<Page<TimelineEntry>> {
-    const page = await this.transactions.snapshot((snapshot) =>
-      this.repository.page(snapshot, incidentId, request),
+  /** Page and total come from one snapshot. */
+  async page(
+    incidentId: string,
+    request: PageRequest,
+    newestFirst: boolean,
+  ): Promise<Page<TimelineEntry>> {
+    return await this.transactions.snapshot((snapshot) =>
+      pageIn(snapshot, incidentId, request, newestFirst),
     );
-    if (!page) throw new NotFoundError('Incident');
-    return page;
   }
 }
 
@@ -164,8 +187,53 @@ function rowsOf(entries: readonly NewTimelineEntry[], at: Date): TimelineRow[] {
   return entries.map((entry) => ({ ...entry, id: newId(at.getTime()), at }));
 }
 
+/** The creation of the incident is the oldest entry and has no row, which saves an insert per incident. */
+async function pageIn(
+  snapshot: EntityManager,
+  incidentId: string,
+  { page, per_page }: PageRequest,
+  newestFirst: boolean,
+): Promise<Page<TimelineEntry>> {
+  const incident = await snapshot.getRepository(IncidentEntity).findOne({
+    select: { id: true, created_at: true, created_by: true, source: true },
+    where: { id: incidentId, deleted_at: IsNull() },
+  });
+  if (!incident) throw new NotFoundError('Incident');
+  const timeline = snapshot.getRepository(IncidentTimelineEntity);
+  const stored = await timeline.countBy({ incident_id: incidentId });
+  const place = newestFirst ? stored : 0;
+  const first = (page - 1) * per_page;
+  const showsCreation = place >= first && place < first + per_page;
+  const rows = await timeline.find({
+    where: { incident_id: incidentId },
+    order: { id: newestFirst ? 'DESC' : 'ASC' },
+    skip: newestFirst ? first : Math.max(first - 1, 0),
+    take: per_page,
+  });
+  const entries = rows.map(entryOf);
+  const creation = showsCreation ? [creationOf(incident)] : [];
+  const items = newestFirst ? [...entries, ...creation] : [...creation, ...entries];
+  return { total: stored + 1, items: items.slice(0, per_page) };
+}
+
+function creationOf({ created_at, created_by, source }: IncidentEntity): TimelineEntry {
+  const summary = oneLine(`Created from ${source}.`);
+  return { at: created_at, event: 'created', actor: created_by, summary };
+}
+
+/** Summaries may contain text of attackers. Hidden characters and direction marks in it would change our words. */
+function entryOf(row: IncidentTimelineEntity): TimelineEntry {
+  const { at, event, actor, subject_type: type, subject_id: id } = row;
+  const subject = type !== null && id !== null ? { type, id } : undefined;
+  const summary = oneLine(row.summary);
+  return { at, event, actor, summary, subject, details: row.details ?? undefined };
+}
+
 /** Timeline for an operator command. */
 export function timelineOfCommand(dataSource: DataSource): IncidentTimeline {
-  const repository = new TimelineRepository(new Statements(dataSource));
-  return new IncidentTimeline(repository, new Transactions(dataSource), new Clock());
+  return new IncidentTimeline(
+    new Statements(dataSource),
+    new Transactions(dataSource),
+    new Clock(),
+  );
 }

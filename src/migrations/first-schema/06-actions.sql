@@ -65,7 +65,6 @@ create index ix_actions_status on actions (status, id);
 create index ix_actions_type on actions (action_type, id);
 create index ix_actions_level on actions (approval_level, id) where approval_level is not null;
 create index ix_actions_executed_at on actions (executed_at, id);
-create index ix_actions_executed_last on actions (executed_at desc nulls last, id desc);
 create index ix_actions_requested_by on actions (requested_by, id);
 create index ix_actions_approved_by on actions (approved_by, id) where approved_by is not null;
 create index ix_actions_target on actions (target_hash, action_type, id) where target_hash is not null;

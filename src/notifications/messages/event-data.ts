@@ -1,4 +1,4 @@
-import { CHANGED_FIELDS } from '../../incidents/change-records.js';
+import { CHANGED_FIELDS } from '../../incidents/incident-changes.js';
 import {
   type Classification,
   CLASSIFICATIONS,

@@ -101,7 +101,7 @@ function incidentOf(told: ToldEvent<IncidentEventPayload>): EventIncident {
     incident_number: incidentNumber,
     title: payload.title,
     incident_type: payload.incident_type,
-    severity: payload.severity as Severity,
+    severity: payload.severity,
     status: payload.status,
     source: payload.source,
     url: apiUrl(told.publicUrl, 'incident', subject.id),

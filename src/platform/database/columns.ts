@@ -40,51 +40,6 @@ export abstract class EventColumns {
   readonly occurred_at: Date;
 }
 
-type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<CamelCase<Tail>>}`
-  : Name;
-
-/** Columns of a row as fields: in camel case, and absent instead of null. */
-export type FieldsOf<Row, Column extends keyof Row & string> = {
-  readonly [Name in Column as null extends Row[Name] ? never : CamelCase<Name>]: Row[Name];
-} & {
-  readonly [Name in Column as null extends Row[Name] ? CamelCase<Name> : never]?: Exclude<
-    Row[Name],
-    null
-  >;
-};
-
-const fieldNames = new Map<string, string>();
-
-export function fieldNameOf(column: string): string {
-  let name = fieldNames.get(column);
-  if (name === undefined) {
-    name = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    fieldNames.set(column, name);
-  }
-  return name;
-}
-
-export function fieldsOf<Row extends object, Column extends keyof Row & string>(
-  row: Row,
-  columns: readonly Column[],
-): FieldsOf<Row, Column> {
-  const fields: Record<string, unknown> = {};
-  for (const column of columns) fields[fieldNameOf(column)] = row[column] ?? undefined;
-  return fields as FieldsOf<Row, Column>;
-}
-
-/** The values of these columns in a row. Absent fields become null. */
-export function columnValuesOf<Column extends string>(
-  fields: object,
-  columns: readonly Column[],
-): Record<Column, unknown> {
-  const values = fields as Record<string, unknown>;
-  return Object.fromEntries(
-    columns.map((column) => [column, values[fieldNameOf(column)] ?? null]),
-  ) as Record<Column, unknown>;
-}
-
 /** The columns of an entity in the order of declaration, except the hidden ones. */
 export function columnsOf<Row, Hidden extends keyof Row & string>(
   entity: new () => Row,

@@ -76,7 +76,7 @@ export class WorkStates {
     private readonly statements: Statements,
     private readonly work: Work,
   ) {
-    work.every('prune-dead-work', PRUNE_SECONDS, () => this.statements.rows(PRUNE));
+    work.every('prune-dead-work', PRUNE_SECONDS, () => this.prune());
   }
 
   async states(): Promise<QueueState[]> {
@@ -90,6 +90,11 @@ export class WorkStates {
     const place = [per_page, (page - 1) * per_page];
     const items = await this.statements.rows<DeadJob>(statement, [name, ...place]);
     return { items, total: counted!.total };
+  }
+
+  /** Removes work that has been dead for long. */
+  async prune(): Promise<void> {
+    await this.statements.rows(PRUNE);
   }
 
   /** Lets dead work be done again, with all its attempts. Returns false if there is no such work. */

@@ -108,7 +108,7 @@ export class DryRuns {
     const level = this.levels.forRequest({
       action_type: step.action,
       parameters,
-      incidentSeverity: incident?.severity,
+      incident,
       askedLevel,
     });
     return level === 'none' ? undefined : level;

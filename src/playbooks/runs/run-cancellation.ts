@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { SYSTEM } from '../../actions/action.js';
-import { ActionDecisions, ActionWithdrawal } from '../../actions/action-decisions.js';
+import { ActionDecisions } from '../../actions/action-decisions.js';
 import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentEndings, IncidentsService } from '../../incidents/incidents.service.js';
@@ -28,7 +28,6 @@ export class RunCancellation implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly incidents: IncidentsService,
     private readonly decisions: ActionDecisions,
-    private readonly withdrawal: ActionWithdrawal,
     private readonly samePerson: SamePerson,
     private readonly killSwitch: KillSwitch,
     private readonly endings: IncidentEndings,
@@ -95,7 +94,7 @@ export class RunCancellation implements OnModuleInit {
       if (!hasStarted) requireApprovalLevel(caller, approval_level ?? 'none');
       await this.decisions.reject(tx, id, caller.name, CANCELLED);
     } else if (approval_level === undefined) {
-      await this.withdrawal.withdraw(tx, id, caller.name, CANCELLED);
+      await this.decisions.withdraw(tx, id, caller.name, CANCELLED);
     }
   }
 

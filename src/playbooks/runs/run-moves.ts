@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { type Action, hasEnded, SYSTEM } from '../../actions/action.js';
 import type { Claimed } from '../../actions/execution/claims.js';
-import { simulatedResult } from '../../actions/execution/execution-rules.js';
 import { ClaimLostError } from '../../actions/execution/lease-keeper.js';
 import type { GiveBack } from '../../actions/execution/action-connectors.js';
 import { type ActionToCreate, ActionRequests } from '../../actions/action-requests.js';
@@ -202,11 +201,9 @@ function wantedOf(
     requested_by: `playbook:${run.playbookName}`,
     playbook_run_id: run.id,
     on_behalf_of: run.automatic ? run.onBehalfOf : run.requestedBy,
-    askedLevel,
-    available: connector !== undefined,
-    claimFor: mayCall ? connector?.identity.id : undefined,
-    simulated: simulatedResult(connector, step.action),
-    forRecovery: connector && !mayCall,
+    approval_level: askedLevel,
+    connector,
+    waitsForPlace: connector && !mayCall,
   };
 }
 

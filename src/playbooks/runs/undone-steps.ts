@@ -3,8 +3,10 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { actionIdOf, shownActionId } from '../../actions/action.js';
 import { ACTION_EVENTS } from '../../actions/action-records.js';
-import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
-import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.js';
+import {
+  IncidentTimeline,
+  type NewTimelineEntry,
+} from '../../incidents/timeline/incident-timeline.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { DomainEvent } from '../../platform/work/domain-event.js';

@@ -111,8 +111,7 @@ function auditEntry(
 }
 
 function failureEvent(run: TriageRun, incident: IncidentSummary): NewEvent {
-  const about = incidentEvent(TRIAGE_EVENTS.failed, incident.id, incident);
-  return { ...about, payload: { ...about.payload, triage_id: run.id, ...run.error } };
+  return incidentEvent(TRIAGE_EVENTS.failed, incident, { triage_id: run.id, ...run.error });
 }
 
 function aboutRun({ id, incidentId, requestedBy }: TriageRun) {

@@ -65,11 +65,7 @@ export class ConnectorLookups {
     if (parameterErrors(actionType(type), parameters).length > 0) {
       throw new ToolError(`This value is not a valid ${indicator.type}.`);
     }
-    const level = this.levels.forRequest({
-      action_type: type,
-      parameters,
-      incidentSeverity: incident.severity,
-    });
+    const level = this.levels.forRequest({ action_type: type, parameters, incident });
     if (level !== 'none') throw new ToolError(`Looking it up needs the approval of a ${level}.`);
     const connector = await this.registry.providerOf(type);
     if (!connector || connector.simulates)

@@ -2,13 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import type { IncidentFields } from '../../incidents/incident-fields.js';
 import type { IncidentChange } from '../../incidents/incident-changes.js';
-import type { TimelineSubject } from '../../incidents/timeline/timeline-entry.js';
+import {
+  IncidentTimeline,
+  type NewTimelineEntry,
+  type TimelineSubject,
+} from '../../incidents/timeline/incident-timeline.js';
 import { shownStart } from '../../platform/text.js';
 import { type Incident, severityRises, type SourceStatus } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { IncidentReports } from '../../incidents/reports/incident-reports.js';
 import { titleWithoutDetails } from '../../incidents/titles.js';
-import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -17,7 +20,6 @@ import type { Json } from '../reading/json.js';
 import { incidentOf, type ReadEvent } from '../reading/read-events.js';
 import { KnownSayings, saysOpen } from '../reading/news.js';
 import { type Arrival, principalOf } from './receipt.js';
-import type { NewTimelineEntry } from '../../incidents/timeline/timeline-entry.js';
 
 /** Timeline event of an update. Its subject is the receipt. */
 export const EVENT_UPDATED = 'event_updated';

@@ -2,11 +2,10 @@
 import { Injectable } from '@nestjs/common';
 import {
   INCIDENT_PARAMETERS,
-  incidentValues,
   insertIncidents,
-  type Insertion,
+  type InsertedIncident,
 } from '../../incidents/records/incident.sql.js';
-import { insertTimeline } from '../../incidents/timeline/timeline-entry.js';
+import { insertTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { ReadEvent } from '../reading/read-events.js';
 import type { Arrival } from './receipt.js';
@@ -80,28 +79,29 @@ export class ReceiptBatchesRepository {
   constructor(private readonly statements: Statements) {}
 
   /**
-   * A transaction of its own in one round trip. `insertion` has an incident for each receipt, in their order. Answers the
+   * A transaction of its own in one round trip. `rows` has an incident for each receipt, in their order. Answers the
    * numbers of those that it made, by their ids; of an event that was seen before, or that has to wait, it leaves no trace.
    */
   async insertNew(
     singles: readonly SingleReceipt[],
-    insertion: Insertion,
+    rows: readonly InsertedIncident[],
+    incidents: readonly unknown[],
     timeline: readonly unknown[],
   ): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.statements.rows<{ id: string; incident_number: string }>(INSERT_NEW, [
+    const made = await this.statements.rows<{ id: string; incident_number: string }>(INSERT_NEW, [
       singles.map(({ arrival }) => arrival.id),
       singles.map(({ arrival }) => arrival.source),
       singles.map(({ arrival }) => arrival.body),
       singles.map(({ arrival }) => arrival.bodyHash),
       singles.map(({ event }) => event.key),
       singles.map(({ event }) => event.contentHash),
-      insertion.rows.map(({ id }) => id),
+      rows.map(({ id }) => id),
       singles.map(({ arrival }) => arrival.receivedAt.toISOString()),
       singles.map(({ event }) => event.eventId !== undefined),
-      ...incidentValues(insertion),
+      ...incidents,
       ...timeline,
     ]);
-    return new Map(rows.map(({ id, incident_number }) => [id, incident_number]));
+    return new Map(made.map(({ id, incident_number }) => [id, incident_number]));
   }
 
   /**

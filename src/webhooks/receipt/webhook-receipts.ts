@@ -180,13 +180,13 @@ export class WebhookReceipts {
     const rows = singles.map(({ arrival, event }) =>
       this.creation.prepare(principalOf(arrival.source), incidentOf(event)),
     );
-    const insertion = this.creation.insertionOf(rows);
+    const incidents = this.creation.valuesOf(rows);
     const entries = singles.flatMap(({ arrival, event }, index) => {
       const [id, by] = [rows[index]!.id, principalOf(arrival.source)];
       return [...unknownSeverityEntries(id, by, event), ...overEntries(id, by, event)];
     });
     const timeline = this.timeline.valuesOf(entries);
-    const numbers = await this.batches.insertNew(singles, insertion, timeline);
+    const numbers = await this.batches.insertNew(singles, rows, incidents, timeline);
     this.creation.inserted(rows.filter(({ id }) => numbers.has(id)));
     return rows.map(({ id }) => {
       const incidentNumber = numbers.get(id);

@@ -3,45 +3,42 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atEnd } from './cleanup.ts';
-import { newAlert, SENDER, signedRequest } from './deliveries.ts';
-import { percentile, SpoiltShot } from './load.ts';
-import { run, type Server } from './postgres.ts';
-import { startService, type Target } from './processes.ts';
-import { countProcessorTime } from './processor-time.ts';
-import { RECEIPT_PATH } from './receipt-load.ts';
-import { barrage } from './socket-load.ts';
+import { SANDBOX } from './comparisons.ts';
+import { barrage, countProcessorTime, percentile } from './load.ts';
+import { post, run, type Server, startService, type Target, until } from './processes.ts';
+import { newEvent, RECEIPT_PATH, SENDER, signedRequest } from './requests.ts';
 
-/** From a signed event to the last of its four notifications, over a triage by rules and a playbook of two sandbox actions. */
+/** From a signed event to the last of its four notifications: triage by rules and a playbook with two sandbox actions. */
 export interface FlowCost {
   readonly events: number;
-  /** Events a second, to the end of the stage. */
-  readonly perSecond: Readonly<Record<Stage, number>>;
-  /** These three for each event. */
+  /** Events per second, until the end of the stage. */
+  readonly perSecond: ByStage<number>;
+  /** Statements, commits and milliseconds per event. */
   readonly statements: number;
   readonly commits: number;
-  readonly processorMs: { readonly service?: number; readonly postgres?: number };
+  readonly processorMs: { readonly service: number; readonly postgres: number };
   readonly megabytes: number;
-  /** In milliseconds from the incident to the end of the stage, one event at a time. */
-  readonly alone: Readonly<Record<Stage, Times>>;
-  /** The same while events come at a steady rate. */
-  readonly steady: Readonly<Record<Stage, Times>>;
-  /** The statements that were sent most often, for each event. */
+  /** Milliseconds from the incident to the end of the stage, one event at a time. */
+  readonly alone: ByStage<Times>;
+  /** The same at a steady rate of events. */
+  readonly steady: ByStage<Times>;
+  /** The most frequent statements, with their number per event. */
   readonly most: readonly (readonly [string, number])[];
 }
 
-export interface Times {
+interface Times {
   readonly p50: number;
   readonly p95: number;
 }
 
 export const STAGES = ['verdict', 'action', 'notified'] as const;
-export type Stage = (typeof STAGES)[number];
+type Stage = (typeof STAGES)[number];
+type ByStage<T> = Readonly<Record<Stage, T>>;
 
 export interface FlowPlan {
   readonly dist: string;
   readonly events: number;
-  /** Events a second, while the times under load are taken. */
+  /** Events per second at the steady rate. */
   readonly rate: number;
 }
 
@@ -51,9 +48,6 @@ const ALONE = 30;
 const STEADY_SECONDS = 10;
 const NOTIFICATIONS = 4;
 const MOST_STATEMENTS = 40;
-const PATIENCE_MS = 300_000;
-/** A look reads all deliveries, on the processors of what is measured. */
-const LOOK_MS = 200;
 
 const PLAYBOOK = {
   name: 'flow',
@@ -76,142 +70,88 @@ export async function flowCost(server: Server, plan: FlowPlan): Promise<FlowCost
     BENCH_DIST: resolve(dist),
     NODE_OPTIONS: `--require ${resolve('test/bench/lib/count-statements.cjs')}`,
   });
-  await prepare(target, await startSink());
+  const sink = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(204).end());
+  });
+  await new Promise<void>((listening) => sink.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${(sink.address() as AddressInfo).port}/`;
+  await post(target, '/api/webhooks', { ...SENDER, auto_triage: true });
+  await post(target, '/api/connectors', SANDBOX);
+  await post(target, '/api/playbooks', PLAYBOOK);
+  await post(target, '/api/notification-channels', {
+    name: 'sink',
+    type: 'webhook',
+    events: ['incident.created', 'incident.triaged', 'action.completed'],
+    config: { url },
+  });
   await flood(target, WARM_UP);
 
   await target.statements();
   const processorTime = await countProcessorTime(target);
   const commits = await commitsOf(target);
-  const since = await nowOf(target);
-  await flood(target, events);
+  const ends = await endsDuring(target, () => flood(target, events));
   const sent = await target.statements();
   const used = await processorTime();
   const committed = (await commitsOf(target)) - commits;
   const megabytes = memoryOf(target);
-  const perSecond = await ratesSince(target, since, events);
-
-  const quiet = await nowOf(target);
-  for (let n = 0; n < ALONE; n += 1) await flood(target, 1);
-  const alone = await timesSince(target, quiet);
-  const loaded = await nowOf(target);
-  await atRate(target, rate);
-  const steady = await timesSince(target, loaded);
+  const alone = await endsDuring(target, async () => {
+    for (let n = 0; n < ALONE; n += 1) await flood(target, 1);
+  });
+  const steady = await endsDuring(target, () => atRate(target, rate));
   await target.stop();
+  sink.close().closeAllConnections();
 
-  const each = (total: number) => total / events;
+  const first = Math.min(...ends.map(({ created }) => created));
   return {
     events,
-    perSecond,
-    statements: each(sent.reduce((sum, [, count]) => sum + count, 0)),
-    commits: each(committed),
+    perSecond: byStage((stage) => {
+      return events / ((Math.max(...ends.map((end) => end[stage])) - first) / 1_000);
+    }),
+    statements: sent.reduce((sum, [, count]) => sum + count, 0) / events,
+    commits: committed / events,
     processorMs: {
-      ...(used.server !== undefined && { service: each(used.server) / 1_000 }),
-      ...(used.postgres !== undefined && { postgres: each(used.postgres) / 1_000 }),
+      service: used.server / events / 1_000,
+      postgres: used.postgres / events / 1_000,
     },
     megabytes,
-    alone,
-    steady,
+    alone: timesOf(alone),
+    steady: timesOf(steady),
     most: sent
       .toSorted(([, one], [, other]) => other - one)
       .slice(0, MOST_STATEMENTS)
-      .map(([name, count]) => [name, Math.round(each(count) * 100) / 100]),
+      .map(([name, count]) => [name, Math.round((count / events) * 100) / 100]),
   };
 }
 
-/** Takes notifications, as quickly as may be. */
-async function startSink(): Promise<string> {
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => response.writeHead(204).end());
-  });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  atEnd(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-}
-
-async function prepare(target: Target, sink: string): Promise<void> {
-  await ask(target, '/api/webhooks', { ...SENDER, auto_triage: true });
-  await ask(target, '/api/connectors', { name: 'sandbox', type: 'sandbox', config: {} });
-  await ask(target, '/api/playbooks', PLAYBOOK);
-  await ask(target, '/api/notification-channels', {
-    name: 'sink',
-    type: 'webhook',
-    events: ['incident.created', 'incident.triaged', 'action.completed'],
-    config: { url: sink },
-  });
-}
-
-async function ask({ url, headers }: Target, path: string, body: object): Promise<void> {
-  const answer = await fetch(`${url}${path}`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new SpoiltShot(`${path}: ${answer.status} ${await answer.text()}`);
-}
-
-/** Sends alerts as quickly as they are taken, and waits until the last of them is told. */
+/** Sends alerts as quickly as the service accepts them, and waits for their last notification. */
 async function flood(target: Target, count: number): Promise<void> {
-  const before = await delivered(target);
-  const { host } = new URL(target.url);
-  const request = () => signedRequest({ host, path: RECEIPT_PATH, body: newAlert() });
-  await barrage({
-    url: target.url,
-    clients: Math.min(CLIENTS, count),
-    seconds: PATIENCE_MS / 1_000,
-    requests: Array.from({ length: count }, request),
-    heard: taken,
-  });
-  await until(target, before + count * NOTIFICATIONS);
+  const notified = await notifiedAfter(target, count);
+  await send(target, count, Math.min(CLIENTS, count));
+  await until(target, notified);
 }
 
 async function atRate(target: Target, rate: number): Promise<void> {
-  const before = await delivered(target);
-  const { host } = new URL(target.url);
-  const sent: Promise<unknown>[] = [];
-  const begun = performance.now();
-  const count = rate * STEADY_SECONDS;
-  while (sent.length < count) {
-    const due = Math.min(count, Math.floor(((performance.now() - begun) * rate) / 1_000) + 1);
-    const requests = Array.from({ length: due - sent.length }, () =>
-      signedRequest({ host, path: RECEIPT_PATH, body: newAlert() }),
-    );
-    for (const one of requests) {
-      sent.push(
-        barrage({ url: target.url, clients: 1, seconds: 60, requests: [one], heard: taken }),
-      );
-    }
-    await sleep(5);
-  }
-  await Promise.all(sent);
-  await until(target, before + count * NOTIFICATIONS);
+  const length = rate * STEADY_SECONDS;
+  const notified = await notifiedAfter(target, length);
+  const sendLater = async (_: unknown, n: number) => {
+    await sleep((n * 1_000) / rate);
+    await send(target, 1, 1);
+  };
+  await Promise.all(Array.from({ length }, sendLater));
+  await until(target, notified);
 }
 
-function taken({ status, body }: { readonly status: number; readonly body: string }): void {
-  if (status !== 200 && status !== 202) throw new SpoiltShot(`No figure: ${status} ${body}`);
+async function send(target: Target, length: number, clients: number): Promise<void> {
+  const signed = () => signedRequest(target, RECEIPT_PATH, newEvent());
+  const requests = Array.from({ length }, signed).values();
+  await barrage(target, { clients, seconds: 300, requests });
 }
 
-async function until(target: Target, count: number): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
-  while ((await delivered(target)) < count) {
-    if (Date.now() > deadline) throw new SpoiltShot('No figure: the flow did not end.');
-    await sleep(LOOK_MS);
-  }
-}
-
-async function delivered({ databaseUrl }: Target): Promise<number> {
-  const [row] = await run<{ n: number }>(
-    databaseUrl,
-    `select count(*)::integer as n from notification_deliveries where status = 'delivered'`,
-  );
-  return row!.n;
-}
-
-async function nowOf({ databaseUrl }: Target): Promise<Date> {
-  const [row] = await run<{ now: Date }>(databaseUrl, 'select now()');
-  return row!.now;
+/** The condition of SQL that so many more events are notified. */
+async function notifiedAfter({ databaseUrl }: Target, events: number): Promise<string> {
+  const delivered = `select count(*)::integer as n from notification_deliveries where status = 'delivered'`;
+  const [row] = await run<{ n: number }>(databaseUrl, delivered);
+  return `(${delivered}) >= ${row!.n + events * NOTIFICATIONS}`;
 }
 
 async function commitsOf({ databaseUrl }: Target): Promise<number> {
@@ -228,44 +168,29 @@ function memoryOf({ pid }: Target): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024);
 }
 
-const ENDS = `
-  select incident.created_at,
-         (select max(completed_at) from triage_runs where incident_id = incident.id) as verdict,
-         (select min(executed_at) from actions where incident_id = incident.id) as action,
-         (select max(ended_at) from notification_deliveries where incident_id = incident.id) as notified
-    from incidents incident where created_at >= $1`;
-
-async function ratesSince(
-  { databaseUrl }: Target,
-  since: Date,
-  events: number,
-): Promise<Record<Stage, number>> {
-  const columns = STAGES.map(
-    (stage) => `extract(epoch from max(${stage}) - min(created_at))::float8 as ${stage}`,
-  );
-  const [row] = await run<Record<Stage, number>>(
+/** Milliseconds at which each incident was created and finished each stage, of the incidents created during `work`. */
+async function endsDuring({ databaseUrl }: Target, work: () => Promise<void>) {
+  const [begin] = await run<{ now: Date }>(databaseUrl, 'select now()');
+  await work();
+  const milliseconds = (time: string) => `(extract(epoch from ${time}) * 1000)::float8`;
+  return await run<ByStage<number> & { readonly created: number }>(
     databaseUrl,
-    `select ${columns.join(', ')} from (${ENDS}) as ends`,
-    [since],
+    `select ${milliseconds('created_at')} as created,
+            (select ${milliseconds('max(completed_at)')} from triage_runs where incident_id = incident.id) as verdict,
+            (select ${milliseconds('min(executed_at)')} from actions where incident_id = incident.id) as action,
+            (select ${milliseconds('max(ended_at)')} from notification_deliveries where incident_id = incident.id) as notified
+       from incidents incident where created_at >= $1`,
+    [begin!.now],
   );
-  return byStage((stage) => events / row![stage]);
 }
 
-async function timesSince({ databaseUrl }: Target, since: Date): Promise<Record<Stage, Times>> {
-  const columns = STAGES.map(
-    (stage) => `(extract(epoch from ${stage} - created_at) * 1000)::float8 as ${stage}`,
-  );
-  const rows = await run<Record<Stage, number>>(
-    databaseUrl,
-    `select ${columns.join(', ')} from (${ENDS}) as ends`,
-    [since],
-  );
+function timesOf(ends: Awaited<ReturnType<typeof endsDuring>>): ByStage<Times> {
   return byStage((stage) => {
-    const times = rows.map((row) => row[stage]);
+    const times = ends.map((end) => end[stage] - end.created);
     return { p50: percentile(times, 0.5), p95: percentile(times, 0.95) };
   });
 }
 
-function byStage<T>(of: (stage: Stage) => T): Record<Stage, T> {
-  return Object.fromEntries(STAGES.map((stage) => [stage, of(stage)])) as Record<Stage, T>;
+function byStage<T>(of: (stage: Stage) => T): ByStage<T> {
+  return Object.fromEntries(STAGES.map((stage) => [stage, of(stage)])) as ByStage<T>;
 }

@@ -1,26 +1,108 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atEnd, temporaryFolder } from './cleanup.ts';
-import { run } from './postgres.ts';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+
+export interface Server {
+  readonly version: string;
+  /** Creates an empty database and returns its URL. The database is dropped when the run ends. */
+  createDatabase(name: string): Promise<string>;
+}
 
 export interface Target {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly pid: number;
   readonly databaseUrl: string;
-  /** What it sent to PostgreSQL since the last call, where count-statements.cjs is loaded into it. */
+  /** Statements that it sent to PostgreSQL since the last call, if count-statements.cjs is loaded into it. */
   statements(): Promise<readonly (readonly [string, number])[]>;
   stop(): Promise<void>;
 }
 
-/** Also for commands that read what the service signed. */
-export const SECRETS_KEY = Buffer.alloc(32, 1).toString('base64');
+const PATIENCE_MS = 300_000;
+const ends: (() => Promise<void>)[] = [];
 
-const PATIENCE_MS = 120_000;
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** Registers work for the end of the run. The latest is done first. */
+export const atEnd = (end: () => Promise<void>): unknown => ends.push(end);
+
+/** Runs a program, and afterwards ends its processes and removes its data, also after a failure or a signal. */
+export async function runToEnd(main: () => Promise<void>): Promise<void> {
+  const cleanUp = async () => {
+    for (const end of ends.splice(0).reverse()) await end().catch(fail);
+  };
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void cleanUp().finally(() => process.exit(1)));
+  }
+  await main().catch(fail);
+  await cleanUp();
+}
+
+function fail(error: unknown): void {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exitCode = 1;
+}
+
+function temporaryFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'its-bench-'));
+  atEnd(async () => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** A PostgreSQL that writes to its disk as in production: BENCH_DATABASE_URL, or an embedded server. */
+export async function startPostgres(dist: string): Promise<Server> {
+  const url = process.env['BENCH_DATABASE_URL'] || (await startEmbedded(dist));
+  const [row] = await run<{ version: string }>(url, 'select version()');
+  return {
+    version: row!.version,
+    createDatabase: async (name) => {
+      const drop = async () =>
+        void (await run(url, `drop database if exists ${name} with (force)`));
+      await drop();
+      await run(url, `create database ${name}`);
+      atEnd(drop);
+      return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+    },
+  };
+}
+
+async function startEmbedded(dist: string): Promise<string> {
+  const path = join(dist, 'platform/database/embedded/embedded-postgres.js');
+  const { startEmbeddedPostgres } = (await import(pathToFileURL(path).href)) as {
+    startEmbeddedPostgres(options: object): Promise<{ url: string; stop(): Promise<void> }>;
+  };
+  const embedded = await startEmbeddedPostgres({ dataDir: temporaryFolder() });
+  atEnd(() => embedded.stop());
+  return embedded.url;
+}
+
+export async function run<R extends pg.QueryResultRow = pg.QueryResultRow>(
+  url: string,
+  text: string,
+  values: unknown[] = [],
+): Promise<R[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<R>(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Waits until a condition of SQL holds in the database of a target. */
+export async function until({ databaseUrl }: Target, condition: string): Promise<void> {
+  for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(200)) {
+    const [row] = await run<{ holds: boolean }>(databaseUrl, `select (${condition}) as holds`);
+    if (row!.holds) return;
+  }
+  throw new Error(
+    `After ${PATIENCE_MS / 1_000} s this condition still does not hold: ${condition}`,
+  );
+}
 
 /** The compiled service as production runs it: authentication, limits, request log, metrics, background work. */
 export async function startService(
@@ -28,102 +110,83 @@ export async function startService(
   databaseUrl: string,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Target> {
-  const folder = temporaryFolder();
-  const log = join(folder.path, 'service.log');
+  const key = `its_${randomBytes(4).toString('hex')}_${randomBytes(32).toString('base64url')}`;
+  // The heap has the same limit as with `npm start` and in the image.
+  const options = ['--max-semi-space-size=16', process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? []];
+  const dataDir = temporaryFolder();
+  return await startTarget([...options.flat(), join(dist, 'main.js')], databaseUrl, key, {
+    NODE_ENV: 'production',
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+    SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+    BOOTSTRAP_ADMIN_API_KEY: key,
+    RATE_LIMIT_READ: '1000000000',
+    RATE_LIMIT_WRITE: '1000000000',
+    RATE_LIMIT_PERSON_READ: '1000000000',
+    RATE_LIMIT_PERSON_WRITE: '1000000000',
+    RATE_LIMIT_TRIAGE: '1000000000',
+    RATE_LIMIT_WEBHOOK: '1000000000',
+    ...settings,
+  });
+}
+
+/** The baseline: see bare-service.ts. */
+export async function startBare(databaseUrl: string): Promise<Target> {
+  const options = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', 'test/bench/bare-service.ts'];
+  return await startTarget([...options, databaseUrl], databaseUrl);
+}
+
+async function startTarget(
+  args: readonly string[],
+  databaseUrl: string,
+  key?: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Target> {
+  const log = join(temporaryFolder(), 'log');
   const output = openSync(log, 'a');
-  // As `npm start` and the image have it.
-  const options = ['--max-semi-space-size=16', ...nodeOptions()];
-  const child = spawn(process.execPath, [...options, join(dist, 'main.js')], {
-    cwd: folder.path,
-    env: {
-      PATH: process.env['PATH'],
-      NODE_ENV: 'production',
-      PORT: '0',
-      DATABASE_URL: databaseUrl,
-      DATA_DIR: folder.path,
-      SECRETS_KEY,
-      RATE_LIMIT_READ: '1000000000',
-      RATE_LIMIT_WRITE: '1000000000',
-      RATE_LIMIT_PERSON_READ: '1000000000',
-      RATE_LIMIT_PERSON_WRITE: '1000000000',
-      RATE_LIMIT_TRIAGE: '1000000000',
-      RATE_LIMIT_WEBHOOK: '1000000000',
-      ...settings,
-    },
+  const child = spawn(process.execPath, args, {
+    env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', output, output],
   });
-  const end = atEnd(async () => {
-    await stop(child);
-    closeSync(output);
-    folder.remove();
-  });
-  const said = () => readFileSync(log, 'utf8');
-  const url = await waitFor(child, /Listening on (http:[^"\s]+)/, said, 'the service');
-  const headers = { authorization: `Bearer ${await makeKey(databaseUrl)}` };
-  const statements = async () => {
-    const from = said().length;
-    child.kill('SIGUSR2');
-    const line = /STATEMENTS (.*)\n/;
-    const counted = await waitFor(child, line, () => said().slice(from), 'the count');
-    return JSON.parse(counted) as [string, number][];
+  closeSync(output);
+  const stop = async () => {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    if (isRunning(child) && child.kill('SIGTERM')) await ended;
   };
-  return { url, headers, pid: child.pid!, databaseUrl, statements, stop: end };
-}
-
-/** Such as `--cpu-prof --cpu-prof-dir=…`, to see where the time goes. */
-const nodeOptions = (): string[] => process.env['BENCH_NODE_OPTIONS']?.split(' ') ?? [];
-
-/** What a handful of lines can do: see bare-service.ts. */
-export async function startBare(databaseUrl: string): Promise<Target> {
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', 'test/bench/bare-service.ts', databaseUrl],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  const end = atEnd(() => stop(child));
-  let printed = '';
-  child.stdout.on('data', (chunk) => (printed += String(chunk)));
-  const url = await waitFor(child, /(http:\S+)/, () => printed, 'the bare service');
-  const statements = async () => [];
-  return { url, headers: {}, pid: child.pid!, databaseUrl, statements, stop: end };
-}
-
-async function makeKey(databaseUrl: string): Promise<string> {
-  const letters = (count: number) =>
-    Array.from(randomBytes(count), (byte) => BASE62[byte % BASE62.length]).join('');
-  const prefix = letters(8);
-  const key = `its_${prefix}_${randomBytes(32).toString('base64url')}`;
-  const hash = createHash('sha256').update(key).digest();
-  await run(
+  atEnd(stop);
+  const logged = async (pattern: RegExp, from = 0): Promise<string> => {
+    const text = () => readFileSync(log, 'utf8').slice(from);
+    for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await sleep(50)) {
+      const found = pattern.exec(text())?.[1];
+      if (found) return found;
+      if (!isRunning(child)) break;
+    }
+    throw new Error(`${args.at(-1)} never logged ${String(pattern)}:\n${text().slice(-2_000)}`);
+  };
+  return {
+    url: await logged(/Listening on (http:[^"\s]+)/),
+    headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+    pid: child.pid!,
     databaseUrl,
-    `insert into api_keys (id, name, role, prefix, secret_hash, created_by)
-     values (gen_random_uuid(), $1, 'admin', $2, $3, 'bench')`,
-    [`bench-${prefix}`, prefix, hash],
-  );
-  return key;
-}
-
-async function waitFor(
-  child: ChildProcess,
-  address: RegExp,
-  said: () => string,
-  what: string,
-): Promise<string> {
-  const deadline = Date.now() + PATIENCE_MS;
-  while (Date.now() < deadline && isRunning(child)) {
-    const found = address.exec(said())?.[1];
-    if (found) return found;
-    await sleep(50);
-  }
-  throw new Error(`Not started: ${what}. It said last:\n${said().slice(-2_000)}`);
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (!isRunning(child)) return;
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
-  await ended;
+    statements: async () => {
+      const from = readFileSync(log, 'utf8').length;
+      child.kill('SIGUSR2');
+      return JSON.parse(await logged(/STATEMENTS (.*)\n/, from)) as [string, number][];
+    },
+    stop,
+  };
 }
 
 const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode === null && signalCode === null;
+
+/** Creates something by the API of the service. */
+export async function post({ url, headers }: Target, path: string, body: object): Promise<void> {
+  const response = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+}

@@ -82,24 +82,23 @@ export class ActionWorld extends World {
     const { incidentId, client = this.clients.analyst, headers = {}, repeat } = more;
     const path = incidentId ? `/api/incidents/${incidentId}/actions` : '/api/actions/execute';
     const parameters = more.parameters ?? PARAMETERS[type];
-    return await client.request('POST', path, {
-      body: { action: type, parameters, ...(repeat && { repeat }) },
-      headers: headers as Record<string, string>,
-    });
+    return await client.post(
+      path,
+      { action: type, parameters, ...(repeat && { repeat }) },
+      headers as Record<string, string>,
+    );
   }
 
   /** Of a type that has to be approved: requested, and approved by a senior. */
   async approved(type: ActionTypeName): Promise<string> {
     const id: string = (await this.execute(type)).body.data.action_id;
-    const answer = await this.clients.senior.request('POST', `/api/actions/${id}/approve`, {
-      body: {},
-    });
+    const answer = await this.clients.senior.post(`/api/actions/${id}/approve`, {});
     if (answer.body.data.status === 'pending_approval') throw new Error(answer.text);
     return id;
   }
 
   async get(id: string): Promise<ShownAction> {
-    return (await this.clients.viewer.request('GET', `/api/actions/${id}`)).body.data;
+    return (await this.clients.viewer.get(`/api/actions/${id}`)).body.data;
   }
 
   lookOften(): void {
@@ -124,8 +123,10 @@ export class ActionWorld extends World {
         },
       ]),
     );
-    const answer = await this.clients.admin.request('POST', '/api/connectors', {
-      body: { name: 'vendor', type: 'http', config: { base_url: this.vendor.url, actions } },
+    const answer = await this.clients.admin.post('/api/connectors', {
+      name: 'vendor',
+      type: 'http',
+      config: { base_url: this.vendor.url, actions },
     });
     if (answer.status !== 201) throw new Error(answer.text);
   }

@@ -71,9 +71,9 @@ KillSwitchRepository.prototype.lockExclusively = async function watchedLock(tx) 
   return locked;
 };
 
-const { KillSwitchService } = compiled('kill-switch/kill-switch.service.js');
-const { waitForEarlierPermits } = KillSwitchService.prototype;
-KillSwitchService.prototype.waitForEarlierPermits = async function watchedCommit(age) {
+const { KillSwitch } = compiled('kill-switch/kill-switch.js');
+const { waitForEarlierPermits } = KillSwitch.prototype;
+KillSwitch.prototype.waitForEarlierPermits = async function watchedCommit(age) {
   tell({ kind: 'activated', at: now(), locked });
   await waitForEarlierPermits.call(this, age);
 };

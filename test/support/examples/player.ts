@@ -81,7 +81,7 @@ export class Player {
     const player = new Player(app, hurried, proxy, await WebhookReceiver.start());
     player.kept.set('receiver', player.receiver.url);
     const body = { username: 'admin', password: ADMIN_PASSWORD };
-    player.keepSession(await app.client.request('POST', '/login', { body }));
+    player.keepSession(await app.client.post('/login', body));
     return player;
   }
 

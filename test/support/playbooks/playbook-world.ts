@@ -83,8 +83,7 @@ export class PlaybookWorld {
   /** Makes a playbook of these steps; answers its name. */
   async playbook(steps: readonly Step[], more: object = {}): Promise<string> {
     const name = `playbook-${(made += 1)}`;
-    const body = { name, steps, ...more };
-    const answer = await this.clients.manager.request('POST', '/api/playbooks', { body });
+    const answer = await this.clients.manager.post('/api/playbooks', { name, steps, ...more });
     if (answer.status !== 201) throw new Error(answer.text);
     return name;
   }
@@ -94,37 +93,34 @@ export class PlaybookWorld {
     body: object = {},
     { client = this.clients.analyst, headers }: { client?: ApiClient; headers?: object } = {},
   ): Promise<Answer> {
-    return await client.request('POST', `/api/playbooks/${playbook}/run`, {
+    return await client.post(
+      `/api/playbooks/${playbook}/run`,
       body,
-      headers: headers as Record<string, string>,
-    });
+      headers as Record<string, string>,
+    );
   }
 
   async get(playbook: string, runId: string): Promise<ShownRun> {
-    const answer = await this.clients.viewer.request(
-      'GET',
-      `/api/playbooks/${playbook}/runs/${runId}`,
-    );
+    const answer = await this.clients.viewer.get(`/api/playbooks/${playbook}/runs/${runId}`);
     if (answer.status !== 200) throw new Error(answer.text);
     return answer.body.data as ShownRun;
   }
 
   async list(playbook: string, query = ''): Promise<Answer> {
-    return await this.clients.viewer.request('GET', `/api/playbooks/${playbook}/runs${query}`);
+    return await this.clients.viewer.get(`/api/playbooks/${playbook}/runs${query}`);
   }
 
   async cancel(playbook: string, runId: string, client = this.clients.manager): Promise<Answer> {
-    const path = `/api/playbooks/${playbook}/runs/${runId}/cancel`;
-    return await client.request('POST', path, { body: {} });
+    return await client.post(`/api/playbooks/${playbook}/runs/${runId}/cancel`, {});
   }
 
   async approve(actionId: string, client = this.clients.manager): Promise<Answer> {
-    return await client.request('POST', `/api/actions/${actionId}/approve`, { body: {} });
+    return await client.post(`/api/actions/${actionId}/approve`, {});
   }
 
   async reject(actionId: string): Promise<Answer> {
     const path = `/api/actions/${actionId}/reject`;
-    return await this.clients.manager.request('POST', path, { body: { reason: 'No need.' } });
+    return await this.clients.manager.post(path, { reason: 'No need.' });
   }
 
   /** The run as soon as it is so. */

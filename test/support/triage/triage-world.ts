@@ -99,7 +99,7 @@ export class TriageWorld extends World {
     more: { body?: unknown; headers?: Record<string, string>; client?: ApiClient } = {},
   ): Promise<Answer> {
     const { client = this.clients.analyst, body, headers } = more;
-    return await client.request('POST', `/api/incidents/${id}/triage`, { body, headers });
+    return await client.post(`/api/incidents/${id}/triage`, body, headers);
   }
 
   async later(id: string, body: object = {}): Promise<Answer> {
@@ -107,21 +107,19 @@ export class TriageWorld extends World {
   }
 
   async read(id: string): Promise<Answer['body']> {
-    return (await this.clients.viewer.request('GET', `/api/incidents/${id}`)).body.data;
+    return (await this.clients.viewer.get(`/api/incidents/${id}`)).body.data;
   }
 
   async update(id: string, body: object): Promise<Answer> {
-    return await this.clients.analyst.request('PUT', `/api/incidents/${id}`, { body });
+    return await this.clients.analyst.put(`/api/incidents/${id}`, body);
   }
 
   async runs(id: string): Promise<Answer['body'][]> {
-    const path = `/api/incidents/${id}/triage`;
-    return (await this.clients.viewer.request('GET', path)).body.data;
+    return (await this.clients.viewer.get(`/api/incidents/${id}/triage`)).body.data;
   }
 
   async run(id: string, triageId: string): Promise<Answer['body']> {
-    const path = `/api/incidents/${id}/triage/${triageId}`;
-    return (await this.clients.viewer.request('GET', path)).body.data;
+    return (await this.clients.viewer.get(`/api/incidents/${id}/triage/${triageId}`)).body.data;
   }
 
   /** The newest run, once it is in one of the states. */
@@ -134,8 +132,7 @@ export class TriageWorld extends World {
   }
 
   async timeline(id: string): Promise<{ event: string; summary: string; actor: string }[]> {
-    const path = `/api/incidents/${id}/timeline`;
-    return (await this.clients.viewer.request('GET', path)).body.data;
+    return (await this.clients.viewer.get(`/api/incidents/${id}/timeline`)).body.data;
   }
 
   /** As whoever makes an incident wants it triaged. */
@@ -153,7 +150,7 @@ export class TriageWorld extends World {
   async llm(expected: object): Promise<object> {
     return await eventually(
       async () => {
-        const { body } = await this.clients.viewer.request('GET', '/health/detailed');
+        const { body } = await this.clients.viewer.get('/health/detailed');
         return body.components.llm as object;
       },
       (seen) => isDeepStrictEqual({ ...seen, ...expected }, seen),
@@ -161,7 +158,7 @@ export class TriageWorld extends World {
   }
 
   async held(): Promise<number> {
-    const { body } = await this.clients.viewer.request('GET', '/api/kill-switch');
+    const { body } = await this.clients.viewer.get('/api/kill-switch');
     return body.data.held.triage_runs as number;
   }
 

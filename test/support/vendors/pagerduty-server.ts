@@ -84,7 +84,6 @@ export class PagerDutyServer extends VendorServer {
     if (action === 'trigger' && !open) this.alerts.set(key, 'triggered');
     if (action === 'acknowledge' && open) this.alerts.set(key, 'acknowledged');
     if (action === 'resolve' && open) this.alerts.set(key, 'resolved');
-    const body = { status: 'success', message: 'Event processed', dedup_key: key };
-    return { status: 202, body };
+    return { status: 202, body: { status: 'success', message: 'Event processed', dedup_key: key } };
   }
 }

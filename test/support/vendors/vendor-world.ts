@@ -23,37 +23,36 @@ export class VendorWorld {
     const app = await startTestApp({ settings });
     const admin = await as(app, 'admin');
     const incident = { incident_type: 'phishing', source: 'test' };
-    const created = await admin.request('POST', '/api/incidents', { body: incident });
+    const created = await admin.post('/api/incidents', incident);
     const body = { name: 'the vendor', type, config: server.config };
-    const connector = await admin.request('POST', '/api/connectors', { body });
+    const connector = await admin.post('/api/connectors', body);
     return new VendorWorld(app, admin, created.body.data.id, connector, server);
   }
 
   /** Requests the action, approves it when that is needed, and answers with it as it is then. */
   async execute(action: ActionTypeName, parameters: object): Promise<Answer['body']> {
     const path = `/api/incidents/${this.incidentId}/actions`;
-    const { body } = await this.admin.request('POST', path, { body: { action, parameters } });
+    const { body } = await this.admin.post(path, { action, parameters });
     const { action_id: id, status } = body.data;
     if (status === 'pending_approval') {
-      await this.admin.request('POST', `/api/actions/${id}/approve`, { body: {} });
+      await this.admin.post(`/api/actions/${id}/approve`, {});
     }
     return await this.get(id);
   }
 
   async get(id: string): Promise<Answer['body']> {
-    return (await this.admin.request('GET', `/api/actions/${id}`)).body.data;
+    return (await this.admin.get(`/api/actions/${id}`)).body.data;
   }
 
   /** Answers with the action that undoes the other. */
   async rollBack(id: string): Promise<Answer['body']> {
     const body = { reason: 'a false alarm' };
-    const answer = await this.admin.request('POST', `/api/actions/${id}/rollback`, { body });
+    const answer = await this.admin.post(`/api/actions/${id}/rollback`, body);
     return await this.get(answer.body.data.rollback_action_id);
   }
 
   async test(): Promise<Answer['body']> {
-    const path = `/api/connectors/${this.connector.body.data.id}/test`;
-    return (await this.admin.request('POST', path)).body.data;
+    return (await this.admin.post(`/api/connectors/${this.connector.body.data.id}/test`)).body.data;
   }
 
   async close(): Promise<void> {

@@ -4,9 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atEnd } from '../../bench/lib/cleanup.ts';
-import { run as sql, startPostgres } from '../../bench/lib/postgres.ts';
-import { startService } from '../../bench/lib/processes.ts';
+import { atEnd, run as sql, startPostgres, startService } from '../../bench/lib/processes.ts';
 import type { Json, Post } from './tools.ts';
 
 const SECRET = 'the-secret-of-all-tools-of-the-week';

@@ -11,20 +11,12 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  linkLibraries,
-  locateNative,
-  privateCopy,
-} from '../../src/platform/database/embedded/binaries.js';
-import {
-  commandLine,
-  isAlive,
-  servesCluster,
-} from '../../src/platform/database/embedded/postmaster-file.js';
-import { openTempDir } from '../support/embedded/launcher-build.js';
-import { eventually } from '../support/jobs/eventually.js';
+import { linkLibraries, locateNative, privateCopy } from './binaries.js';
+import { commandLine, isAlive, servesCluster } from './postmaster-file.js';
+import { openTempDir } from '../../../../test/support/embedded/launcher-build.js';
+import { eventually } from '../../../../test/support/jobs/eventually.js';
 
-describe('the private copy of the programs', () => {
+describe('privateCopy', () => {
   const root = openTempDir('copy');
   const native = join(root, 'package/native');
   let place: string;
@@ -45,7 +37,7 @@ describe('the private copy of the programs', () => {
   });
   afterAll(() => rm(root, { recursive: true }));
 
-  it('is complete, linked, readable to all and writable to its owner only', async () => {
+  it('copies programs and libraries, readable by all users and writable by the owner', async () => {
     const copy = await privateCopy(native, place);
 
     expect((await lstat(copy)).mode & 0o777).toBe(0o755);
@@ -56,7 +48,7 @@ describe('the private copy of the programs', () => {
     expect(await readdir(place)).toHaveLength(1);
   });
 
-  it('is made once, by however many starts', async () => {
+  it('makes one copy for simultaneous starts', async () => {
     const copies = await Promise.all([1, 2, 3].map(() => privateCopy(native, place)));
     const { ino } = await lstat(copies[0]!);
 
@@ -65,7 +57,7 @@ describe('the private copy of the programs', () => {
     expect(await readdir(place)).toHaveLength(1);
   });
 
-  it('is completed when a part of it is gone', async () => {
+  it('replaces a missing file of the copy', async () => {
     const copy = await privateCopy(native, place);
     await rm(join(copy, 'lib/libpq.so.5.18'));
 
@@ -76,7 +68,7 @@ describe('the private copy of the programs', () => {
   });
 
   it.each<[string, (copy: string) => Promise<void>]>([
-    ['other users may write to it', (copy) => chmod(copy, 0o777)],
+    ['other users can write to it', (copy) => chmod(copy, 0o777)],
     [
       'its name is a link',
       async (copy) => {
@@ -85,22 +77,22 @@ describe('the private copy of the programs', () => {
       },
     ],
     // Only root can give a file to another user.
-    ['another user made it', (copy) => chown(copy, 65534, 65534)],
-  ])('is not trusted if %s', async (name, change) => {
-    if (name === 'another user made it' && process.getuid?.() !== 0) return;
+    ['another user created it', (copy) => chown(copy, 65534, 65534)],
+  ])('rejects the copy if %s', async (name, change) => {
+    if (name === 'another user created it' && process.getuid?.() !== 0) return;
     await change(await privateCopy(native, place));
     await expect(privateCopy(native, place)).rejects.toThrow(/other users can change it/);
   });
 });
 
-describe('the package of the programs', () => {
-  it('is missing on a platform that has none, which is said in one line', () => {
+describe('the package of PostgreSQL', () => {
+  it('is not found on an unsupported platform, with a one-line error', () => {
     expect(() => locateNative('sunos', 'x64')).toThrow(
       /^There is no embedded PostgreSQL for sunos-x64\. Set DATABASE_URL [^\n]*$/,
     );
   });
 
-  it('has the links that its install script would make', async () => {
+  it('gets the links that its install script would create', async () => {
     const native = locateNative();
     expect(await linkLibraries(native)).toBe(true);
 
@@ -113,13 +105,13 @@ describe('the package of the programs', () => {
   });
 });
 
-describe('the process that a pid file names', () => {
-  it('counts as the server only when it is one, of this cluster', async () => {
+describe('servesCluster', () => {
+  it('is false for a process that is not PostgreSQL, and for an unused pid', async () => {
     expect(await servesCluster(process.pid, '/data/postgres')).toBe(false);
     expect(await servesCluster(2 ** 22 + 1, '/data/postgres')).toBe(false);
   });
 
-  it('does not count when it is the orphan guard, or serves another cluster', async () => {
+  it('is false for the orphan guard and for a server of another cluster', async () => {
     const arguments_ = [
       '-c',
       'read -r line; :',
@@ -142,7 +134,7 @@ describe('the process that a pid file names', () => {
     }
   });
 
-  it('is looked up with ps where there is no /proc', async () => {
+  it('reads the command line with ps if /proc is missing', async () => {
     const own = await commandLine(process.pid, '/nowhere');
     expect(own).toContain('node');
     expect(own.endsWith(' ')).toBe(true);

@@ -1,8 +1,8 @@
 // SQL: a list is one statement with its exact total, and the fold is one over all deltas.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Page } from '../../platform/paging/page.js';
-import { type Statement, Statements } from '../../platform/database/statements.js';
-import { foldStatement, SimpleCounts } from '../../platform/counting/count-fold.js';
+import type { Page } from '../platform/paging/page.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import { foldStatement, SimpleCounts } from '../platform/counting/count-fold.js';
 import {
   after,
   countedList,
@@ -10,14 +10,14 @@ import {
   createdAfter,
   createdBefore,
   equal,
-} from '../../platform/counting/counted-list.js';
-import { BY_ID, pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
-import { Transactions, type Tx } from '../../platform/database/transactions.js';
-import type { Action } from '../action.js';
-import { firstIdAt } from '../../platform/ids.js';
-import { ACTION_COLUMNS, actionOf, type ActionRow } from '../action-rows.js';
-import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
-import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
+} from '../platform/counting/counted-list.js';
+import { BY_ID, pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
+import { Transactions, type Tx } from '../platform/database/transactions.js';
+import type { Action } from './action.js';
+import { firstIdAt } from '../platform/ids.js';
+import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
+import { AdvisoryLock } from '../platform/database/advisory-locks.js';
+import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Gauge } from 'prom-client';
 
@@ -60,9 +60,10 @@ const COUNT_WAITING: Statement = {
   text: `select ${countOf('action', [`status = 'pending_approval'`])}::integer as n`,
 };
 
-const OLDEST_WAITING: Statement = {
-  name: 'actions_oldest_waiting',
-  text: `select greatest(0, extract(epoch from clock_timestamp() - min(requested_at)))::float8 as seconds
+/** In seconds. `greatest` ignores the null of no action. */
+const LONGEST_WAIT: Statement = {
+  name: 'actions_longest_wait',
+  text: `select greatest(0, extract(epoch from clock_timestamp() - min(requested_at)))::float8 as n
     from actions where status = 'pending_approval'`,
 };
 
@@ -88,7 +89,7 @@ export class ActionListRepository {
     return pageOf(rows, actionOf);
   }
 
-  /** Oldest first, those after the given id. */
+  /** Actions after the given id, oldest first. */
   async listAfter(id: string | null, limit: number): Promise<Action[]> {
     const rows = await this.statements.rows<ActionRow>(LIST_AFTER, [id ?? firstIdAt(0), limit]);
     return rows.map(actionOf);
@@ -98,40 +99,29 @@ export class ActionListRepository {
     const rows = await this.statements.rows<ActionRow>(FIND_ALL, [ids]);
     return rows.map(actionOf);
   }
-
-  async countWaitingForApproval(): Promise<number> {
-    const [row] = await this.statements.rows<{ n: number }>(COUNT_WAITING);
-    return row?.n ?? 0;
-  }
-
-  /** For how long the oldest has waited; 0 when none does. */
-  async oldestWaitingSeconds(): Promise<number> {
-    const [row] = await this.statements.rows<{ seconds: number }>(OLDEST_WAITING);
-    return row?.seconds ?? 0;
-  }
-
-  /** Adds at most `limit` deltas to the sums; answers how many those were. */
-  async fold(tx: Tx, limit: number): Promise<number> {
-    const [row] = await this.statements.rowsIn<{ n: number }>(tx, FOLD, [limit]);
-    return row?.n ?? 0;
-  }
 }
 
-/** Keeps the totals of the list of actions cheap, and tells the metrics how many wait for approval, and for how long. */
+/** Keeps the totals of lists cheap, and measures how many actions wait for approval, and how long. */
 @Injectable()
 export class ActionCounts extends SimpleCounts implements OnModuleInit {
   constructor(
-    private readonly actions: ActionListRepository,
+    private readonly statements: Statements,
     transactions: Transactions,
     @InjectMetric('approvals_pending') private readonly approvalsPending: Gauge,
     @InjectMetric('approvals_oldest_seconds') private readonly oldestApproval: Gauge,
     private readonly gauges: ScrapedGauges,
   ) {
-    super(actions, transactions, AdvisoryLock.ActionCounts, 'actions');
+    const fold = (tx: Tx, limit: number) => numberIn(statements.rowsIn(tx, FOLD, [limit]));
+    super({ fold }, transactions, AdvisoryLock.ActionCounts, 'actions');
   }
 
   onModuleInit(): void {
-    this.gauges.register(this.approvalsPending, () => this.actions.countWaitingForApproval());
-    this.gauges.register(this.oldestApproval, () => this.actions.oldestWaitingSeconds());
+    const read = (statement: Statement) => () => numberIn(this.statements.rows(statement));
+    this.gauges.register(this.approvalsPending, read(COUNT_WAITING));
+    this.gauges.register(this.oldestApproval, read(LONGEST_WAIT));
   }
+}
+
+async function numberIn(rows: Promise<{ readonly n: number }[]>): Promise<number> {
+  return (await rows)[0]!.n;
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConnectionLostError } from '../../src/platform/database/sqlstate.js';
-import { Batcher } from '../../src/platform/concurrency/batcher.js';
+import { ConnectionLostError } from '../database/sqlstate.js';
+import { Batcher } from './batcher.js';
 
-describe('the batcher', () => {
-  it('gives each write its own result, in order', async () => {
+describe('Batcher', () => {
+  it('returns the result of each write, in the order of the writes', async () => {
     const batches: number[][] = [];
     const batcher = new Batcher(async (rows: readonly number[]) => {
       batches.push([...rows]);
@@ -19,7 +19,7 @@ describe('the batcher', () => {
     expect(batches.length).toBeLessThanOrEqual(11);
   });
 
-  it('sends a lone write at once, and no more batches at a time than allowed', async () => {
+  it('sends a lone write immediately, and never exceeds the limit of concurrent batches', async () => {
     let underWay = 0;
     let most = 0;
     const batcher = new Batcher(
@@ -45,7 +45,7 @@ describe('the batcher', () => {
     expect(most).toBe(2);
   });
 
-  it('begins a second batch once as many rows wait as are under way, and none is left behind', async () => {
+  it('starts a second batch when as many rows wait as are in flight, and sends every row', async () => {
     const sizes: number[] = [];
     const answers: (() => void)[] = [];
     const batcher = new Batcher((rows: readonly number[]) => {
@@ -73,7 +73,7 @@ describe('the batcher', () => {
     expect(await Promise.all(written)).toEqual(written.map((_, index) => index));
   });
 
-  it('fails one bad row alone', async () => {
+  it('rejects only the bad row of a batch', async () => {
     const duplicate = Object.assign(new Error('duplicate key'), { code: '23505' });
     const batcher = new Batcher((rows: readonly number[]) =>
       rows.includes(13) ? Promise.reject(duplicate) : Promise.resolve(rows),
@@ -91,7 +91,7 @@ describe('the batcher', () => {
     Object.assign(new Error('admin shutdown'), { code: '57P01' }),
     new Error('Query read timeout'),
     Object.assign(new Error('full'), { code: '53100' }),
-  ])('never sends a batch again whose outcome is unknown: %s', async (error) => {
+  ])('does not repeat a batch whose outcome is unknown: %s', async (error) => {
     let sent = 0;
     const batcher = new Batcher((rows: readonly number[]) => {
       sent += rows.length;
@@ -104,7 +104,7 @@ describe('the batcher', () => {
     expect(sent).toBe(20);
   });
 
-  it('sends a batch again, row by row, that lost a race', async () => {
+  it('repeats a batch row by row after a deadlock', async () => {
     let calls = 0;
     const batcher = new Batcher((rows: readonly number[]) => {
       calls += 1;
@@ -116,7 +116,7 @@ describe('the batcher', () => {
     expect(calls).toBe(4);
   });
 
-  it('fails a batch that answers another number of results, and goes on', async () => {
+  it('rejects a batch with a wrong number of results, and continues with the next', async () => {
     const batcher = new Batcher((rows: readonly number[]) =>
       Promise.resolve(rows.length > 1 ? [] : rows),
     );
@@ -126,7 +126,7 @@ describe('the batcher', () => {
     await expect(none.submit(2)).rejects.toThrow('returned 0 results');
   });
 
-  it('survives a writer that throws before it promises anything', async () => {
+  it('rejects the writes if the writer throws synchronously', async () => {
     const batcher = new Batcher<number, number>(() => {
       throw new Error('at once');
     });

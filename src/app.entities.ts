@@ -1,0 +1,26 @@
+/*
+ * All entities, and nothing else. test/db/entities.spec.ts lists the tables without an entity, with reasons.
+ */
+export { ActionCountEntity, ActionEntity } from './actions/action.js';
+export * from './attention/attention-mark.entity.js';
+export * from './audit/audit.entity.js';
+export { ApiKeyEntity } from './auth/keys/api-key.entity.js';
+export { KnownNetworkEntity, SessionEntity } from './auth/sessions/session.entity.js';
+export { UserEntity } from './auth/users/user.entity.js';
+export * from './connectors/connector.entity.js';
+export { IncidentEntity } from './incidents/incident.js';
+export { IncidentCountEntity } from './incidents/incident-list.js';
+export { IncidentReportEntity } from './incidents/reports/incident-reports.js';
+export { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.js';
+export * from './kill-switch/kill-switch.entity.js';
+export * from './notifications/records/notification-channel.entity.js';
+export * from './notifications/records/notification-delivery.entity.js';
+export * from './platform/idempotency/idempotency-key.entity.js';
+export * from './platform/secrets/secret-key.entity.js';
+export * from './platform/work/work.entity.js';
+export * from './playbooks/records/playbook.entity.js';
+export * from './playbooks/runs/records/playbook-run.entity.js';
+export { IncidentIndicatorEntity } from './triage/records/incident-indicators.repository.js';
+export { TriageRunEntity } from './triage/records/triage-run.entity.js';
+export * from './webhooks/events/webhook-event.entity.js';
+export * from './webhooks/sources/webhook-source.entity.js';

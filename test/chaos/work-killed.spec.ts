@@ -74,11 +74,12 @@ describe('work whose process is killed', () => {
     await survivor.start();
     const admin = new Client(database.url);
     await admin.connect();
-    for (let round = 0; round < 5; round += 1) {
-      await add('cut', ...Array.from({ length: 20 }, (_, n) => 20 * round + n));
+    await add('cut', ...Array.from({ length: 100 }, (_, n) => n));
+    for (let round = 1; round <= 4; round += 1) {
+      await eventually(() => done.size >= 20 * round);
       await admin.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
-          where datname = current_database() and pid <> pg_backend_pid()`,
+          where datname = current_database() and application_name = 'incident-triage-service'`,
       );
     }
     await admin.end();

@@ -16,7 +16,7 @@ const floors = [
   ['platform/counting', 'platform/http', 'platform/work'],
   ['platform/idempotency', 'platform/limits', 'platform/logging', 'platform/openapi'],
   ['platform/docs', 'platform/metrics'],
-  ['audit'],
+  ['audit', 'targets'],
   ['auth'],
   ['incidents', 'kill-switch', 'connectors'],
   ['actions'],

@@ -1,5 +1,5 @@
 import * as entities from './app.entities.js';
-import { CONNECTOR_SECRETS } from './connectors/config/sealed-config.js';
+import { CONNECTOR_SECRETS } from './targets/target-secrets.js';
 import { FirstSchema1796000000000 } from './migrations/1796000000000-first-schema.js';
 import { CHANNEL_SECRETS } from './notifications/sealed-channels.js';
 import type { Schema } from './platform/database/data-source.js';

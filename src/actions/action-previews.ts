@@ -5,7 +5,7 @@ import { Transactions } from '../platform/database/transactions.js';
 import type { DomainEvent } from '../platform/work/domain-event.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
 import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
-import type { Connector } from '../connectors/connector.port.js';
+import type { Connector } from '../connectors/connector-type.js';
 import {
   type Action,
   actionIdOf,

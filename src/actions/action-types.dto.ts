@@ -1,7 +1,7 @@
 import { ACTION_TYPES, type ActionType, actionTypes } from '../action-catalogue/action-types.js';
 import { REQUIRED_LEVELS, type RequiredLevel } from './action.js';
 import {
-  FORMATS_IN_WORDS,
+  FORMATS,
   PARAMETER_FORMATS,
   type ParameterFormat,
   FORMAT_SCHEMAS,
@@ -38,7 +38,7 @@ class ActionParameterDto {
     optional: true,
     description: [
       'Format of the string:',
-      ...PARAMETER_FORMATS.map((format) => `- \`${format}\`: ${FORMATS_IN_WORDS[format]}`),
+      ...PARAMETER_FORMATS.map((format) => `- \`${format}\`: ${FORMATS[format].words}`),
     ].join('\n'),
   })
   readonly format?: ParameterFormat;

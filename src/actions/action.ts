@@ -75,7 +75,7 @@ export interface ActionPreview {
   readonly message: string;
 }
 
-/** Phase of a run. `claimed`: a call may be under way. `accepted`: the vendor accepted the action and works on it. */
+/** `claimed`: a call may be under way. `accepted`: the vendor works on the action. */
 export type Phase = 'claimed' | 'accepted';
 
 export type Parameters = Readonly<Record<string, unknown>>;

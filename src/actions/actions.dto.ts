@@ -369,16 +369,12 @@ class ActionChangeDto {
 
   static from(this: void, { change, item }: FeedEntry<Action>): ActionChangeDto {
     const action = item && presentSummary(item);
-    if (!change) {
-      const { id, updated_at } = action!;
-      return { event: LISTED, action_id: id, at: updated_at, action };
-    }
     return {
-      event: change.action,
-      change_id: change.id,
-      action_id: change.subjectId,
-      at: change.at,
-      by: change.actor,
+      event: change?.action ?? LISTED,
+      change_id: change?.id,
+      action_id: change?.subjectId ?? action!.id,
+      at: change?.at ?? action!.updated_at,
+      by: change?.actor,
       action,
     };
   }

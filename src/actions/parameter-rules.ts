@@ -2,7 +2,7 @@ import { type FieldError, MOST_ERRORS } from '../platform/errors/app-error.js';
 import { shownName } from '../platform/text.js';
 import {
   type ActionParameter,
-  FORMATS_IN_WORDS,
+  FORMATS,
   hasFormat,
   LARGEST_NUMBER,
   LONGEST_TEXT,
@@ -61,7 +61,7 @@ function valueErrors(
   }
   const { format } = parameter;
   if (format && !hasFormat(format, value)) {
-    return [error(name, `is_${format}`, `must be ${FORMATS_IN_WORDS[format]}`)];
+    return [error(name, `is_${format}`, `must be ${FORMATS[format].words}`)];
   }
   return [];
 }

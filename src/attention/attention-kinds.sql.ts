@@ -1,5 +1,5 @@
 import { REPEATABLE_TYPES } from '../action-catalogue/action-types.js';
-import { SECRETS_LOST } from '../connectors/config/sealed-config.js';
+import { SECRETS_LOST } from '../targets/target-secrets.js';
 import type { Role } from '../platform/access/roles.js';
 import { sortWords } from '../platform/paging/page.js';
 

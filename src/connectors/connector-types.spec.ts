@@ -4,10 +4,10 @@ import { Resolver, Targets } from '../platform/net/targets.js';
 import { JiraType } from './adapters/jira/jira.connector.js';
 import { SlackType } from './adapters/slack/slack.connector.js';
 import { VirusTotalType } from './adapters/virustotal/virustotal.connector.js';
-import { configProblems } from './config/config-check.js';
-import { type Config, splitConfig } from './config/config-schema.js';
-import type { ConnectorType } from './connector.port.js';
-import { originsOf, plainTextProblems } from './config/destinations.js';
+import { configProblems } from '../targets/target-check.js';
+import { type Config, splitConfig } from '../targets/target-config.js';
+import type { ConnectorType } from './connector-type.js';
+import { originsOf, plainTextProblems } from '../targets/target-check.js';
 
 const http = new OutboundHttp(
   new Targets(new Resolver(), { allowedPrivateTargets: [] } as unknown as Settings),

@@ -9,10 +9,10 @@ import { SandboxType } from './adapters/sandbox/sandbox.connector.js';
 import { SlackType } from './adapters/slack/slack.connector.js';
 import { SmtpType } from './adapters/smtp/smtp.connector.js';
 import { VirusTotalType } from './adapters/virustotal/virustotal.connector.js';
-import type { ConfigSchema } from './config/config-schema.js';
-import { TypesByName } from './config/destinations.js';
+import type { ConfigSchema } from '../targets/target-config.js';
+import { TypesByName } from '../targets/target-check.js';
 import type { ConnectorRecord } from './connector.js';
-import type { ConnectorType } from './connector.port.js';
+import type { ConnectorType } from './connector-type.js';
 
 /** Classes of all types, in the order in which the API lists them. */
 const CLASSES = [

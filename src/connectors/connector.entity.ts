@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { Config } from './config/config-schema.js';
+import type { Config } from '../targets/target-config.js';
 import { RowTimes } from '../platform/database/columns.js';
 import type { CheckedStatus } from './connector.js';
 

@@ -1,4 +1,4 @@
-import type { Config } from './config/config-schema.js';
+import type { Config } from '../targets/target-config.js';
 
 const CHECKED_STATUSES = ['healthy', 'degraded', 'unhealthy'] as const;
 export type CheckedStatus = (typeof CHECKED_STATUSES)[number];

@@ -13,7 +13,7 @@ import {
   ConnectorUpdateDto,
   CONNECTOR_REQUEST,
 } from './connectors.dto.js';
-import { ApiRequestByType } from './config/requests-by-type.js';
+import { ApiRequestByType } from '../targets/target-contract.js';
 import { ConnectorsService } from './connectors.service.js';
 
 @ApiTags('Connectors')

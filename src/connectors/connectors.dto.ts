@@ -13,7 +13,7 @@ import {
   WholeNumber,
 } from '../platform/validation/fields.js';
 import { NullIsAbsent } from '../platform/validation/json-shield.js';
-import type { Config } from './config/config-schema.js';
+import type { Config } from '../targets/target-config.js';
 import { CONNECTOR_SCHEMAS } from './connector-types.js';
 import {
   CONNECTOR_STATUSES,
@@ -23,7 +23,7 @@ import {
 } from './connector.js';
 import { CONNECTOR_SORTS, type ConnectorSort } from './connectors.repository.js';
 import { DEFAULT_PRIORITY } from './connectors.service.js';
-import type { RequestsByType } from './config/requests-by-type.js';
+import type { RequestsByType } from '../targets/target-contract.js';
 
 const Priority = (options: FieldOptions = {}) =>
   WholeNumber({

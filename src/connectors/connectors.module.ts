@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
-import { SealedConfig } from './config/sealed-config.js';
-import { ConfiguredConnectors } from './configured-connectors.js';
-import { ConnectorRegistry } from './connector.port.js';
+import { SealedConfig } from '../targets/target-secrets.js';
+import { ConnectorRegistry } from './connector-registry.js';
 import { CONNECTOR_TYPE_PROVIDERS } from './connector-types.js';
 import { ConnectorsController } from './connectors.controller.js';
 import { ConnectorsRepository } from './connectors.repository.js';
@@ -16,8 +15,7 @@ import { ConnectorHealthController } from './health/connector-health.controller.
     SealedConfig,
     ConnectorsRepository,
     ConnectorsService,
-    ConfiguredConnectors,
-    { provide: ConnectorRegistry, useExisting: ConfiguredConnectors },
+    ConnectorRegistry,
     ConnectorChecks,
     ConnectorSignals,
     DefaultSandbox,

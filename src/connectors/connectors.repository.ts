@@ -6,8 +6,8 @@ import { DataSource, IsNull } from 'typeorm';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import type { Config } from './config/config-schema.js';
-import { SECRETS_LOST } from './config/sealed-config.js';
+import type { Config } from '../targets/target-config.js';
+import { SECRETS_LOST } from '../targets/target-secrets.js';
 import type { CheckResult, SealedConnector } from './connector.js';
 import { ConnectorEntity } from './connector.entity.js';
 

@@ -11,7 +11,6 @@ import {
   type ComponentName,
   HealthComponents,
 } from '../platform/health-components.js';
-import { within } from '../platform/concurrency/within.js';
 import { Draining } from '../platform/http/draining.js';
 import { version } from '../platform/config/process.js';
 import type {
@@ -93,12 +92,16 @@ export class HealthService {
   private look(name: ComponentName): Promise<ComponentHealth> {
     const latest = this.looks.get(name);
     if (latest && performance.now() < latest.until) return latest.found;
-    const check = this.components.check(name);
-    const found = within(CHECK_TIMEOUT_MS, check, () => FAILED).catch(() => FAILED);
-    const look = { found, until: Infinity };
+    const look = { found: this.attempt(name), until: Infinity };
     this.looks.set(name, look);
-    void found.finally(() => (look.until = performance.now() + CHECK_CACHE_MS));
-    return found;
+    void look.found.finally(() => (look.until = performance.now() + CHECK_CACHE_MS));
+    return look.found;
+  }
+
+  private async attempt(name: ComponentName): Promise<ComponentHealth> {
+    const check = async () => ({ component: await this.components.check(name) });
+    const result = await this.indicators.check(name).attempt(check).withTimeout(CHECK_TIMEOUT_MS);
+    return (result[name]['component'] as ComponentHealth | undefined) ?? FAILED;
   }
 }
 

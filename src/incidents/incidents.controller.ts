@@ -71,9 +71,8 @@ export class IncidentsController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<CreatedIncidentDto> {
-    const wanted = IncidentInputDto.toWanted(body);
     const remember = idempotency.remember(present(CreatedIncidentDto));
-    return present(CreatedIncidentDto)(await this.incidents.create(caller, wanted, remember));
+    return present(CreatedIncidentDto)(await this.incidents.create(caller, body, remember));
   }
 
   @Get()
@@ -171,15 +170,9 @@ export class IncidentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const change = IncidentUpdateDto.toChange(body);
-    const { incident, ...settled } = await this.incidents.update(
-      caller,
-      id,
-      change,
-      condition,
-      body.pending,
-    );
+    const incident = await this.incidents.update(caller, id, change, condition, body.pending);
     setEtag(reply, incident.version);
-    return incidentEnvelope(incident, settled);
+    return incidentEnvelope(incident);
   }
 
   @Delete(':id')

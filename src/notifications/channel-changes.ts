@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Config, isObject } from '../connectors/config/config-schema.js';
+import { type Config, isObject } from '../targets/target-config.js';
 import type { Severity } from '../incidents/incident.js';
 import { Clock } from '../platform/clock.js';
 import { ValidationError } from '../platform/errors/app-error.js';

@@ -1,11 +1,11 @@
-import type { ConfigSchema } from '../connectors/config/config-schema.js';
+import type { ConfigSchema } from '../targets/target-config.js';
 import { givenSchema } from './channels/channel.port.js';
 import { EMAIL_CHANNEL_SCHEMA } from './channels/email/email.channel.js';
 import { PAGERDUTY_CHANNEL_SCHEMA } from './channels/pagerduty/pagerduty.channel.js';
 import { SLACK_CHANNEL_SCHEMA } from './channels/slack/slack.channel.js';
 import { TEAMS_CHANNEL_SCHEMA } from './channels/teams/teams.channel.js';
 import { ROTATED_SECRET, WEBHOOK_SCHEMA } from './channels/webhook/webhook.channel.js';
-import type { RequestsByType } from '../connectors/config/requests-by-type.js';
+import type { RequestsByType } from '../targets/target-contract.js';
 import { NotificationChannelInputDto } from './notification-channels.dto.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Config } from '../connectors/config/config-schema.js';
+import type { Config } from '../targets/target-config.js';
 import type { Severity } from '../incidents/incident.js';
 import type { NotifiedEvent } from './notification.js';
 

@@ -13,7 +13,7 @@ import {
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
-import { ApiRequestByType } from '../connectors/config/requests-by-type.js';
+import { ApiRequestByType } from '../targets/target-contract.js';
 import { Requires } from '../platform/access/access.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';

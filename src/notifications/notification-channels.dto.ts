@@ -1,4 +1,4 @@
-import type { Config, ConfigSchema } from '../connectors/config/config-schema.js';
+import type { Config, ConfigSchema } from '../targets/target-config.js';
 import { SEVERITIES, type Severity } from '../incidents/incident.js';
 import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import {

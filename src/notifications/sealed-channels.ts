@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Config } from '../connectors/config/config-schema.js';
-import { SealedConfig, sealedSecretsOf } from '../connectors/config/sealed-config.js';
+import type { Config } from '../targets/target-config.js';
+import { SealedConfig, sealedSecretsOf } from '../targets/target-secrets.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 import {
   UnknownSecretKeyError,

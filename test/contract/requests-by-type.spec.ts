@@ -1,12 +1,9 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import fc from 'fast-check';
 import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
-import { configProblems } from '../../src/connectors/config/config-check.js';
-import type { ConfigSchema, ValueSchema } from '../../src/connectors/config/config-schema.js';
-import {
-  type RequestsByType,
-  schemasByType,
-} from '../../src/connectors/config/requests-by-type.js';
+import { configProblems } from '../../src/targets/target-check.js';
+import type { ConfigSchema, ValueSchema } from '../../src/targets/target-config.js';
+import { type RequestsByType, schemasByType } from '../../src/targets/target-contract.js';
 import { CONNECTOR_REQUEST } from '../../src/connectors/connectors.dto.js';
 import { SEVERITIES } from '../../src/incidents/incident.js';
 import { CHANNEL_REQUEST } from '../../src/notifications/channel-request.openapi.js';

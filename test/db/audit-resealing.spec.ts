@@ -30,7 +30,7 @@ describe('resealing the audit trail', () => {
       ...entry,
       subject: { type: 'incident', id: `i-${n}` },
     }));
-    await harness.transactions.run((tx) => replica.log.recordAll(tx, entries));
+    await harness.transactions.run((tx) => replica.log.record(tx, ...entries));
   };
   const reseal = (replica: Replica) =>
     new AuditResealing(harness.database.dataSource, replica.keys).run();

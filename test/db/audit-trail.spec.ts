@@ -42,11 +42,9 @@ describe('the audit trail', () => {
 
     it('is written with others in one statement, and without records there is no statement', async () => {
       await harness.transactions.run(async (tx) => {
-        await replica.log.recordAll(tx, []);
-        await replica.log.recordAll(
-          tx,
-          ['many-1', 'many-2'].map((actor) => someEntry({ actor })),
-        );
+        await replica.log.record(tx);
+        const entries = ['many-1', 'many-2'].map((actor) => someEntry({ actor }));
+        await replica.log.record(tx, ...entries);
       });
       expect(await actors()).toEqual(expect.arrayContaining(['many-1', 'many-2']));
     });
@@ -80,7 +78,7 @@ describe('the audit trail', () => {
       });
       await harness.transactions.run(async (tx) => {
         await replica.log.record(tx, entry);
-        await replica.log.recordAll(tx, [entry, entry]);
+        await replica.log.record(tx, entry, entry);
       });
       expect(
         (await actors()).filter((actor) => actor === 'a\ufffdb\ufffdc"\\\'\u2028😀'),

@@ -1,7 +1,4 @@
-import type { DataSource } from 'typeorm';
-import { schema } from '../../src/app.schema.js';
-import { createDataSource } from '../../src/platform/database/data-source.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 /** Tables without an entity, and why. */
 const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
@@ -15,34 +12,23 @@ const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
 };
 
 describe('entities', () => {
-  let database: TestDatabase;
-  let dataSource: DataSource;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    dataSource = await createDataSource(schema, { connectionString: database.url }).initialize();
-  });
-
-  afterAll(async () => {
-    await dataSource.destroy();
-    await database.drop();
-  });
-
+  const database = useTestDatabase();
   const names = async (text: string): Promise<string[]> =>
-    (await dataSource.query<{ name: string }[]>(text)).map(({ name }) => name).sort();
+    (await database.dataSource.query<{ name: string }[]>(text)).map(({ name }) => name).sort();
 
   it('describe exactly the schema that the migrations make', async () => {
-    const { upQueries } = await dataSource.driver.createSchemaBuilder().log();
+    const { upQueries } = await database.dataSource.driver.createSchemaBuilder().log();
     expect(upQueries).toEqual([]);
   });
 
   // TypeORM compares some of them by what they do, and those that it cannot describe not at all.
   it('call every index and constraint by its name', async () => {
-    const described = dataSource.entityMetadatas.flatMap((table) => [
+    const { entityMetadatas } = database.dataSource;
+    const described = entityMetadatas.flatMap((table) => [
       ...[table.indices, table.uniques, table.checks, table.foreignKeys].flat(),
       { name: table.primaryColumns[0]?.primaryKeyConstraintName },
     ]);
-    const tables = dataSource.entityMetadatas.map(({ tableName }) => `'${tableName}'`).join();
+    const tables = entityMetadatas.map(({ tableName }) => `'${tableName}'`).join();
     const made = await names(`
       select indexrelid::regclass::text as name from pg_index
         where indrelid::regclass::text in (${tables})
@@ -55,7 +41,7 @@ describe('entities', () => {
     const made = await names(`
       select relname as name from pg_class
         where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm')`);
-    const described = dataSource.entityMetadatas.map(({ tableName }) => tableName);
+    const described = database.dataSource.entityMetadatas.map(({ tableName }) => tableName);
     expect(made).toEqual([...described, ...Object.keys(WITHOUT_ENTITY)].sort());
   });
 });

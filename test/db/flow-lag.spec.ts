@@ -19,7 +19,7 @@ describe('the lag of the flow', () => {
     registers: [new Registry()],
   });
 
-  // What was read for a scrape is shown for a while.
+  // A gauge caches its value, so each test has new gauges.
   beforeEach(() => {
     components = new HealthComponents();
     components.register('jobs', async () => ({ status: 'healthy' }));
@@ -33,7 +33,7 @@ describe('the lag of the flow', () => {
       (await gauge.get()).values.map(({ labels, value }) => [labels.stage, value]),
     );
 
-  it('is nothing where nothing waits', async () => {
+  it('is 0 for queues in which nothing waits', async () => {
     expect(await lags()).toEqual({
       receipts: 0,
       events: 0,

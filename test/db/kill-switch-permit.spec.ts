@@ -5,7 +5,7 @@ import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.reposito
 import { KillSwitch, PERMIT_MS, type Permit } from '../../src/kill-switch/kill-switch.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
-/** In this database alone: other suites use the same server. */
+/** Counts only this database, because other suites use the same server. */
 const READING = `
   select count(*)::integer as n from pg_locks
    where not granted and database = (select oid from pg_database where datname = current_database())`;

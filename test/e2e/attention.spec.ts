@@ -191,7 +191,7 @@ describe('what needs attention', () => {
     expect((await done('webhook_source_silent.hourly')).status).toBe(403);
     expect((await done('webhook_source_silent.hourly', 'admin')).status).toBe(200);
     expect(await items('webhook_source_silent')).toEqual([]);
-    // It comes back, and falls silent again.
+    // The source sends again, and then stops again.
     await receipts('hourly', '1 hour', '10 hours 30 minutes');
     expect(await items('webhook_source_silent')).toHaveLength(1);
   });
@@ -300,7 +300,7 @@ describe('what needs attention', () => {
   });
 });
 
-it('names to administrators what lost its secrets with a key, until it has new ones or is deleted', async () => {
+it('lists sources, connectors and channels with lost secrets for administrators, until they have new secrets or are deleted', async () => {
   const app = await startTestApp();
   try {
     const [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
@@ -326,7 +326,7 @@ it('names to administrators what lost its secrets with a key, until it has new o
       name: 'pager',
       type: 'webhook',
       config: { url },
-      // An attempt under way would end with another error.
+      // A running attempt would end with another error.
       enabled: false,
     });
     expect(await lost()).toEqual([]);

@@ -82,7 +82,7 @@ describe('feeds of changes', () => {
   });
 
   describe('ends a waiting request with 401', () => {
-    /** Waits until the feeds were read so often from now on. */
+    /** Waits until the feeds are read this many times. */
     const looked = async (times: number): Promise<void> => {
       const reads = jest.spyOn(app.nest.get(RecordedChanges), 'read');
       await eventually(
@@ -133,7 +133,7 @@ describe('feeds of changes', () => {
     expect(new Set(reader.changes.map(({ change_id }) => change_id)).size).toBe(3);
   });
 
-  it('tells of a deletion without the incident', async () => {
+  it('reports a deletion without the incident', async () => {
     const id = await create();
     const reader = await follow();
     await (await as(app, 'admin')).delete(`/api/incidents/${id}`);
@@ -287,7 +287,7 @@ describe('the state of the audit trail', () => {
   let app: TestApp;
   let admin: ApiClient;
 
-  // Its own app: the feeds have put an entry into the trail that nobody signed.
+  // A separate app, because a test of the feeds inserts an unsigned entry into the trail.
   beforeAll(async () => {
     app = await startTestApp();
     admin = await as(app, 'admin');
@@ -303,7 +303,7 @@ describe('the state of the audit trail', () => {
 
   const until = (holds: () => Promise<boolean>) => eventually(holds, (is) => is);
 
-  /** Everything that was recorded is sealed, and the service has seen it. */
+  /** Waits until all entries are sealed and the service knows the last seal. */
   async function sealed(owner: Client): Promise<void> {
     await until(async () => {
       const { rows } = await owner.query<{ rows: string }>(
@@ -330,7 +330,7 @@ describe('the state of the audit trail', () => {
     const before = await change('mallory');
     const { data } = (await admin.get('/api/audit/verify')).body;
     expect(data).toMatchObject({ valid: false, first_invalid_id: expect.any(String) });
-    // As a second replica, and as the same one after a restart.
+    // Stands for a second replica and for a restart.
     const replica = await startTestApp({ database: app.database });
     try {
       const elsewhere = await as(replica, 'admin');

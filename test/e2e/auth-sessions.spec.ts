@@ -1,12 +1,20 @@
 import { DataSource } from 'typeorm';
 import { SessionsRepository } from '../../src/auth/sessions/sessions.repository.js';
-import type { ApiClient } from '../support/api-client.js';
 import { whileHeld } from '../support/actions/held-change.js';
+import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, inSession, logIn, makeUser, type TestUser } from '../support/principals.js';
-import { skipTime } from '../support/skip-time.js';
 import type { TestApp } from '../support/test-app.js';
 import { useReplicas } from '../support/use-started.js';
+
+const now = performance.now.bind(performance);
+let skippedMs = 0;
+
+/** Moves the monotonic clock of this process forward, so that what the service keeps for a time is outdated. */
+function skipTime(ms: number): void {
+  skippedMs += ms;
+  performance.now = () => now() + skippedMs;
+}
 
 /** Promised maximum until an end takes effect on every replica. */
 const PROMISED_MS = 1_000;

@@ -2,7 +2,6 @@ import { ClockWatch } from '../../src/health/health-checks.js';
 import { timeOfId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';
-import { setMachineClock } from '../support/machine-clock.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { registerSource, signed } from '../support/webhook-sender.js';
@@ -25,7 +24,7 @@ describe('the clock of a machine', () => {
     await app.close();
   });
 
-  /** Once both show this offset, as each remembers what it found for a moment. */
+  /** Waits until health and metrics show this offset, because both cache their values. */
   async function shown(seconds: number) {
     const viewer = await as(app, 'viewer');
     return await eventually(
@@ -76,9 +75,8 @@ describe('the clock of a machine', () => {
 });
 
 describe('the clock of a machine that is an hour wrong', () => {
-  const HOUR = 3_600_000;
   const MINUTE = 60_000;
-  /** Times in the future. */
+  /** Columns with times in the future. */
   const DEADLINES = new Set([
     'actions.expires_at',
     'actions.lease_until',
@@ -97,14 +95,14 @@ describe('the clock of a machine that is an hour wrong', () => {
 
   afterEach(async () => {
     setMachineClock(0);
-    // There is one time for the process: the next test begins with a clock that is right.
+    // The process has one clock, so the next test must begin with the right time.
     await look();
     await world.close();
   });
 
   const look = () => world.app.nest.get(ClockWatch).look();
 
-  /** The columns whose newest time is further than a minute from the clock of the database, with how far in ms. */
+  /** Columns whose newest time differs by more than a minute from the database clock, with the difference in ms. */
   async function wrongColumns(): Promise<Record<string, number>> {
     const columns = await world.database.query<{ table: string; column: string }[]>(
       `select table_name as table, column_name as column from information_schema.columns
@@ -163,3 +161,21 @@ describe('the clock of a machine that is an hour wrong', () => {
     expect(await wrongColumns()).toEqual({});
   });
 });
+
+const Real = globalThis.Date;
+
+/** Sets the clock of this machine, as far as the service can see it: the database keeps its own. Undone by 0. */
+function setMachineClock(aheadMs: number): void {
+  globalThis.Date = aheadMs === 0 ? Real : dateAhead(aheadMs);
+}
+
+function dateAhead(ms: number): DateConstructor {
+  return new Proxy(Real, {
+    construct: (target, given: [], asked) =>
+      Reflect.construct(target, given.length === 0 ? [Real.now() + ms] : given, asked) as Date,
+    get: (target, name) => {
+      if (name === 'now') return () => Real.now() + ms;
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+}

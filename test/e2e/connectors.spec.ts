@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { HttpType } from '../../src/connectors/adapters/http/http.connector.js';
-import { ConnectorRegistry } from '../../src/connectors/connector.port.js';
+import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
 import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
 import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
 import { Clock } from '../../src/platform/clock.js';
@@ -27,11 +27,10 @@ const TOKEN = 'token-that-nobody-sees';
 
 let admin: ApiClient;
 let viewer: ApiClient;
-let vendor: FakeVendor;
+const vendor = useStarted(() => FakeVendor.start());
 let names = 0;
 
 beforeAll(async () => {
-  vendor = await FakeVendor.start();
   [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
 });
 afterEach(async () => {
@@ -39,7 +38,6 @@ afterEach(async () => {
   const { body } = await admin.get('/api/connectors?per_page=100');
   for (const { id } of body.data) await admin.delete(`/api/connectors/${id}`);
 });
-afterAll(() => vendor?.stop());
 
 describe('/api/connectors', () => {
   const http = (more: object = {}, config: object = {}) => ({
@@ -355,7 +353,7 @@ describe('/api/connectors', () => {
 });
 
 describe('The secrets of a connector', () => {
-  let elsewhere: FakeVendor;
+  const elsewhere = useStarted(() => FakeVendor.start());
 
   const config = (more: object = {}) => ({
     base_url: vendor.url,
@@ -376,11 +374,6 @@ describe('The secrets of a connector', () => {
   const test = (id: string) => admin.post(`/api/connectors/${id}/test`);
   const audit = async () =>
     (await admin.get('/api/audit?action=connector.updated&per_page=1')).body.data[0];
-
-  beforeAll(async () => {
-    elsewhere = await FakeVendor.start();
-  });
-  afterAll(() => elsewhere?.stop());
 
   it('must be given again if the address changes, and the audit trail names both addresses', async () => {
     const id = await created();

@@ -68,7 +68,7 @@ describe('health', () => {
         isAsked = true;
         return new Promise(() => undefined);
       });
-      // An answer is shared for a moment by those who ask.
+      // Health results are cached briefly.
       const brief = await eventually(
         () => app.get('/health'),
         () => isAsked,
@@ -146,7 +146,7 @@ describe('health of a database that answers reads and refuses writes', () => {
     for (const statement of change) await admin.query(statement);
     try {
       const expected = { ready: [503, cause], health: [503, 'unhealthy'], live: 200 };
-      // An answer is shared for a moment by those who ask.
+      // Health results are cached briefly.
       const seen = await eventually(look, (now) => isDeepStrictEqual(now, expected));
       expect(seen).toEqual(expected);
       const { body } = await app.get('/health/detailed', METRICS_KEY);

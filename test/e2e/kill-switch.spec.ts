@@ -105,7 +105,7 @@ describe('/api/kill-switch', () => {
 
   it('is shown as degraded in health and metrics, while the service stays ready', async () => {
     await activate();
-    // Looks of a moment ago are shared.
+    // Health results are cached briefly.
     await eventually(health, ({ active }) => active === true);
     expect(await health()).toMatchObject({ status: 'degraded', active: true });
     expect((await app.get('/ready')).status).toBe(200);
@@ -132,7 +132,7 @@ describe('/api/kill-switch', () => {
   it('is turned on while claims hold every shared connection', async () => {
     const transactions = app.nest.get(Transactions);
     const killSwitch = app.nest.get(KillSwitch);
-    // The keys have been used before, as those of people who work with the service all the time.
+    // In practice, the keys have been used before.
     await deactivate();
     await analyst.get('/api/kill-switch');
     let [holding, isOver] = [0, false];

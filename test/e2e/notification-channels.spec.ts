@@ -19,7 +19,7 @@ const OTHER_SECRET = `whsec_${Buffer.alloc(32, 'another secret').toString('base6
 
 describe(PATH, () => {
   let admin: ApiClient;
-  let receiver: WebhookReceiver;
+  const receiver = useStarted(() => WebhookReceiver.start());
   let names = 0;
 
   const webhook = (more: object = {}, config: object = {}) => ({
@@ -37,7 +37,6 @@ describe(PATH, () => {
     answer.body.error?.details?.errors;
 
   beforeAll(async () => {
-    receiver = await WebhookReceiver.start();
     admin = await as(app, 'admin');
   });
 
@@ -45,10 +44,6 @@ describe(PATH, () => {
     receiver.vendor.forget();
     const { body } = await admin.get(`${PATH}?per_page=100`);
     for (const { id } of body.data) await admin.delete(`${PATH}/${id}`);
-  });
-
-  afterAll(async () => {
-    await receiver.stop();
   });
 
   it('creates, shows, lists, changes and deletes a channel', async () => {
@@ -290,24 +285,18 @@ describe(PATH, () => {
 
 describe('A channel that subscribes to webhook_event.failed', () => {
   let admin: ApiClient;
-  let receiver: WebhookReceiver;
+  const receiver = useStarted(() => WebhookReceiver.start());
 
   beforeAll(async () => {
-    receiver = await WebhookReceiver.start();
     admin = await as(app, 'admin');
     for (const source of ['siem', 'edr']) await registerSource(admin, { source });
     const events = ['webhook_event.failed'];
     const body = { name: 'hook', type: 'webhook', events, config: { url: receiver.url } };
     await admin.post(PATH, body);
   });
-  afterAll(async () => {
-    await receiver?.vendor.stop();
-  });
-
   it('receives the first failure of each source, and the next failure after a quiet period', async () => {
-    const sql = (text: string) => app.sql(text);
     const endQuietPeriod = () =>
-      sql(`update webhook_events set processed_at = processed_at - interval '16 minutes'`);
+      app.sql(`update webhook_events set processed_at = processed_at - interval '16 minutes'`);
     const siem = new WebhookSender(app.client, 'siem');
     const { body } = await siem.send({ n: 1 });
     await siem.send({ n: 2 });
@@ -328,7 +317,7 @@ describe('A channel that subscribes to webhook_event.failed', () => {
       { data: { webhook_event: { source: 'edr' } } },
     ]);
     // Ids have the time of the receipt. After a backlog each event fails long after its receipt.
-    await sql(`update webhook_events set id = overlay(id::text placing '00' from 1)::uuid`);
+    await app.sql(`update webhook_events set id = overlay(id::text placing '00' from 1)::uuid`);
     await siem.send({ n: 4 });
     await endQuietPeriod();
     await siem.send({ n: 1 });

@@ -83,7 +83,7 @@ describe('cancelling a playbook run', () => {
       step('look', 'lookup_ip'),
       step('block', 'block_ip', { approval_level: 'manager' }),
     ]);
-    const { run_id, status } = (await world.run(playbook)).body.data as ShownRun;
+    const { run_id, status } = await world.ran(playbook);
     expect(status).toBe('running');
     expect((await world.cancel(playbook, run_id, world.clients.analyst)).status).toBe(200);
     end.resolve();
@@ -100,8 +100,7 @@ describe('cancelling a playbook run', () => {
       auto_run: true,
       triggers: { incident_types: ['malware'] },
     });
-    const path = `/api/incidents/${await world.incident({ incident_type: 'malware' })}`;
-    await world.clients.analyst.put(path, { verdict: { classification: 'malicious' } });
+    await world.triaged({ incident_type: 'malware' });
     const run = await world.startedRun(playbook);
     const { steps } = await world.until(playbook, run.run_id, ({ steps: [look] }) => {
       return look!.status === 'running';

@@ -4,38 +4,33 @@ import { FakeMessagesApi } from '../support/fake-messages-api.js';
 import { FakeVendor } from '../support/fake-vendor.js';
 import { as } from '../support/principals.js';
 import type { SeenSpan } from '../support/traces/otlp-collector.js';
-import { startTracedApp, type TracedApp } from '../support/traces/traced-app.js';
+import { startTracedApp } from '../support/traces/traced-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
 const SECRET_PATH = 'path-that-is-a-secret';
 
 describe('traces of what goes on beside requests', () => {
-  let traced: TracedApp;
-  let model: FakeMessagesApi;
-  let receiver: FakeVendor;
-  let admin: ApiClient;
-
-  beforeAll(async () => {
-    model = await FakeMessagesApi.start();
-    receiver = await FakeVendor.start();
-    traced = await startTracedApp({
+  const model = useStarted(() => FakeMessagesApi.start());
+  const traced = useStarted(() =>
+    startTracedApp({
       ANTHROPIC_API_KEY: model.key,
       ANTHROPIC_BASE_URL: model.url,
       // Every receipt is only queued.
       WEBHOOK_SYNC_LIMIT: '0',
-    });
+    }),
+  );
+  const receiver = useStarted(() => FakeVendor.start());
+  let admin: ApiClient;
+
+  beforeAll(async () => {
     admin = await as(traced.app, 'admin');
     await registerSource(admin);
     // With a latency its actions are called like those of a vendor, instead of ending with their creation.
     const sandbox = { name: 'sandbox', type: 'sandbox', config: { latency_ms: 1 } };
     await admin.post('/api/connectors', sandbox);
-  });
-  afterAll(async () => {
-    await traced?.close();
-    await receiver?.stop();
-    await model?.stop();
   });
 
   async function incident(): Promise<string> {

@@ -309,10 +309,9 @@ describe('the triage of an incident', () => {
 describe('the tools of a triage run', () => {
   const IP = '203.0.113.9';
   const never = new AbortController().signal;
-  let vendor: FakeVendor;
+  const vendor = useStarted(() => FakeVendor.start());
 
   beforeAll(async () => {
-    vendor = await FakeVendor.start();
     const answer = await world.clients.admin.post('/api/connectors', {
       name: 'intelligence',
       type: 'http',
@@ -324,9 +323,6 @@ describe('the tools of a triage run', () => {
     if (answer.status !== 201) throw new Error(answer.text);
   });
   afterEach(() => vendor.forget());
-  afterAll(async () => {
-    await vendor?.stop();
-  });
 
   const lookups = () => vendor.requests.filter(({ path }) => path === '/lookup');
 

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DataSource } from 'typeorm';
 import { Clock } from '../../src/platform/clock.js';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
-import type { ApiClient } from '../support/api-client.js';
+import { type ApiClient, problemsOf } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -41,12 +41,6 @@ describe('/api/webhooks', () => {
   const audited = async (source: string) => {
     return (await admin.get(`/api/audit?subject=webhook_source:${source}`)).body.data;
   };
-  const problemsOf = (answer: { status: number; body: ReturnType<typeof JSON.parse> }) => [
-    answer.status,
-    ...(answer.body.error?.details?.errors ?? []).map(
-      (one: { field: string; code: string }) => `${one.field}: ${one.code}`,
-    ),
-  ];
 
   beforeAll(async () => {
     admin = await as(app, 'admin');

@@ -2,13 +2,7 @@ import { connect } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { createKey } from '../../src/auth/keys/key-format.js';
 import type { ApiClient } from '../support/api-client.js';
-import {
-  EVENT_SHAPES,
-  JUDGED_SHAPES,
-  LINE_SHAPES,
-  PLACES,
-  SHAPES,
-} from '../support/costly-bodies.js';
+import { EVENT_SHAPES, LINE_SHAPES, PLACES, SHAPES } from '../support/costly-bodies.js';
 import { FakeVendor } from '../support/fake-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
@@ -120,22 +114,19 @@ describe('Costly bodies', () => {
     expect(wrong).toEqual([]);
   });
 
-  it.each(Object.keys({ ...EVENT_SHAPES, ...JUDGED_SHAPES }))(
-    'of the shape "%s" are received and triaged',
-    async (name) => {
-      const event = { ...EVENT_SHAPES, ...JUDGED_SHAPES }[name]!(LIMIT - ROOM_AROUND);
-      const body = event.replace('"alert_id":"costly"', `"alert_id":"${name}"`);
-      const headers = { 'content-type': 'application/json', 'x-webhook-token': SECRET };
-      const received = await admin.post(`/api/webhooks/${TRIAGED}`, body, headers);
-      expect(received.status).toBe(200);
-      const runs = `/api/incidents/${received.body.incident_id}/triage`;
-      await eventually(
-        async () => (await admin.get(runs)).body.data,
-        (all: { status: string }[]) =>
-          all.length > 0 && all.every(({ status }) => status === 'completed'),
-      );
-    },
-  );
+  it.each(Object.keys(EVENT_SHAPES))('of the shape "%s" are received and triaged', async (name) => {
+    const event = EVENT_SHAPES[name]!(LIMIT - ROOM_AROUND);
+    const body = event.replace('"alert_id":"costly"', `"alert_id":"${name}"`);
+    const headers = { 'content-type': 'application/json', 'x-webhook-token': SECRET };
+    const received = await admin.post(`/api/webhooks/${TRIAGED}`, body, headers);
+    expect(received.status).toBe(200);
+    const runs = `/api/incidents/${received.body.incident_id}/triage`;
+    await eventually(
+      async () => (await admin.get(runs)).body.data,
+      (all: { status: string }[]) =>
+        all.length > 0 && all.every(({ status }) => status === 'completed'),
+    );
+  });
 
   it.each(Object.keys(LINE_SHAPES))('are settled: %s', async (name) => {
     const mapping = {

@@ -12,15 +12,23 @@ import { eventually } from '../support/jobs/eventually.js';
 import { eventSchemaErrors } from '../support/notifications/event-contract.js';
 import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const PATH = '/api/notification-channels';
 
 describe('deliveries of notifications', () => {
-  let app: TestApp;
+  const receiver = useStarted(() => WebhookReceiver.start());
+  const other = useStarted(() => WebhookReceiver.start());
+  const app = useStarted(() =>
+    startTestApp({
+      settings: {
+        ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
+        PUBLIC_URL: 'https://triage.example.com/',
+      },
+    }),
+  );
   let admin: ApiClient;
-  let receiver: WebhookReceiver;
-  let other: WebhookReceiver;
   let names = 0;
 
   const channel = async (more: object = {}, url = receiver.url) => {
@@ -62,13 +70,6 @@ describe('deliveries of notifications', () => {
     );
 
   beforeAll(async () => {
-    [receiver, other] = await Promise.all([WebhookReceiver.start(), WebhookReceiver.start()]);
-    app = await startTestApp({
-      settings: {
-        ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
-        PUBLIC_URL: 'https://triage.example.com/',
-      },
-    });
     admin = await as(app, 'admin');
   });
 
@@ -76,11 +77,6 @@ describe('deliveries of notifications', () => {
     const { body } = await admin.get(`${PATH}?per_page=100`);
     for (const { id } of body.data) await admin.delete(`${PATH}/${id}`);
     for (const one of [receiver, other]) one.vendor.forget();
-  });
-
-  afterAll(async () => {
-    await app.close();
-    await Promise.all([receiver.stop(), other.stop()]);
   });
 
   it('tell of an incident from its beginning to its end, in order, as the contract has it', async () => {

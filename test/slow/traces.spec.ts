@@ -20,12 +20,11 @@ function callersTrace(): { traceId: string; headers: { traceparent: string } } {
 
 describe('traces', () => {
   const traced = useStarted(() => startTracedApp({ DATABASE_POOL_SIZE: '2' }));
-  let vendor: FakeVendor;
+  const vendor = useStarted(() => FakeVendor.start());
   let admin: ApiClient;
   let key: string;
 
   beforeAll(async () => {
-    vendor = await FakeVendor.start();
     ({ client: admin, key } = await makeKey(traced.app, 'admin'));
     const config = {
       base_url: vendor.url,
@@ -40,9 +39,6 @@ describe('traces', () => {
     expect(status).toBe(201);
   });
   afterEach(() => vendor.forget());
-  afterAll(async () => {
-    await vendor?.stop();
-  });
 
   const requestOf = (traceId: string): Promise<SeenSpan> =>
     traced.collector.spanWith((span) => span.traceId === traceId && span.kind === 'server');

@@ -15,7 +15,7 @@ import { followDatabaseTime } from '../../src/platform/database/open-database.js
 import { ApiClient } from './api-client.js';
 import { ContractCheck } from './contract-check.js';
 import { readContract } from './contract-check-document.js';
-import { checkAnswersOf } from './contract-check-server.js';
+import { checkAnswersOf } from './contract-check-violations.js';
 import { createTestDatabase } from './test-database.js';
 
 export interface TestAppOptions {

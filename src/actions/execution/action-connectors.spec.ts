@@ -1,5 +1,5 @@
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import type { ConnectorRegistry } from '../../connectors/connector.port.js';
+import type { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { ActionsRepository } from '../actions.repository.js';
 import {
   ActionConnectors,

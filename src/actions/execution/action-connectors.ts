@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import { ConnectorRegistry, type Connector } from '../../connectors/connector.port.js';
+import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import type { Connector } from '../../connectors/connector-type.js';
 import type { Action } from '../action.js';
 import { ActionsRepository } from '../actions.repository.js';
 import { type Release, Semaphore } from '../../platform/concurrency/semaphore.js';

@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
 import { traced } from '../../platform/tracing/tracing.js';
-import type { Connector } from '../../connectors/connector.port.js';
+import type { Connector } from '../../connectors/connector-type.js';
 import { isKillSwitchActive, KillSwitch, PermitGate } from '../../kill-switch/kill-switch.js';
 import { type Action, hasEnded, shownActionId } from '../action.js';
 import { RequiredLevels } from '../required-levels.js';

@@ -14,7 +14,8 @@ import { ClaimRepository, type Except, type BusyConnectors } from './claim.repos
 import { Claims } from './claims.js';
 import { Settings } from '../../platform/config/settings.js';
 import { Semaphore } from '../../platform/concurrency/semaphore.js';
-import { ConnectorRegistry, type Connector } from '../../connectors/connector.port.js';
+import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import type { Connector } from '../../connectors/connector-type.js';
 import { ClaimLostError } from './lease-keeper.js';
 import { type RecoveryStep, recoveryStepOf } from './execution-rules.js';
 import { BackgroundLoop, reportFailure } from '../../platform/concurrency/background-loop.js';
@@ -23,7 +24,7 @@ const MOST_AT_ONCE = 64;
 /** The place of actions that no connector provides any more: they end without a vendor. */
 const NOBODY = '';
 
-export interface Watcher {
+interface Watcher {
   /** Called when there may be something to do: more actions wait, or a connector has a place again. */
   readonly lookAgain: () => void;
   readonly report: (error: unknown) => void;

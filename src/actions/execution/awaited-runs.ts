@@ -1,4 +1,4 @@
-import type { Connector } from '../../connectors/connector.port.js';
+import type { Connector } from '../../connectors/connector-type.js';
 import { isKillSwitchActive, type KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
 import type { Tx, Participant } from '../../platform/database/transactions.js';
 import { type Action, shownActionId } from '../action.js';

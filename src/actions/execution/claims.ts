@@ -151,7 +151,7 @@ function endValues(endings: readonly Ending[], records: ChangeRecords): unknown[
 }
 
 /** One of each action: where a later run is known, an earlier one does not count any more. */
-export function latestOf(endings: readonly Ending[]): Ending[] {
+function latestOf(endings: readonly Ending[]): Ending[] {
   const latest = new Map<string, Ending>();
   for (const ending of endings) {
     const { id, fence } = ending.action;

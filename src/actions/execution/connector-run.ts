@@ -2,7 +2,7 @@ import { actionType } from '../../action-catalogue/action-types.js';
 import { type Action, reportedSender, shownActionId } from '../action.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { Participant } from '../../platform/database/transactions.js';
-import type { ActionCall, Connector, Outcome } from '../../connectors/connector.port.js';
+import type { ActionCall, Connector, Outcome } from '../../connectors/connector-type.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import {
   isKillSwitchActive,

@@ -1,4 +1,4 @@
-import type { Connector } from '../../connectors/connector.port.js';
+import type { Connector } from '../../connectors/connector-type.js';
 import type { Action } from '../action.js';
 import {
   failed,

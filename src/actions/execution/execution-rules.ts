@@ -1,6 +1,6 @@
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import { shownData, shownMessage } from '../../connectors/vendor-text.js';
-import type { Connector, Outcome } from '../../connectors/connector.port.js';
+import { shownData, shownMessage } from '../../connectors/calls/vendor-answers.js';
+import type { Connector, Outcome } from '../../connectors/connector-type.js';
 import type { Action, ActionResult, FailureCode } from '../action.js';
 
 /** The result of an action whose call has an outcome. */

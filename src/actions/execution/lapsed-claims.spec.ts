@@ -1,4 +1,5 @@
-import type { ConnectorRegistry, Connector } from '../../connectors/connector.port.js';
+import type { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import type { Connector } from '../../connectors/connector-type.js';
 import type { Settings } from '../../platform/config/settings.js';
 import type { Action } from '../action.js';
 import type { ActionExecutor } from './action-executor.js';

@@ -2,7 +2,7 @@ import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.er
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { OutboundAnswer, type OutboundRequest } from '../../platform/net/outbound-request.js';
 import { AccessTokens } from './access-tokens.js';
-import { RefusedError } from './refused.error.js';
+import { RefusedError } from './vendor-answers.js';
 import { VendorCalls } from './vendor-calls.js';
 
 const SECRET = 'client-secret-1';

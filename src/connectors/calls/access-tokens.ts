@@ -1,8 +1,8 @@
 import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import { AnswerRedactor } from './answer-redactor.js';
-import { textAt, valueAt } from './answer-shape.js';
-import { RefusedError } from './refused.error.js';
+import { AnswerRedactor } from './vendor-answers.js';
+import { textAt, valueAt } from './vendor-answers.js';
+import { RefusedError } from './vendor-answers.js';
 import type { VendorCalls } from './vendor-calls.js';
 import type { Credentials, Headers } from './vendor-api.js';
 

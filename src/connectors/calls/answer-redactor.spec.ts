@@ -1,5 +1,5 @@
 import { OutboundAnswer } from '../../platform/net/outbound-request.js';
-import { AnswerRedactor } from './answer-redactor.js';
+import { AnswerRedactor } from './vendor-answers.js';
 
 const SECRET = 'hidden-token-1';
 const text = new AnswerRedactor([SECRET, '4711']);

@@ -1,4 +1,11 @@
-import { AnswerShapeError, booleanAt, listAt, numberAt, textAt, valueAt } from './answer-shape.js';
+import {
+  AnswerShapeError,
+  booleanAt,
+  listAt,
+  numberAt,
+  textAt,
+  valueAt,
+} from './vendor-answers.js';
 
 const ANSWER: unknown = JSON.parse(
   '{"a": {"text": "x", "empty": "", "n": 0, "yes": false, "list": [], "null": null}, "__proto__": {"b": 1}}',

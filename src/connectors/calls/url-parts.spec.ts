@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { RefusedError } from './refused.error.js';
-import { vendorUrl } from './url-parts.js';
+import { RefusedError } from './vendor-answers.js';
+import { vendorUrl } from './vendor-api.js';
 
 const BASE = 'https://vendor.example.com/api/';
 

@@ -5,8 +5,8 @@ import {
 } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import { AnswerShapeError, nothing, textAt, valueAt } from './answer-shape.js';
-import { RefusedError, testResult, unlessRefused } from './refused.error.js';
+import { AnswerShapeError, nothing, textAt, valueAt } from './vendor-answers.js';
+import { RefusedError, testResult, unlessRefused } from './vendor-answers.js';
 import { type ChangeRequest, type Credentials, fixedCredentials, VendorApi } from './vendor-api.js';
 import { VendorCalls } from './vendor-calls.js';
 

@@ -6,7 +6,7 @@ import type { Caller } from '../../platform/http/caller.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import { Work } from '../../platform/work/work.js';
-import { ConfiguredConnectors } from '../configured-connectors.js';
+import { ConnectorRegistry } from '../connector-registry.js';
 import {
   type CheckResult,
   CONNECTOR_RECOVERED,
@@ -14,11 +14,11 @@ import {
   type SealedConnector,
   statusOf,
 } from '../connector.js';
-import type { TestResult } from '../connector.port.js';
+import type { TestResult } from '../connector-type.js';
 import { ConnectorTypes } from '../connector-types.js';
 import { ConnectorsRepository } from '../connectors.repository.js';
 import { ConnectorsService } from '../connectors.service.js';
-import { shownMessage } from '../vendor-text.js';
+import { shownMessage } from '../calls/vendor-answers.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Gauge } from 'prom-client';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
@@ -40,7 +40,7 @@ export class ConnectorChecks implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly connectors: ConnectorsRepository,
     private readonly service: ConnectorsService,
-    private readonly configured: ConfiguredConnectors,
+    private readonly configured: ConnectorRegistry,
     private readonly types: ConnectorTypes,
     private readonly events: DomainEvents,
     private readonly audit: AuditLog,

@@ -9,7 +9,7 @@ import {
   Text,
   WholeNumber,
 } from '../../platform/validation/fields.js';
-import type { ConfigSchema } from '../config/config-schema.js';
+import type { ConfigSchema } from '../../targets/target-config.js';
 import {
   CONNECTOR_STATUSES,
   type ConnectorRecord,
@@ -19,7 +19,7 @@ import {
   STANDS_BY,
   statusOf,
 } from '../connector.js';
-import type { TestResult, ConnectorType } from '../connector.port.js';
+import type { TestResult, ConnectorType } from '../connector-type.js';
 import { ConnectorDto } from '../connectors.dto.js';
 
 export class ConnectorHealthDto extends PickType(ConnectorDto, ['id', 'type']) {

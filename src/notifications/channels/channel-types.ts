@@ -1,5 +1,5 @@
 import type { Provider } from '@nestjs/common';
-import { TypesByName } from '../../connectors/config/destinations.js';
+import { TypesByName } from '../../targets/target-check.js';
 import { EmailChannelType } from './email/email.channel.js';
 import { PagerDutyChannelType } from './pagerduty/pagerduty.channel.js';
 import { SlackChannelType } from './slack/slack.channel.js';

@@ -1,9 +1,5 @@
-import type { Config, ConfigSchema } from '../../connectors/config/config-schema.js';
-import {
-  type ConfigDefinition,
-  type Destination,
-  originsOf,
-} from '../../connectors/config/destinations.js';
+import type { Config, ConfigSchema } from '../../targets/target-config.js';
+import { type ConfigDefinition, type Destination, originsOf } from '../../targets/target-check.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
 import type { PartlySent } from '../delivery.js';
 import { EVENTS_FOR_PEOPLE, type Message, type NotifiedEvent } from '../notification.js';

@@ -1,4 +1,4 @@
-import type { Config, ConfigSchema } from '../../connectors/config/config-schema.js';
+import type { Config, ConfigSchema } from '../../targets/target-config.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';

@@ -1,4 +1,4 @@
-// SQL: a list is one statement with its exact total, and the fold is one over all deltas.
+// SQL: a list is one statement with its exact total.
 import { Injectable } from '@nestjs/common';
 import {
   byId,
@@ -11,9 +11,9 @@ import {
   StatementValues,
   type WithTotal,
 } from '../../platform/counting/counted-list.sql.js';
-import { foldStatement, SimpleCounts } from '../../platform/counting/count-fold.js';
+import { CountFold } from '../../platform/counting/count-fold.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import { type Delivery, DELIVERY_STATUSES, type DeliveryListRequest } from '../delivery.js';
 import type { NotificationDeliveryCountEntity } from './notification-delivery.entity.js';
@@ -25,7 +25,6 @@ const DIMENSIONS = [
   'channel_id',
   'status',
 ] as const satisfies (keyof NotificationDeliveryCountEntity)[];
-const FOLD = foldStatement('notification_delivery', DIMENSIONS);
 
 const WAITING: Statement = {
   name: 'notification_deliveries_waiting',
@@ -73,18 +72,17 @@ export class DeliveryListRepository {
   async waiting(): Promise<number> {
     return (await this.statements.rows<{ n: number }>(WAITING))[0]!.n;
   }
-
-  /** Adds at most `limit` deltas to the sums; answers how many those were. */
-  async fold(tx: Tx, limit: number): Promise<number> {
-    const [row] = await this.statements.rowsIn<{ n: number }>(tx, FOLD, [limit]);
-    return row?.n ?? 0;
-  }
 }
 
 /** Keeps the totals of the lists of deliveries cheap. */
 @Injectable()
-export class DeliveryCounts extends SimpleCounts {
-  constructor(repository: DeliveryListRepository, transactions: Transactions) {
-    super(repository, transactions, AdvisoryLock.NotificationDeliveryCounts, 'notifications');
+export class DeliveryCounts extends CountFold {
+  constructor(statements: Statements, transactions: Transactions) {
+    super(statements, transactions, {
+      rows: 'notifications',
+      table: 'notification_delivery',
+      by: DIMENSIONS,
+      lock: AdvisoryLock.NotificationDeliveryCounts,
+    });
   }
 }

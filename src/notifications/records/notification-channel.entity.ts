@@ -1,5 +1,5 @@
 import { Check, Column, Entity, Index, PrimaryColumn, VirtualColumn } from 'typeorm';
-import type { Config } from '../../connectors/config/config-schema.js';
+import type { Config } from '../../targets/target-config.js';
 import type { Severity } from '../../incidents/incident.js';
 import { RowTimes } from '../../platform/database/columns.js';
 import type { NotifiedEvent } from '../notification.js';

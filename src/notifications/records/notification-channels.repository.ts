@@ -2,7 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
 import { Any, DataSource, IsNull, LessThanOrEqual } from 'typeorm';
-import type { Config } from '../../connectors/config/config-schema.js';
+import type { Config } from '../../targets/target-config.js';
 import type { Severity } from '../../incidents/incident.js';
 import { type Page, type PageRequest, sortWords, findOrder } from '../../platform/paging/page.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';

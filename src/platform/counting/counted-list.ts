@@ -40,7 +40,7 @@ interface CountedList<Counted extends string, Other extends string, Field extend
   readonly columns: string;
   /** Condition of every list, such as `deleted_at is null`. */
   readonly where?: string;
-  /** `<counts>_counts` and `<counts>_count_deltas` have the counted columns: see foldStatement. */
+  /** `<counts>_counts` and `<counts>_count_deltas` have the counted columns: see CountFold. */
   readonly counts: string;
   readonly counted: Readonly<Record<string, CountedColumn<Counted>>>;
   /** Counted columns at the start of an index that ends with the id. The first suitable index is used. */

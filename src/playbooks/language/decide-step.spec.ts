@@ -1,6 +1,9 @@
 import type { WrittenStep } from './playbook-definition.js';
-import { type Context, decided } from '../../../test/support/playbooks/decided.js';
-import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
+import {
+  type Context,
+  decided,
+  incidentWith,
+} from '../../../test/support/playbooks/decisions-of.js';
 
 const RAW = {
   message_id: '<m1@mail.example>',

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Parameters, RequiredLevel } from '../../actions/action.js';
 import { RequiredLevels } from '../../actions/required-levels.js';
-import { ConnectorRegistry } from '../../connectors/connector.port.js';
+import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { PlaybookStep } from '../playbook.js';
 import { nextMove, type SettledStep, type StepDecider, type TakenStep } from './next-move.js';

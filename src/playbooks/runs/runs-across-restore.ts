@@ -100,8 +100,5 @@ export async function tellOfCancelledRuns(
 ): Promise<void> {
   const news = runs.map((run) => newsOfEnd(run, { ...run, status: 'cancelled' }, SYSTEM));
   await timeline.add(tx, ...news.flatMap(({ timeline: entry }) => (entry ? [entry] : [])));
-  await audit?.recordAll(
-    tx,
-    news.map(({ audit: entry }) => entry),
-  );
+  await audit?.record(tx, ...news.map(({ audit: entry }) => entry));
 }

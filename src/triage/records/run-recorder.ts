@@ -76,9 +76,9 @@ export class RunRecorder {
     runs: readonly TriageRun[],
     incidents: ReadonlyMap<string, IncidentSummary>,
   ): Promise<void> {
-    await this.audit.recordAll(
+    await this.audit.record(
       tx,
-      runs.map((run) => auditEntry(TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error })),
+      ...runs.map((run) => auditEntry(TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error })),
     );
     const told = runs.filter(({ incidentId }) => incidents.has(incidentId));
     await this.timeline.add(

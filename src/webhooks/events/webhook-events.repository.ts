@@ -1,4 +1,4 @@
-// SQL: a list is one statement with its exact total, and the fold is one over all deltas. One event is TypeORM's.
+// SQL: a list is one statement with its exact total. One event is TypeORM's.
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, getMetadataArgsStorage } from 'typeorm';
 import {
@@ -14,9 +14,7 @@ import {
   pageOf,
   where,
 } from '../../platform/counting/counted-list.sql.js';
-import { foldStatement } from '../../platform/counting/count-fold.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import {
   UNSETTLED,
@@ -47,8 +45,6 @@ const COLUMNS = getMetadataArgsStorage()
       : name,
   )
   .join(', ');
-
-const FOLD = foldStatement('webhook_event', ['source', 'status']);
 
 const UNSETTLED_TOTALS = UNSETTLED.map((status) => {
   const conditions = [`status = '${status}'`];
@@ -97,12 +93,6 @@ export class WebhookEventsRepository {
   async countUnsettled(): Promise<Readonly<Record<UnsettledStatus, number>>> {
     const [row] = await this.statements.rows<Record<UnsettledStatus, number>>(COUNT_UNSETTLED, []);
     return row!;
-  }
-
-  /** Adds at most `limit` deltas to the sums. Returns the number of deltas. */
-  async fold(tx: Tx, limit: number): Promise<number> {
-    const [row] = await this.statements.rowsIn<{ n: number }>(tx, FOLD, [limit]);
-    return row?.n ?? 0;
   }
 }
 

@@ -1,10 +1,10 @@
+import { ConnectorRegistry } from '../../../src/connectors/connector-registry.js';
 import {
-  ConnectorRegistry,
   type ActionCall,
   Connector,
   type Outcome,
   type TestResult,
-} from '../../../src/connectors/connector.port.js';
+} from '../../../src/connectors/connector-type.js';
 import type { Departure, Gate } from '../../../src/platform/net/outbound-request.js';
 import type { TestApp } from '../test-app.js';
 

@@ -1,5 +1,5 @@
-import type { Connector, Outcome } from '../../../src/connectors/connector.port.js';
-import type { ActionCall } from '../../../src/connectors/connector.port.js';
+import type { Connector, Outcome } from '../../../src/connectors/connector-type.js';
+import type { ActionCall } from '../../../src/connectors/connector-type.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../src/platform/net/net.errors.js';
 import type { VendorServer } from './vendor-server.js';
 import { CountingGate, type SiteHttp } from './vendor-site.js';

@@ -3,12 +3,12 @@ import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import type { Gate } from '../../../platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { AccessTokens } from '../../calls/access-tokens.js';
-import { textAt } from '../../calls/answer-shape.js';
-import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
-import { vendorUrl } from '../../calls/url-parts.js';
+import { textAt } from '../../calls/vendor-answers.js';
+import { RefusedError, testResult, unlessRefused } from '../../calls/vendor-answers.js';
+import { vendorUrl } from '../../calls/vendor-api.js';
 import { VendorApi } from '../../calls/vendor-api.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import { type Config, withDefaults } from '../../config/config-schema.js';
+import { type Config, withDefaults } from '../../../targets/target-config.js';
 import {
   type ActionCall,
   Connector,
@@ -16,8 +16,8 @@ import {
   type Outcome,
   type TestResult,
   ConnectorType,
-} from '../../connector.port.js';
-import { foundSo, marked, nothingToUndo, judgeTarget } from '../targets.js';
+} from '../../connector-type.js';
+import { foundSo, marked, nothingToUndo, judgeTarget } from '../../calls/undo.js';
 import {
   complaintIn,
   type Device,

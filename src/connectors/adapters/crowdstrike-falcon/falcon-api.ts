@@ -1,9 +1,9 @@
-import { SHORTEST_SECRET, type ConfigSchema } from '../../config/config-schema.js';
+import { SHORTEST_SECRET, type ConfigSchema } from '../../../targets/target-config.js';
 import type { Gate } from '../../../platform/net/outbound-request.js';
-import { isJsonObject, listAt, textAt, valueAt } from '../../calls/answer-shape.js';
-import { RefusedError } from '../../calls/refused.error.js';
+import { isJsonObject, listAt, textAt, valueAt } from '../../calls/vendor-answers.js';
+import { RefusedError } from '../../calls/vendor-answers.js';
 import type { VendorApi } from '../../calls/vendor-api.js';
-import { isHostName, isNamed } from '../targets.js';
+import { isHostName, isNamed } from '../../calls/undo.js';
 
 export interface FalconConfig {
   readonly base_url: string;

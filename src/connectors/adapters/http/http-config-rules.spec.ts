@@ -1,4 +1,4 @@
-import { configProblems } from '../../config/config-check.js';
+import { configProblems } from '../../../targets/target-check.js';
 import { HTTP_SCHEMA, type HttpConfig } from './http-config.js';
 import { httpConfigProblems } from './http-config-rules.js';
 

@@ -6,7 +6,7 @@ import {
 import { type FieldError, MOST_ERRORS } from '../../../platform/errors/app-error.js';
 import { FEW, MAX_DEPTH, sizeOf } from '../../../platform/http/strict-json.js';
 import { shownName, shownStart } from '../../../platform/text.js';
-import { SHORTEST_SECRET } from '../../config/config-schema.js';
+import { SHORTEST_SECRET } from '../../../targets/target-config.js';
 import {
   type HttpAction,
   type HttpConfig,

@@ -1,5 +1,5 @@
 import { ACTION_TYPES, type ActionTypeName } from '../../../action-catalogue/action-types.js';
-import { SHORTEST_SECRET, type ConfigSchema } from '../../config/config-schema.js';
+import { SHORTEST_SECRET, type ConfigSchema } from '../../../targets/target-config.js';
 
 export interface HttpAction {
   readonly method?: string;

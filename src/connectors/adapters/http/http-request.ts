@@ -1,6 +1,6 @@
-import { SHORTEST_SECRET } from '../../config/config-schema.js';
+import { SHORTEST_SECRET } from '../../../targets/target-config.js';
 import type { VendorRequest } from '../../calls/vendor-calls.js';
-import type { ActionCall } from '../../connector.port.js';
+import type { ActionCall } from '../../connector-type.js';
 import {
   DEFAULT_METHOD,
   headerNamed,

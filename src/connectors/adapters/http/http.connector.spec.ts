@@ -7,7 +7,7 @@ import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../../platform/net/targets.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import type { Outcome } from '../../connector.port.js';
+import type { Outcome } from '../../connector-type.js';
 import type { HttpAction } from './http-config.js';
 import { HttpConnector } from './http.connector.js';
 

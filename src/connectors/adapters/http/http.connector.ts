@@ -6,7 +6,7 @@ import {
 import type { Gate, OutboundAnswer } from '../../../platform/net/outbound-request.js';
 import { OutcomeUnknownError } from '../../../platform/net/net.errors.js';
 import { measureTest, VendorCalls, type VendorRequest } from '../../calls/vendor-calls.js';
-import { type Config, secretTexts } from '../../config/config-schema.js';
+import { type Config, secretTexts } from '../../../targets/target-config.js';
 import {
   type ActionCall,
   Connector,
@@ -15,11 +15,11 @@ import {
   type TestResult,
   TEST_TIMEOUT_MS,
   ConnectorType,
-} from '../../connector.port.js';
+} from '../../connector-type.js';
 import { HTTP_SCHEMA, type HttpAction, type HttpConfig, isIdempotent } from './http-config.js';
 import { credentialsIn, requestFor, testRequest } from './http-request.js';
 import { RenderError } from './template.js';
-import { AnswerRedactor } from '../../calls/answer-redactor.js';
+import { AnswerRedactor } from '../../calls/vendor-answers.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { httpConfigProblems } from './http-config-rules.js';

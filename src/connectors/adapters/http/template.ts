@@ -1,5 +1,5 @@
 import { UnreachableError } from '../../../platform/net/net.errors.js';
-import { escapedForUrl, isDotSegment } from '../../calls/url-parts.js';
+import { escapedForUrl, isDotSegment } from '../../calls/vendor-api.js';
 import { isHeaderText } from './http-config.js';
 
 /**

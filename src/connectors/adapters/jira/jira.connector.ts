@@ -1,8 +1,8 @@
 import { shownStart, storable } from '../../../platform/text.js';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import type { Gate } from '../../../platform/net/outbound-request.js';
-import { listAt, textAt, valueAt } from '../../calls/answer-shape.js';
-import { testResult, unlessRefused } from '../../calls/refused.error.js';
+import { listAt, textAt, valueAt } from '../../calls/vendor-answers.js';
+import { testResult, unlessRefused } from '../../calls/vendor-answers.js';
 import { type ApiRequest, fixedCredentials, VendorApi } from '../../calls/vendor-api.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
 import {
@@ -13,10 +13,10 @@ import {
   type TestResult,
   TEST_TIMEOUT_MS,
   ConnectorType,
-} from '../../connector.port.js';
+} from '../../connector-type.js';
 import { Injectable } from '@nestjs/common';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import { SHORTEST_SECRET, type Config, type ConfigSchema } from '../../config/config-schema.js';
+import { SHORTEST_SECRET, type Config, type ConfigSchema } from '../../../targets/target-config.js';
 
 const LONGEST_SUMMARY = 255;
 const LINE_ENDS = /\r\n|[\r\n\u0085\u2028\u2029]/;

@@ -1,12 +1,12 @@
-import type { ConfigSchema } from '../../config/config-schema.js';
-import { MICROSOFT_LOGIN_FIELDS, type MicrosoftLogin } from '../microsoft-login.js';
+import type { ConfigSchema } from '../../../targets/target-config.js';
+import { MICROSOFT_LOGIN_FIELDS, type MicrosoftLogin } from '../../calls/microsoft-login.js';
 import type { Gate } from '../../../platform/net/outbound-request.js';
-import { listAt, textAt, valueAt } from '../../calls/answer-shape.js';
-import { RefusedError } from '../../calls/refused.error.js';
+import { listAt, textAt, valueAt } from '../../calls/vendor-answers.js';
+import { RefusedError } from '../../calls/vendor-answers.js';
 import type { VendorApi } from '../../calls/vendor-api.js';
-import { isHostName, isNamed } from '../targets.js';
+import { isHostName, isNamed } from '../../calls/undo.js';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
-import type { Outcome } from '../../connector.port.js';
+import type { Outcome } from '../../connector-type.js';
 
 export interface DefenderConfig extends MicrosoftLogin {
   readonly base_url: string;

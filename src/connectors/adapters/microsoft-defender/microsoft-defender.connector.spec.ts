@@ -6,7 +6,7 @@ import {
 } from '../../../../test/support/vendors/vendor-site.js';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
-import type { ActionCall, Connector, Outcome } from '../../connector.port.js';
+import type { ActionCall, Connector, Outcome } from '../../connector-type.js';
 import { MicrosoftDefenderType } from './microsoft-defender.connector.js';
 
 const ACT = 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f';

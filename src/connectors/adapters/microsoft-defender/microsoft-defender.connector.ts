@@ -3,11 +3,11 @@ import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import type { Gate } from '../../../platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { shownStart } from '../../../platform/text.js';
-import { textAt } from '../../calls/answer-shape.js';
-import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
+import { textAt } from '../../calls/vendor-answers.js';
+import { RefusedError, testResult, unlessRefused } from '../../calls/vendor-answers.js';
 import { VendorApi } from '../../calls/vendor-api.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import { type Config, withDefaults } from '../../config/config-schema.js';
+import { type Config, withDefaults } from '../../../targets/target-config.js';
 import {
   type ActionCall,
   Connector,
@@ -15,9 +15,9 @@ import {
   type Outcome,
   type TestResult,
   ConnectorType,
-} from '../../connector.port.js';
-import { foundSo, marked, nothingToUndo, judgeTarget } from '../targets.js';
-import { microsoftTokens } from '../microsoft-login.js';
+} from '../../connector-type.js';
+import { foundSo, marked, nothingToUndo, judgeTarget } from '../../calls/undo.js';
+import { microsoftTokens } from '../../calls/microsoft-login.js';
 import {
   complaintIn,
   DefenderApi,

@@ -8,10 +8,10 @@ import {
   nothing,
   textAt,
   valueAt,
-} from '../../calls/answer-shape.js';
-import { RefusedError } from '../../calls/refused.error.js';
+} from '../../calls/vendor-answers.js';
+import { RefusedError } from '../../calls/vendor-answers.js';
 import type { VendorApi } from '../../calls/vendor-api.js';
-import type { ActionCall, Outcome, Preview } from '../../connector.port.js';
+import type { ActionCall, Outcome, Preview } from '../../connector-type.js';
 
 /** Graph cannot move a mail into the quarantine of the mail service. In this folder its links are disabled. */
 const QUARANTINE = 'junkemail';

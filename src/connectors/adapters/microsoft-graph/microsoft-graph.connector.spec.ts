@@ -7,7 +7,7 @@ import {
 import type { Trouble } from '../../../../test/support/vendors/vendor-server.js';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
-import type { ActionCall, Connector } from '../../connector.port.js';
+import type { ActionCall, Connector } from '../../connector-type.js';
 import { MicrosoftGraphType } from './microsoft-graph.connector.js';
 
 const MESSAGE = '<a1@example.net>';

@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import type { Gate } from '../../../platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import { listAt, valueAt, booleanAt, nothing, textAt } from '../../calls/answer-shape.js';
-import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
+import { listAt, valueAt, booleanAt, nothing, textAt } from '../../calls/vendor-answers.js';
+import { RefusedError, testResult, unlessRefused } from '../../calls/vendor-answers.js';
 import { VendorApi } from '../../calls/vendor-api.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import { type Config, withDefaults, type ConfigSchema } from '../../config/config-schema.js';
+import { type Config, withDefaults, type ConfigSchema } from '../../../targets/target-config.js';
 import {
   ConnectorType,
   type ActionCall,
@@ -16,15 +16,15 @@ import {
   type Preview,
   type TestResult,
   TEST_TIMEOUT_MS,
-} from '../../connector.port.js';
-import { probeAccount, setAccount, type Account, type Accounts, userIn } from '../accounts.js';
+} from '../../connector-type.js';
+import { probeAccount, setAccount, type Account, type Accounts, userIn } from '../../calls/undo.js';
 import {
   microsoftTokens,
   MICROSOFT_LOGIN_FIELDS,
   type MicrosoftLogin,
-} from '../microsoft-login.js';
+} from '../../calls/microsoft-login.js';
 import { GraphMail } from './graph-mail.js';
-import { judgeTarget } from '../targets.js';
+import { judgeTarget } from '../../calls/undo.js';
 
 interface GraphConfig extends MicrosoftLogin {
   readonly base_url: string;

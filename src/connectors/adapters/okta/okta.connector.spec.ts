@@ -7,7 +7,7 @@ import {
 } from '../../../../test/support/vendors/vendor-site.js';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
-import type { ActionCall, Connector } from '../../connector.port.js';
+import type { ActionCall, Connector } from '../../connector-type.js';
 import { OktaType } from './okta.connector.js';
 
 const LOGIN = 'ada@example.com';

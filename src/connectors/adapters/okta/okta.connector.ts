@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { ActionTypeName } from '../../../action-catalogue/action-types.js';
 import type { Gate } from '../../../platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import { isJsonObject, valueAt, nothing, textAt } from '../../calls/answer-shape.js';
-import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
+import { isJsonObject, valueAt, nothing, textAt } from '../../calls/vendor-answers.js';
+import { RefusedError, testResult, unlessRefused } from '../../calls/vendor-answers.js';
 import { fixedCredentials, VendorApi } from '../../calls/vendor-api.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import { SHORTEST_SECRET, type Config, type ConfigSchema } from '../../config/config-schema.js';
+import { SHORTEST_SECRET, type Config, type ConfigSchema } from '../../../targets/target-config.js';
 import {
   ConnectorType,
   type ActionCall,
@@ -15,9 +15,9 @@ import {
   type Outcome,
   type TestResult,
   TEST_TIMEOUT_MS,
-} from '../../connector.port.js';
-import { probeAccount, setAccount, userIn, type Account, type Accounts } from '../accounts.js';
-import { judgeTarget } from '../targets.js';
+} from '../../connector-type.js';
+import { probeAccount, setAccount, userIn, type Account, type Accounts } from '../../calls/undo.js';
+import { judgeTarget } from '../../calls/undo.js';
 
 interface OktaUser {
   readonly id: string;

@@ -9,8 +9,8 @@ import {
   type Outcome,
   type TestResult,
   ConnectorType,
-} from '../../connector.port.js';
-import type { Config, ConfigSchema } from '../../config/config-schema.js';
+} from '../../connector-type.js';
+import type { Config, ConfigSchema } from '../../../targets/target-config.js';
 
 type Ended = Exclude<Outcome, { kind: 'accepted' }>;
 

@@ -1,10 +1,10 @@
 import type { Settings } from '../../../platform/config/settings.js';
 import { OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
 import { Resolver, Targets } from '../../../platform/net/targets.js';
-import { configProblems } from '../../config/config-check.js';
-import type { Config } from '../../config/config-schema.js';
-import { originsOf } from '../../config/destinations.js';
-import { serverOf } from './smtp-config.js';
+import { configProblems } from '../../../targets/target-check.js';
+import type { Config } from '../../../targets/target-config.js';
+import { originsOf } from '../../../targets/target-check.js';
+import { serverOf } from '../../../targets/mail-account.js';
 import { SmtpType } from './smtp.connector.js';
 
 const CONFIG = { host: 'mail.example.com', from: 'soc@example.com' };

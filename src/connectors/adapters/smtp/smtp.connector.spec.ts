@@ -9,9 +9,9 @@ import {
 } from '../../../platform/net/net.errors.js';
 import { OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
 import { type PinnedAddress, type Resolver, Targets } from '../../../platform/net/targets.js';
-import { Attempts } from '../../calls/attempts.js';
+import { Attempts } from '../../calls/vendor-calls.js';
 import { SmtpConnector } from './smtp.connector.js';
-import type { SmtpConfig } from './smtp-config.js';
+import type { SmtpConfig } from '../../../targets/mail-account.js';
 
 const LOGIN = { user: 'soc', pass: 'mail-password-9' };
 const OPEN: Gate = {

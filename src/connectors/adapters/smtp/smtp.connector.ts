@@ -9,10 +9,10 @@ import {
   type OutboundMail,
 } from '../../../platform/net/outbound-smtp.js';
 import { Targets } from '../../../platform/net/targets.js';
-import type { AnswerRedactor } from '../../calls/answer-redactor.js';
-import { Attempts } from '../../calls/attempts.js';
+import type { AnswerRedactor } from '../../calls/vendor-answers.js';
+import { Attempts } from '../../calls/vendor-calls.js';
 import { measureTest } from '../../calls/vendor-calls.js';
-import type { Config } from '../../config/config-schema.js';
+import type { Config } from '../../../targets/target-config.js';
 import {
   type ActionCall,
   Connector,
@@ -21,8 +21,8 @@ import {
   type TestResult,
   TEST_TIMEOUT_MS,
   ConnectorType,
-} from '../../connector.port.js';
-import { mailContent } from './mail-content.js';
+} from '../../connector-type.js';
+import { mailContent } from '../../../targets/mail-account.js';
 import {
   domainOf,
   domainsOf,
@@ -32,7 +32,7 @@ import {
   SMTP_SCHEMA,
   type SmtpConfig,
   serverOf,
-} from './smtp-config.js';
+} from '../../../targets/mail-account.js';
 
 /** The server is shutting down (RFC 5321, 4.2.2). Other replies concern only this mail. */
 const CLOSING = 421;

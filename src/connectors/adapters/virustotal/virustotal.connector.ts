@@ -2,11 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { type ActionTypeName, isActionType } from '../../../action-catalogue/action-types.js';
 import type { Gate } from '../../../platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import { numberAt, textAt, valueAt } from '../../calls/answer-shape.js';
-import { RefusedError, testResult, unlessRefused } from '../../calls/refused.error.js';
+import { numberAt, textAt, valueAt } from '../../calls/vendor-answers.js';
+import { RefusedError, testResult, unlessRefused } from '../../calls/vendor-answers.js';
 import { fixedCredentials, VendorApi } from '../../calls/vendor-api.js';
 import { VendorCalls } from '../../calls/vendor-calls.js';
-import { SHORTEST_SECRET, type Config, type ConfigSchema } from '../../config/config-schema.js';
+import { SHORTEST_SECRET, type Config, type ConfigSchema } from '../../../targets/target-config.js';
 import {
   type ActionCall,
   Connector,
@@ -15,7 +15,7 @@ import {
   type TestResult,
   TEST_TIMEOUT_MS,
   ConnectorType,
-} from '../../connector.port.js';
+} from '../../connector-type.js';
 
 interface VirusTotalConfig {
   readonly base_url?: string;

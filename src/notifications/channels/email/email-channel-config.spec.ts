@@ -1,6 +1,6 @@
-import { configProblems } from '../../../connectors/config/config-check.js';
-import type { Config } from '../../../connectors/config/config-schema.js';
-import { originsOf } from '../../../connectors/config/destinations.js';
+import { configProblems } from '../../../targets/target-check.js';
+import type { Config } from '../../../targets/target-config.js';
+import { originsOf } from '../../../targets/target-check.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
 import { Resolver, Targets } from '../../../platform/net/targets.js';

@@ -5,16 +5,16 @@ import {
   mailAccountProblems,
   replyRedactor,
   serverOf,
-} from '../../../connectors/adapters/smtp/smtp-config.js';
-import type { ConfigSchema, Config } from '../../../connectors/config/config-schema.js';
+} from '../../../targets/mail-account.js';
+import type { ConfigSchema, Config } from '../../../targets/target-config.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import { Targets } from '../../../platform/net/targets.js';
-import { type Note, mailContent } from '../../../connectors/adapters/smtp/mail-content.js';
+import { type Note, mailContent } from '../../../targets/mail-account.js';
 import { shortened } from '../../../incidents/raw-data-text.js';
 import { escapeHtml } from '../../../platform/http/page-look.js';
 import type { Fact, Message } from '../../notification.js';
 import { LINK_TEXT, shownWords } from '../shown-words.js';
-import type { AnswerRedactor } from '../../../connectors/calls/answer-redactor.js';
+import type { AnswerRedactor } from '../../../connectors/calls/vendor-answers.js';
 import { type MailReply, OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
 import { type Outcome, type Channel, ChannelType } from '../channel.port.js';
 import { Injectable } from '@nestjs/common';

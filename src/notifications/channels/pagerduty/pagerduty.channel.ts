@@ -9,7 +9,7 @@ import {
 } from '../../notification.js';
 import { LINK_TEXT, shownWords } from '../shown-words.js';
 import { alertChanges } from './alert-rules.js';
-import type { ConfigSchema, Config } from '../../../connectors/config/config-schema.js';
+import type { ConfigSchema, Config } from '../../../targets/target-config.js';
 import { Injectable } from '@nestjs/common';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';

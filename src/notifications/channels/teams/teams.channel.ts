@@ -1,7 +1,7 @@
 import type { Message } from '../../notification.js';
 import { LINK_TEXT, shownWords } from '../shown-words.js';
 import { Injectable } from '@nestjs/common';
-import type { Config } from '../../../connectors/config/config-schema.js';
+import type { Config } from '../../../targets/target-config.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';

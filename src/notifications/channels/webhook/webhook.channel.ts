@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
-import type { ConfigSchema, Config } from '../../../connectors/config/config-schema.js';
+import type { ConfigSchema, Config } from '../../../targets/target-config.js';
 import { Injectable } from '@nestjs/common';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';

@@ -1,4 +1,4 @@
-// SQL: a list is one statement with its exact total, and the fold is one over all deltas.
+// SQL: a list is one statement with its exact total.
 import { Injectable } from '@nestjs/common';
 import {
   byId,
@@ -12,9 +12,9 @@ import {
   where,
   type WithTotal,
 } from '../../../platform/counting/counted-list.sql.js';
-import { foldStatement, SimpleCounts } from '../../../platform/counting/count-fold.js';
+import { CountFold } from '../../../platform/counting/count-fold.js';
 import { type Statement, Statements } from '../../../platform/database/statements.js';
-import { Transactions, type Tx } from '../../../platform/database/transactions.js';
+import { Transactions } from '../../../platform/database/transactions.js';
 import type { Page, PageRequest } from '../../../platform/paging/page.js';
 import {
   PLAYBOOK_RUN_STATUSES,
@@ -139,8 +139,6 @@ const OPEN: Statement = {
 };
 
 const DIMENSIONS = ['playbook_id', 'status'] as const satisfies (keyof PlaybookRunCountEntity)[];
-const FOLD = foldStatement('playbook_run', DIMENSIONS);
-
 @Injectable()
 export class RunListRepository {
   constructor(private readonly statements: Statements) {}
@@ -154,18 +152,17 @@ export class RunListRepository {
   async openCounts(): Promise<OpenRuns> {
     return (await this.statements.rows<OpenRuns>(OPEN))[0]!;
   }
-
-  /** Adds at most `limit` deltas to the sums; answers how many those were. */
-  async fold(tx: Tx, limit: number): Promise<number> {
-    const [row] = await this.statements.rowsIn<{ n: number }>(tx, FOLD, [limit]);
-    return row?.n ?? 0;
-  }
 }
 
 /** Keeps the totals of the lists of playbook runs cheap. */
 @Injectable()
-export class PlaybookRunCounts extends SimpleCounts {
-  constructor(repository: RunListRepository, transactions: Transactions) {
-    super(repository, transactions, AdvisoryLock.PlaybookRunCounts, 'playbook runs');
+export class PlaybookRunCounts extends CountFold {
+  constructor(statements: Statements, transactions: Transactions) {
+    super(statements, transactions, {
+      rows: 'playbook runs',
+      table: 'playbook_run',
+      by: DIMENSIONS,
+      lock: AdvisoryLock.PlaybookRunCounts,
+    });
   }
 }

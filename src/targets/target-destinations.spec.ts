@@ -1,13 +1,13 @@
-import { Resolver, Targets } from '../../platform/net/targets.js';
-import type { Settings } from '../../platform/config/settings.js';
-import type { Config, ConfigSchema } from './config-schema.js';
+import { Resolver, Targets } from '../platform/net/targets.js';
+import type { Settings } from '../platform/config/settings.js';
+import type { Config, ConfigSchema } from './target-config.js';
 import {
   type ConfigDefinition,
   secretsNotGivenAgain,
   originsOf,
   plainTextProblems,
   refusedTargetProblems,
-} from './destinations.js';
+} from './target-check.js';
 
 const TEXT = { type: 'string', maxLength: 200 } as const;
 const ADDRESS = { ...TEXT, format: 'uri' } as const;

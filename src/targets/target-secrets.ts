@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { ValidationError } from '../../platform/errors/app-error.js';
-import { Targets } from '../../platform/net/targets.js';
-import { SecretBox } from '../../platform/secrets/secret-box.js';
-import { configProblems, twinNameProblems } from './config-check.js';
-import { changeConfig, type Config, secretNames, splitConfig } from './config-schema.js';
+import { ValidationError } from '../platform/errors/app-error.js';
+import { Targets } from '../platform/net/targets.js';
+import { SecretBox } from '../platform/secrets/secret-box.js';
+import { configProblems, twinNameProblems } from './target-check.js';
+import { changeConfig, type Config, secretNames, splitConfig } from './target-config.js';
 import {
   type ConfigDefinition,
   secretsNotGivenAgain,
@@ -11,8 +11,8 @@ import {
   plainTextProblems,
   secretRequiredError,
   refusedTargetProblems,
-} from './destinations.js';
-import type { SealedColumn } from '../../platform/secrets/sealed-values.js';
+} from './target-check.js';
+import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 
 interface StoredConfig {
   readonly config: Config;

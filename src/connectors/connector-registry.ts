@@ -2,16 +2,15 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import { isUuid } from '../platform/ids.js';
 import { UnreachableError } from '../platform/net/net.errors.js';
-import { plainTextProblems } from './config/destinations.js';
-import { SealedConfig } from './config/sealed-config.js';
+import { plainTextProblems } from '../targets/target-check.js';
+import { SealedConfig } from '../targets/target-secrets.js';
 import type { SealedConnector } from './connector.js';
 import {
   Connector,
   type ConnectorIdentity,
   type TestResult,
-  ConnectorRegistry,
   type ConnectorType,
-} from './connector.port.js';
+} from './connector-type.js';
 import { ConnectorTypes } from './connector-types.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 
@@ -35,33 +34,38 @@ interface ConfiguredConnector {
  * while their rows are unchanged, because circuit breakers keep state.
  */
 @Injectable()
-export class ConfiguredConnectors extends ConnectorRegistry {
-  private readonly logger = new Logger(ConfiguredConnectors.name);
+export class ConnectorRegistry {
+  private readonly logger = new Logger(ConnectorRegistry.name);
   private readonly instances = new Map<string, Instance>();
 
   constructor(
     private readonly rows: ConnectorsRepository,
     private readonly types: ConnectorTypes,
     private readonly configs: SealedConfig,
-  ) {
-    super();
-  }
+  ) {}
 
+  /**
+   * The enabled connector with the lowest priority for an action type, then the first by name; `undefined` if there is
+   * none.
+   */
   async providerOf(type: ActionTypeName): Promise<Connector | undefined> {
     const [found] = await this.providers(type);
     return found && this.connectorOf(found.row);
   }
 
+  /** By id, if it is enabled and provides the action type. */
   async provider(id: string, type: ActionTypeName): Promise<Connector | undefined> {
     const found = (await this.providers(type)).find(({ row }) => row.id === id);
     return found && this.connectorOf(found.row);
   }
 
+  /** By id, even if it is disabled, to ask about earlier operations. */
   async find(id: string): Promise<Connector | undefined> {
     const row = isUuid(id) ? await this.rows.findById(id) : undefined;
     return row && this.connectorOf(row);
   }
 
+  /** Action types that an enabled connector provides. */
   async availableTypes(): Promise<ReadonlySet<ActionTypeName>> {
     const serving = await this.serving();
     return new Set(serving.flatMap(({ type, row }) => type.provides(row.config)));

@@ -1,19 +1,16 @@
 import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiBody, type SchemaObject } from '@nestjs/swagger';
-import { ApiSchemas } from '../../platform/openapi/answers.js';
-import { pascal, propertySchema, ref } from '../../platform/openapi/schemas.js';
-import {
-  NULL_IS_ABSENT_EXTENSION,
-  readsNullAsAbsent,
-} from '../../platform/validation/json-shield.js';
+import { ApiSchemas } from '../platform/openapi/answers.js';
+import { pascal, propertySchema, ref } from '../platform/openapi/schemas.js';
+import { NULL_IS_ABSENT_EXTENSION, readsNullAsAbsent } from '../platform/validation/json-shield.js';
 import {
   type ConfigSchema,
   type MapSchema,
   type StringSchema,
   type ValueSchema,
   isMap,
-} from './config-schema.js';
-import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
+} from './target-config.js';
+import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 
 /** Requests whose `config` depends on their `type`. */
 export interface RequestsByType {

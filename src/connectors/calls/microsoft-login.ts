@@ -1,8 +1,8 @@
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import { AccessTokens } from '../calls/access-tokens.js';
-import { vendorUrl } from '../calls/url-parts.js';
-import { VendorCalls } from '../calls/vendor-calls.js';
-import { SHORTEST_SECRET, type StringSchema } from '../config/config-schema.js';
+import { AccessTokens } from './access-tokens.js';
+import { vendorUrl } from './vendor-api.js';
+import { VendorCalls } from './vendor-calls.js';
+import { SHORTEST_SECRET, type StringSchema } from '../../targets/target-config.js';
 
 /** Credentials of an application for any Microsoft service. */
 export interface MicrosoftLogin {

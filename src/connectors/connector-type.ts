@@ -1,8 +1,8 @@
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import type { Gate } from '../platform/net/outbound-request.js';
 import type { FieldError } from '../platform/errors/app-error.js';
-import type { Config, ConfigSchema } from './config/config-schema.js';
-import type { ConfigDefinition, Destination } from './config/destinations.js';
+import type { Config, ConfigSchema } from '../targets/target-config.js';
+import type { ConfigDefinition, Destination } from '../targets/target-check.js';
 
 /** Maximum duration of a test, because a person waits for it. */
 export const TEST_TIMEOUT_MS = 5_000;
@@ -103,24 +103,6 @@ export abstract class Connector {
 
   /** Checks that the vendor answers and accepts the credentials. Not gated, without effect, never throws. */
   abstract test(): Promise<TestResult>;
-}
-
-/** Finds the connector for an action. */
-export abstract class ConnectorRegistry {
-  /**
-   * The enabled connector with the lowest priority for an action type, then the first by name; `undefined` if there is
-   * none.
-   */
-  abstract providerOf(type: ActionTypeName): Promise<Connector | undefined>;
-
-  /** By id, if it is enabled and provides the action type. */
-  abstract provider(id: string, type: ActionTypeName): Promise<Connector | undefined>;
-
-  /** By id, even if it is disabled, to ask about earlier operations. */
-  abstract find(id: string): Promise<Connector | undefined>;
-
-  /** Action types that an enabled connector provides. */
-  abstract availableTypes(): Promise<ReadonlySet<ActionTypeName>>;
 }
 
 /**

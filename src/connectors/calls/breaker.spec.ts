@@ -1,5 +1,5 @@
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import { CircuitBreaker, backoff, mayRepeat, retryAfter, retryAt } from './attempts.js';
+import { CircuitBreaker, backoff, mayRepeat, retryAfter, retryAt } from './vendor-calls.js';
 
 describe('CircuitBreaker', () => {
   it('rejects calls after five failures in a row, and lets one call through after a pause', () => {

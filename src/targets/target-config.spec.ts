@@ -1,4 +1,4 @@
-import { changeConfig, type ConfigSchema, withDefaults } from './config-schema.js';
+import { changeConfig, type ConfigSchema, withDefaults } from './target-config.js';
 
 const SCHEMA: ConfigSchema = {
   type: 'object',

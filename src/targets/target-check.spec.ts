@@ -1,6 +1,6 @@
-import { MOST_ERRORS } from '../../platform/errors/app-error.js';
-import { configProblems } from './config-check.js';
-import type { ConfigSchema } from './config-schema.js';
+import { MOST_ERRORS } from '../platform/errors/app-error.js';
+import { configProblems } from './target-check.js';
+import type { ConfigSchema } from './target-config.js';
 
 const TEXT = { type: 'string', maxLength: 10 } as const;
 

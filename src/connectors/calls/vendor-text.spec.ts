@@ -1,4 +1,4 @@
-import { shownData, shownMessage } from './vendor-text.js';
+import { shownData, shownMessage } from './vendor-answers.js';
 
 describe('the words of vendors', () => {
   it('are bounded, however many and however deep they are', () => {

@@ -1,0 +1,205 @@
+import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
+import type { Outcome, TestResult } from '../connector-type.js';
+import { measureTest } from './vendor-calls.js';
+import { SecretMask } from '../../platform/masking/secret-mask.js';
+import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import { shownStart, visibleStart } from '../../platform/text.js';
+
+/** The answer differs from the documentation of the vendor. After a request with an effect the outcome is unknown. */
+export class AnswerShapeError extends OutcomeUnknownError {
+  constructor(message: string) {
+    super(message, 'broken');
+  }
+}
+
+/** Members of a JSON object. Not a class, because a member may be named `__proto__`. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Value at a path; `undefined` if there is none. */
+export function valueAt(json: unknown, ...path: readonly string[]): unknown {
+  let value = json;
+  for (const name of path) {
+    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
+/** Ids, names and tokens of vendors are shorter. Actions store them in their handles. */
+const LONGEST_TEXT = 16_384;
+
+/** Non-empty text. */
+export function textAt(json: unknown, ...path: readonly string[]): string {
+  const value = valueAt(json, ...path);
+  if (typeof value === 'string' && value !== '' && value.length <= LONGEST_TEXT) return value;
+  throw missing('text', path);
+}
+
+export function numberAt(json: unknown, ...path: readonly string[]): number {
+  const value = valueAt(json, ...path);
+  if (typeof value === 'number') return value;
+  throw missing('number', path);
+}
+
+export function booleanAt(json: unknown, ...path: readonly string[]): boolean {
+  const value = valueAt(json, ...path);
+  if (typeof value === 'boolean') return value;
+  throw missing('true or false', path);
+}
+
+export function listAt(json: unknown, ...path: readonly string[]): readonly unknown[] {
+  const value = valueAt(json, ...path);
+  if (Array.isArray(value)) return value;
+  throw missing('list', path);
+}
+
+/** Reads nothing, for answers without content. */
+export function nothing(): void {}
+
+/** Names only the expected type, because the actual value may be a secret. */
+function missing(kind: string, path: readonly string[]): AnswerShapeError {
+  return new AnswerShapeError(
+    `The answer is not as documented: it has no ${kind} at ${path.join('.') || 'its root'}.`,
+  );
+}
+
+/** The vendor rejected the request, or a value does not fit into it. Nothing happened. */
+export class RefusedError extends Error {
+  constructor(
+    message: string,
+    /** Status of the answer, if there was one. */
+    readonly status?: number,
+    /** Error code of the vendor. */
+    readonly code?: string,
+  ) {
+    super(message);
+    this.name = new.target.name;
+  }
+}
+
+/** Outcome of an action that ends at the first refusal, if earlier requests had no effect. */
+export async function unlessRefused(work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RefusedError) return { kind: 'refused', message: error.message };
+    throw error;
+  }
+}
+
+/** Runs the test of a connector. `work` returns a sentence about the result, or throws. */
+export function testResult(work: () => Promise<string>): Promise<TestResult> {
+  return measureTest(async () => {
+    try {
+      return { success: true, message: await work() };
+    } catch (error) {
+      if (error instanceof RefusedError) return { success: false, message: error.message };
+      throw error;
+    }
+  });
+}
+
+const LONGEST_EXCERPT = 200;
+const MOST_DATA = 16_384;
+const DEEPEST_DATA = 20;
+
+/** Prepares answers of a vendor for display and storage: masks secrets, and replaces what PostgreSQL cannot store. */
+export class AnswerRedactor {
+  private readonly mask: SecretMask;
+
+  constructor(secrets: readonly string[]) {
+    this.mask = new SecretMask(secrets);
+  }
+
+  /** Beginning of the answer as one line; empty if it is neither text nor JSON. */
+  excerpt(answer: OutboundAnswer): string {
+    if (!/^(application\/(.*\+)?json|text\/plain)\b/.test(answer.header('content-type') ?? ''))
+      return '';
+    return this.line(answer.text);
+  }
+
+  /** Beginning of a text as one line. */
+  line(text: string): string {
+    // Masked first: a secret that was cut or reformatted would not be found.
+    const line = this.mask.maskStart(text, MOST_DATA).replace(/\s+/g, ' ').trim();
+    const shown = shownStart(line, LONGEST_EXCERPT);
+    return line.length > LONGEST_EXCERPT ? `${shown}…` : shown;
+  }
+
+  /** JSON of the answer; `undefined` if the answer is long. */
+  data(answer: OutboundAnswer): unknown {
+    if (answer.body.length > MOST_DATA) return undefined;
+    const { json } = answer;
+    const texts: string[] = [];
+    withTexts(json, DEEPEST_DATA, (text) => {
+      texts.push(text);
+      return text;
+    });
+    const masked = this.mask.maskAll(texts)[Symbol.iterator]();
+    return withTexts(json, DEEPEST_DATA, () => masked.next().value ?? '');
+  }
+}
+
+/** Copy with every text, key and number replaced, in order. A number may be a secret, such as a PIN. */
+function withTexts(value: unknown, depth: number, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value);
+  if (typeof value === 'number') {
+    const text = replace(String(value));
+    return text === String(value) ? value : text;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === 0) return '[too deep]';
+  if (Array.isArray(value)) return value.map((item) => withTexts(item, depth - 1, replace));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [replace(key), withTexts(item, depth - 1, replace)]),
+  );
+}
+
+const LONGEST_MESSAGE = 1_000;
+const LONGEST_DATA_TEXT = 1_000;
+/** Limit for all texts and names of one result together. */
+const MOST_SHOWN = 65_536;
+
+type Data = Readonly<Record<string, unknown>>;
+
+/*
+ * All texts of vendors pass through here to results and checks. They are bounded, because every list returns them
+ * again, and contain no invisible or unstorable characters.
+ */
+
+export function shownMessage(text: string): string {
+  return visibleStart(text, LONGEST_MESSAGE);
+}
+
+export function shownData(data: Data | undefined): Record<string, unknown> | undefined {
+  if (data === undefined) return undefined;
+  let left = MOST_SHOWN;
+  const shown = (text: string): string => {
+    const kept = visibleStart(text, Math.min(LONGEST_DATA_TEXT, left));
+    left -= kept.length;
+    return kept;
+  };
+  return ofObject(data, DEEPEST_DATA, shown);
+}
+
+function ofObject(
+  data: Data,
+  depth: number,
+  shown: (text: string) => string,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [shown(key), ofValue(value, depth - 1, shown)]),
+  );
+}
+
+function ofValue(value: unknown, depth: number, shown: (text: string) => string): unknown {
+  if (typeof value === 'string') return shown(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === 0) return '[too deep]';
+  if (Array.isArray(value)) return value.map((item) => ofValue(item, depth - 1, shown));
+  return ofObject(value as Data, depth, shown);
+}

@@ -20,7 +20,7 @@ describe('the clock of a machine', () => {
   });
   afterAll(async () => {
     setMachineClock(0);
-    await watch.look();
+    await watch.compare();
     await app.close();
   });
 
@@ -48,8 +48,8 @@ describe('the clock of a machine', () => {
     expect(told()).toEqual([]);
 
     setMachineClock(-HOUR);
-    await watch.look();
-    await watch.look();
+    await watch.compare();
+    await watch.compare();
     const wrong = await shown(-3600);
     expect(wrong).toMatchObject({ overall: 'degraded', ready: 200 });
     const message =
@@ -58,7 +58,7 @@ describe('the clock of a machine', () => {
     expect(told()).toEqual([message]);
 
     setMachineClock(0);
-    await watch.look();
+    await watch.compare();
     const mended = await shown(0);
     expect(mended.database.status).toBe('healthy');
     expect(mended.database).not.toHaveProperty('message');
@@ -68,7 +68,7 @@ describe('the clock of a machine', () => {
   it('is not degraded by a few seconds, but the log reports them', async () => {
     const before = told().length;
     setMachineClock(5_000);
-    await watch.look();
+    await watch.compare();
     expect((await shown(5)).database.status).toBe('healthy');
     expect(told().slice(before)).toEqual([expect.stringContaining('5 s ahead of')]);
   });
@@ -96,11 +96,11 @@ describe('the clock of a machine that is an hour wrong', () => {
   afterEach(async () => {
     setMachineClock(0);
     // The process has one clock, so the next test must begin with the right time.
-    await look();
+    await compare();
     await world.close();
   });
 
-  const look = () => world.app.nest.get(ClockWatch).look();
+  const compare = () => world.app.nest.get(ClockWatch).compare();
 
   /** Columns whose newest time differs by more than a minute from the database clock, with the difference in ms. */
   async function wrongColumns(): Promise<Record<string, number>> {

@@ -50,8 +50,8 @@ export class Work
   }
 
   /**
-   * Calls `handler` once per period on one replica, never on two at a time. A failed call is not repeated before the
-   * next period. Call it before the application starts.
+   * Calls `handler` once per period on one replica at a time. A failed call is not repeated before the next period; a call
+   * whose process was killed is repeated when its lease has ended. Call it before the application starts.
    */
   every(name: string, seconds: number, handler: (signal: AbortSignal) => Promise<unknown>): void {
     const one: Kind['one'] = async ({ signal }) => {

@@ -9,7 +9,6 @@ export { KnownNetworkEntity, SessionEntity } from './auth/sessions/session.entit
 export { UserEntity } from './auth/users/user.entity.js';
 export * from './connectors/connector.entity.js';
 export { IncidentEntity } from './incidents/incident.js';
-export { IncidentCountEntity } from './incidents/incident-list.js';
 export { IncidentReportEntity } from './incidents/reports/incident-reports.js';
 export { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.js';
 export * from './kill-switch/kill-switch.entity.js';

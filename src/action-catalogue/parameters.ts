@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { SchemaObject } from '@nestjs/swagger';
-import { SAYS_SOMETHING } from '../platform/text.js';
+import { SAYS_SOMETHING, shownName } from '../platform/text.js';
+import { hasFormatCharacter } from './target-forms.js';
 
 export interface ActionParameter {
   readonly name: string;
@@ -13,10 +14,9 @@ export interface ActionParameter {
   readonly forPeople?: true;
 }
 
-/** Maximum length of a text. */
 export const LONGEST_TEXT = 4_096;
-/** Maximum number: the largest integer of every language. */
-export const LARGEST_NUMBER = 2_147_483_647;
+/** The largest integer of every language. */
+const LARGEST_NUMBER = 2_147_483_647;
 
 const LONGEST_DOMAIN = 253;
 const DOMAIN = /^((?!-)[a-z0-9_-]{1,63}(?<!-)\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/i;
@@ -34,7 +34,7 @@ interface Format {
   /** For error messages and the contract. */
   readonly words: string;
   readonly check: (text: string) => boolean;
-  /** Name, pattern, maximum length and example of the schema in the contract. A test compares pattern and check. */
+  /** Name, pattern, maximum length and example of the schema in the contract. */
   readonly name: string;
   readonly pattern: string;
   readonly maxLength: number;
@@ -110,6 +110,60 @@ function ipv6(): string {
   return [whole, ...shortened].join('|');
 }
 
+interface Parameterised {
+  readonly name: string;
+  readonly parameters: readonly ActionParameter[];
+  readonly target?: { readonly parameter: string };
+}
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** Enough to correct a request. */
+const MOST_UNKNOWN = 100;
+
+/** Returns the errors in the parameters of an action of this type. */
+export function parameterErrors({ name: type, parameters, target }: Parameterised, given: Given) {
+  const unknown = Object.keys(given)
+    .filter((name) => !parameters.some((parameter) => parameter.name === name))
+    .slice(0, MOST_UNKNOWN)
+    .map((name) => error(shownName(name), 'unknown_field', `is not a parameter of ${type}`));
+  const wrong = parameters.flatMap((parameter) => {
+    const { name } = parameter;
+    const problem = problemOf(parameter, Object.hasOwn(given, name) ? given[name] : undefined);
+    return problem ? [error(name, ...problem)] : [];
+  });
+  const value = target && given[target.parameter];
+  // With an invisible character a protected target would look like another target.
+  const isHidden = typeof value === 'string' && hasFormatCharacter(value);
+  const problem = 'must have no control, zero-width or direction characters';
+  const hidden = isHidden ? [error(target!.parameter, 'format_character', problem)] : [];
+  return [...unknown, ...wrong, ...hidden];
+}
+
+type Problem = readonly [code: string, words: string];
+
+function problemOf(parameter: ActionParameter, value: unknown): Problem | undefined {
+  const { type, required, values, format } = parameter;
+  if (value === undefined) return required ? ['required', 'is required'] : undefined;
+  if (type === 'integer') {
+    const fits = Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LARGEST_NUMBER;
+    return fits ? undefined : ['is_int', `must be a whole number from 1 to ${LARGEST_NUMBER}`];
+  }
+  if (typeof value !== 'string') return ['is_string', 'must be a string'];
+  if (value.trim() === '') return ['is_not_empty', 'must not be empty'];
+  if (value.length > LONGEST_TEXT && [...value].length > LONGEST_TEXT) {
+    return ['max_length', `must be at most ${LONGEST_TEXT} characters`];
+  }
+  if (values && !values.includes(value)) return ['is_in', `must be one of ${values.join(', ')}`];
+  if (!format || hasFormat(format, value)) return undefined;
+  return [`is_${format}`, `must be ${FORMATS[format].words}`];
+}
+
+function error(name: string, code: string, problem: string) {
+  const field = `parameters.${name}`;
+  return { field, code, message: `${field} ${problem}.` };
+}
+
 /** Message id without angle brackets, which some tools omit. Ids are case-sensitive. */
 export function bareMessageId(text: string): string {
   return text.trim().replace(/^<(.*)>$/s, '$1');
@@ -142,7 +196,7 @@ export const FORMAT_SCHEMAS: Readonly<Record<string, SchemaObject>> = Object.fro
 /** Text of a target: not blank, without control characters. */
 const TARGET = '^[^\\x00-\\x1f\\x7f]*[^\\s\\x00-\\x1f\\x7f][^\\x00-\\x1f\\x7f]*$';
 
-/** Schema of a parameter; `isTarget` if it names the target of the action. A test compares it with parameter-rules.ts. */
+/** Schema of a parameter; `isTarget` if it names the target of the action. A test compares it with parameterErrors. */
 export function parameterSchema(
   { type, format }: ActionParameter,
   isTarget: boolean,

@@ -11,7 +11,7 @@ import { type ActionRoute, ActionsRepository, REJECTABLE } from './actions.repos
 import { AwaitedRuns, claimPermitLate, decidedAction } from './execution/awaited-runs.js';
 import type { Caller } from '../platform/http/caller.js';
 import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
-import type { Connector } from '../connectors/connector-registry.js';
+import type { Connector } from '../connectors/connector-type.js';
 import { resultOfLoss } from './execution/execution-rules.js';
 import { SamePerson } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';

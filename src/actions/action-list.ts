@@ -6,12 +6,11 @@ import { CountFold } from '../platform/counting/count-fold.js';
 import {
   after,
   countedList,
-  countOf,
   createdAfter,
   createdBefore,
   equal,
 } from '../platform/counting/counted-list.js';
-import { BY_ID, pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
+import { BY_ID, countOf, pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
 import { Transactions } from '../platform/database/transactions.js';
 import type { Action } from './action.js';
 import { firstIdAt } from '../platform/ids.js';

@@ -32,7 +32,7 @@ import type { Connector } from '../connectors/connector-type.js';
 import { SetOf } from '../platform/concurrency/joint-transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
-import { parameterErrors } from './parameter-rules.js';
+import { parameterErrors } from '../action-catalogue/parameters.js';
 import { DuplicateActionError, EARLIER, type Twin, Twins } from './action-twins.js';
 
 /** An action that a person, a step of a playbook run or a rollback requests. */

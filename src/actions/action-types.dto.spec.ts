@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import fc from 'fast-check';
 import { type ActionType, actionTypes } from '../action-catalogue/action-types.js';
-import { parameterErrors } from './parameter-rules.js';
+import { parameterErrors } from '../action-catalogue/parameters.js';
 import { ACTION_REQUEST_SCHEMAS } from './action-types.dto.js';
 
 /**

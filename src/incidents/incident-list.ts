@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { CountFold } from '../platform/counting/count-fold.js';
 import {
   after,
@@ -186,41 +185,6 @@ export class IncidentQueryDto extends PageQueryDto {
 function sourcesIn(text: string): readonly string[] {
   const parts = text.split(',').map((part) => part.trim());
   return [...new Set([text, ...parts.filter((part) => part !== '')])];
-}
-
-const countedColumn = {
-  type: 'text',
-  collation: 'C',
-  primaryKeyConstraintName: 'pk_incident_counts',
-} as const;
-
-/** A sum of the fold: the number of incidents with these values. */
-@Entity('incident_counts')
-export class IncidentCountEntity {
-  @PrimaryColumn(countedColumn)
-  readonly source: string;
-
-  @PrimaryColumn(countedColumn)
-  readonly incident_type: string;
-
-  @PrimaryColumn({
-    type: 'enum',
-    enum: SEVERITIES,
-    enumName: 'incident_severity',
-    primaryKeyConstraintName: 'pk_incident_counts',
-  })
-  readonly severity: Severity;
-
-  @PrimaryColumn({
-    type: 'enum',
-    enum: ['open', 'resolved', 'triaged'],
-    enumName: 'incident_status',
-    primaryKeyConstraintName: 'pk_incident_counts',
-  })
-  readonly status: IncidentStatus;
-
-  @Column({ type: 'bigint' })
-  readonly n: string;
 }
 
 /** Keeps totals exact and cheap for any number of incidents. */

@@ -91,7 +91,6 @@ interface EndingParticipant {
   };
 }
 
-/** Pending work after a change that closed an incident. */
 type SettledPending = Pick<IncidentDto, 'pending_actions' | 'withdrawn'>;
 
 /**
@@ -182,7 +181,6 @@ export class IncidentsService {
     return await this.timeline.page(id, request, newestFirst);
   }
 
-  /** Returns the id for a number such as `INC-2026-0042`. */
   idOfNumber(number: string): Promise<string | undefined> {
     return this.incidents.idOfNumber(number);
   }

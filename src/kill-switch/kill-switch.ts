@@ -185,10 +185,10 @@ export class KillSwitch implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    const look = () => within(PATIENCE_MS, this.readIfPossible(), () => undefined);
-    this.components.register('kill_switch', async () => healthOf(await look()));
+    const read = () => within(PATIENCE_MS, this.readIfPossible(), () => undefined);
+    this.components.register('kill_switch', async () => healthOf(await read()));
     this.gauges.register(this.switchGauge, async () => {
-      const state = await look();
+      const state = await read();
       return state && Number(state.active);
     });
   }

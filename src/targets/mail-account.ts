@@ -3,7 +3,6 @@ import { isPrivateHost } from '../platform/addresses/target-rules.js';
 import type { FieldError } from '../platform/errors/app-error.js';
 import type { MailServer } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
-import { AnswerRedactor } from '../connectors/calls/vendor-answers.js';
 import { SHORTEST_SECRET, type ConfigSchema } from './target-config.js';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { storable } from '../platform/text.js';
@@ -111,9 +110,9 @@ export function isMailbox(text: string): boolean {
   return MAILBOX.test(text) && hasFormat('email', text);
 }
 
-/** Servers may repeat a login in base64 (RFC 4616), which is masked as a whole. */
-export function replyRedactor({ username, password }: MailAccount): AnswerRedactor {
-  return new AnswerRedactor(password ? [password, `\0${username}\0${password}`] : []);
+/** Texts to mask. Servers may repeat a login in base64 (RFC 4616), which is masked as a whole. */
+export function mailSecrets({ username, password }: MailAccount): string[] {
+  return password ? [password, `\0${username}\0${password}`] : [];
 }
 
 export function mailAccountProblems(

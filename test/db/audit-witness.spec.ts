@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { acceptHead } from '../../src/audit/chain/audit-witness.js';
 import { HEAD_ACCEPTED } from '../../src/audit/audit-entry.js';
-import { signAnchorAnew } from '../../src/audit/chain/audit-witness.js';
+import { signAnchorAgain } from '../../src/audit/chain/audit-witness.js';
 import { AuditResealing } from '../../src/audit/chain/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
 import { useStarted } from '../support/use-started.js';
@@ -37,7 +37,7 @@ describe('the witness of the audit trail outside its database', () => {
   /** The next start of the service, which knows what the file says. */
   async function restarted(keys = [key]): Promise<Replica> {
     const next = harness.replica(keys, { anchorFile });
-    await next.anchor.tellWitness();
+    await next.anchor.informWitness();
     return next;
   }
 
@@ -206,7 +206,7 @@ describe('the witness of the audit trail outside its database', () => {
       const next = newKey();
       const rotated = harness.replica([next, key]);
       await reseal(rotated);
-      await signAnchorAnew(anchorFile, rotated.keys);
+      await signAnchorAgain(anchorFile, rotated.keys);
       const alone = await restarted([next]);
       expect(alone.witness.head.seq).toBe(5n);
       expect(await alone.verify()).toMatchObject({ valid: false, head_rewound: true });
@@ -215,11 +215,11 @@ describe('the witness of the audit trail outside its database', () => {
     });
 
     it('is neither created nor trusted by a rotation if it is missing or damaged', async () => {
-      await signAnchorAnew(anchorFile, replica.keys);
+      await signAnchorAgain(anchorFile, replica.keys);
       expect(existsSync(anchorFile)).toBe(false);
       await replica.anchor.write();
       writeFileSync(anchorFile, 'spoilt');
-      await signAnchorAnew(anchorFile, replica.keys);
+      await signAnchorAgain(anchorFile, replica.keys);
       expect(readFileSync(anchorFile, 'utf8')).toBe('spoilt');
     });
 

@@ -4,9 +4,13 @@ import { useTestDatabase } from '../support/open-test-database.js';
 const WITHOUT_ENTITY: Readonly<Record<string, string>> = {
   action_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
   incident_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
+  incident_counts: 'only the SQL of the counts writes and reads it',
   notification_delivery_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
+  notification_delivery_counts: 'only the SQL of the counts writes and reads it',
   playbook_run_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
+  playbook_run_counts: 'only the SQL of the counts writes and reads it',
   webhook_event_count_deltas: 'a trigger writes it and the SQL of the counts takes from it',
+  webhook_event_counts: 'only the SQL of the counts writes and reads it',
   write_probe: 'only the function probe_writes, which the health check calls, writes it',
   schema_migrations: 'TypeORM makes it for itself',
 };

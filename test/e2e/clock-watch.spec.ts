@@ -15,10 +15,10 @@ describe('the clock of a machine', () => {
   // Before the app ends.
   afterAll(async () => {
     setMachineClock(0);
-    await look();
+    await compare();
   });
   const app = useStarted(() => startTestApp({ settings: { LOG_LEVEL: 'info' }, log }));
-  const look = () => app.nest.get(ClockWatch).look();
+  const compare = () => app.nest.get(ClockWatch).compare();
 
   /** Waits until health and metrics show this offset, because both cache their values. */
   async function shown(seconds: number) {
@@ -43,8 +43,8 @@ describe('the clock of a machine', () => {
     expect(told()).toEqual([]);
 
     setMachineClock(-HOUR);
-    await look();
-    await look();
+    await compare();
+    await compare();
     const wrong = await shown(-3600);
     expect(wrong).toMatchObject({ overall: 'degraded', ready: 200 });
     const message =
@@ -53,7 +53,7 @@ describe('the clock of a machine', () => {
     expect(told()).toEqual([message]);
 
     setMachineClock(0);
-    await look();
+    await compare();
     const mended = await shown(0);
     expect(mended.database.status).toBe('healthy');
     expect(mended.database).not.toHaveProperty('message');
@@ -63,7 +63,7 @@ describe('the clock of a machine', () => {
   it('is not degraded by a few seconds, but the log reports them', async () => {
     const before = told().length;
     setMachineClock(5_000);
-    await look();
+    await compare();
     expect((await shown(5)).database.status).toBe('healthy');
     expect(told().slice(before)).toEqual([expect.stringContaining('5 s ahead of')]);
   });
@@ -91,11 +91,11 @@ describe('the clock of a machine that is an hour wrong', () => {
   afterEach(async () => {
     setMachineClock(0);
     // The process has one clock, so the next test must begin with the right time.
-    await look();
+    await compare();
     await world.close();
   });
 
-  const look = () => world.app.nest.get(ClockWatch).look();
+  const compare = () => world.app.nest.get(ClockWatch).compare();
 
   /** Columns whose newest time differs by more than a minute from the database clock, with the difference in ms. */
   async function wrongColumns(): Promise<Record<string, number>> {

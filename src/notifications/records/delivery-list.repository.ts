@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import {
   byId,
   choiceOf,
-  exactTotal,
+  countOf,
   idsInOrder,
   isChosen,
   listStatement,
@@ -16,28 +16,17 @@ import { type Statement, Statements } from '../../platform/database/statements.j
 import { Transactions } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import { type Delivery, DELIVERY_STATUSES, type DeliveryListRequest } from '../delivery.js';
-import type { NotificationDeliveryCountEntity } from './notification-delivery.entity.js';
 import { DELIVERY_COLUMNS, deliveryOf, type DeliveryRow } from './delivery-rows.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 
 const TABLE = 'notification_deliveries';
-const DIMENSIONS = [
-  'channel_id',
-  'status',
-] as const satisfies (keyof NotificationDeliveryCountEntity)[];
+const DIMENSIONS = ['channel_id', 'status'] as const;
 
 const WAITING: Statement = {
   name: 'notification_deliveries_waiting',
   text: `
-    select greatest(0, ${countOf([`status = 'pending'`, `channel_id in (select id from notification_channels where enabled)`])})::integer as n`,
+    select greatest(0, ${countOf('notification_delivery', [`status = 'pending'`, `channel_id in (select id from notification_channels where enabled)`])})::integer as n`,
 };
-
-function countOf(conditions: readonly string[]): string {
-  return exactTotal(
-    { table: 'notification_delivery_counts', conditions },
-    { table: 'notification_delivery_count_deltas', conditions },
-  );
-}
 
 @Injectable()
 export class DeliveryListRepository {
@@ -54,7 +43,7 @@ export class DeliveryListRepository {
     const ranges = chosen.each.map((status) => [ofChannel, `status = ${status}`]);
     const first = idsInOrder(TABLE, ranges, direction, offset + per_page);
     const text = listStatement({
-      total: countOf([ofChannel, isChosen('status', chosen)]),
+      total: countOf('notification_delivery', [ofChannel, isChosen('status', chosen)]),
       ids: `
     select id from (${first}) as candidate order by id ${direction}
     offset ${values.add(offset, 'bigint')} limit ${per_page}`,

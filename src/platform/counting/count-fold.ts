@@ -28,7 +28,7 @@ interface Counted {
 /**
  * Keeps exact totals cheap. Triggers append a delta (+1 or -1) for each inserted, changed or deleted row. The fold
  * regularly adds the deltas to the sums. A list reads the sums plus the remaining deltas in one statement (see
- * exactTotal), so its total is always exact; the fold only keeps the number of deltas small. Each replica tries to
+ * countOf), so its total is always exact; the fold only keeps the number of deltas small. Each replica tries to
  * fold; a lock admits one at a time.
  */
 export abstract class CountFold implements OnApplicationBootstrap, BeforeApplicationShutdown {

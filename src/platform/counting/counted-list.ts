@@ -7,8 +7,8 @@ import {
   type Choice,
   choiceOf,
   columnsOf,
+  countOf,
   type Direction,
-  exactTotal,
   idsInOrder,
   isChosen,
   listStatement,
@@ -328,12 +328,4 @@ interface PageWindow {
   readonly take: number;
   /** At least the number of rows up to the end of the page. */
   readonly bound: number;
-}
-
-/** SQL expression of the number of rows with these values. */
-export function countOf(counts: string, conditions: readonly string[]): string {
-  return exactTotal(
-    { table: `${counts}_counts`, conditions },
-    { table: `${counts}_count_deltas`, conditions },
-  );
 }

@@ -1,9 +1,6 @@
 import type { WrittenStep } from './playbook-definition.js';
-import {
-  type Context,
-  decided,
-  incidentWith,
-} from '../../../test/support/playbooks/decisions-of.js';
+import { type Context, decided } from '../../../test/support/playbooks/decisions-of.js';
+import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 
 const RAW = {
   message_id: '<m1@mail.example>',

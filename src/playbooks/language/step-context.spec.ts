@@ -1,5 +1,5 @@
 import { incidentEnvelope } from '../../incidents/dto/incident.dto.js';
-import { incidentWith } from '../../../test/support/playbooks/decisions-of.js';
+import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import { checkPlaybook } from './check-playbook.js';
 import { valuesOf, withOutcomes } from './step-context.js';
 

@@ -1,4 +1,4 @@
-import { incidentWith } from '../../../test/support/playbooks/decisions-of.js';
+import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import type { Incident } from '../../incidents/incident.js';
 import type { IncidentsService } from '../../incidents/incidents.service.js';
 import { DEFAULT_DEFINITION, type PlaybookDefinition, type PlaybookStep } from '../playbook.js';

@@ -1,8 +1,5 @@
-import {
-  decided,
-  decisionsOf,
-  incidentWith,
-} from '../../../test/support/playbooks/decisions-of.js';
+import { decided, decisionsOf } from '../../../test/support/playbooks/decisions-of.js';
+import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import type { Incident } from '../../incidents/incident.js';
 import { INCIDENT_FIELDS } from '../../incidents/incident-fields.js';
 import { checkPlaybook } from '../language/check-playbook.js';

@@ -8,7 +8,7 @@ import {
   type WithTotal,
   byId,
   choiceOf,
-  exactTotal,
+  countOf,
   isChosen,
   listStatement,
   pageOf,
@@ -24,7 +24,7 @@ import {
   type WebhookEventListRequest,
   type WebhookEventWithBody,
 } from './webhook-event.js';
-import { type WebhookEventCountEntity, WebhookEventEntity } from './webhook-event.entity.js';
+import { WebhookEventEntity } from './webhook-event.entity.js';
 
 const NOT_LISTED = ['body', 'body_hash', 'progress'] as const;
 type Row = Omit<WebhookEventEntity, (typeof NOT_LISTED)[number]> & {
@@ -48,10 +48,7 @@ const COLUMNS = getMetadataArgsStorage()
 
 const UNSETTLED_TOTALS = UNSETTLED.map((status) => {
   const conditions = [`status = '${status}'`];
-  const n = exactTotal(
-    { table: 'webhook_event_counts', conditions },
-    { table: 'webhook_event_count_deltas', conditions },
-  );
+  const n = countOf('webhook_event', conditions);
   return `${n}::int as ${status}`;
 });
 const COUNT_UNSETTLED: Statement = {
@@ -136,10 +133,7 @@ export function listQuery(request: WebhookEventListRequest, columns: string): Li
     firstIdsOf(range, direction, offset + per_page),
   );
   const text = listStatement({
-    total: exactTotal(
-      { table: 'webhook_event_counts', conditions },
-      { table: 'webhook_event_count_deltas', conditions },
-    ),
+    total: countOf('webhook_event', conditions),
     ids: `
     select id from (${candidates.join(' union all ')}) as candidate
      where (select total from total) > ${skipped}
@@ -152,7 +146,7 @@ export function listQuery(request: WebhookEventListRequest, columns: string): Li
 }
 
 /** What events are counted by, and what their indexes begin with. */
-type Dimension = Exclude<keyof WebhookEventCountEntity, 'n'>;
+type Dimension = 'source' | 'status';
 
 /** A part of an index in which each dimension has one value, so that it is in the order of ids. */
 type Range = readonly (readonly [column: Dimension, value: string])[];

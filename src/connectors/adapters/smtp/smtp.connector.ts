@@ -9,7 +9,7 @@ import {
   type OutboundMail,
 } from '../../../platform/net/outbound-smtp.js';
 import { Targets } from '../../../platform/net/targets.js';
-import type { AnswerRedactor } from '../../calls/vendor-answers.js';
+import { AnswerRedactor } from '../../calls/vendor-answers.js';
 import { Attempts } from '../../calls/vendor-calls.js';
 import { measureTest } from '../../calls/vendor-calls.js';
 import type { Config } from '../../../targets/target-config.js';
@@ -28,7 +28,7 @@ import {
   domainsOf,
   isMailbox,
   mailAccountProblems,
-  replyRedactor,
+  mailSecrets,
   SMTP_SCHEMA,
   type SmtpConfig,
   serverOf,
@@ -57,7 +57,7 @@ export class SmtpConnector extends Connector {
     private readonly attempts = new Attempts(sleep),
   ) {
     super(identity);
-    this.text = replyRedactor(config);
+    this.text = new AnswerRedactor(mailSecrets(config));
   }
 
   provides(type: ActionTypeName): boolean {

@@ -3,7 +3,7 @@ import {
   MAIL_SERVER_PROPERTIES,
   type MailAccount,
   mailAccountProblems,
-  replyRedactor,
+  mailSecrets,
   serverOf,
 } from '../../../targets/mail-account.js';
 import type { ConfigSchema, Config } from '../../../targets/target-config.js';
@@ -14,7 +14,7 @@ import { shortened } from '../../../incidents/raw-data-text.js';
 import { escapeHtml } from '../../../platform/http/page-look.js';
 import type { Fact, Message } from '../../notification.js';
 import { LINK_TEXT, shownWords } from '../shown-words.js';
-import type { AnswerRedactor } from '../../../connectors/calls/vendor-answers.js';
+import { AnswerRedactor } from '../../../connectors/calls/vendor-answers.js';
 import { type MailReply, OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
 import { type Outcome, type Channel, ChannelType } from '../channel.port.js';
 import { Injectable } from '@nestjs/common';
@@ -167,7 +167,7 @@ class EmailChannel implements Channel {
       const reply = await this.smtp.deliver(serverOf(this.config), outbound, departure);
       const reached = [...holders, ...newHolders(reply, missing)];
       const partlySent = { holders: reached, attempts: attempts + 1 };
-      return mailOutcome(reply, partlySent, replyRedactor(this.config));
+      return mailOutcome(reply, partlySent, new AnswerRedactor(mailSecrets(this.config)));
     } catch (error) {
       return failureOf(error);
     }

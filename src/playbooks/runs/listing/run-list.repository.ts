@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import {
   byId,
   choiceOf,
-  exactTotal,
+  countOf,
   idsInOrder,
   isChosen,
   listStatement,
@@ -22,7 +22,6 @@ import {
   type PlaybookRunSummary,
   type RunOutcome,
 } from '../playbook-run.js';
-import type { PlaybookRunCountEntity } from '../records/playbook-run.entity.js';
 import { IS_DUE, RUN_COLUMNS, runOf, type RunRow } from '../records/run-rows.js';
 import { AdvisoryLock } from '../../../platform/database/advisory-locks.js';
 import { firstIdAt } from '../../../platform/ids.js';
@@ -53,7 +52,7 @@ export function listQuery({ filter, newestFirst, page, per_page }: RunListReques
     total:
       narrow.length > 0
         ? `(select count(*) from playbook_runs${where([...counted, ...narrow])})`
-        : countOf(counted),
+        : countOf('playbook_run', counted),
     ids: `
     select id from (${first}) as candidate order by id ${direction}
     offset ${values.add(offset, 'bigint')} limit ${per_page}`,
@@ -62,14 +61,6 @@ export function listQuery({ filter, newestFirst, page, per_page }: RunListReques
     order: byId(direction),
   });
   return { text, values: values.all };
-}
-
-/** How many runs fulfil conditions on playbook and status. */
-export function countOf(conditions: readonly string[]): string {
-  return exactTotal(
-    { table: 'playbook_run_counts', conditions },
-    { table: 'playbook_run_count_deltas', conditions },
-  );
 }
 
 /** As `outcomeOf` has it. The outcomes are words of ours. */
@@ -124,7 +115,7 @@ interface OpenRuns {
 }
 
 const countOpen = (status: 'running' | 'waiting_approval') => `
-    greatest(0, ${countOf([`status = '${status}'`])}
+    greatest(0, ${countOf('playbook_run', [`status = '${status}'`])}
       - (select count(*) from due where status = '${status}')${status === 'running' ? ' - (select count(*) from later)' : ''})::integer as ${status}`;
 
 const OPEN: Statement = {
@@ -138,7 +129,7 @@ const OPEN: Statement = {
            ${countOpen('running')}, ${countOpen('waiting_approval')}`,
 };
 
-const DIMENSIONS = ['playbook_id', 'status'] as const satisfies (keyof PlaybookRunCountEntity)[];
+const DIMENSIONS = ['playbook_id', 'status'] as const;
 @Injectable()
 export class RunListRepository {
   constructor(private readonly statements: Statements) {}

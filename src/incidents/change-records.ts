@@ -6,6 +6,7 @@ import type { Incident, NewIncident, Verdict } from './incident.js';
 import {
   type ChangedField,
   changesBetween,
+  CHOICE_FIELDS,
   type FieldChange,
   isNoLongerCritical,
   isReopened,
@@ -227,16 +228,15 @@ function audited(
   { field, from, to }: FieldChange<ChangedField>,
   { verdict, fields }: Incident,
 ): [name: string, value: unknown] {
-  if (field === 'title' || field === 'resolution') {
-    return [field, { from: digestOf(from), to: digestOf(to) }];
-  }
   if (field === 'verdict') return [field, verdict && auditedVerdict(verdict)];
   if (field === 'fields') {
     const added = Object.keys(fields).filter((name) => !Object.hasOwn(from as object, name));
     // VersionHistory reads `fields` as the list of changed fields.
     return ['added_fields', added];
   }
-  return [field, field === 'recommended_actions' || field === 'source_status' ? to : { from, to }];
+  if (field === 'recommended_actions' || field === 'source_status') return [field, to];
+  if (CHOICE_FIELDS.has(field)) return [field, { from, to }];
+  return [field, { from: digestOf(from), to: digestOf(to) }];
 }
 
 function digestOf(text: unknown): { sha256: string; length: number } | undefined {
@@ -325,7 +325,7 @@ function changesInWords(changes: readonly FieldChange[]): string {
 
 function changeInWords({ field, from, to }: FieldChange): string {
   if (field === 'recommended_actions') return 'the recommended actions';
-  const shown = field === 'title' || field === 'resolution' ? quoted : String;
+  const shown = CHOICE_FIELDS.has(field) ? String : quoted;
   const before = from === undefined ? '' : ` from ${shown(from)}`;
   return `${field.replace('incident_', '')}${before} to ${shown(to)}`;
 }

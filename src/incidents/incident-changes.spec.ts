@@ -1,6 +1,16 @@
 import { incidentWith } from '../../test/support/playbooks/incident-with.js';
-import { applyChange, CHANGED_FIELDS, changesBetween } from './incident-changes.js';
-import { eventsOfChange, incidentEvent, timelineOfChange } from './change-records.js';
+import {
+  applyChange,
+  CHANGED_FIELDS,
+  type ChangedField,
+  changesBetween,
+} from './incident-changes.js';
+import {
+  auditOfChange,
+  eventsOfChange,
+  incidentEvent,
+  timelineOfChange,
+} from './change-records.js';
 import type { Classification, Incident } from './incident.js';
 
 const before = incidentWith({
@@ -293,5 +303,17 @@ describe('the events and timeline entries of a change', () => {
     expect(recordsOf(before, applyChange(before, same, person)).timeline).toEqual([]);
     const other = { recommended_actions: ['block_sender'] } as const;
     expect(recordsOf(before, applyChange(before, other, person)).timeline).toEqual(['updated']);
+  });
+});
+
+describe('the audit record of a change', () => {
+  it('has a digest instead of the text of a field, also of a field that is new', () => {
+    const change = { field: 'note' as ChangedField, from: 'first', to: 'secret' };
+    const [record] = auditOfChange(before, before, [change], 'alice');
+    expect(record?.details).toMatchObject({
+      changed: ['note'],
+      note: { from: { length: 5 }, to: { length: 6 } },
+    });
+    expect(JSON.stringify(record)).not.toContain('secret');
   });
 });

@@ -17,6 +17,13 @@ export const CHANGED_FIELDS = [
 ] as const;
 export type ChangedField = (typeof CHANGED_FIELDS)[number];
 
+/** Fields with values from a fixed set. Text of any other field is free: a digest in the audit trail, quoted in the timeline. */
+export const CHOICE_FIELDS: ReadonlySet<string> = new Set<ChangedField>([
+  'severity',
+  'status',
+  'incident_type',
+]);
+
 /** Fields whose values the timeline shows, in its order. */
 export const TOLD_FIELDS = [
   'severity',

@@ -80,7 +80,7 @@ export class TimelineEntryDto {
 
   @Text({
     description:
-      'An open set: created, updated, triaged, resolved, severity_lowered (of a critical incident), triage_requested (asynchronously), triage_completed, triage_failed, and events of its actions.',
+      'An open set: created, updated, triaged, resolved, reopened, severity_lowered (of a critical incident), event_updated, update_of_resolved and update_of_judged (further reports of the tool), source_resolved, severity_unknown, triage_requested (asynchronously), triage_completed, triage_failed, and events of its actions.',
   })
   readonly event: string;
 

@@ -43,14 +43,14 @@ describe('an action and what its attempts left behind', () => {
     const before = { sent: true, fence: 1 };
     beforeEach(() => (vendor.repeatable = true));
 
-    it('may have happened, and may be asked for again, when the vendor cannot be reached any more', async () => {
+    it('has an unknown outcome and a safe repetition when the vendor is unreachable', async () => {
       vendor.script = () => Promise.reject(new UnreachableError('No route to host.'));
       const after = await run(await nobodys(before));
       expect([after.status, after.result!.code]).toEqual(['failed', 'timeout']);
-      expect(after.result!.message).toContain('may be asked for again');
+      expect(after.result!.message).toContain('a repetition is safe');
       const first = await run(await nobodys());
       expect([first.status, first.result!.code]).toEqual(['failed', 'unreachable']);
-      // Which of several connectors it was.
+      // The message names the connector.
       expect(first.result!.message).toBe(`${vendor.identity.name}: No route to host.`);
     });
 

@@ -1,12 +1,8 @@
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import type { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import type { Release } from '../../platform/concurrency/semaphore.js';
 import type { ActionsRepository } from '../actions.repository.js';
-import {
-  ActionConnectors,
-  ConnectorPlaces,
-  type GiveBack,
-  MOST_PER_CONNECTOR,
-} from './action-connectors.js';
+import { ActionConnectors, ConnectorPlaces, MOST_PER_CONNECTOR } from './action-connectors.js';
 
 const registry = {
   providerOf: async (type: ActionTypeName) => `the first for ${type}`,
@@ -21,7 +17,7 @@ describe('ActionConnectors', () => {
     ['done', 'okta for enable_user'],
     ['never', undefined],
     ['gone', undefined],
-  ])('finds for an action that rolls back %s the connector %s', async (rollbackOf, expected) => {
+  ])('given a rollback of %s, returns the connector %s', async (rollbackOf, expected) => {
     const connectors = new ActionConnectors(registry, actions);
     expect(await connectors.of({ action_type: 'enable_user', rollback_of: rollbackOf })).toBe(
       expected,
@@ -29,18 +25,18 @@ describe('ActionConnectors', () => {
   });
 });
 
-describe('the places of recovery', () => {
-  const fill = (places: ConnectorPlaces, connectorId: string): GiveBack[] =>
+describe('ConnectorPlaces', () => {
+  const fill = (places: ConnectorPlaces, connectorId: string): Release[] =>
     Array.from({ length: MOST_PER_CONNECTOR }, () => places.tryTake(connectorId)!);
 
-  it('are so many for each connector, whoever else has none left', () => {
+  it('limits each connector separately', () => {
     const places = new ConnectorPlaces();
     expect(fill(places, 'hanging')).not.toContain(undefined);
     expect(places.tryTake('hanging')).toBeUndefined();
     expect(places.tryTake('other')).toBeDefined();
   });
 
-  it('are given back once, however often it is said', () => {
+  it('releases a place once if its release is called twice', () => {
     const places = new ConnectorPlaces();
     const [first] = fill(places, 'vendor');
     first!();
@@ -49,7 +45,7 @@ describe('the places of recovery', () => {
     expect(places.tryTake('vendor')).toBeUndefined();
   });
 
-  it('are told of by the connectors that have none free', () => {
+  it('lists the connectors without a free place', () => {
     const places = new ConnectorPlaces();
     places.tryTake('other');
     const [first] = fill(places, 'hanging');
@@ -58,7 +54,7 @@ describe('the places of recovery', () => {
     expect(places.taken()).toEqual([]);
   });
 
-  it('tell when one is free that somebody was refused, and else nothing', () => {
+  it('calls the listener only for a released place that an earlier request did not get', () => {
     const places = new ConnectorPlaces();
     const free = jest.fn();
     places.onFree(free);

@@ -6,7 +6,7 @@ import type { Action } from '../action.js';
 import { ActionsRepository } from '../actions.repository.js';
 import { type Release, Semaphore } from '../../platform/concurrency/semaphore.js';
 
-/** Which connector carries an action out. */
+/** Finds the connector that executes an action. */
 @Injectable()
 export class ActionConnectors {
   constructor(
@@ -14,7 +14,6 @@ export class ActionConnectors {
     private readonly actions: ActionsRepository,
   ) {}
 
-  /** Undefined when there is none. */
   async of({
     action_type,
     rollback_of,
@@ -24,7 +23,7 @@ export class ActionConnectors {
     return original && (await this.ofRollback(original, action_type));
   }
 
-  /** The connector that did what is undone. Another vendor would find nothing to undo, and call that success. */
+  /** Returns the connector of the original action. Another vendor would find nothing to undo and report success. */
   async ofRollback(
     { connector_id }: Pick<Action, 'connector_id'>,
     inverse: ActionTypeName,
@@ -37,33 +36,27 @@ export class ActionConnectors {
 
 export const MOST_PER_CONNECTOR = 8;
 
-/** Gives a place back; again does nothing. */
-export type GiveBack = Release;
-
-/**
- * How much is asked of one vendor at a time. Each connector has places of its own: a
- * vendor that hangs keeps those waiting who want that vendor, and nobody else.
- */
+/** Limits the simultaneous calls of each connector separately, so that a hanging vendor delays only its own actions. */
 @Injectable()
 export class ConnectorPlaces {
   private readonly all = new Map<string, Semaphore>();
-  /** Connectors of which somebody was refused a place since one was given back last. */
+  /** Connectors that had no free place for a request since their last release. */
   private readonly wanted = new Set<string>();
   private readonly listeners: (() => void)[] = [];
 
-  /** Called when a place is free that was refused before. */
+  /** Registers a listener for a free place of a connector that had none for an earlier request. */
   onFree(listener: () => void): void {
     this.listeners.push(listener);
   }
 
-  /** Undefined when none is free. */
-  tryTake(connectorId: string): GiveBack | undefined {
+  /** Returns `undefined` if the connector has no free place. */
+  tryTake(connectorId: string): Release | undefined {
     const release = this.of(connectorId).tryAcquire();
     if (!release) this.wanted.add(connectorId);
     return release && this.forgetIdle(connectorId, release);
   }
 
-  /** The connectors that have no place free. */
+  /** Returns the connectors without a free place. */
   taken(): string[] {
     return [...this.all].flatMap(([connectorId, places]) => (places.isFull ? [connectorId] : []));
   }
@@ -74,7 +67,7 @@ export class ConnectorPlaces {
     return known;
   }
 
-  private forgetIdle(connectorId: string, release: Release): GiveBack {
+  private forgetIdle(connectorId: string, release: Release): Release {
     return () => {
       release();
       if (this.all.get(connectorId)?.isIdle) this.all.delete(connectorId);

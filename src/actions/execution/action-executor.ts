@@ -1,4 +1,5 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
+import type { Participant } from '../../platform/database/transactions.js';
 import { Settings } from '../../platform/config/settings.js';
 import { traced } from '../../platform/tracing/tracing.js';
 import type { Connector } from '../../connectors/connector-type.js';
@@ -7,13 +8,13 @@ import { type Action, hasEnded, shownActionId } from '../action.js';
 import { RequiredLevels } from '../required-levels.js';
 import { ActionConnectors } from './action-connectors.js';
 import { type Claimed, Claims, FAILPOINT, Failpoints } from './claims.js';
-import { ConnectorRun, type RunOptions, type RunTools } from './connector-run.js';
+import { ConnectorRun, type RunTools } from './connector-run.js';
 import { ClaimLostError, LeaseKeeper } from './lease-keeper.js';
 import { mayBegin, mayRepeat, noConnector, resultOfLoss } from './execution-rules.js';
 
 /**
- * The only door to a connector's effects, for a request, an approval, a playbook step, a rollback and recovery alike. The
- * action that it answers with has ended, or waits for the kill switch, for its vendor, or for another run that has claimed it.
+ * Executes actions. All effects of connectors go through this class: of requests, approvals, playbook steps, rollbacks and
+ * recovery. A returned action has ended, or waits for the kill switch, for its vendor or for another run that claimed it.
  */
 @Injectable()
 export class ActionExecutor implements BeforeApplicationShutdown {
@@ -45,35 +46,35 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     };
   }
 
-  /** Runs an action that is `pending`: it needs no approval, or was approved. */
-  async run(action: Action, options: RunOptions = {}): Promise<Action> {
-    return await this.track(() => this.begin(action, options), action);
+  /** Runs a `pending` action: it needs no approval, or is approved. */
+  async run(action: Action, idempotency?: Participant<Action>): Promise<Action> {
+    return await this.track(() => this.begin(action, idempotency), action);
   }
 
-  /** Calls the connector for an action that was claimed by the transaction that created or approved it. */
+  /** Calls the connector for an action that the transaction of its request or approval claimed. */
   async runClaimed(
     claimed: Claimed,
     connector: Connector,
-    options: RunOptions = {},
+    idempotency?: Participant<Action>,
   ): Promise<Action> {
-    return await this.track(() => this.call(claimed, connector, options), claimed.action);
+    return await this.track(() => this.call(claimed, connector, idempotency), claimed.action);
   }
 
-  /** Goes on with a claim that was taken over: the vendor is doing it, or is asked what became of it. */
+  /** Continues a claim of another run: polls an accepted operation, or asks the vendor for the outcome of a call. */
   async resume(action: Action, connector: Connector): Promise<Action> {
-    const isDoingIt = action.phase === 'accepted';
+    const isAccepted = action.phase === 'accepted';
     return await this.track(
-      () => (isDoingIt ? this.follow(action, connector) : this.ask(action, connector)),
+      () => (isAccepted ? this.follow(action, connector) : this.ask(action, connector)),
       action,
     );
   }
 
-  /** Ends an action by what its row says of it, without asking anybody. Throws ClaimLostError. */
-  async giveUp(action: Action, { idempotency }: RunOptions = {}): Promise<Action> {
+  /** Ends an action with the outcome that its row allows, without a question to the vendor. Throws ClaimLostError. */
+  async giveUp(action: Action, idempotency?: Participant<Action>): Promise<Action> {
     const message =
       action.phase === 'accepted'
-        ? 'The vendor accepted it, and could not be asked how far it is.'
-        : 'The run that had it ended before it was done.';
+        ? 'The vendor accepted the action, but its progress could not be read.'
+        : 'The run of the action stopped before it had an outcome.';
     const loss = { kind: 'stopped', message, sent: action.sent, idempotent: false } as const;
     return await this.claims.finish(action, resultOfLoss(loss), idempotency);
   }
@@ -82,16 +83,16 @@ export class ActionExecutor implements BeforeApplicationShutdown {
     await Promise.allSettled(this.underWay);
   }
 
-  private async begin(action: Action, options: RunOptions): Promise<Action> {
+  private async begin(action: Action, idempotency?: Participant<Action>): Promise<Action> {
     await this.failpoints.hit(FAILPOINT.unclaimed);
     const connector = await this.connectors.of(action);
     if (!connector && !action.sent) {
-      return await this.claims.finish(action, noConnector(action), options.idempotency);
+      return await this.claims.finish(action, noConnector(action), idempotency);
     }
-    if (!connector || !mayBegin(action, connector)) return await this.giveUp(action, options);
+    if (!connector || !mayBegin(action, connector)) return await this.giveUp(action, idempotency);
     const claimed = await this.claims.claim(action, connector.identity.id);
     if (!claimed) throw new ClaimLostError();
-    return await this.call(claimed, connector, options);
+    return await this.call(claimed, connector, idempotency);
   }
 
   private async follow(action: Action, connector: Connector): Promise<Action> {
@@ -110,23 +111,23 @@ export class ActionExecutor implements BeforeApplicationShutdown {
   private async call(
     { action, permit }: Claimed,
     connector: Connector,
-    options: RunOptions,
+    idempotency?: Participant<Action>,
   ): Promise<Action> {
     await this.failpoints.hit(FAILPOINT.claimed);
     const lease = this.tools.hold(action, this.settings.actionDeadlineMs);
     const gate = new PermitGate(this.killSwitch, permit, lease.signal, {
-      // Where nothing leaves the service, nothing has to be remembered about it.
+      // A simulated call sends nothing, so there is no sending to record.
       noteSending: connector.simulates ? undefined : () => this.claims.noteSending(action),
       reclaim: (tx) => this.claims.confirm(tx, action),
     });
     try {
-      return await new ConnectorRun(this.tools, connector, options).call(action, gate, lease);
+      return await new ConnectorRun(this.tools, connector, idempotency).call(action, gate, lease);
     } finally {
       lease.stop();
     }
   }
 
-  /** Answers with the action as it is when another run has it, or the kill switch holds it. */
+  /** Returns the stored action if another run has claimed it or the kill switch holds it. */
   private async track(work: () => Promise<Action>, action: Action): Promise<Action> {
     const result = this.inTrace(action, () =>
       work().catch(async (error: unknown) => {

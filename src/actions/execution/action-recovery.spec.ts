@@ -14,7 +14,7 @@ const waiting = (id: string, type: ActionTypeName, rollback_of?: string): Action
 
 type Run = (action: Action) => Promise<Action>;
 
-/** So many of one type, the oldest, and one of another, which has a connector of its own. */
+/** The 80 oldest actions have one connector, the newest has another. */
 const QUEUE = [
   ...Array.from({ length: 80 }, (_, n) => waiting(`hanging-${n}`, 'block_ip')),
   waiting('other', 'lookup_ip'),
@@ -68,20 +68,20 @@ describe('UnclaimedActions', () => {
   const begun = () => run.mock.calls.map(([{ id }]) => id);
   const begin = () => actions.beginOldest({ lookAgain, report });
 
-  it('begins actions, the oldest first, as far as their connectors have places', async () => {
+  it('begins the oldest actions whose connectors have a free place', async () => {
     await begin();
     const oldest = QUEUE.slice(0, MOST_PER_CONNECTOR).map(({ id }) => id);
     expect(begun()).toEqual([...oldest, 'other']);
   });
 
-  it('counts a rollback against the connector of its original, not of its type', async () => {
+  it('counts a rollback for the connector of its original action', async () => {
     queue = [...ROLLBACKS, waiting('unblock', 'unblock_ip')];
     await begin();
     const oldest = ROLLBACKS.slice(0, MOST_PER_CONNECTOR).map(({ id }) => id);
     expect(begun()).toEqual([...oldest, 'unblock']);
   });
 
-  it('begins a rollback while the connector of its type has no place', async () => {
+  it('begins a rollback while the connector of its type is busy', async () => {
     const unblocks = QUEUE.slice(0, 80).map(({ id }) => waiting(id, 'unblock_ip'));
     queue = [...unblocks, ROLLBACKS[0]!];
     await begin();
@@ -89,18 +89,18 @@ describe('UnclaimedActions', () => {
     expect(begun()).toContain('rollback-0');
   });
 
-  it('begins none twice, nor more than there are places, however often it looks', async () => {
+  it('begins no action twice and no more actions than places in repeated searches', async () => {
     await begin();
     await begin();
     expect(begun()).toHaveLength(MOST_PER_CONNECTOR + 1);
   });
 
-  it('begins the next when a vendor has answered, though it is still doing what it was asked', async () => {
+  it('begins the next action after the vendor has accepted the first', async () => {
     run.mockImplementationOnce(async (action) => ({ ...action, phase: 'accepted' }));
     await begin();
     expect(lookAgain).toHaveBeenCalled();
     await begin();
-    // The fake database does not know that the first one is claimed by now.
+    // The fake database does not know that the first action is claimed.
     expect(begun()).toHaveLength(MOST_PER_CONNECTOR + 2);
   });
 
@@ -110,18 +110,18 @@ describe('UnclaimedActions', () => {
     expect(begun()).toEqual([]);
   });
 
-  it('lets others go before an action that cannot be begun', async () => {
-    const spoilt = new Error('No such thing.');
-    run.mockImplementationOnce(() => Promise.reject(spoilt));
+  it('reports and defers an action that cannot begin', async () => {
+    const failure = new Error('Unexpected error.');
+    run.mockImplementationOnce(() => Promise.reject(failure));
     await begin();
-    expect(report).toHaveBeenCalledWith(spoilt);
+    expect(report).toHaveBeenCalledWith(failure);
     expect(deferred).toEqual(['hanging-0']);
   });
 });
 
 describe('ActionRecovery', () => {
-  it('names the loop that failed in the log', async () => {
-    const fail = () => Promise.reject(new Error('Spoilt.'));
+  it('names the failed loop in the log', async () => {
+    const fail = () => Promise.reject(new Error('Unexpected error.'));
     const lines = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
     const recovery = new ActionRecovery(
       { settleOldest: fail } as unknown as LapsedClaims,

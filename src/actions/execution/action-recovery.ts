@@ -8,12 +8,12 @@ import {
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { type Action, hasEnded } from '../action.js';
-import { ActionConnectors, ConnectorPlaces, type GiveBack } from './action-connectors.js';
+import { ActionConnectors, ConnectorPlaces } from './action-connectors.js';
 import { ActionExecutor } from './action-executor.js';
 import { ClaimRepository, type Except, type BusyConnectors } from './claim.repository.js';
 import { Claims } from './claims.js';
 import { Settings } from '../../platform/config/settings.js';
-import { Semaphore } from '../../platform/concurrency/semaphore.js';
+import { type Release, Semaphore } from '../../platform/concurrency/semaphore.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector-type.js';
 import { ClaimLostError } from './lease-keeper.js';
@@ -21,18 +21,18 @@ import { type RecoveryStep, recoveryStepOf } from './execution-rules.js';
 import { BackgroundLoop, reportFailure } from '../../platform/concurrency/background-loop.js';
 
 const MOST_AT_ONCE = 64;
-/** The place of actions that no connector provides any more: they end without a vendor. */
-const NOBODY = '';
+/** Stands for the connector of actions without a connector: they end without a call. */
+const NO_CONNECTOR = '';
 
 interface Watcher {
-  /** Called when there may be something to do: more actions wait, or a connector has a place again. */
+  /** Called when more work may be possible: more actions wait, or a connector has a free place. */
   readonly lookAgain: () => void;
   readonly report: (error: unknown) => void;
 }
 
 /**
- * Begins actions that nobody has claimed: the replica that should have begun them died, a lapsed claim was put back, or the
- * kill switch held them. The one that has waited longest is begun first, among those whose connector has a place.
+ * Begins unclaimed actions: their replica died before the claim, their claim lapsed and was requeued, or the kill switch held
+ * them. The oldest action begins first, among the actions whose connector has a free place.
  */
 @Injectable()
 export class UnclaimedActions {
@@ -47,7 +47,7 @@ export class UnclaimedActions {
     private readonly killSwitch: KillSwitch,
   ) {}
 
-  /** Leaves out actions whose connector has no place, until no action is left or each found action has a place. */
+  /** Searches again without the actions whose connector is busy, until none is left or all found actions begin. */
   async beginOldest(watcher: Watcher): Promise<void> {
     const withoutPlace: Action[] = [];
     for (;;) {
@@ -56,7 +56,7 @@ export class UnclaimedActions {
       const connectors = await this.connectorsOf(oldest);
       const before = withoutPlace.length;
       for (const action of oldest) {
-        const giveBack = this.places.tryTake(connectors.get(routeOf(action)) ?? NOBODY);
+        const giveBack = this.places.tryTake(connectors.get(routeOf(action)) ?? NO_CONNECTOR);
         if (giveBack) void this.begin(action, giveBack, watcher);
         else withoutPlace.push(action);
       }
@@ -75,7 +75,7 @@ export class UnclaimedActions {
 
   private async begin(
     action: Action,
-    giveBack: GiveBack,
+    giveBack: Release,
     { lookAgain, report }: Watcher,
   ): Promise<void> {
     this.underWay.add(action.id);
@@ -88,13 +88,13 @@ export class UnclaimedActions {
     }
     giveBack();
     this.underWay.delete(action.id);
-    // What is held again, or was put back, has its turn when the loop looks the next time.
+    // The next regular search finds an action that is held or requeued.
     if (hasEnded(after) || after.phase) lookAgain();
   }
 
   private async connectorsOf(waiting: readonly Action[]): Promise<Map<string, string>> {
     const found = new Map<string, string>();
-    for (const [route, action] of new Map(waiting.map((one) => [routeOf(one), one]))) {
+    for (const [route, action] of new Map(waiting.map((action) => [routeOf(action), action]))) {
       const connector = await this.connectors.of(action);
       if (connector) found.set(route, connector.identity.id);
     }
@@ -102,28 +102,27 @@ export class UnclaimedActions {
   }
 }
 
-/** Actions with the same route have the same connector: a rollback runs at the connector of its original action. */
+/** Actions with equal routes have the same connector. A rollback uses the connector of its original action. */
 function routeOf({ rollback_of, action_type }: Action): string {
   return rollback_of ?? action_type;
 }
 
-/** Each uses one connection to the database for a few milliseconds; the rest of the pool is for requests. */
-const GIVEN_UP_AT_ONCE = 4;
+/** Each needs a database connection for a few milliseconds. The rest of the pool stays free for requests. */
+const MAX_PARALLEL_ENDINGS = 4;
 
-/** A question, and the place that it has at its connector. */
-interface Place {
+interface PlacedAction {
   readonly action: Action;
-  readonly giveBack: GiveBack;
+  readonly giveBack: Release;
 }
 
 /**
- * Settles the claims of runs that died, and asks vendors how far they are with what they accepted, the one that lapsed first
- * first. It waits for the database alone: vendors are asked beside it, so that none holds up the next claim, however many
- * there are. What finds no place at its connector stays in the table, which is the only queue: a restart loses nothing.
+ * Settles the claims of runs that died, and polls vendors for accepted operations, the earliest lapsed claim first. Waits only
+ * for the database; questions to vendors run in parallel, so that a slow vendor delays no other claim. An action without a
+ * free place stays in the table, which is the only queue, so a restart loses nothing.
  */
 @Injectable()
 export class LapsedClaims {
-  /** For questions alone: neither calls that hang nor a long queue of actions keep anybody from asking. */
+  /** Places for progress questions only, so that hanging calls cannot delay questions. */
   private readonly places = new ConnectorPlaces();
 
   constructor(
@@ -134,32 +133,34 @@ export class LapsedClaims {
     private readonly settings: Settings,
   ) {}
 
-  /** Answers how many it settled: when it is not 0, there may be more. Another replica may be faster with any of them. */
+  /** Returns the number of settled claims, without those that another replica took. If it is not 0, there may be more. */
   async settleOldest({ lookAgain, report }: Watcher): Promise<number> {
     const busy = this.places.taken();
     const lapsed = await this.repository.lapsed(MOST_AT_ONCE, await this.boundsOf(busy));
     const connectors = await this.connectorsOf(lapsed);
     const connectorOf = ({ connector_id = '' }: Action) => connectors.get(connector_id);
-    const steps = new Map(lapsed.map((one) => [one, recoveryStepOf(one, connectorOf(one))]));
-    const thatNeed = (step: RecoveryStep) => lapsed.filter((one) => steps.get(one) === step);
+    const steps = new Map(
+      lapsed.map((action) => [action, recoveryStepOf(action, connectorOf(action))]),
+    );
+    const withStep = (step: RecoveryStep) => lapsed.filter((action) => steps.get(action) === step);
 
-    const requeued = await this.claims.requeue(thatNeed('repeat'));
-    const placed: Place[] = [];
+    const requeued = await this.claims.requeue(withStep('repeat'));
+    const placed: PlacedAction[] = [];
     const tooLate: Action[] = [];
-    for (const action of thatNeed('ask')) {
+    for (const action of withStep('ask')) {
       const giveBack = this.places.tryTake(action.connector_id!);
       if (giveBack) placed.push({ action, giveBack });
       else if (busy.includes(action.connector_id!)) tooLate.push(action);
     }
     const asked = await this.askAll(placed, connectorOf, { lookAgain, report });
-    const givenUp = await this.claims.takeOver([...thatNeed('give up'), ...tooLate]);
+    const givenUp = await this.claims.takeOver([...withStep('give up'), ...tooLate]);
     await this.giveUpAll(givenUp, report);
     return requeued + asked + givenUp.length;
   }
 
-  /** Takes over those whose places these are, and asks about them beside whoever called this; answers how many they are. */
+  /** Takes over the placed actions and asks their vendors without waiting for the answers. Returns the number of actions. */
   private async askAll(
-    placed: readonly Place[],
+    placed: readonly PlacedAction[],
     connectorOf: (action: Action) => Connector | undefined,
     { lookAgain, report }: Watcher,
   ): Promise<number> {
@@ -183,7 +184,7 @@ export class LapsedClaims {
     return asked.length;
   }
 
-  /** What those connectors have to be asked about may wait for so long. */
+  /** Returns how long the actions of busy connectors may wait for their question. */
   private async boundsOf(busy: readonly string[]): Promise<BusyConnectors> {
     const found = await Promise.all(busy.map((id) => this.registry.find(id)));
     const probed = found.flatMap((one) => (one?.probe ? [one.identity.id] : []));
@@ -192,7 +193,7 @@ export class LapsedClaims {
   }
 
   private async giveUpAll(taken: readonly Action[], report: Watcher['report']): Promise<void> {
-    const places = new Semaphore(GIVEN_UP_AT_ONCE);
+    const places = new Semaphore(MAX_PARALLEL_ENDINGS);
     await Promise.all(taken.map((action) => places.run(() => this.giveUp(action, report))));
   }
 
@@ -216,14 +217,14 @@ export class LapsedClaims {
 }
 
 const LONGEST_PAUSE_MS = 5_000;
-/** What a vendor is doing is asked about when it is due, and not much later. A look that finds nothing costs one short read. */
+/** Short, so that a due question is not late. A search without a result costs one short read. */
 const LONGEST_PAUSE_OF_QUESTIONS_MS = 1_000;
 const PAUSES_PER_LEASE = 4;
 
 /**
- * Looks for actions that no run works on: their replica died with or before its claim, or the kill switch held them. Every
- * replica looks, and a claim decides which one goes on. There are two loops, one for claims that lapsed and for what vendors
- * are doing, and one for actions without a claim: a vendor that takes its time with the second kind does not delay the first.
+ * Continues actions without a running run: their replica died, or the kill switch held them. Every replica searches, and the
+ * claim decides which replica continues. One loop settles lapsed claims and polls accepted operations; a second loop begins
+ * unclaimed actions, so that a slow vendor there does not delay the first loop.
  */
 @Injectable()
 export class ActionRecovery

@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { columnsOf } from '../../platform/database/columns.js';
 import { ActionEntity } from '../action.js';
 
-/** What a request says, and what nothing changes afterwards. */
+/** Columns that a request sets and nothing changes afterwards. */
 const REQUESTED = [
   'id',
   'incident_id',
@@ -18,14 +18,14 @@ const REQUESTED = [
   'reason',
 ] as const;
 
-/** Everything that changes after an action was requested. */
+/** Columns that change after the request. */
 const PROGRESS = columnsOf(ActionEntity, REQUESTED).join(', ');
 
-/** What became of actions between the backup and the restore. */
+/** Actions that changed between the backup and the restore. */
 export interface ActionsAcrossRestore {
-  /** They were open in the backup, and have gone on since: they are where the database had them before the restore. */
+  /** Open in the backup and changed since. They keep the state from before the restore. */
   readonly continued: readonly string[];
-  /** They are not in the backup, and their vendors had been called and had not answered. */
+  /** Missing in the backup, with a call to the vendor that had no answer yet. */
   readonly lost: readonly string[];
 }
 
@@ -33,7 +33,7 @@ interface WithId {
   readonly id: string;
 }
 
-/** Keeps how far each action is. To be called before the content of the database is replaced, in the same transaction. */
+/** Saves the progress of each action. Call it before the content of the database is replaced, in the same transaction. */
 export async function noteActionsBeforeRestore(tx: Tx): Promise<void> {
   const [table] = await tx.query<{ there: boolean }[]>(
     `select to_regclass('actions') is not null as there`,
@@ -45,9 +45,8 @@ export async function noteActionsBeforeRestore(tx: Tx): Promise<void> {
 }
 
 /**
- * To be called when the content has been replaced. No restore undoes what a vendor has done: an action that is open in the
- * backup is put where it was before the restore, so that it does not run twice, and so that a run that is under way still
- * finds its own claim.
+ * Call it after the content is replaced. A restore does not undo effects at vendors. An action that is open in the backup gets
+ * its saved progress, so that it does not run twice and a current run still finds its claim.
  */
 export async function carryActionsOverRestore(tx: Tx): Promise<ActionsAcrossRestore> {
   const [table] = await tx.query<{ there: boolean }[]>(

@@ -7,12 +7,12 @@ import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
 import { ActionExecutor } from './action-executor.js';
 import type { Claimed } from './claims.js';
-import type { GiveBack } from './action-connectors.js';
+import type { Release } from '../../platform/concurrency/semaphore.js';
 
-/** An action as the transaction has left it that requested, approved or rolled it back. */
+/** An action after the transaction that requested, approved or rolled it back. */
 export interface DecidedAction {
   readonly action: Action;
-  /** Present where that transaction has claimed it, too: this is what its run needs. */
+  /** Present if that transaction also claimed the action. */
   readonly run?: { readonly permit: Permit; readonly connector: Connector };
 }
 
@@ -25,8 +25,8 @@ export function decidedAction(
 }
 
 /**
- * Takes the permit for a claim. Its lock is the first of all locks of a transaction, but a request that is wrong in another
- * way is told so first: the returned function throws `kill_switch_active`, or returns the permit.
+ * Takes the permit for a claim. Its lock must be the first lock of a transaction, but other errors of a request come before
+ * `kill_switch_active`. So the returned function throws that error, or returns the permit.
  */
 export async function claimPermitLate(killSwitch: KillSwitch, tx: Tx): Promise<() => Permit> {
   try {
@@ -40,10 +40,10 @@ export async function claimPermitLate(killSwitch: KillSwitch, tx: Tx): Promise<(
   }
 }
 
-/** Between creating or approving an action and beginning it there is hardly any work: a replica that takes longer is dead. */
+/** Maximum time between the request or approval of an action and its run. A replica that needs longer is dead. */
 const GRACE_MS = 5_000;
 
-/** Runs an action for a request, which waits for its end, but no longer than ACTION_WAIT_MS: the run then goes on without it. */
+/** Runs an action for a request, which waits at most ACTION_WAIT_MS for its end. The run then continues without it. */
 @Injectable()
 export class AwaitedRuns {
   private readonly log = new Logger(AwaitedRuns.name);
@@ -53,17 +53,17 @@ export class AwaitedRuns {
     private readonly settings: Settings,
   ) {}
 
-  /** How long the replica that created or approved an action has to begin it before others do. */
+  /** Time after which other replicas may begin the action of a request or approval. */
   get graceMs(): number {
     return Math.min(GRACE_MS, this.settings.actionLeaseMs);
   }
 
-  /** How long an answer may be on its way: longer than a request waits. */
+  /** Maximum time until a request is answered. */
   get answeredWithinMs(): number {
     return this.settings.actionWaitMs + GRACE_MS;
   }
 
-  /** The action when it has ended in time; else as it was, while the run goes on. Anything but `pending` is left alone. */
+  /** Returns the ended action, or the given action if the run takes longer. Runs only `pending` actions. */
   async runAndWait(
     { action, run }: DecidedAction,
     idempotency: Participant<Action>,
@@ -76,27 +76,27 @@ export class AwaitedRuns {
         idempotency,
       );
     }
-    return await this.inTime(action, this.executor.run(action, { idempotency }));
+    return await this.inTime(action, this.executor.run(action, idempotency));
   }
 
-  /**
-   * The same, for an action that was claimed by the transaction that decided on it. A place of its connector is given back when
-   * the vendor has answered, whoever waits for how long.
-   */
+  /** Runs an action that is already claimed. Calls `giveBack` when the run ends, also if the request waits no longer. */
   async runClaimedAndWait(
     claimed: Claimed,
     connector: Connector,
     idempotency: Participant<Action>,
-    giveBack: GiveBack = () => undefined,
+    giveBack: Release = () => undefined,
   ): Promise<Action> {
-    const running = this.executor.runClaimed(claimed, connector, { idempotency }).finally(giveBack);
+    const running = this.executor.runClaimed(claimed, connector, idempotency).finally(giveBack);
     return await this.inTime(claimed.action, running);
   }
 
   private async inTime(action: Action, run: Promise<Action>): Promise<Action> {
     const running = run.catch((error: unknown) => {
-      // It stays as it is in the database, where recovery finds it and goes on with it.
-      this.log.error({ err: error, action: shownActionId(action.id) }, 'An action was not run.');
+      // Recovery finds the action in the database and continues it.
+      this.log.error(
+        { err: error, action: shownActionId(action.id) },
+        'The run of an action failed.',
+      );
       return action;
     });
     return await within(this.settings.actionWaitMs, running, () => action);

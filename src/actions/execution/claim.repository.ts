@@ -1,4 +1,4 @@
-// SQL for the writes: every run pays for most of them, two are about many runs at once, and all share one condition.
+// SQL for the writes: most run for every action, two change many runs, and all share one condition.
 import { Injectable } from '@nestjs/common';
 import {
   DataSource,
@@ -16,7 +16,7 @@ import { type Action, ActionEntity } from '../action.js';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from '../action-rows.js';
 
-/** Names one run of an action: a later claim has a higher fence, and what an earlier run writes does not count any more. */
+/** Identifies one run of an action. Each claim increments the fence, so writes of earlier runs have no effect. */
 export interface Fenced {
   readonly id: string;
   readonly fence: number;
@@ -25,17 +25,17 @@ export interface Fenced {
 /** Actions that a search leaves out. */
 export interface Except {
   readonly ids: readonly string[];
-  /** Does not apply to rollbacks, which run at the connector of the original action. */
+  /** Does not exclude rollbacks, which use the connector of the original action. */
   readonly types: readonly ActionTypeName[];
 }
 
-/** Connectors that are asked as much as they may be at a time. What has to be asked there waits, but not for ever. */
+/** Connectors without a free place for questions. Their actions wait, but not longer than the times here. */
 export interface BusyConnectors {
-  /** They do what they have accepted, and can tell how far it is. */
+  /** Their accepted operations wait. */
   readonly polled: readonly string[];
-  /** Those of them that can tell, too, what became of a call of which nobody knows. */
+  /** Their calls without a known outcome wait, because a probe can find the outcome. */
   readonly probed: readonly string[];
-  /** How long an operation may take that was accepted, and how long a claim that has lapsed waits for its question. */
+  /** Maximum duration of an accepted operation, and maximum wait of a lapsed claim for its question. */
   readonly acceptedForMs: number;
   readonly lapsedForMs: number;
 }
@@ -44,7 +44,7 @@ const RETURNING = `returning ${ACTION_COLUMNS}`;
 const LEASE = (parameter: string) =>
   `lease_until = now() + ${parameter} * interval '1 millisecond'`;
 const OURS = `actions.id = $1 and actions.fence = $2 and actions.status = 'pending'`;
-/** The same for many runs at once, of a list `run`. */
+/** Batch form: the condition for all runs in `run`. */
 export const OF_RUN = `actions.id = run.id and actions.fence = run.fence and actions.status = 'pending'`;
 
 const CLAIM: Statement = {
@@ -54,7 +54,7 @@ const CLAIM: Statement = {
      where ${OURS} and actions.phase is null ${RETURNING}`,
 };
 
-/** Those runs of $1 (ids) and $2 (fences) that have lapsed. What another replica is just changing is left to it. */
+/** Lapsed runs among $1 (ids) and $2 (fences), without rows that another replica has locked. */
 const LAPSED_OF = (phase: string) => `
   select actions.id from actions
     join unnest($1::uuid[], $2::integer[]) as seen (id, fence) on actions.id = seen.id and actions.fence = seen.fence
@@ -69,15 +69,15 @@ const TAKE_OVER: Statement = {
 };
 
 /**
- * An action that may be repeated waits again as if nobody had begun it, in its old place of the order. Its fence rises only
- * with the next claim. Until then no claim exists under which the dead run could send, should it wake up after all.
+ * Makes an action that may be repeated wait again at its old place in the order. The next claim increments the fence. Until
+ * then there is no claim, so a stopped run that continues cannot send.
  */
 const REQUEUE: Statement = {
   name: 'actions_requeue',
   text: `update actions set phase = null where actions.id in (${LAPSED_OF(`= 'claimed'`)}) returning 1`,
 };
 
-/** The lease is left as it is, since the claim or the LeaseKeeper has just set it: so no index has to be written. */
+/** Keeps the lease, which the claim or the LeaseKeeper has just set, so that no index is written. */
 const SENDING: Statement = {
   name: 'actions_sending',
   text: `
@@ -97,7 +97,7 @@ const ACCEPTED: Statement = {
      where ${OURS} and actions.phase is not null ${RETURNING}`,
 };
 
-/** Nothing compared with null counts as waiting. */
+/** `coalesce`: a comparison with null does not count as waiting. */
 const WAITS_FOR_BUSY = `coalesce(case actions.phase
   when 'accepted' then actions.connector_id = any(:polled)
                        and actions.accepted_at > now() - :acceptedForMs * interval '1 millisecond'
@@ -106,13 +106,13 @@ const WAITS_FOR_BUSY = `coalesce(case actions.phase
 
 type Search = SelectQueryBuilder<ActionEntity>;
 
-/** An action that cannot be begun lets others go before it. */
+/** Moves an action that could not begin behind other actions. */
 const DEFER: Statement = {
   name: 'actions_defer',
   text: `update actions set ${LEASE('$3')} where ${OURS} and actions.phase is null returning 1`,
 };
 
-/** Any replica may go on with it when the lease is over; `accepted` stays, so that the vendor is not called again. */
+/** Lets any replica continue after the lease. Keeps `accepted`, so that the vendor is not called again. */
 const RELEASE: Statement = {
   name: 'actions_release',
   text: `
@@ -120,13 +120,10 @@ const RELEASE: Statement = {
      where ${OURS} and actions.phase is not null ${RETURNING}`,
 };
 
-/**
- * The writes of runs: each is conditional on the run's fence, and answers undefined or false when the run does not count any
- * more. Beside them the two searches of recovery.
- */
+/** Writes of runs and searches of recovery. A write returns `undefined` or `false` if its run has lost the claim. */
 @Injectable()
 export class ClaimRepository {
-  /** What many runs note together is one statement: see Batcher. */
+  /** Combines simultaneous writes of several runs into one statement. */
   private readonly notes = new Batcher<Fenced, boolean>((runs) => this.noteAll(runs));
 
   constructor(
@@ -135,8 +132,8 @@ export class ClaimRepository {
   ) {}
 
   /**
-   * Claims of runs that did not renew their lease, and what is due to be asked about, the one that lapsed first first. What
-   * waits for a busy connector is left out, as long as it may wait: so it does not stand before the others.
+   * Finds claims with an expired lease and accepted operations that are due, the earliest first. Omits actions that may still
+   * wait for a busy connector, so that they do not fill the limit.
    */
   async lapsed(limit: number, busy: BusyConnectors): Promise<Action[]> {
     return await this.withoutLease(limit, { phase: Not(IsNull()) }, (search) =>
@@ -144,7 +141,7 @@ export class ClaimRepository {
     );
   }
 
-  /** Actions that may begin and that nobody has claimed in time, the one that has waited longest first. */
+  /** Finds actions that may begin and were not claimed in time, the oldest first. */
   async unclaimed(limit: number, { ids, types }: Except): Promise<Action[]> {
     return await this.withoutLease(limit, { phase: IsNull(), id: Not(In(ids)) }, (search) =>
       search.andWhere(
@@ -176,7 +173,7 @@ export class ClaimRepository {
     await this.statements.rows(DEFER, [id, fence, leaseMs]);
   }
 
-  /** Committed when it answers: the first byte may leave after that. */
+  /** Commits before it returns. The first byte of the request may leave after that. */
   async noteSending(run: Fenced): Promise<boolean> {
     return await this.notes.submit(run);
   }
@@ -204,7 +201,7 @@ export class ClaimRepository {
 
   private async noteAll(runs: readonly Fenced[]): Promise<boolean[]> {
     const noted = await this.statements.rows<Fenced>(SENDING, idsAndFences(runs));
-    // An earlier run of the same action may be among them.
+    // The batch may contain an earlier run of the same action.
     return runs.map(({ id, fence }) => noted.some((run) => run.id === id && run.fence === fence));
   }
 

@@ -36,7 +36,7 @@ describe('Claims', () => {
 
   beforeEach(() => jest.resetAllMocks());
 
-  it('answers a claim with the claimed action and its permit', async () => {
+  it('returns the claimed action and its permit', async () => {
     repository.claim.mockResolvedValue({ ...ACTION, fence: 2 });
     expect(await claims.claim(ACTION, 'vendor')).toEqual({
       action: { ...ACTION, fence: 2 },
@@ -44,24 +44,24 @@ describe('Claims', () => {
     });
   });
 
-  it('answers nothing when another run has claimed the action', async () => {
+  it('returns undefined if another run has claimed the action', async () => {
     repository.claim.mockResolvedValue(undefined);
     expect(await claims.claim(ACTION, 'vendor')).toBeUndefined();
   });
 
-  it('asks the database for nothing when no claim has lapsed', async () => {
+  it('sends no statement if no claim has lapsed', async () => {
     expect(await claims.takeOver([])).toEqual([]);
     expect(await claims.requeue([])).toBe(0);
     expect(repository.takeOver).not.toHaveBeenCalled();
     expect(repository.requeue).not.toHaveBeenCalled();
   });
 
-  it('throws ClaimLostError when the claim that it releases is another run’s by now', async () => {
+  it('throws ClaimLostError if another run has the claim that it releases', async () => {
     repository.release.mockResolvedValue(undefined);
     await expect(claims.release(ACTION, false)).rejects.toThrow(ClaimLostError);
   });
 
-  it('tries again after a pause when the database is away', async () => {
+  it('retries after a pause while the database is down', async () => {
     repository.release
       .mockRejectedValueOnce(new ConnectionLostError('away'))
       .mockResolvedValueOnce(ACTION);
@@ -71,7 +71,7 @@ describe('Claims', () => {
     expect(waited).toBe(true);
   });
 
-  it('does not try again when the database refuses what is written', async () => {
+  it('does not retry if the database rejects the write', async () => {
     repository.release.mockRejectedValue(new Error('refused'));
     await expect(claims.release(ACTION, false)).rejects.toThrow('refused');
     expect(repository.release).toHaveBeenCalledTimes(1);

@@ -1,4 +1,4 @@
-// SQL: every action pays for its end, and it is one statement for all that end together, with all that is recorded of it.
+// SQL: one statement ends all actions of a batch and writes their records. Every action needs it.
 import { Injectable } from '@nestjs/common';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/audit-log.js';
 import { insertTimeline, TIMELINE_PARAMETERS } from '../../incidents/timeline/incident-timeline.js';
@@ -32,35 +32,35 @@ import { IncidentsService } from '../../incidents/incidents.service.js';
 import { KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
 import { ClaimLostError } from './lease-keeper.js';
 
-/** The places of an execution at which a crash leaves something different behind, in their order. */
+/** Points of an execution after which a crash leaves a different state, in their order. */
 export const FAILPOINT = {
-  /** Nobody has claimed the action: it was put back, or was held. What is requested or approved is claimed with that. */
+  /** The action is unclaimed: it was requeued or held. A request or approval claims its action in its own transaction. */
   unclaimed: 1,
-  /** It is claimed, and nothing was sent. */
+  /** The action is claimed, and nothing was sent. */
   claimed: 2,
-  /** It is noted that a call may be on its way, and nothing has left. */
+  /** The sending is recorded, and nothing was sent. */
   sending: 3,
-  /** The connector has an outcome, which nobody has written down. */
+  /** The connector has an outcome that is not stored. */
   answered: 4,
-  /** The vendor's word that it is working on it is written down. */
+  /** The acceptance by the vendor is stored. */
   vendorAccepted: 5,
-  /** The outcome is about to be committed. */
+  /** The outcome is written, and the transaction has not committed. */
   finishing: 6,
-  /** The outcome is committed, and has not been answered to anybody. */
+  /** The outcome is committed, and the caller has no answer. */
   finished: 7,
-  /** Not a step of its own: passed before each renewal of a lease, so that a run that is stopped here renews none. */
+  /** Before each renewal of a lease. A run that stops here renews nothing. */
   renewing: 8,
 } as const;
 
-/** Where a test can make a process die. Nothing happens here otherwise. */
+/** Does nothing. Tests replace it to stop a process at a point. */
 @Injectable()
 export class Failpoints {
   async hit(_point: number): Promise<void> {}
 }
 
-/** The end of a run, and with it of the action. */
+/** End of a run and of its action. */
 export interface Ending {
-  /** As the run had it. */
+  /** The action as the run knows it. */
   readonly action: Action;
   readonly result: ActionResult;
   readonly by: string;
@@ -72,14 +72,14 @@ const AFTER_AUDIT = 1 + OWN_PARAMETERS + AUDIT_PARAMETERS;
 const SHOWN_ID = `'${shownActionId('')}' || ended.id`;
 const OF_ENDED = `where subject_id in (select ${SHOWN_ID} from ended)`;
 
-/** The run had the incident as it was before: it may be more severe by now, or deleted. */
+/** Replaces the incident data that the run knew: the severity may have changed, or the incident may be deleted. */
 const EVENT_PAYLOAD = `
   (select case when ended.incident is null then event.payload - 'incident_number' - 'incident_title' - 'severity'
                else event.payload || jsonb_build_object(
                  'severity', ended.incident -> 'severity', 'incident_title', ended.incident -> 'title') end
      from ended where ${SHOWN_ID} = event.subject_id)`;
 
-/** A run that does not count any more ends nothing, and nothing is recorded of it. */
+/** A run that has lost its claim ends nothing and records nothing. */
 const END: Statement = {
   name: 'actions_end',
   text: `
@@ -115,7 +115,7 @@ export class ActionEndings {
     return await this.batches.submit(ending);
   }
 
-  /** Ends the action in a transaction in which others take part. */
+  /** Ends the action in the given transaction. */
   async endIn(tx: Tx, ending: Ending): Promise<Action | undefined> {
     return (await this.endAll([ending], tx))[0];
   }
@@ -129,9 +129,9 @@ export class ActionEndings {
       : await this.statements.rows<ActionRow>(END, values);
     const ended = new Map(rows.map(actionOf).map((action) => [action.id, action]));
     const done = latest.filter(({ action }) => ended.has(action.id));
-    const tell = () => this.recorder.recorded(records, done.map(changeOf));
-    if (!tx) tell();
-    else if (done.length > 0) afterCommit(tx, tell);
+    const notify = () => this.recorder.recorded(records, done.map(changeOf));
+    if (!tx) notify();
+    else if (done.length > 0) afterCommit(tx, notify);
     return endings.map((ending) =>
       done.includes(ending) ? ended.get(ending.action.id) : undefined,
     );
@@ -150,7 +150,7 @@ function endValues(endings: readonly Ending[], records: ChangeRecords): unknown[
   ];
 }
 
-/** One of each action: where a later run is known, an earlier one does not count any more. */
+/** Returns the ending of the latest run of each action. */
 function latestOf(endings: readonly Ending[]): Ending[] {
   const latest = new Map<string, Ending>();
   for (const ending of endings) {
@@ -161,7 +161,7 @@ function latestOf(endings: readonly Ending[]): Ending[] {
   return [...latest.values()];
 }
 
-/** What is recorded: the action as it is when it has ended. */
+/** Returns the recorded change, with the action after its end. */
 function changeOf({ action, result, by, at }: Ending): ActionChanged {
   const status = endOf(result);
   const ended = { ...action, status, result, executed_by: by, executed_at: at };
@@ -175,7 +175,7 @@ export interface Claimed {
   readonly permit: Permit;
 }
 
-/** What a run writes: the transaction that claims, the one that finishes, and its notes in between. */
+/** Writes the progress of a run: its claim, its sending, its outcome. */
 @Injectable()
 export class Claims {
   constructor(
@@ -191,7 +191,7 @@ export class Claims {
     private readonly failpoints: Failpoints,
   ) {}
 
-  /** Undefined when another run has it, or it has ended. Throws `kill_switch_active`. */
+  /** Returns `undefined` if another run has the action or it has ended. Throws `kill_switch_active`. */
   async claim(action: Action, connectorId: string): Promise<Claimed | undefined> {
     const leaseMs = this.settings.actionLeaseMs;
     return await this.transactions.run<Claimed | undefined>(async (tx) => {
@@ -205,30 +205,30 @@ export class Claims {
     });
   }
 
-  /** Makes sure, in a transaction that renews the permit, that the claim still holds. */
+  /** Renews the claim in the transaction that renews the permit. Throws ClaimLostError. */
   async confirm(tx: Tx, action: Action): Promise<void> {
     if (!(await this.claims.renewIn(tx, action, this.settings.actionLeaseMs))) {
       throw new ClaimLostError();
     }
   }
 
-  /** Makes claims that have lapsed this replica's own. Those that another replica was faster with are missing in the answer. */
+  /** Takes lapsed claims over for this replica. Omits claims that another replica took. */
   async takeOver(left: readonly Action[]): Promise<Action[]> {
     return left.length > 0 ? await this.claims.takeOver(left, this.settings.actionLeaseMs) : [];
   }
 
-  /** Ends claims that have lapsed, so that their actions wait for a run again; answers how many. */
+  /** Ends lapsed claims, so that their actions wait for a run. Returns the number of actions. */
   async requeue(left: readonly Action[]): Promise<number> {
     return left.length > 0 ? await this.claims.requeue(left) : 0;
   }
 
-  /** For an action that could not be begun, so that others go before it: it has its turn again a lease later. */
+  /** Delays an action that could not begin by one lease, so that other actions come first. */
   async defer(action: Action): Promise<void> {
     await this.claims.defer(action, this.settings.actionLeaseMs);
   }
 
-  /** What the result of the action that this one rolls back has as data: a vendor may need it to undo the same thing. */
-  async undone({ rollback_of }: Action): Promise<ActionResult['data']> {
+  /** For a rollback: returns the result data of the original action, which the vendor may need to undo the same effect. */
+  async resultToRollBack({ rollback_of }: Action): Promise<ActionResult['data']> {
     if (rollback_of === undefined) return undefined;
     return (await this.actions.findById(rollback_of))?.result?.data;
   }
@@ -244,15 +244,15 @@ export class Claims {
   }
 
   /**
-   * The vendor is doing it, and the run ends: the action is due again after its rest, for whichever replica comes first. The
-   * handle is written however often that takes: without it nobody can ask how far the vendor is.
+   * Ends the run of an operation that the vendor accepted. After `restMs` any replica polls it. The write is retried, because
+   * the vendor cannot be polled without the handle.
    */
   async vendorAccepted(
     action: Action,
     handle: Readonly<Record<string, unknown>>,
     restMs: number,
   ): Promise<Action> {
-    const accepted = await this.persistently(() =>
+    const accepted = await this.retryWhileDatabaseIsDown(() =>
       this.claims.vendorAccepted(action, handle, restMs),
     );
     if (!accepted) throw new ClaimLostError();
@@ -260,21 +260,21 @@ export class Claims {
     return accepted;
   }
 
-  /** Ends the claim, so that another run begins again. `sent` says whether this run or an earlier one may have sent something. */
+  /** Ends the claim, so that another run begins again. `sent`: this run or an earlier run may have sent a request. */
   async release(action: Action, sent: boolean): Promise<Action> {
-    const released = await this.persistently(() => this.claims.release(action, sent));
+    const released = await this.retryWhileDatabaseIsDown(() => this.claims.release(action, sent));
     if (!released) throw new ClaimLostError();
     return released;
   }
 
-  /** Also for an action that nobody claimed. When the database is away, it waits: what is known of an effect must not be lost. */
+  /** Ends a claimed or unclaimed action. Retries while the database is down, so that a known outcome is not lost. */
   async finish(
     action: Action,
     result: ActionResult,
     idempotency: Participant<Action> = {},
   ): Promise<Action> {
     const ending = { action, result, by: executedBy(action), at: this.clock.now() };
-    // An answer that is kept with the end needs a transaction. Any other end shares its statement with other ends.
+    // A stored idempotent answer needs a transaction with the end. Other ends share one statement.
     const end = () =>
       takesPart(idempotency)
         ? this.transactions.run<Action>(async (tx) => {
@@ -284,22 +284,22 @@ export class Claims {
             return ended;
           }, idempotency)
         : this.endings.end(ending);
-    const finished = await this.persistently(end);
+    const finished = await this.retryWhileDatabaseIsDown(end);
     if (!finished) throw new ClaimLostError();
     await this.failpoints.hit(FAILPOINT.finished);
     return finished;
   }
 
-  /** The action as another run has left it. */
+  /** Returns the stored action, as another run left it. */
   async present(action: Action): Promise<Action> {
     return (await this.actions.findById(action.id)) ?? action;
   }
 
-  /** Ends an action that could not be claimed because its incident was deleted meanwhile. */
+  /** Ends an action that cannot be claimed because its incident is deleted. */
   private async endOrphan(tx: Tx, action: Action): Promise<void> {
     const at = this.clock.now();
     if (action.sent) {
-      const message = 'Its incident was deleted before it could be tried again.';
+      const message = 'The incident was deleted before another attempt.';
       const result = resultOfLoss({ kind: 'stopped', message, sent: true, idempotent: true });
       await this.endings.endIn(tx, { action, result, by: SYSTEM, at });
       return;
@@ -311,11 +311,8 @@ export class Claims {
     await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
   }
 
-  /**
-   * Tries again while the database is away. A lease that lapses meanwhile does no harm: whoever takes the claim over has a
-   * higher fence, and this write then changes nothing.
-   */
-  private async persistently<T>(write: () => Promise<T>): Promise<T> {
+  /** Safe if the lease expires meanwhile: another run then has a higher fence, so this write has no effect. */
+  private async retryWhileDatabaseIsDown<T>(write: () => Promise<T>): Promise<T> {
     const giveUpAt = performance.now() + this.settings.actionDeadlineMs;
     for (;;) {
       try {

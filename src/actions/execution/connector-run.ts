@@ -21,16 +21,11 @@ import {
 } from './execution-rules.js';
 import { presentTime } from '../../platform/clock.js';
 
-export interface RunOptions {
-  /** Takes part in the transaction that finishes the action. */
-  readonly idempotency?: Participant<Action>;
-}
-
 export interface RunTools {
   readonly claims: Claims;
   readonly failpoints: Failpoints;
   readonly deadlineMs: number;
-  /** Renews the claim until it is stopped; what takes longer than this is given up. */
+  /** Renews the claim until it is stopped or `deadlineMs` has passed. */
   readonly hold: (action: Action, deadlineMs: number) => LeaseKeeper;
   /** See ActionCall. */
   readonly mayTarget: (action: Action, name: string | undefined) => boolean;
@@ -38,21 +33,17 @@ export interface RunTools {
 }
 
 /**
- * One run with its connector: from the claim to the end of the action, or until the vendor says that it is doing it. Then
- * nobody has the action: its row says when it is due to be asked about again, and any replica does.
+ * One run of an action: from its claim to its end, or until the vendor accepts it. An accepted action has no run: when it is
+ * due again, any replica polls it.
  */
 export class ConnectorRun {
   constructor(
     private readonly tools: RunTools,
     private readonly connector: Connector,
-    private readonly options: RunOptions = {},
+    /** Joins the transaction that ends the action. */
+    private readonly idempotency: Participant<Action> = {},
   ) {}
 
-  private get idempotency(): Participant<Action> {
-    return this.options.idempotency ?? {};
-  }
-
-  /** Makes the call that the action was claimed for. */
   async call(action: Action, gate: PermitGate, lease: LeaseKeeper): Promise<Action> {
     let outcome: Outcome;
     try {
@@ -65,14 +56,14 @@ export class ConnectorRun {
     return await this.conclude(action, outcome);
   }
 
-  /** For a call of which nobody knows whether it was made: asks the vendor what became of it. */
+  /** Ends a call without an outcome: asks the vendor for the outcome if a request may have been sent. */
   async settle(action: Action, loss: Loss): Promise<Action> {
     const known = loss.sent ? await this.probe(action) : 'unknown';
     if (known !== 'unknown') return await this.conclude(action, known);
     return await this.tools.claims.finish(action, resultOfLoss(loss), this.idempotency);
   }
 
-  /** What the vendor says became of the action; `unknown` when it cannot tell or does not answer. */
+  /** Asks the vendor for the outcome of the action. Returns `unknown` if the vendor does not know it or does not answer. */
   async probe(action: Action): Promise<Outcome | 'unknown'> {
     const { connector } = this;
     if (!connector.probe) return 'unknown';
@@ -80,7 +71,7 @@ export class ConnectorRun {
     return (await this.question(action, ask)) ?? 'unknown';
   }
 
-  /** Asks once how far the vendor is with what it accepted. Where that has not ended, the action rests until it is due again. */
+  /** Polls an accepted operation once. If it has not ended, the action rests until the next poll. */
   async follow(action: Action): Promise<Action> {
     const { connector } = this;
     const { handle = {} } = action;
@@ -89,8 +80,8 @@ export class ConnectorRun {
     );
     return await this.conclude(
       action,
-      // The vendor does not answer just now; what it accepted goes on.
-      answer ?? { kind: 'accepted', message: 'It does not say.', handle },
+      // Without an answer the operation counts as still accepted.
+      answer ?? { kind: 'accepted', message: 'No answer.', handle },
     );
   }
 
@@ -101,11 +92,11 @@ export class ConnectorRun {
     }
     const rest = restMs(action.accepted_at, new Date(presentTime()), deadlineMs);
     if (rest > 0) return await claims.vendorAccepted(action, outcome.handle, rest);
-    const message = `The vendor accepted it and had not finished after ${deadlineMs} ms.`;
+    const message = `The vendor accepted the action and did not finish it within ${deadlineMs} ms.`;
     return await claims.finish(action, failed('outcome_unknown', message), this.idempotency);
   }
 
-  /** The time for a question begins when it is asked, however long the call took. Undefined when there was no answer. */
+  /** Gives each question its own deadline, independent of the call. Returns `undefined` without an answer. */
   private async question<T>(action: Action, ask: () => Promise<T>): Promise<T | undefined> {
     const lease = this.tools.hold(action, QUESTION_MS);
     try {
@@ -119,10 +110,10 @@ export class ConnectorRun {
     }
   }
 
-  /** The fence counts the attempts: the vendor's log shows which one it was. */
+  /** The fence counts the attempts, so the log of the vendor shows the attempt. */
   private async callOf(action: Action): Promise<ActionCall> {
     const { id, fence, action_type, parameters } = action;
-    const undoes = await this.tools.claims.undone(action);
+    const undoes = await this.tools.claims.resultToRollBack(action);
     const mayTarget = (name: string | undefined): boolean => this.tools.mayTarget(action, name);
     const sender = reportedSender(action);
     return {
@@ -140,7 +131,7 @@ export class ConnectorRun {
     if (error instanceof ClaimLostError) throw error;
     const sent = action.sent || gate.opened;
     const idempotent = this.connector.idempotent(action.action_type);
-    if (mayGoOnLater(error, gate) && (!gate.opened || idempotent)) {
+    if (canRetryLater(error, gate) && (!gate.opened || idempotent)) {
       return await this.tools.claims.release(action, sent);
     }
     if (error instanceof UnreachableError && !action.sent) {
@@ -154,20 +145,20 @@ export class ConnectorRun {
     }
     const kind = lossKind(error);
     if (kind === 'stopped') this.tools.warn(error, action);
-    const said = kind === 'stopped' ? 'The call ended in an error.' : (error as Error).message;
-    const message = this.named(said);
+    const cause = kind === 'stopped' ? 'The call failed with an error.' : (error as Error).message;
+    const message = this.named(cause);
     const isLookUp = actionType(action.action_type).category === 'intelligence';
     return await this.settle(action, { kind, message, sent, idempotent, isLookUp });
   }
 
-  /** Of several connectors that provide an action a failure says which one it was. */
+  /** Several connectors may provide an action, so a failure names its connector. */
   private named(message: string): string {
     return `${this.connector.identity.name}: ${message}`;
   }
 }
 
-/** The gate stopped a request for a reason that passes. */
-function mayGoOnLater(error: unknown, gate: PermitGate): boolean {
+/** Whether the gate stopped the request for a temporary reason. */
+function canRetryLater(error: unknown, gate: PermitGate): boolean {
   if (error instanceof PermitLapsed || isKillSwitchActive(error)) return true;
   return !gate.opened && isDatabaseUnavailable(error);
 }

@@ -9,8 +9,8 @@ import {
   resultOfLoss,
 } from './execution-rules.js';
 
-describe('the result of a call', () => {
-  it('is what the vendor said', () => {
+describe('resultOf, resultOfLoss and failed', () => {
+  it('return the outcome that the vendor reported', () => {
     expect(resultOf({ kind: 'done', message: 'Done.', data: { id: 1 } })).toEqual({
       success: true,
       message: 'Done.',
@@ -35,7 +35,7 @@ describe('the result of a call', () => {
     ['broken', true, false, 'outcome_unknown'],
     ['stopped', true, false, 'outcome_unknown'],
   ] as const)(
-    'is of a call that is %s (sent: %s, idempotent: %s) the failure %s',
+    'given a loss of kind %s (sent: %s, idempotent: %s), return the code %s',
     (kind, sent, idempotent, code) => {
       const result = resultOfLoss({ kind, message: 'x', sent, idempotent });
       expect([result.success, result.code]).toEqual([false, code]);
@@ -47,28 +47,28 @@ describe('the result of a call', () => {
     ['broken', 'unreachable'],
     ['unreachable', 'unreachable'],
     ['stopped', 'unreachable'],
-  ] as const)('has of a look-up that is %s nothing to look up, but is %s', (kind, code) => {
+  ] as const)('given the loss of a look-up of kind %s, return the code %s', (kind, code) => {
     const loss = { kind, message: 'x', sent: true, idempotent: false, isLookUp: true };
     expect(resultOfLoss(loss)).toEqual({ success: false, message: 'x', code });
   });
 
-  it('holds no text that a database refuses, and no endless one', () => {
+  it('replace characters that the database rejects, and limit the length of a message', () => {
     expect(failed('refused', 'a\0b\ud800c').message).toBe('a\ufffdb\ufffdc');
     expect(failed('refused', 'x'.repeat(5_000)).message).toHaveLength(1_000);
     expect(failed('refused', `${'x'.repeat(999)}😀`).message.isWellFormed()).toBe(true);
   });
 });
 
-describe('the rest before a vendor is asked again', () => {
+describe('restMs', () => {
   const now = new Date('2026-11-22T09:00:00Z');
   const after = (elapsedMs: number) => restMs(new Date(now.getTime() - elapsedMs), now, 900_000);
 
-  it('is short at first and never longer than a quarter of a minute', () => {
+  it('returns 500 ms at first and at most 15 s', () => {
     expect(restMs(undefined, now, 900_000)).toBe(500);
     expect([0, 900, 4_000, 30_000, 800_000].map(after)).toEqual([500, 500, 2_000, 15_000, 15_000]);
   });
 
-  it('ends with the time that an action may take, after which there is none', () => {
+  it('returns the time until the deadline of the action, and 0 after it', () => {
     expect([899_900, 900_000, 2_000_000].map(after)).toEqual([100, 0, 0]);
   });
 });
@@ -90,51 +90,57 @@ const connector = ({ id = 'c', idempotent = false, probes = false } = {}): Conne
     ...(probes && { probe: () => undefined }),
   }) as unknown as Connector;
 
-describe('what is done about a claim whose run died', () => {
+describe('recoveryStepOf', () => {
   it.each([
-    ['nothing sent, once only', {}, {}, 'give up'],
-    ['nothing sent, once only, and the vendor could be asked', {}, { probes: true }, 'give up'],
+    ['nothing sent, not repeatable', {}, {}, 'give up'],
+    ['nothing sent, not repeatable, and the vendor can be asked', {}, { probes: true }, 'give up'],
     ['nothing sent, repeatable', {}, { idempotent: true }, 'repeat'],
-    ['sent, once only', { sent: true }, {}, 'give up'],
+    ['sent, not repeatable', { sent: true }, {}, 'give up'],
     ['sent, repeatable', { sent: true }, { idempotent: true }, 'repeat'],
     ['sent, and the vendor can be asked', { sent: true }, { probes: true }, 'ask'],
     ['sent, repeatable, asked first', { sent: true }, { idempotent: true, probes: true }, 'ask'],
-    ['the vendor is doing it', { phase: 'accepted', sent: true }, {}, 'ask'],
-    ['the last run but one', { sent: true, fence: 4 }, { idempotent: true }, 'repeat'],
-    ['the last run', { sent: true, fence: 5 }, { idempotent: true }, 'give up'],
-    ['the last run, asked all the same', { sent: true, fence: 5 }, { probes: true }, 'ask'],
-  ] as const)('for %s (action %j, connector %j) is to %s', (_, fields, at, fate) => {
-    expect(recoveryStepOf(left(fields), connector(at))).toBe(fate);
+    ['accepted by the vendor', { phase: 'accepted', sent: true }, {}, 'ask'],
+    ['one run left', { sent: true, fence: 4 }, { idempotent: true }, 'repeat'],
+    ['no run left', { sent: true, fence: 5 }, { idempotent: true }, 'give up'],
+    ['no run left, but the vendor can be asked', { sent: true, fence: 5 }, { probes: true }, 'ask'],
+  ] as const)('given %s (action %j, connector %j), returns %s', (_, fields, at, step) => {
+    expect(recoveryStepOf(left(fields), connector(at))).toBe(step);
   });
 
-  it('is to give up when its connector is gone, whatever it was', () => {
+  it('returns give up if the connector is deleted', () => {
     expect(recoveryStepOf(left({ phase: 'accepted', sent: true }), undefined)).toBe('give up');
   });
 });
 
-describe('an action that waits', () => {
+describe('mayBegin', () => {
   it.each([
-    ['may begin', 'nobody has begun it', { fence: 0, connector_id: undefined }, {}, true],
+    ['may begin', 'it was never begun', { fence: 0, connector_id: undefined }, {}, true],
     [
       'may begin',
-      'nothing was sent, and another connector provides it by now',
+      'nothing was sent, and another connector provides it now',
       {},
       { id: 'other' },
       true,
     ],
     ['may not begin', 'nothing was sent in five runs', { fence: 5 }, { idempotent: true }, false],
-    ['may begin', 'sent there, repeatable', { sent: true }, { idempotent: true }, true],
-    ['may not begin', 'sent there, once only by now', { sent: true }, {}, false],
+    [
+      'may begin',
+      'sent to the same connector, repeatable',
+      { sent: true },
+      { idempotent: true },
+      true,
+    ],
+    ['may not begin', 'sent to the same connector, not repeatable now', { sent: true }, {}, false],
     [
       'may not begin',
-      'sent to another one',
+      'sent to another connector',
       { sent: true },
       { id: 'other', idempotent: true },
       false,
     ],
     [
       'may not begin',
-      'sent there in five runs',
+      'sent to the same connector in five runs',
       { sent: true, fence: 5 },
       { idempotent: true },
       false,

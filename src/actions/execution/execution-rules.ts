@@ -3,7 +3,6 @@ import { shownData, shownMessage } from '../../connectors/calls/vendor-answers.j
 import type { Connector, Outcome } from '../../connectors/connector-type.js';
 import type { Action, ActionResult, FailureCode } from '../action.js';
 
-/** The result of an action whose call has an outcome. */
 export function resultOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): ActionResult {
   const simulated = outcome.simulated && { simulated: true as const };
   if (outcome.kind === 'refused') return { ...failed('refused', outcome.message), ...simulated };
@@ -15,7 +14,7 @@ export function resultOf(outcome: Exclude<Outcome, { kind: 'accepted' }>): Actio
   };
 }
 
-/** The result of an action that the connector only computes; undefined where the connector has to be called. */
+/** Returns the result of an action that the connector only simulates; `undefined` if the connector must be called. */
 export function simulatedResult(
   connector: Connector | undefined,
   type: ActionTypeName,
@@ -24,7 +23,6 @@ export function simulatedResult(
   return outcome && resultOf(outcome);
 }
 
-/** The status that an action ends with. */
 export function endOf({ success }: ActionResult): 'completed' | 'failed' {
   return success ? 'completed' : 'failed';
 }
@@ -33,18 +31,18 @@ export function failed(code: FailureCode, message: string): ActionResult {
   return { success: false, message: shownMessage(message), code };
 }
 
-/** What is known of a call that ended without an outcome. */
+/** A call that ended without an outcome. */
 export interface Loss {
   readonly kind: 'unreachable' | 'timeout' | 'broken' | 'stopped';
   readonly message: string;
-  /** This attempt, or an earlier one, may have sent something. */
+  /** This attempt or an earlier attempt may have sent a request. */
   readonly sent: boolean;
   readonly idempotent: boolean;
-  /** It asks, and changes nothing: however it ended, nothing has happened that could be looked up. */
+  /** A look-up changes nothing, so no outcome is unknown. */
   readonly isLookUp?: boolean;
 }
 
-/** The result of an action whose call ended without an outcome, when nothing more can be found out. */
+/** Returns the result of a call whose outcome cannot be found out. */
 export function resultOfLoss({ kind, message, sent, idempotent, isLookUp }: Loss): ActionResult {
   if (!sent) {
     return kind === 'unreachable'
@@ -53,11 +51,14 @@ export function resultOfLoss({ kind, message, sent, idempotent, isLookUp }: Loss
   }
   if (isLookUp) return failed(kind === 'timeout' ? 'timeout' : 'unreachable', message);
   if (idempotent && kind !== 'stopped') {
-    return failed('timeout', `It may have happened or not, and may be asked for again: ${message}`);
+    return failed(
+      'timeout',
+      `The outcome is unknown, and a repetition is safe: request the action again. ${message}`,
+    );
   }
   return failed(
     'outcome_unknown',
-    `It may have happened or not, and has to be looked up at the vendor: ${message}`,
+    `The outcome is unknown, and a repetition is not safe: check it at the vendor. ${message}`,
   );
 }
 
@@ -66,19 +67,19 @@ export function noConnector({ rollback_of }: Pick<Action, 'rollback_of'>): Actio
     'no_connector',
     rollback_of === undefined
       ? 'No enabled connector provides this action.'
-      : 'The connector that did what is rolled back is gone, disabled or does not provide this action.',
+      : 'The connector of the original action is deleted, is disabled or does not provide this action.',
   );
 }
 
-/** A question to a vendor is a few short requests. One that hangs keeps its place no longer than this. */
+/** Deadline of a question to a vendor, which is a few short requests. A hanging question frees its place then. */
 export const QUESTION_MS = 30_000;
 
 const SHORTEST_REST_MS = 500;
 const LONGEST_REST_MS = 15_000;
 
 /**
- * How long an action rests before its vendor is asked again how far it is: half as long as the vendor has been doing it, so
- * that what is quick is known quickly, and what is slow is asked about seldom. 0 when it has taken longer than an action may.
+ * Returns the time until the next poll of an accepted operation: half of the time since its acceptance, so that slow
+ * operations are polled less often. 0 after the deadline of the action.
  */
 export function restMs(acceptedAt: Date | undefined, now: Date, deadlineMs: number): number {
   const elapsed = acceptedAt ? now.getTime() - acceptedAt.getTime() : 0;
@@ -86,16 +87,16 @@ export function restMs(acceptedAt: Date | undefined, now: Date, deadlineMs: numb
   return Math.max(Math.min(rest, deadlineMs - elapsed), 0);
 }
 
-/** After so many claims nothing is repeated any more; one that only asks the vendor counts, too. */
+/** Maximum claims of an action that is repeated. A claim that only asks the vendor counts as well. */
 const MOST_RUNS = 5;
 
 /**
- * What is done about a claim whose run died. `repeat`: its action waits for another run. `ask`: the vendor is doing it, or
- * may know what became of it. `give up`: the action ends by what its row says of it.
+ * Step for a claim whose run died. `repeat`: the action waits for another run. `ask`: the vendor accepted the action or may
+ * know the outcome. `give up`: the action ends with the outcome that its row allows.
  */
 export type RecoveryStep = 'repeat' | 'ask' | 'give up';
 
-/** Decided by the row alone: a vendor that hangs must not delay it. */
+/** Needs only the row, so that a hanging vendor cannot delay the step. */
 export function recoveryStepOf(left: Action, connector: Connector | undefined): RecoveryStep {
   if (!connector) return 'give up';
   if (left.phase === 'accepted' || (left.sent && connector.probe)) return 'ask';
@@ -106,7 +107,7 @@ export function mayRepeat(action: Action, connector: Connector): boolean {
   return hasRunsLeft(action) && connector.idempotent(action.action_type);
 }
 
-/** What was sent may have happened: then it is begun only at the connector that it was sent to, and if repeating does no harm. */
+/** A sent action may have happened, so it begins again only at the same connector, and only if a repetition is safe. */
 export function mayBegin(action: Action, connector: Connector): boolean {
   if (!action.sent) return hasRunsLeft(action);
   return connector.identity.id === action.connector_id && mayRepeat(action, connector);

@@ -18,7 +18,7 @@ const accepted = (id: string, connectorId: string): Action =>
     fence: 1,
   }) as Action;
 
-/** More than may be asked of one connector, which stand before another one's. */
+/** The 100 oldest actions have one connector, more than its places; the newest has another. */
 const QUEUE = [
   ...Array.from({ length: 100 }, (_, n) => accepted(`hanging-${n}`, 'hanging')),
   accepted('other', 'fine'),
@@ -69,7 +69,7 @@ describe('LapsedClaims', () => {
   const asked = () => resume.mock.calls.map(([{ id }]) => id);
   const OLDEST = QUEUE.slice(0, MOST_PER_CONNECTOR).map(({ id }) => id);
 
-  it('asks no connector more than it has places, and goes on with those of others', async () => {
+  it('asks each connector at most as often as it has places', async () => {
     expect(await settle()).toBe(MOST_PER_CONNECTOR);
     expect(asked()).toEqual(OLDEST);
     expect(await settle()).toBe(1);
@@ -77,19 +77,19 @@ describe('LapsedClaims', () => {
     expect(await settle()).toBe(0);
   });
 
-  it('leaves in the table what has no place, where any replica finds it', async () => {
+  it('leaves actions without a place in the table for any replica', async () => {
     await settle();
     expect(table.size).toBe(QUEUE.length - MOST_PER_CONNECTOR);
   });
 
-  it('says which connectors are busy, and which of them can be asked what became of a call', async () => {
+  it('excludes busy connectors from the search, and names those that can be probed', async () => {
     await settle();
     await settle();
     const waitsFor = { acceptedForMs: 900_000, lapsedForMs: 60_000 };
     expect(bounds).toEqual({ polled: ['hanging'], probed: ['hanging'], ...waitsFor });
   });
 
-  it('gives up without a question what has waited too long for a place', async () => {
+  it('ends an action without a question if it waited too long for a place', async () => {
     await settle();
     tooLate = [accepted('late', 'hanging')];
     await settle();
@@ -97,7 +97,7 @@ describe('LapsedClaims', () => {
     expect(asked()).not.toContain('late');
   });
 
-  it('asks about the next when an answer has come, or the question has failed', async () => {
+  it('asks about the next action after an answer or a failed question', async () => {
     const broken = new Error('No database.');
     resume.mockImplementationOnce(async (action) => action);
     resume.mockImplementationOnce(() => Promise.reject(broken));
@@ -109,7 +109,7 @@ describe('LapsedClaims', () => {
     expect(asked().filter((id) => id !== 'other')).toHaveLength(MOST_PER_CONNECTOR + 2);
   });
 
-  it('keeps no place for what another replica was faster with, or the database could not be asked for', async () => {
+  it('releases the place if another replica takes the claim or the database is down', async () => {
     takeOver.mockImplementationOnce(async () => []);
     expect(await settle()).toBe(0);
     takeOver.mockImplementationOnce(() => Promise.reject(new Error('No database.')));

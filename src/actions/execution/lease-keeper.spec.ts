@@ -7,7 +7,7 @@ const DEADLINE_MS = 5_000;
 const BEAT_MS = LEASE_MS / 3;
 const action = { id: 'a', fence: 1 } as Action;
 
-describe('the keeper of a lease', () => {
+describe('LeaseKeeper', () => {
   let renew: jest.Mock<Promise<boolean>, [Action]>;
   let keeper: LeaseKeeper;
 
@@ -22,10 +22,10 @@ describe('the keeper of a lease', () => {
   });
 
   const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
-  const forEver = () => new Promise<never>(() => undefined);
+  const never = () => new Promise<never>(() => undefined);
   const endOf = (work: Promise<unknown>) => work.catch((error: unknown) => error);
 
-  it('renews it several times before it lapses, and yields what the work does', async () => {
+  it('renews the lease several times before it expires, and returns the result of the work', async () => {
     const work = Promise.withResolvers<string>();
     const result = keeper.unlessOver(work.promise);
     await pass(LEASE_MS);
@@ -35,19 +35,19 @@ describe('the keeper of a lease', () => {
     expect(keeper.signal.aborted).toBe(false);
   });
 
-  it('aborts the call of a run that has lost its claim, and waits for it no longer', async () => {
-    const end = endOf(keeper.unlessOver(forEver()));
+  it('aborts the call of a run that lost its claim, without waiting for the call', async () => {
+    const end = endOf(keeper.unlessOver(never()));
     await pass(BEAT_MS);
     expect(keeper.signal.aborted).toBe(false);
     renew.mockResolvedValue(false);
     await pass(BEAT_MS);
     expect(keeper.signal.reason).toBeInstanceOf(ClaimLostError);
     expect(await end).toBeInstanceOf(ClaimLostError);
-    const next = endOf(keeper.unlessOver(forEver()));
+    const next = endOf(keeper.unlessOver(never()));
     expect(await next).toBeInstanceOf(ClaimLostError);
   });
 
-  it('goes on while the lease cannot be renewed because the database is away', async () => {
+  it('continues if the lease cannot be renewed because the database is down', async () => {
     renew.mockRejectedValue(new Error('no connection'));
     await pass(LEASE_MS * 2);
     expect(keeper.signal.aborted).toBe(false);
@@ -56,15 +56,15 @@ describe('the keeper of a lease', () => {
     expect(keeper.signal.reason).toBeInstanceOf(ClaimLostError);
   });
 
-  it('ends a call that takes longer than an action may', async () => {
-    const end = endOf(keeper.unlessOver(forEver()));
+  it('aborts a call that exceeds the deadline of the action', async () => {
+    const end = endOf(keeper.unlessOver(never()));
     await pass(DEADLINE_MS - 1);
     expect(keeper.signal.aborted).toBe(false);
     await pass(1);
     expect(await end).toBeInstanceOf(CallDeadlineError);
   });
 
-  it('renews nothing and ends nothing any more once it is stopped', async () => {
+  it('neither renews nor aborts after it is stopped', async () => {
     keeper.stop();
     await pass(DEADLINE_MS * 2);
     expect(renew).not.toHaveBeenCalled();

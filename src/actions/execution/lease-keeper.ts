@@ -1,7 +1,7 @@
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { unlessAborted } from '../../platform/concurrency/within.js';
 
-/** Another replica has taken the action over, or it has ended: whatever this one still knows about it does not count. */
+/** Another run has taken the action over, or it has ended. Later writes of this run have no effect. */
 export class ClaimLostError extends Error {
   constructor() {
     super('The action is no longer claimed by this run.');
@@ -9,7 +9,7 @@ export class ClaimLostError extends Error {
   }
 }
 
-/** The vendor has been asked for longer than an action may take. */
+/** The call took longer than the deadline of the action. */
 export class CallDeadlineError extends OutcomeUnknownError {
   constructor(ms: number) {
     super(`The call took longer than ${ms} ms.`, 'timeout');
@@ -21,14 +21,11 @@ const RENEWALS_PER_LEASE = 3;
 interface Options<Claim> {
   readonly leaseMs: number;
   readonly deadlineMs: number;
-  /** False when the lease is somebody else's by now. */
+  /** Returns `false` if another run has the claim. */
   readonly renew: (claim: Claim) => Promise<boolean>;
 }
 
-/**
- * Renews the lease of a run while its call is under way. Its signal is aborted when the run has lost its claim, or has taken
- * longer than an action may.
- */
+/** Renews the lease of a run during its call. Aborts its signal when the run loses its claim or the deadline passes. */
 export class LeaseKeeper<Claim = unknown> {
   private readonly controller = new AbortController();
   private readonly renewal: NodeJS.Timeout;
@@ -40,7 +37,7 @@ export class LeaseKeeper<Claim = unknown> {
       () => this.controller.abort(new CallDeadlineError(deadlineMs)),
       deadlineMs,
     );
-    // A process that ends does not wait for its runs: recovery settles what they leave behind.
+    // A process ends without waiting for its runs. Recovery settles their claims.
     this.renewal.unref();
     this.deadline.unref();
   }
@@ -49,7 +46,7 @@ export class LeaseKeeper<Claim = unknown> {
     return this.controller.signal;
   }
 
-  /** What `work` yields; throws what ended the run, if that comes first. A connector that ignores the signal is not waited for. */
+  /** Returns the result of `work`, or throws the reason of the signal, also if a connector ignores the signal. */
   async unlessOver<T>(work: Promise<T>): Promise<T> {
     return await unlessAborted(this.signal, work);
   }
@@ -63,7 +60,7 @@ export class LeaseKeeper<Claim = unknown> {
     try {
       if (!(await renew(claim))) this.controller.abort(new ClaimLostError());
     } catch {
-      // The database is away. The next renewal tries again; should the lease lapse first, the fence decides whose writes count.
+      // The database is down, and the next renewal retries. If the lease expires first, the fence rejects stale writes.
     }
   }
 }

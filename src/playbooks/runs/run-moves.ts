@@ -3,7 +3,7 @@ import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { type Action, hasEnded, SYSTEM } from '../../actions/action.js';
 import type { Claimed } from '../../actions/execution/claims.js';
 import { ClaimLostError } from '../../actions/execution/lease-keeper.js';
-import type { GiveBack } from '../../actions/execution/action-connectors.js';
+import type { Release } from '../../platform/concurrency/semaphore.js';
 import { type ActionToCreate, ActionRequests } from '../../actions/action-requests.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector-type.js';
@@ -38,12 +38,12 @@ interface BegunAction {
   readonly call?: {
     readonly claimed: Claimed;
     readonly connector: Connector;
-    readonly giveBack: GiveBack;
+    readonly giveBack: Release;
   };
 }
 
 /** Takes a place for a call of the connector. Returns `undefined` if all places are taken. */
-export type TakePlace = (connector: Connector) => GiveBack | undefined;
+export type TakePlace = (connector: Connector) => Release | undefined;
 
 /** What the actions of a run are done with. */
 export interface Callable {

@@ -52,9 +52,10 @@ describe('the lag of the flow', () => {
          insert into incidents (id, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at, version)
          values ($1, 'malware', 'high', 'open', 'test', 'test', '{}', '{}', 'test', $3, $3, 1)),
        event as (
-         insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-         select gen_random_uuid(), 'incident.created', 'incident', $1, '{}', now() - minutes * interval '1 minute'
+         insert into work (kind, ref, lane, urgency, ready, due_at)
+         select 'event.test', gen_random_uuid(), 'event.test', 2, true, now() - minutes * interval '1 minute'
            from generate_series(2, 1, -1) as minutes),
+       lane as (insert into work_lanes (lane, types) values ('event.test', '{}')),
        action as (
          insert into actions (id, incident_id, action_type, parameters, status, requested_by, requested_at, lease_until)
          select gen_random_uuid(), $1, 'scan_host', '{}', 'pending', 'test', $3, now() - minutes * interval '1 minute'

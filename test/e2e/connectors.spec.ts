@@ -5,7 +5,7 @@ import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
 import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
 import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
 import { Clock } from '../../src/platform/clock.js';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import type { Gate } from '../../src/platform/net/outbound-request.js';
 import type { ApiClient } from '../support/api-client.js';
 import { FakeVendor } from '../support/fake-vendor.js';

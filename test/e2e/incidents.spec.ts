@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { newId } from '../../src/platform/ids.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';

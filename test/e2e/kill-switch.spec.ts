@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { KillSwitch } from '../../src/kill-switch/kill-switch.js';
 import { Settings } from '../../src/platform/config/settings.js';
 import { Transactions } from '../../src/platform/database/transactions.js';

@@ -1,6 +1,6 @@
 import { INCIDENT_EVENTS } from '../../src/incidents/change-records.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { eventually } from '../support/jobs/eventually.js';
 import {
   chances,

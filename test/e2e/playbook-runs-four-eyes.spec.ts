@@ -1,7 +1,7 @@
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { INCIDENT_EVENTS } from '../../src/incidents/change-records.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
 import { useStarted } from '../support/use-started.js';

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { TRIAGE_EVENTS } from '../../src/triage/triage-run.js';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { RunClaims } from '../../src/triage/runs/run-claims.js';
 import { RunQueue } from '../../src/triage/runs/run-queue.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
@@ -71,10 +71,11 @@ describe('a triage run that nobody waits for', () => {
     await world.until(later, 'completed');
     await eventually(
       () =>
-        world.database.query<object[]>(`select 1 from unhandled_events where subject_id = $1`, [
-          id,
-        ]),
-      (unhandled) => unhandled.length === 0,
+        world.database.query<object[]>(
+          `select from work where data #>> '{subject,id}' = $1 and data ->> 'type' = 'incident.triage_wanted'`,
+          [id],
+        ),
+      (waiting) => waiting.length === 0,
     );
     expect(await world.runs(id)).toHaveLength(1);
   });

@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
 import { ReceiptBatchesRepository } from '../../src/webhooks/receipt/receipt-batches.repository.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
+import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import { WebhookSourcesRepository } from '../../src/webhooks/sources/webhook-sources.repository.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -38,6 +39,8 @@ describe('webhook receipts', () => {
   const admin = useStarted(() => as(app, 'admin'));
   const viewer = useStarted(() => as(app, 'viewer'));
   let siem: WebhookSender;
+
+  afterEach(() => jest.restoreAllMocks());
 
   beforeAll(async () => {
     await registerSource(admin);
@@ -270,9 +273,9 @@ describe('webhook receipts', () => {
     expect((await siem.send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore]);
     jest.spyOn(app.nest.get(WebhookSourcesRepository), 'all').mockRejectedValue(DATABASE_AWAY);
+    app.nest.get(SourceDirectory).forget();
     expect((await new WebhookSender(app.client, 'nobody').send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore! + 1]);
-    jest.restoreAllMocks();
   });
 
   it('creates one incident from identical events that arrive concurrently on two replicas', async () => {

@@ -102,7 +102,7 @@ describe('later events about an incident', () => {
     expect((await read(id)).data).toMatchObject({ severity: 'critical', ...body });
   });
 
-  it('is one of the changes that the response to a stale If-Match names', async () => {
+  it('names its changes in the response to a stale If-Match', async () => {
     const first = alertOf({ host: 'ws-1' });
     const id = await create(first);
     await siem.send(alertOf({ host: 'ws-1', user: 'mia' }, 'critical', first.data.alert_id));

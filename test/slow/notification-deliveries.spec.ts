@@ -6,7 +6,7 @@ import { DeliveryWorker } from '../../src/notifications/deliveries/delivery-work
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { TargetRefusedError } from '../../src/platform/net/net.errors.js';
 import { Targets } from '../../src/platform/net/targets.js';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { eventSchemaErrors } from '../support/notifications/event-contract.js';
 import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';

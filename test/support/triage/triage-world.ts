@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { INCIDENT_EVENTS } from '../../../src/incidents/change-records.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
-import { DomainEvents } from '../../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../../src/platform/work/domain-events.js';
 import type { UnavailableReason } from '../../../src/triage/model/model.errors.js';
 import { ModelUnavailableError } from '../../../src/triage/model/model.errors.js';
 import {

@@ -9,16 +9,14 @@ export { KnownNetworkEntity, SessionEntity } from './auth/sessions/session.entit
 export { UserEntity } from './auth/users/user.entity.js';
 export { ConnectorEntity } from './connectors/connector.entity.js';
 export { IncidentEntity } from './incidents/incident.js';
-export { IncidentCountEntity } from './incidents/incident-list.js';
 export { IncidentReportEntity } from './incidents/reports/incident-reports.js';
 export { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.js';
 export * from './kill-switch/kill-switch.entity.js';
 export * from './notifications/records/notification-channel.entity.js';
 export * from './notifications/records/notification-delivery.entity.js';
 export * from './platform/idempotency/idempotency-key.entity.js';
-export * from './platform/jobs/events/events.entity.js';
 export * from './platform/secrets/secret-key.entity.js';
-export { WorkEntity } from './platform/work/work.entity.js';
+export * from './platform/work/work.entity.js';
 export * from './playbooks/records/playbook.entity.js';
 export * from './playbooks/runs/records/playbook-run.entity.js';
 export { IncidentIndicatorEntity } from './triage/records/incident-indicators.repository.js';

@@ -12,27 +12,27 @@ import { isIP } from 'node:net';
 import { readIpAddress } from '../platform/addresses/ip-address.js';
 import { nfkc } from '../platform/text.js';
 
-const EXPECTED: Readonly<Record<ProtectedList, string>> = {
-  hosts: 'it must be the name of a host',
-  users: 'it must be the name of a user',
-  senders: 'it must be an email address',
-  domains: 'it must be a domain name of two or more labels',
-  ips: 'it must be an IPv4 or IPv6 address, a range as CIDR, or such as 10.0.* or 2001:db8:*',
-};
-
 /** Returns why no target can match the pattern; `undefined` if one can. */
 export function patternProblem(list: ProtectedList, pattern: string): string | undefined {
   if (hasFormatCharacter(pattern)) return 'it has invisible characters';
   if (pattern.normalize('NFKC').includes('?')) return 'only * is a wildcard, not ?';
-  return CAN_MATCH[list](pattern) ? undefined : EXPECTED[list];
+  const [expected, canMatch] = EXPECTED[list];
+  return canMatch(pattern) ? undefined : `it must be ${expected}`;
 }
 
-const CAN_MATCH: Readonly<Record<ProtectedList, (pattern: string) => boolean>> = {
-  hosts: isName,
-  users: isName,
-  senders: (pattern) => sendersOf(normalForm(pattern)).some(isSender),
-  domains: (pattern) => isDomain(filled(domainPattern(pattern))),
-  ips: (pattern) => addressPattern(pattern) !== undefined,
+/** What a pattern of the list must be, and whether a target can match it. */
+const EXPECTED: Readonly<Record<ProtectedList, readonly [string, (pattern: string) => boolean]>> = {
+  hosts: ['the name of a host', isName],
+  users: ['the name of a user', isName],
+  senders: ['an email address', (pattern) => sendersOf(normalForm(pattern)).some(isSender)],
+  domains: [
+    'a domain name of two or more labels',
+    (pattern) => isDomain(filled(domainPattern(pattern))),
+  ],
+  ips: [
+    'an IPv4 or IPv6 address, a range as CIDR, or such as 10.0.* or 2001:db8:*',
+    (pattern) => addressPattern(pattern) !== undefined,
+  ],
 };
 
 function isName(pattern: string): boolean {

@@ -1,16 +1,17 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
-import type { Tx } from '../platform/database/transactions.js';
+import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { IncidentsService, IncidentEndings } from '../incidents/incidents.service.js';
 import { type Action, askersOf, SYSTEM, withExpiry } from './action.js';
 import { ActionRecorder } from './action-records.js';
 import { type ActionRoute, ActionsRepository, REJECTABLE } from './actions.repository.js';
-import { AwaitedRuns } from './execution/awaited-runs.js';
+import { AwaitedRuns, claimPermitLate, decidedAction } from './execution/awaited-runs.js';
 import type { Caller } from '../platform/http/caller.js';
-import { KillSwitch } from '../kill-switch/kill-switch.js';
+import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
+import type { Connector } from '../connectors/connector-type.js';
 import { resultOfLoss } from './execution/execution-rules.js';
 import { SamePerson } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
@@ -39,6 +40,7 @@ interface Approval {
 @Injectable()
 export class ActionDecisions implements OnModuleInit {
   constructor(
+    private readonly transactions: Transactions,
     private readonly killSwitch: KillSwitch,
     private readonly endings: IncidentEndings,
     private readonly incidents: IncidentsService,
@@ -68,6 +70,28 @@ export class ActionDecisions implements OnModuleInit {
         withdraw,
       },
     });
+  }
+
+  /**
+   * Decides on an action in a transaction, and runs the action if it may run. `decide` calls `requirePermit` after its other
+   * checks, because their errors come before `kill_switch_active`.
+   */
+  async decideAndRun(
+    caller: Principal,
+    connector: Connector | undefined,
+    idempotency: Participant<Action>,
+    decide: (tx: Tx, requirePermit: () => void) => Promise<Action>,
+  ): Promise<Action> {
+    let permit: Permit | undefined;
+    const action = await this.transactions.run<Action>(
+      async (tx) => {
+        const claimedPermit = await claimPermitLate(this.killSwitch, tx);
+        return await decide(tx, () => void (permit = claimedPermit()));
+      },
+      caller,
+      idempotency,
+    );
+    return await this.runs.runAndWait(decidedAction(action, permit, connector), idempotency);
   }
 
   /** Whether four eyes are required and the caller is a requester of the action. */

@@ -1,18 +1,17 @@
-// SQL: a list is one statement with its exact total, and the fold is one over all deltas.
+// SQL: a list is one statement with its exact total.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Page } from '../platform/paging/page.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
-import { foldStatement, SimpleCounts } from '../platform/counting/count-fold.js';
+import { CountFold } from '../platform/counting/count-fold.js';
 import {
   after,
   countedList,
-  countOf,
   createdAfter,
   createdBefore,
   equal,
 } from '../platform/counting/counted-list.js';
-import { BY_ID, pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
-import { Transactions, type Tx } from '../platform/database/transactions.js';
+import { BY_ID, countOf, pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
+import { Transactions } from '../platform/database/transactions.js';
 import type { Action } from './action.js';
 import { firstIdAt } from '../platform/ids.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
@@ -77,8 +76,6 @@ const FIND_ALL: Statement = {
   text: `select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])`,
 };
 
-const FOLD = foldStatement('action', ['status', 'action_type', 'approval_level']);
-
 @Injectable()
 export class ActionListRepository {
   constructor(private readonly statements: Statements) {}
@@ -103,25 +100,26 @@ export class ActionListRepository {
 
 /** Keeps the totals of lists cheap, and measures how many actions wait for approval, and how long. */
 @Injectable()
-export class ActionCounts extends SimpleCounts implements OnModuleInit {
+export class ActionCounts extends CountFold implements OnModuleInit {
   constructor(
-    private readonly statements: Statements,
+    statements: Statements,
     transactions: Transactions,
     @InjectMetric('approvals_pending') private readonly approvalsPending: Gauge,
     @InjectMetric('approvals_oldest_seconds') private readonly oldestApproval: Gauge,
     private readonly gauges: ScrapedGauges,
   ) {
-    const fold = (tx: Tx, limit: number) => numberIn(statements.rowsIn(tx, FOLD, [limit]));
-    super({ fold }, transactions, AdvisoryLock.ActionCounts, 'actions');
+    super(statements, transactions, {
+      rows: 'actions',
+      table: 'action',
+      by: ['status', 'action_type', 'approval_level'],
+      lock: AdvisoryLock.ActionCounts,
+    });
   }
 
   onModuleInit(): void {
-    const read = (statement: Statement) => () => numberIn(this.statements.rows(statement));
+    const read = (statement: Statement) => async () =>
+      (await this.statements.rows<{ readonly n: number }>(statement))[0]!.n;
     this.gauges.register(this.approvalsPending, read(COUNT_WAITING));
     this.gauges.register(this.oldestApproval, read(LONGEST_WAIT));
   }
-}
-
-async function numberIn(rows: Promise<{ readonly n: number }[]>): Promise<number> {
-  return (await rows)[0]!.n;
 }

@@ -75,7 +75,7 @@ export interface ActionPreview {
   readonly message: string;
 }
 
-/** Phase of a run. `claimed`: a call may be under way. `accepted`: the vendor accepted the action and works on it. */
+/** `claimed`: a call may be under way. `accepted`: the vendor works on the action. */
 export type Phase = 'claimed' | 'accepted';
 
 export type Parameters = Readonly<Record<string, unknown>>;
@@ -279,18 +279,15 @@ export class ActionCountEntity {
  * Returns the sender of the incident's mail if the action names that mail. The action is bound to this sender, because a
  * stranger chooses the id of a mail and may choose the id of another mail. Mail services ignore the case of ids.
  */
-export function reportedSender({
-  parameters,
-  incident,
-}: {
+export function reportedSender(action: {
   readonly parameters: Parameters;
   readonly incident?: Pick<LockedIncident, 'mail'>;
 }): string | undefined {
-  const wanted = parameters['message_id'];
-  const { messageId, sender } = incident?.mail ?? {};
-  if (typeof wanted !== 'string' || messageId === undefined) return undefined;
-  const [named, reported] = [wanted, messageId].map((id) => bareMessageId(id).toLowerCase());
-  return named === reported ? sender : undefined;
+  const named = action.parameters['message_id'];
+  const { messageId, sender } = action.incident?.mail ?? {};
+  if (typeof named !== 'string' || messageId === undefined) return undefined;
+  const [id, reported] = [named, messageId].map((text) => bareMessageId(text).toLowerCase());
+  return id === reported ? sender : undefined;
 }
 
 /** Actor of changes that no person makes, such as the expiry of an approval. */
@@ -302,11 +299,8 @@ export function isPerson(principal: string): boolean {
 }
 
 /** The approver, else the requester if it is a person, else the system. */
-export function executedBy({
-  approved_by,
-  requested_by,
-}: Pick<Action, 'approved_by' | 'requested_by'>): string {
-  return approved_by ?? (isPerson(requested_by) ? requested_by : SYSTEM);
+export function executedBy(action: Pick<Action, 'approved_by' | 'requested_by'>): string {
+  return action.approved_by ?? (isPerson(action.requested_by) ? action.requested_by : SYSTEM);
 }
 
 export function invalidState(message: string, details?: Parameters): AppError {
@@ -325,7 +319,7 @@ export function withExpiry(action: Action, ttlMinutes: number): Action {
 }
 
 export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
-  return status === 'completed' || status === 'failed' || status === 'rejected';
+  return status !== 'pending' && status !== 'pending_approval';
 }
 
 const PREFIX = 'act-';

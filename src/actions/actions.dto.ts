@@ -55,8 +55,7 @@ export class ActionRequestDto {
   readonly repeat?: boolean;
 
   static toWanted(this: void, body: ActionRequestDto): WantedAction {
-    const { action: action_type, parameters = {}, repeat } = body;
-    return { action_type, parameters, repeat };
+    return { action_type: body.action, parameters: body.parameters ?? {}, repeat: body.repeat };
   }
 }
 
@@ -66,6 +65,8 @@ const When = (description?: string) => Instant({ optional: true, description, ex
 const Who = (description?: string) => Text({ optional: true, description, example: 'alice' });
 const OtherAction = (description: string) =>
   ActionId({ optional: true, description, example: undefined });
+const OtherId = (name: string, description: string) =>
+  Id(name, { optional: true, description, example: undefined });
 
 class ActionPreviewDto {
   @WholeNumber({
@@ -105,11 +106,7 @@ export class ActionSummaryDto {
   @ActionId()
   readonly id: string;
 
-  @Id('IncidentId', {
-    optional: true,
-    description: 'Absent for direct execution.',
-    example: undefined,
-  })
+  @OtherId('IncidentId', 'Absent for direct execution.')
   readonly incident_id?: string;
 
   @Nested(() => ActionIncidentDto, {
@@ -146,11 +143,7 @@ export class ActionSummaryDto {
   })
   readonly updated_at: Date;
 
-  @Id('PlaybookRunId', {
-    optional: true,
-    description: 'Playbook run that requested the action.',
-    example: undefined,
-  })
+  @OtherId('PlaybookRunId', 'Playbook run that requested the action.')
   readonly playbook_run_id?: string;
 
   @Who(
@@ -210,12 +203,8 @@ export class ActionSummaryDto {
 /** The contract has a name for an action in a list and a name for a single action. Generated clients use both. */
 export class ActionDto extends ActionSummaryDto {}
 
-class ActionOutcomeDto extends PickType(ActionSummaryDto, [
-  'status',
-  'result',
-  'approval_level',
-  'expires_at',
-]) {}
+const OUTCOME = ['status', 'result', 'approval_level', 'expires_at'] as const;
+class ActionOutcomeDto extends PickType(ActionSummaryDto, OUTCOME) {}
 
 export class ExecutedActionDto extends ActionOutcomeDto {
   @ActionId()
@@ -369,16 +358,12 @@ class ActionChangeDto {
 
   static from(this: void, { change, item }: FeedEntry<Action>): ActionChangeDto {
     const action = item && presentSummary(item);
-    if (!change) {
-      const { id, updated_at } = action!;
-      return { event: LISTED, action_id: id, at: updated_at, action };
-    }
     return {
-      event: change.action,
-      change_id: change.id,
-      action_id: change.subjectId,
-      at: change.at,
-      by: change.actor,
+      event: change?.action ?? LISTED,
+      change_id: change?.id,
+      action_id: change?.subjectId ?? action!.id,
+      at: change?.at ?? action!.updated_at,
+      by: change?.actor,
       action,
     };
   }

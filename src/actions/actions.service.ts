@@ -4,7 +4,7 @@ import { NotFoundError, AppError } from '../platform/errors/app-error.js';
 import type { Page } from '../platform/paging/page.js';
 import { Settings } from '../platform/config/settings.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
-import { type Participant, type Tx, Transactions } from '../platform/database/transactions.js';
+import type { Participant, Tx } from '../platform/database/transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import {
   type Action,
@@ -18,12 +18,11 @@ import { actionTypes, actionType, type ActionTypeName } from '../action-catalogu
 import { higherLevel, RequiredLevels } from './required-levels.js';
 import { ActionsRepository } from './actions.repository.js';
 import { ActionCreation, ActionRequests, type WantedAction } from './action-requests.js';
-import { AwaitedRuns, claimPermitLate, decidedAction } from './execution/awaited-runs.js';
+import { AwaitedRuns } from './execution/awaited-runs.js';
 import { ActionListRepository, type ActionListRequest } from './action-list.js';
 import { ChangeFeed, type FeedPage, type FeedRequest } from '../audit/changes/change-feed.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
 import { mapConstraints } from '../platform/database/sqlstate.js';
-import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
 import { ActionDecisions } from './action-decisions.js';
 import { ActionConnectors } from './execution/action-connectors.js';
 
@@ -122,14 +121,11 @@ export class ActionsService {
 @Injectable()
 export class RollbackService {
   constructor(
-    private readonly transactions: Transactions,
     private readonly decisions: ActionDecisions,
-    private readonly killSwitch: KillSwitch,
     private readonly connectors: ActionConnectors,
     private readonly creation: ActionCreation,
     private readonly levels: RequiredLevels,
     private readonly actions: ActionsRepository,
-    private readonly runs: AwaitedRuns,
   ) {}
 
   async rollBack(
@@ -142,46 +138,35 @@ export class RollbackService {
     if (!original) throw new NotFoundError('Action');
     const { inverse } = actionType(original.action_type);
     const connector = inverse && (await this.connectors.ofRollback(original, inverse));
-    let permit: Permit | undefined;
-    const rollback = await mapConstraints(
-      { uq_actions_rollback_of: () => invalidState(ROLLED_BACK) },
-      () =>
-        this.transactions.run<Action>(
-          async (tx) => {
-            const claimedPermit = await claimPermitLate(this.killSwitch, tx);
-            const { action, incident } = await this.decisions.lock(tx, original);
-            const { parameters, approval_level: askedLevel } = action;
-            const level = inverse
-              ? this.levels.forRequest({ action_type: inverse, parameters, incident, askedLevel })
-              : (askedLevel ?? 'none');
-            requireApprovalLevel(caller, level);
-            if (!inverse) {
-              const message = `${action.action_type} cannot be rolled back.`;
-              throw new AppError('rollback_not_supported', message);
-            }
-            const obstacle = rollbackObstacle(action);
-            if (obstacle !== undefined) throw invalidState(obstacle);
-            permit = claimedPermit();
-            // The requester of the original needs the approval of another person.
-            const waits = await this.decisions.isOwnRequest(tx, caller, action);
-            const wanted = {
-              action_type: inverse,
-              parameters: inverseParameters(inverse, parameters, reason),
-              requested_by: caller.name,
-              connector,
-              rollback_of: action.id,
-              reason,
-              incident,
-              approval_level: waits ? higherLevel(level, 'analyst') : undefined,
-            };
-            return (await this.creation.createAll(tx, [wanted]))[0]!;
-          },
-          caller,
-          idempotency,
-        ),
+    return await mapConstraints({ uq_actions_rollback_of: () => invalidState(ROLLED_BACK) }, () =>
+      this.decisions.decideAndRun(caller, connector, idempotency, async (tx, requirePermit) => {
+        const { action, incident } = await this.decisions.lock(tx, original);
+        const { action_type, parameters, approval_level: askedLevel } = action;
+        const level = inverse
+          ? this.levels.forRequest({ action_type: inverse, parameters, incident, askedLevel })
+          : (askedLevel ?? 'none');
+        requireApprovalLevel(caller, level);
+        if (!inverse) {
+          throw new AppError('rollback_not_supported', `${action_type} cannot be rolled back.`);
+        }
+        const obstacle = rollbackObstacle(action);
+        if (obstacle !== undefined) throw invalidState(obstacle);
+        requirePermit();
+        // The requester of the original needs the approval of another person.
+        const waits = await this.decisions.isOwnRequest(tx, caller, action);
+        const wanted = {
+          action_type: inverse,
+          parameters: inverseParameters(inverse, parameters, reason),
+          requested_by: caller.name,
+          connector,
+          rollback_of: action.id,
+          reason,
+          incident,
+          approval_level: waits ? higherLevel(level, 'analyst') : undefined,
+        };
+        return (await this.creation.createAll(tx, [wanted]))[0]!;
+      }),
     );
-    const decided = decidedAction(rollback, permit, connector);
-    return await this.runs.runAndWait(decided, idempotency);
   }
 }
 

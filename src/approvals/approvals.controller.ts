@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { type Action, actionIdOf, withShownIds } from '../actions/action.js';
+import { type Action, actionIdOf, hasEnded, withShownIds } from '../actions/action.js';
 import { present, type RowOf } from '../platform/validation/present.js';
 import { AwaitedRuns } from '../actions/execution/awaited-runs.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
@@ -16,16 +16,15 @@ import {
 } from './approvals.dto.js';
 import { ApprovalsService } from './approvals.service.js';
 
-/** 202 if the action has not ended. */
-const statusOfApproval = ({ status }: { readonly status: string }): number =>
-  status === 'pending' ? 202 : 200;
+const statusOf = (action: Action): number => (hasEnded(action) ? 200 : 202);
 
-const approvedFields = present(ApprovedActionDto);
-const rejectedFields = present(RejectedActionDto);
-const presentApproved = (action: Action): ApprovedActionDto =>
-  approvedFields(withShownIds(action) as RowOf<ApprovedActionDto>);
-const presentRejected = (action: Action): RejectedActionDto =>
-  rejectedFields(withShownIds(action) as RowOf<RejectedActionDto>);
+/** A decided action has the fields that an undecided action has not. */
+const presented = <Dto extends object>(type: new () => Dto) => {
+  const fields = present(type);
+  return (action: Action): Dto => fields(withShownIds(action) as RowOf<Dto>);
+};
+const presentApproved = presented(ApprovedActionDto);
+const presentRejected = presented(RejectedActionDto);
 
 @ApiTags('Approvals')
 @Controller('api/actions/:id')
@@ -71,12 +70,10 @@ export class ApprovalsController {
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ApprovedActionDto> {
-    const remember = idempotency.remember(presentApproved, {
-      status: statusOfApproval,
-      provisionalForMs: this.runs.answeredWithinMs,
-    });
+    const options = { status: statusOf, provisionalForMs: this.runs.answeredWithinMs };
+    const remember = idempotency.remember(presentApproved, options);
     const action = await this.approvals.approve(caller, actionIdOf(id), body, remember);
-    void reply.status(statusOfApproval(action));
+    void reply.status(statusOf(action));
     return presentApproved(action);
   }
 

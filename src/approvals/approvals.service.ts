@@ -2,7 +2,6 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type Action, invalidState } from '../actions/action.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
 import { ActionDecisions } from '../actions/action-decisions.js';
-import { AwaitedRuns, claimPermitLate, decidedAction } from '../actions/execution/awaited-runs.js';
 import { OwnRequestError } from '../auth/auth.errors.js';
 import type { Principal } from '../auth/principal.js';
 import { Settings } from '../platform/config/settings.js';
@@ -13,12 +12,11 @@ import {
   type Tx,
 } from '../platform/database/transactions.js';
 import { ActionConnectors } from '../actions/execution/action-connectors.js';
-import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
 import { Work } from '../platform/work/work.js';
 
-export interface WantedApproval {
+interface WantedApproval {
   readonly comment?: string;
   /** Approves the action even if its incident is resolved. */
   readonly confirm_resolved?: boolean;
@@ -31,9 +29,7 @@ export class ApprovalsService {
     private readonly transactions: Transactions,
     private readonly guard: ApprovalLevelGuard,
     private readonly decisions: ActionDecisions,
-    private readonly runs: AwaitedRuns,
     private readonly connectors: ActionConnectors,
-    private readonly killSwitch: KillSwitch,
     @InjectMetric('approval_wait_seconds') private readonly waitSeconds: Histogram,
   ) {}
 
@@ -46,10 +42,11 @@ export class ApprovalsService {
   ): Promise<Action> {
     const route = await this.decisions.routeTo(id);
     const connector = await this.connectors.of(route);
-    let permit: Permit | undefined;
-    const approved = await this.transactions.run<Action>(
-      async (tx) => {
-        const claimedPermit = await claimPermitLate(this.killSwitch, tx);
+    return await this.decisions.decideAndRun(
+      caller,
+      connector,
+      idempotency,
+      async (tx, requirePermit) => {
         const locked = await this.decisions.lock(tx, route);
         const level = this.guard.requireForApproval(caller, locked);
         if (await this.decisions.isOwnRequest(tx, caller, locked.action)) {
@@ -61,17 +58,14 @@ export class ApprovalsService {
             'The incident of the action is resolved. Send confirm_resolved: true to approve it all the same.';
           throw invalidState(message, { reason: 'incident_resolved' });
         }
-        permit = claimedPermit();
+        requirePermit();
         const connectorId = connector?.identity.id;
         const approval = { by: caller.name, level, comment, connectorId };
         const after = await this.decisions.approve(tx, id, approval);
         if (!after) throw invalidState(this.decisions.expiredReason);
         return this.measured(tx, after);
       },
-      caller,
-      idempotency,
     );
-    return await this.runs.runAndWait(decidedAction(approved, permit, connector), idempotency);
   }
 
   /** A requester may reject their own action. */

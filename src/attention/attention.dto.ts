@@ -194,10 +194,8 @@ export const ATTENTION_CONTRACT: ModuleContract = {
     AttentionDone: 'Reason to mark an item as done.',
     AttentionIncident: 'Incident of an item.',
     AttentionItem: 'An expected result that silently failed to appear.',
-    AttentionItemId: 'Id of an item: its kind and its subject.',
     AttentionMeta: 'Position of the page in the list of items.',
     AttentionSort: 'Order of the items.',
-    AttentionKind: 'Kind of failure. An open set.',
     DoneAttentionItem: 'Who marked an item as done, and why.',
     IncidentStatus:
       'open: not judged yet. triaged: it has a verdict. resolved: closed. Any status may follow any other.',

@@ -30,11 +30,7 @@ export function boundedDetails(details: Readonly<Record<string, unknown>>): stri
   return JSON.stringify(bounded(details, MAX_DEPTH, { left: MAX_CHARACTERS }));
 }
 
-interface Budget {
-  left: number;
-}
-
-function bounded(value: unknown, depth: number, budget: Budget): unknown {
+function bounded(value: unknown, depth: number, budget: { left: number }): unknown {
   budget.left -= 1;
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'string') {
@@ -47,33 +43,20 @@ function bounded(value: unknown, depth: number, budget: Budget): unknown {
     return bounded((value.toJSON as () => unknown)(), depth, budget);
   }
   if (depth === 0) return '[cut: too deep]';
-  return Array.isArray(value)
-    ? boundedArray(value, depth, budget)
-    : boundedObject(value, depth, budget);
-}
-
-function boundedArray(items: readonly unknown[], depth: number, budget: Budget): unknown[] {
-  const kept: unknown[] = [];
-  for (const item of items) {
-    if (budget.left <= 0) return [...kept, `[cut: ${items.length - kept.length} more]`];
-    kept.push(bounded(item, depth - 1, budget));
-  }
-  return kept;
-}
-
-function boundedObject(object: object, depth: number, budget: Budget): Record<string, unknown> {
-  const entries = Object.entries(object);
+  const isList = Array.isArray(value);
+  const entries = Object.entries(value);
   const kept: [string, unknown][] = [];
   for (const [key, item] of entries) {
     if (budget.left <= 0) {
-      kept.push(['[cut]', `${entries.length - kept.length} more`]);
+      const rest = `${entries.length - kept.length} more`;
+      kept.push(isList ? [key, `[cut: ${rest}]`] : ['[cut]', rest]);
       break;
     }
-    budget.left -= Math.min(key.length, MAX_TEXT);
+    if (!isList) budget.left -= Math.min(key.length, MAX_TEXT);
     kept.push([boundedText(key), bounded(item, depth - 1, budget)]);
   }
   // Assignment would treat a key named __proto__ in a special way.
-  return Object.fromEntries(kept);
+  return isList ? kept.map(([, item]) => item) : Object.fromEntries(kept);
 }
 
 function cut(text: string, length: number): string {
@@ -115,12 +98,8 @@ export class AuditLog {
     private readonly clock: Clock,
   ) {}
 
-  async record(tx: Tx, entry: AuditEntry): Promise<void> {
-    await this.recordAll(tx, [entry]);
-  }
-
   /** Writes the rows right before the commit. */
-  async recordAll(tx: Tx, entries: readonly AuditEntry[]): Promise<void> {
+  async record(tx: Tx, ...entries: readonly AuditEntry[]): Promise<void> {
     this.atCommit.add(
       tx,
       entries.map((entry) => this.rowOf(entry)),

@@ -193,6 +193,5 @@ export const AUDIT_CONTRACT: ModuleContract = {
   fields: {
     'AuditRecord.action': 'Kind of the record, such as `incident.created`. An open set.',
     'AuditSubject.id': 'Id of the subject, or its name if it has no id.',
-    'AuditRecord.hash': 'Hash of the entry in the chain.',
   },
 };

@@ -1,5 +1,4 @@
 import { Global, Module } from '@nestjs/common';
-import { AuditAnchor } from './chain/audit-witness.js';
 import { ChangeFeed, RecordedChanges } from './changes/change-feed.js';
 import { VersionHistory } from './changes/version-history.js';
 import { AuditSealer, AuditSealingLoop } from './chain/audit-sealer.js';
@@ -9,7 +8,7 @@ import { AuditKeys } from './chain/audit-chain.js';
 import { AuditRepository } from './audit.repository.js';
 import { AuditLog } from './audit-log.js';
 import { AuditVerifier } from './chain/audit-verifier.js';
-import { AuditWitness } from './chain/audit-witness.js';
+import { AuditAnchor, AuditWitness } from './chain/audit-witness.js';
 import { AuditController } from './audit.controller.js';
 import { AuditService, AuditSignals } from './audit.service.js';
 
@@ -33,6 +32,6 @@ import { AuditService, AuditSignals } from './audit.service.js';
     RecordedChanges,
     VersionHistory,
   ],
-  exports: [AuditLog, AuditService, ChangeFeed, VersionHistory],
+  exports: [AuditLog, ChangeFeed, VersionHistory],
 })
 export class AuditModule {}

@@ -1,5 +1,5 @@
 import { sealedColumns } from '../app.schema.js';
-import { anchorFileOf, signAnchorAnew } from '../audit/chain/audit-witness.js';
+import { anchorFileOf, signAnchorAgain } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { AuditResealing } from '../audit/chain/audit-resealing.js';
 import { logOfCommand } from '../audit/audit-log.js';
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     );
     if (older.length === 0) return say('No older key is needed.');
 
-    await signAnchorAnew(anchorFileOf(settings), auditKeys);
+    await signAnchorAgain(anchorFileOf(settings), auditKeys);
     await new Transactions(dataSource).run(async (tx) => {
       await repository.retire(tx, older);
       await logOfCommand(dataSource, auditKeys).record(tx, {

@@ -18,10 +18,10 @@ import { type DatabaseObstacle, OBSTACLES } from './health.dto.js';
 
 const EVERY_MS = 10_000;
 /** Older measurements are ignored. */
-const KNOWN_FOR_MS = 60_000;
+const MEASURED_WITHIN_MS = 60_000;
 /** Clocks that are synchronised with NTP agree within some hundredths of a second. */
-const TOLD_FROM_MS = 1_000;
-/** From here on other parts suffer: certificates, tokens of vendors, times in the log. */
+const LOGGED_FROM_MS = 1_000;
+/** Such an offset impairs other parts: certificates, tokens of vendors, times in the log. */
 const DEGRADED_FROM_MS = 30_000;
 
 /** Compares the clock of this machine with the clock of the database. */
@@ -30,18 +30,13 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
   private readonly logger = new Logger('Clock');
   private readonly loop = new BackgroundLoop(
     { task: 'Comparing the clock with the database', log: this.logger, pauseMs: EVERY_MS },
-    () => this.look(),
+    () => this.compare(),
   );
-  private isTold = false;
+  private isLogged = false;
 
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly gauges: ScrapedGauges,
-    @InjectMetric('clock_offset_seconds') private readonly offset: Gauge,
-  ) {}
+  constructor(private readonly dataSource: DataSource) {}
 
   onModuleInit(): void {
-    this.gauges.register(this.offset, () => this.offsetSeconds());
     this.loop.start();
   }
 
@@ -49,18 +44,7 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
     await this.loop.stop();
   }
 
-  offsetSeconds(): number | undefined {
-    const aheadMs = clockAheadMs(KNOWN_FOR_MS);
-    return aheadMs === undefined ? undefined : aheadMs / 1000;
-  }
-
-  /** Message if the clock of this machine should be corrected. */
-  complaint(): string | undefined {
-    const aheadMs = clockAheadMs(KNOWN_FOR_MS) ?? 0;
-    return Math.abs(aheadMs) < DEGRADED_FROM_MS ? undefined : inWords(aheadMs);
-  }
-
-  async look(): Promise<void> {
+  async compare(): Promise<void> {
     try {
       await followDatabaseTime(this.dataSource);
     } catch (error) {
@@ -69,16 +53,21 @@ export class ClockWatch implements OnModuleInit, OnModuleDestroy {
       throw error;
     }
     const aheadMs = clockAheadMs() ?? 0;
-    const isWrong = Math.abs(aheadMs) >= TOLD_FROM_MS;
-    if (isWrong && !this.isTold) this.logger.warn(inWords(aheadMs));
-    if (!isWrong && this.isTold) {
+    const isWrong = Math.abs(aheadMs) >= LOGGED_FROM_MS;
+    if (isWrong && !this.isLogged) this.logger.warn(clockMessage(aheadMs));
+    if (!isWrong && this.isLogged) {
       this.logger.log('The clock of this machine agrees with the database again.');
     }
-    this.isTold = isWrong;
+    this.isLogged = isWrong;
   }
 }
 
-function inWords(aheadMs: number): string {
+function offsetSeconds(): number | undefined {
+  const aheadMs = clockAheadMs(MEASURED_WITHIN_MS);
+  return aheadMs === undefined ? undefined : aheadMs / 1000;
+}
+
+function clockMessage(aheadMs: number): string {
   const seconds = Math.round(Math.abs(aheadMs) / 1000);
   const way = aheadMs > 0 ? 'ahead of' : 'behind';
   return `The clock of this machine is ${seconds} s ${way} the clock of the database. Times are taken from the database. Correct the clock.`;
@@ -100,17 +89,17 @@ const BY_STATE: Readonly<Record<string, DatabaseObstacle>> = {
 @Injectable()
 export class HealthChecks implements OnModuleInit {
   private readonly logger = new Logger('Database');
-  private toldOf: string | undefined;
+  private loggedObstacle: string | undefined;
 
   constructor(
     private readonly components: HealthComponents,
     private readonly statements: Statements,
     private readonly dataSource: DataSource,
-    private readonly clock: ClockWatch,
     private readonly limits: LimitStorage,
     private readonly gauges: ScrapedGauges,
     @InjectMetric('database_up') private readonly databaseUp: Gauge,
     @InjectMetric('redis_up') private readonly redisUp: Gauge,
+    @InjectMetric('clock_offset_seconds') private readonly clockOffset: Gauge,
   ) {}
 
   onModuleInit(): void {
@@ -124,6 +113,7 @@ export class HealthChecks implements OnModuleInit {
       const works = await this.limits.sharedWorks();
       return works === undefined ? undefined : Number(works);
     });
+    this.gauges.register(this.clockOffset, offsetSeconds);
   }
 
   private async redis(): Promise<ComponentHealth> {
@@ -141,16 +131,17 @@ export class HealthChecks implements OnModuleInit {
     } catch (error) {
       const obstacle = obstacleOf(error);
       const message = OBSTACLES.database[obstacle];
-      this.tell(obstacle, message, error);
+      this.logOnce(obstacle, message, error);
       return { status: 'unhealthy', obstacle, message };
     }
-    this.toldOf = undefined;
+    this.loggedObstacle = undefined;
     const { totalCount, idleCount, waitingCount } = poolOf(this.dataSource);
-    const complaint = this.clock.complaint();
+    const aheadMs = clockAheadMs(MEASURED_WITHIN_MS) ?? 0;
+    const isWrong = Math.abs(aheadMs) >= DEGRADED_FROM_MS;
     return {
-      status: complaint ? 'degraded' : 'healthy',
-      ...(complaint && { message: complaint }),
-      clock_offset_seconds: this.clock.offsetSeconds(),
+      status: isWrong ? 'degraded' : 'healthy',
+      ...(isWrong && { message: clockMessage(aheadMs) }),
+      clock_offset_seconds: offsetSeconds(),
       connections: totalCount,
       busy: totalCount - idleCount,
       waiting: waitingCount,
@@ -158,10 +149,10 @@ export class HealthChecks implements OnModuleInit {
   }
 
   /** Logs an obstacle once, and not if the pool has already reported the outage. */
-  private tell(obstacle: DatabaseObstacle, message: string, error: unknown): void {
+  private logOnce(obstacle: DatabaseObstacle, message: string, error: unknown): void {
     const isLogged = ['unreachable', 'read-only'].includes(obstacle) && isOutageLogged();
-    if (this.toldOf === obstacle || isLogged) return;
-    this.toldOf = obstacle;
+    if (this.loggedObstacle === obstacle || isLogged) return;
+    this.loggedObstacle = obstacle;
     this.logger.error({ err: error }, message);
   }
 }

@@ -199,8 +199,6 @@ export const HEALTH_CONTRACT: ModuleContract = {
     LlmFailure: 'Last failure of the triage provider.',
     Readiness: 'Response of a service that accepts requests.',
     ReadinessStatus: 'The service accepts requests.',
-    TriageProvider:
-      'anthropic: an external model. rules: the built-in scorer. none: triage is off.',
     Unreadiness: 'Response of a service that does not accept requests now.',
     UnreadinessStatus: 'The service does not accept requests now.',
   },

@@ -11,7 +11,6 @@ import {
   type ComponentName,
   HealthComponents,
 } from '../platform/health-components.js';
-import { within } from '../platform/concurrency/within.js';
 import { Draining } from '../platform/http/draining.js';
 import { version } from '../platform/config/process.js';
 import type {
@@ -31,7 +30,7 @@ export const CHECK_CACHE_MS = 500;
 @Injectable()
 export class HealthService {
   private readonly startedAt = performance.now();
-  private readonly looks = new Map<
+  private readonly recent = new Map<
     ComponentName,
     { readonly found: Promise<ComponentHealth>; readonly until: number }
   >();
@@ -81,7 +80,7 @@ export class HealthService {
   /** The service is unhealthy only without a database. Without any other component it is degraded. */
   private async indicate(name: ComponentName): Promise<HealthIndicatorResult> {
     const indicator = this.indicators.check(name);
-    const component = await this.look(name);
+    const component = await this.healthOf(name);
     if (component.status === 'healthy' || component.status === 'disabled') {
       return indicator.up({ component });
     }
@@ -90,15 +89,19 @@ export class HealthService {
   }
 
   /** The cache of Terminus uses the wall clock: if that is set back by an hour, entries last an hour longer. */
-  private look(name: ComponentName): Promise<ComponentHealth> {
-    const latest = this.looks.get(name);
+  private healthOf(name: ComponentName): Promise<ComponentHealth> {
+    const latest = this.recent.get(name);
     if (latest && performance.now() < latest.until) return latest.found;
-    const check = this.components.check(name);
-    const found = within(CHECK_TIMEOUT_MS, check, () => FAILED).catch(() => FAILED);
-    const look = { found, until: Infinity };
-    this.looks.set(name, look);
-    void found.finally(() => (look.until = performance.now() + CHECK_CACHE_MS));
-    return found;
+    const check = { found: this.attempt(name), until: Infinity };
+    this.recent.set(name, check);
+    void check.found.finally(() => (check.until = performance.now() + CHECK_CACHE_MS));
+    return check.found;
+  }
+
+  private async attempt(name: ComponentName): Promise<ComponentHealth> {
+    const check = async () => ({ component: await this.components.check(name) });
+    const result = await this.indicators.check(name).attempt(check).withTimeout(CHECK_TIMEOUT_MS);
+    return (result[name]['component'] as ComponentHealth | undefined) ?? FAILED;
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AuditEntry } from '../audit/audit-entry.js';
-import type { NewEvent } from '../platform/jobs/events/domain-event.js';
+import type { NewEvent } from '../platform/work/domain-event.js';
 import { shownStart } from '../platform/text.js';
 import type { Incident, NewIncident, Verdict } from './incident.js';
 import {
@@ -35,9 +35,6 @@ export const INCIDENT_EVENTS = {
   reopened: 'incident.reopened',
   deleted: 'incident.deleted',
 } as const;
-
-/** Audit record of a change after which an incident is no longer critical. */
-const SEVERITY_LOWERED = 'incident.severity_lowered' as const;
 
 /**
  * Maximum length of a text in events and timeline summaries. The incident and the details of the entry have the whole
@@ -217,13 +214,12 @@ export function auditOfChange(
     changed: changes.map(({ field }) => field),
     ...Object.fromEntries(changes.map((change) => audited(change, after))),
   };
-  const severity = { from: before.severity, to: after.severity };
-  return [
-    { ...about, action: INCIDENT_EVENTS.updated, details },
-    ...(isNoLongerCritical(before, after)
-      ? [{ ...about, action: SEVERITY_LOWERED, details: { severity } }]
-      : []),
-  ];
+  const entries: AuditEntry[] = [{ ...about, action: INCIDENT_EVENTS.updated, details }];
+  if (isNoLongerCritical(before, after)) {
+    const severity = { from: before.severity, to: after.severity };
+    entries.push({ ...about, action: 'incident.severity_lowered', details: { severity } });
+  }
+  return entries;
 }
 
 /** The audit trail outlives deleted incidents, so its entries contain digests instead of text. */
@@ -328,15 +324,10 @@ function changesInWords(changes: readonly FieldChange[]): string {
 }
 
 function changeInWords({ field, from, to }: FieldChange): string {
-  switch (field) {
-    case 'recommended_actions':
-      return 'the recommended actions';
-    case 'resolution':
-    case 'title':
-      return `${field}${from === undefined ? '' : ` from ${quoted(from)}`} to ${quoted(to)}`;
-    default:
-      return `${field.replace('incident_', '')} from ${String(from)} to ${String(to)}`;
-  }
+  if (field === 'recommended_actions') return 'the recommended actions';
+  const shown = field === 'title' || field === 'resolution' ? quoted : String;
+  const before = from === undefined ? '' : ` from ${shown(from)}`;
+  return `${field.replace('incident_', '')}${before} to ${shown(to)}`;
 }
 
 const quoted = (text: unknown) => JSON.stringify(shortened(String(text), LONGEST_TOLD));

@@ -1,29 +1,19 @@
+import { incidentWith } from '../../test/support/playbooks/incident-with.js';
 import { applyChange, CHANGED_FIELDS, changesBetween } from './incident-changes.js';
 import { eventsOfChange, incidentEvent, timelineOfChange } from './change-records.js';
 import type { Classification, Incident } from './incident.js';
 
-const before: Incident = {
-  id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
-  incident_number: 'INC-2026-0042',
-  incident_type: 'phishing',
+const before = incidentWith({
   severity: 'medium',
   status: 'open',
   source: 'gateway',
   title: 'Phishing: "Invoice" from a@example.com',
   created_at: new Date(1000),
   updated_at: new Date(1000),
-  fields: {},
-  raw_data: '{}',
-  verdict_by_person: false,
-  recommended_actions: [],
-  verdict: null,
-  resolution: null,
-  source_status: null,
   triaged_at: null,
-  resolved_at: null,
-  resolved_by: null,
-  version: 1,
-};
+  verdict: null,
+  recommended_actions: [],
+});
 const at = new Date(2000);
 const person = { by: 'alice', at, byPerson: true };
 const run = { by: 'system', at, byPerson: false };

@@ -3,25 +3,6 @@ import { AppError } from '../platform/errors/app-error.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
 import type { Incident, IncidentStatus, MachineVerdict, Verdict } from './incident.js';
 
-/** A colleague has resolved the incident in the meantime, which the caller may not know. */
-class AlreadyResolvedError extends AppError {
-  constructor({ resolved_by, resolved_at, resolution }: Incident) {
-    const by = resolved_by === null ? '' : ` by ${resolved_by}`;
-    const at = resolved_at === null ? '' : ` at ${resolved_at.toISOString()}`;
-    super(
-      'already_resolved',
-      `The incident was resolved${by}${at}. Send reopen: true, or If-Match with its ETag, to open it again.`,
-      {
-        details: {
-          resolved_by: resolved_by ?? undefined,
-          resolved_at: resolved_at?.toISOString(),
-          resolution: resolution ?? undefined,
-        },
-      },
-    );
-  }
-}
-
 /** Fields that a change can change, in the order of audit records and events. */
 export const CHANGED_FIELDS = [
   'title',
@@ -108,14 +89,21 @@ function statusAfter(
   return triaged && before.status === 'open' ? 'triaged' : before.status;
 }
 
-/** Throws if a status leaves `resolved` without `reopen` or If-Match. */
+/** Throws if a status leaves `resolved` without `reopen` or If-Match: the caller may not know of the resolution. */
 export function requireMeantReopening(
   before: Incident,
   wanted: IncidentChange,
   condition: IfMatchCondition,
 ): void {
   const leaves = wanted.status !== undefined && isReopened(before, { status: wanted.status });
-  if (leaves && !wanted.reopen && condition === undefined) throw new AlreadyResolvedError(before);
+  if (!leaves || wanted.reopen || condition !== undefined) return;
+  const by = before.resolved_by ?? undefined;
+  const at = before.resolved_at?.toISOString();
+  throw new AppError(
+    'already_resolved',
+    `The incident was resolved${by ? ` by ${by}` : ''}${at ? ` at ${at}` : ''}. Send reopen: true, or If-Match with its ETag, to open it again.`,
+    { details: { resolved_by: by, resolved_at: at, resolution: before.resolution ?? undefined } },
+  );
 }
 
 /**

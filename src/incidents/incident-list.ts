@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Column, Entity, PrimaryColumn } from 'typeorm';
-import { foldStatement, SimpleCounts } from '../platform/counting/count-fold.js';
+import { CountFold } from '../platform/counting/count-fold.js';
 import {
   after,
   anyOf,
@@ -12,7 +11,7 @@ import {
 import { BY_ID, type StatementValues } from '../platform/counting/counted-list.sql.js';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { Statements } from '../platform/database/statements.js';
-import { Transactions, type Tx } from '../platform/database/transactions.js';
+import { Transactions } from '../platform/database/transactions.js';
 import { sortsOf, sortWords } from '../platform/paging/page.js';
 import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import { Instant, Text } from '../platform/validation/fields.js';
@@ -188,51 +187,15 @@ function sourcesIn(text: string): readonly string[] {
   return [...new Set([text, ...parts.filter((part) => part !== '')])];
 }
 
-const countedColumn = {
-  type: 'text',
-  collation: 'C',
-  primaryKeyConstraintName: 'pk_incident_counts',
-} as const;
-
-/** A sum of the fold: the number of incidents with these values. */
-@Entity('incident_counts')
-export class IncidentCountEntity {
-  @PrimaryColumn(countedColumn)
-  readonly source: string;
-
-  @PrimaryColumn(countedColumn)
-  readonly incident_type: string;
-
-  @PrimaryColumn({
-    type: 'enum',
-    enum: SEVERITIES,
-    enumName: 'incident_severity',
-    primaryKeyConstraintName: 'pk_incident_counts',
-  })
-  readonly severity: Severity;
-
-  @PrimaryColumn({
-    type: 'enum',
-    enum: ['open', 'resolved', 'triaged'],
-    enumName: 'incident_status',
-    primaryKeyConstraintName: 'pk_incident_counts',
-  })
-  readonly status: IncidentStatus;
-
-  @Column({ type: 'bigint' })
-  readonly n: string;
-}
-
-const FOLD = foldStatement('incident', ['source', 'incident_type', 'severity', 'status']);
-
 /** Keeps totals exact and cheap for any number of incidents. */
 @Injectable()
-export class IncidentCounts extends SimpleCounts {
+export class IncidentCounts extends CountFold {
   constructor(statements: Statements, transactions: Transactions) {
-    const fold = async (tx: Tx, most: number) => {
-      const [row] = await statements.rowsIn<{ n: number }>(tx, FOLD, [most]);
-      return row?.n ?? 0;
-    };
-    super({ fold }, transactions, AdvisoryLock.IncidentCounts, 'incidents');
+    super(statements, transactions, {
+      rows: 'incidents',
+      table: 'incident',
+      by: ['source', 'incident_type', 'severity', 'status'],
+      lock: AdvisoryLock.IncidentCounts,
+    });
   }
 }

@@ -1,5 +1,6 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
 import { columnsOf } from '../platform/database/columns.js';
+import type { Classification, VerdictDto } from './dto/verdict.dto.js';
 import type { IncidentFields } from './incident-fields.js';
 
 export const SEVERITIES = ['low', 'medium', 'high', 'critical'] as const;
@@ -11,6 +12,10 @@ export function severityRises(from: Severity, to: Severity): boolean {
 
 export const INCIDENT_STATUSES = ['open', 'triaged', 'resolved'] as const;
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
+
+/** Handling of pending actions and runs when an incident is closed. */
+export const PENDING_CHOICES = ['keep', 'withdraw'] as const;
+export type PendingChoice = (typeof PENDING_CHOICES)[number];
 
 /** Form of an incident type. The known types are documented and have their own metrics labels. */
 export const INCIDENT_TYPE = /^[a-z][a-z0-9_]{0,63}$/;
@@ -29,45 +34,14 @@ export const KNOWN_INCIDENT_TYPES = [
   'other',
 ] as const;
 
-export const CLASSIFICATIONS = ['malicious', 'suspicious', 'benign', 'inconclusive'] as const;
-export type Classification = (typeof CLASSIFICATIONS)[number];
-
-export interface Indicator {
-  readonly type: string;
-  readonly value: string;
-  /** Location of the value, such as the JSON pointer of a field. */
-  readonly found_in?: string;
-}
-
-/** A value that supports a verdict: `pointer` leads to it from the root of `source`. */
-export interface Evidence {
-  /** `raw_data`, `fields`, or the id of a tool call. */
-  readonly source: string;
-  readonly pointer: string;
-  readonly value: string | number | boolean;
-}
-
-export interface Verdict {
-  readonly classification: Classification;
-  readonly confidence?: number;
-  readonly category?: string;
-  readonly reasoning?: string;
-  readonly indicators?: readonly Indicator[];
-  readonly mitre_techniques?: readonly string[];
-  readonly evidence?: readonly Evidence[];
-  readonly decided_by: string;
-  readonly model?: string;
-  /** Run of an automatic verdict. */
-  readonly triage_id?: string;
-  /** Verdict of the last run before a person decided, or of a run that judged a later report. */
-  readonly proposed?: MachineVerdict;
-}
-
-/** Machine verdict kept beside the decision of a person. */
-export type MachineVerdict = Pick<
-  Verdict,
-  'classification' | 'confidence' | 'category' | 'reasoning' | 'triage_id'
->;
+export {
+  CLASSIFICATIONS,
+  type Classification,
+  type EvidenceDto as Evidence,
+  type IndicatorDto as Indicator,
+  type ProposedVerdictDto as MachineVerdict,
+  type VerdictDto as Verdict,
+} from './dto/verdict.dto.js';
 
 export const SOURCE_STATUSES = ['open', 'resolved'] as const;
 export type SourceStatus = (typeof SOURCE_STATUSES)[number];
@@ -139,7 +113,7 @@ export class IncidentEntity {
   readonly fields: IncidentFields;
 
   @Column({ type: 'json', nullable: true })
-  readonly verdict: Verdict | null;
+  readonly verdict: VerdictDto | null;
 
   /** Classification of the verdict, written by a trigger. */
   @Column({ type: 'text', collation: 'C', nullable: true, insert: false, update: false })
@@ -232,10 +206,14 @@ export const CREATED_COLUMNS = ['id', 'incident_number', 'status', 'created_at']
 export type CreatedIncident = Pick<IncidentEntity, (typeof CREATED_COLUMNS)[number]>;
 
 /** Current state of an incident for a message, which may be later than the event. */
-export type IncidentState = Pick<
-  IncidentEntity,
-  'incident_number' | 'status' | 'classification' | 'deleted_at'
->;
+export const STATE_COLUMNS = [
+  'id',
+  'incident_number',
+  'status',
+  'classification',
+  'deleted_at',
+] as const;
+export type IncidentState = Pick<IncidentEntity, (typeof STATE_COLUMNS)[number]>;
 
 /** Mail of the incident. Actions on mail ignore mails of other senders with the same Message-ID. */
 interface ReportedMail {

@@ -24,11 +24,7 @@ import {
 } from '../platform/openapi/answers.js';
 import { ChangesQueryDto } from '../platform/paging/changes-query.dto.js';
 import { IncidentFeed, IncidentsService } from './incidents.service.js';
-import {
-  IncidentChangesDto,
-  IncidentReportDto,
-  IncidentReportQueryDto,
-} from './dto/history.dto.js';
+import { IncidentChangesDto, IncidentReportDto } from './dto/history.dto.js';
 import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { present } from '../platform/validation/present.js';
@@ -36,6 +32,7 @@ import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.j
 import { JSON_UTF8 } from '../platform/http/answer.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { ListAnswer } from '../platform/paging/page.js';
+import { PageQueryDto } from '../platform/paging/page-query.dto.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import {
   CreatedIncidentDto,
@@ -71,9 +68,8 @@ export class IncidentsController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<CreatedIncidentDto> {
-    const wanted = IncidentInputDto.toWanted(body);
     const remember = idempotency.remember(present(CreatedIncidentDto));
-    return present(CreatedIncidentDto)(await this.incidents.create(caller, wanted, remember));
+    return present(CreatedIncidentDto)(await this.incidents.create(caller, body, remember));
   }
 
   @Get()
@@ -171,15 +167,9 @@ export class IncidentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     const change = IncidentUpdateDto.toChange(body);
-    const { incident, ...settled } = await this.incidents.update(
-      caller,
-      id,
-      change,
-      condition,
-      body.pending,
-    );
+    const incident = await this.incidents.update(caller, id, change, condition, body.pending);
     setEtag(reply, incident.version);
-    return incidentEnvelope(incident, settled);
+    return incidentEnvelope(incident);
   }
 
   @Delete(':id')
@@ -221,7 +211,7 @@ export class IncidentsController {
   @Header('content-type', JSON_UTF8)
   async reports(
     @Param('id', IncidentIdPipe) id: string,
-    @Query() query: IncidentReportQueryDto,
+    @Query() query: PageQueryDto,
   ): Promise<string> {
     return IncidentReportDto.listOf(await this.incidents.reportsOf(id, query), query);
   }

@@ -1,28 +1,34 @@
 import { Injectable } from '@nestjs/common';
-import { ChangeFeed, type FeedPage, type FeedRequest } from '../audit/changes/change-feed.js';
-import type {
-  ListedIncident,
-  CreatedIncident,
-  Incident,
-  IncidentState,
-  IncidentSummary,
-  LockedIncident,
-  NewIncident,
-} from './incident.js';
-import type { IncidentListRequest } from './incident-list.js';
-import { IncidentRepository } from './records/incident.repository.js';
 import { AuditLog } from '../audit/audit-log.js';
+import { ChangeFeed, type FeedPage, type FeedRequest } from '../audit/changes/change-feed.js';
 import { VersionHistory } from '../audit/changes/version-history.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
 import { Clock } from '../platform/clock.js';
+import { Settings } from '../platform/config/settings.js';
+import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
 import { isUuid } from '../platform/ids.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
-import { Settings } from '../platform/config/settings.js';
-import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import {
+  auditOfChange,
+  deletionEvent,
+  eventsOfChange,
+  INCIDENT_EVENTS,
+  timelineOfChange,
+} from './change-records.js';
+import type { IncidentDto, IncidentInputDto } from './dto/incident.dto.js';
+import type {
+  CreatedIncident,
+  Incident,
+  IncidentState,
+  IncidentSummary,
+  ListedIncident,
+  LockedIncident,
+  PendingChoice,
+} from './incident.js';
 import {
   applyChange,
   CHANGED_FIELDS,
@@ -34,22 +40,18 @@ import {
   requireMeantReopening,
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
-import {
-  auditOfChange,
-  deletionEvent,
-  eventsOfChange,
-  INCIDENT_EVENTS,
-  timelineOfChange,
-} from './change-records.js';
 import { fieldsOfRawData } from './incident-fields.js';
+import type { IncidentListRequest } from './incident-list.js';
 import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
-import { incidentTitle } from './titles.js';
+import { oneLine } from './raw-data-text.js';
+import { IncidentRepository } from './records/incident.repository.js';
 import { type IncidentReportEntity, IncidentReports } from './reports/incident-reports.js';
 import {
   IncidentTimeline,
   type TimelineEntry,
   type TimelineSubject,
 } from './timeline/incident-timeline.js';
+import { incidentTitle } from './titles.js';
 
 export const INCIDENT_FEED_EVENTS = [
   'incident.created',
@@ -76,26 +78,6 @@ export class IncidentFeed {
   }
 }
 
-export interface WantedIncident extends Omit<NewIncident, 'raw_data' | 'fields' | 'title'> {
-  /** If absent, the title is derived from type and raw data. */
-  readonly title?: string;
-  readonly raw_data: Readonly<Record<string, unknown>>;
-}
-
-/** Handling of pending actions and runs when an incident is closed. */
-export const PENDING_CHOICES = ['keep', 'withdraw'] as const;
-export type PendingChoice = (typeof PENDING_CHOICES)[number];
-
-export interface SettledPending {
-  /** Number of actions that still wait for approval after closing with `keep`. */
-  readonly pending_actions?: number;
-  readonly withdrawn?: Withdrawn;
-}
-
-interface ChangedIncident extends SettledPending {
-  readonly incident: Incident;
-}
-
 /** Work of another module in the transaction that ends an incident, such as rejecting its waiting actions. */
 interface EndingParticipant {
   readonly onDeleted: (tx: Tx, incidentId: string) => Promise<void>;
@@ -109,7 +91,7 @@ interface EndingParticipant {
   };
 }
 
-type Withdrawn = Readonly<Record<'actions' | 'runs', number>>;
+type SettledPending = Pick<IncidentDto, 'pending_actions' | 'withdrawn'>;
 
 /**
  * Modules on higher floors register in `onModuleInit`. The incident is locked for update. Claims and decisions of its
@@ -127,22 +109,25 @@ export class IncidentEndings {
     for (const { onDeleted } of this.participants) await onDeleted(tx, incidentId);
   }
 
-  async countPendingActions(tx: Tx, incidentId: string): Promise<number> {
-    const actions = this.participants.find(({ pending }) => pending?.name === 'actions');
-    return (await actions?.pending?.count?.(tx, incidentId)) ?? 0;
-  }
-
   /**
-   * Calls participants in the order of registration: actions are rejected before the runs that wait for them are
-   * cancelled.
+   * Withdraws or counts pending work of a closed incident. Rejecting needs no approval level. Participants are called in
+   * the order of registration: actions are rejected before the runs that wait for them are cancelled.
    */
-  async withdraw(tx: Tx, incidentId: string, by: string, reason: string): Promise<Withdrawn> {
-    const counts: [string, number][] = [];
+  async settle(
+    tx: Tx,
+    { id, incident_number }: Incident,
+    by: string,
+    choice: PendingChoice,
+  ): Promise<SettledPending> {
+    const withdrawn = { actions: 0, runs: 0 };
+    let waiting = 0;
     for (const { pending } of this.participants) {
-      if (!pending) continue;
-      counts.push([pending.name, await pending.withdraw(tx, incidentId, by, reason)]);
+      if (pending && choice === 'withdraw') {
+        const reason = `${by} closed ${incident_number}.`;
+        withdrawn[pending.name] = await pending.withdraw(tx, id, by, reason);
+      } else waiting += (await pending?.count?.(tx, id)) ?? 0;
     }
-    return Object.fromEntries(counts) as Withdrawn;
+    return choice === 'keep' ? { pending_actions: waiting || undefined } : { withdrawn };
   }
 }
 
@@ -164,14 +149,17 @@ export class IncidentsService {
 
   async create(
     caller: Principal,
-    wanted: WantedIncident,
+    wanted: IncidentInputDto,
     idempotency: Participant<CreatedIncident>,
   ): Promise<CreatedIncident> {
     const raw_data = rawDataJson(wanted.raw_data);
     const errors = rawDataErrors(wanted.incident_type, wanted.raw_data, raw_data);
     if (errors.length > 0) throw new ValidationError(errors);
     const { incident_type, source } = wanted;
-    const title = wanted.title ?? incidentTitle(incident_type, wanted.raw_data, source);
+    const title =
+      wanted.title === undefined
+        ? incidentTitle(incident_type, wanted.raw_data, source)
+        : oneLine(wanted.title);
     const fields = fieldsOfRawData(wanted.raw_data);
     return await this.creation.create(caller, { ...wanted, raw_data, fields, title }, idempotency);
   }
@@ -181,7 +169,7 @@ export class IncidentsService {
   }
 
   async get(id: string): Promise<Incident> {
-    return found(isUuid(id) ? await this.incidents.findById(id) : undefined);
+    return found(await this.incidents.findById(id));
   }
 
   async timelineOf(
@@ -189,11 +177,10 @@ export class IncidentsService {
     request: PageRequest,
     newestFirst: boolean,
   ): Promise<Page<TimelineEntry>> {
-    requireId(id);
+    if (!isUuid(id)) throw new NotFoundError('Incident');
     return await this.timeline.page(id, request, newestFirst);
   }
 
-  /** Returns the id for a number such as `INC-2026-0042`. */
   idOfNumber(number: string): Promise<string | undefined> {
     return this.incidents.idOfNumber(number);
   }
@@ -209,9 +196,8 @@ export class IncidentsService {
     wanted: IncidentChange,
     condition: IfMatchCondition,
     pending: PendingChoice = 'keep',
-  ): Promise<ChangedIncident> {
-    requireId(id);
-    return await this.transactions.run<ChangedIncident>(async (tx) => {
+  ): Promise<Incident & SettledPending> {
+    return await this.transactions.run<Incident & SettledPending>(async (tx) => {
       const before = found(await this.incidents.lockForUpdate(tx, id));
       await this.requireMatch(tx, condition, before);
       requireMeantReopening(before, wanted, condition);
@@ -220,27 +206,12 @@ export class IncidentsService {
         requireApprovalLevel(caller, 'senior');
       }
       const incident = await this.change(tx, before, wanted, { by: caller.name, byPerson: true });
-      if (wanted.status !== 'resolved') return { incident };
-      return { incident, ...(await this.settlePending(tx, incident, caller.name, pending)) };
+      if (wanted.status !== 'resolved') return incident;
+      return { ...incident, ...(await this.endings.settle(tx, incident, caller.name, pending)) };
     }, caller);
   }
 
-  /** Withdraws or counts pending work of a closed incident. Rejecting needs no approval level. */
-  private async settlePending(
-    tx: Tx,
-    { id, incident_number }: Incident,
-    by: string,
-    choice: PendingChoice,
-  ): Promise<SettledPending> {
-    if (choice === 'keep') {
-      return { pending_actions: (await this.endings.countPendingActions(tx, id)) || undefined };
-    }
-    const reason = `${by} closed ${incident_number}.`;
-    return { withdrawn: await this.endings.withdraw(tx, id, by, reason) };
-  }
-
   async delete(caller: Principal, given: string, condition: IfMatchCondition): Promise<void> {
-    requireId(given);
     await this.transactions.run(async (tx) => {
       const incident = found(await this.incidents.lockForUpdate(tx, given));
       const { id } = incident;
@@ -270,11 +241,6 @@ export class IncidentsService {
   }
 
   /** By id, including deleted incidents. */
-  async numbersOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    return await this.incidents.numbersOf(tx, ids);
-  }
-
-  /** By id, including deleted incidents. */
   async statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
     return await this.incidents.statesOf(tx, ids);
   }
@@ -286,12 +252,12 @@ export class IncidentsService {
 
   /** Locks the incident against changes until the transaction ends. `undefined` if it does not exist or was deleted. */
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
-    return isUuid(id) ? await this.incidents.lockForShare(tx, id) : undefined;
+    return await this.incidents.lockForShare(tx, id);
   }
 
   /** Locks the incident for a later `change` in the same transaction. */
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
-    return isUuid(id) ? await this.incidents.lockForUpdate(tx, id) : undefined;
+    return await this.incidents.lockForUpdate(tx, id);
   }
 
   /**
@@ -316,7 +282,7 @@ export class IncidentsService {
     if (byPerson && changes.length === 0 && !isFirstTriage(before, after)) return before;
     await this.incidents.update(tx, after);
     await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, about));
-    await this.audit.recordAll(tx, auditOfChange(before, after, changes, by));
+    await this.audit.record(tx, ...auditOfChange(before, after, changes, by));
     await this.events.record(tx, ...eventsOfChange(before, after, changes, askedBy, because));
     return after;
   }
@@ -325,8 +291,4 @@ export class IncidentsService {
 function found(incident: Incident | undefined): Incident {
   if (!incident) throw new NotFoundError('Incident');
   return incident;
-}
-
-function requireId(id: string): void {
-  if (!isUuid(id)) throw new NotFoundError('Incident');
 }

@@ -17,29 +17,23 @@ type RawData = Readonly<Record<string, unknown>>;
 
 /** `json` is the stored text of `rawData`: see rawDataJson. */
 export function rawDataErrors(incidentType: string, rawData: RawData, json: string): FieldError[] {
-  if (isTooLarge(json)) return [TOO_LARGE];
+  // A UTF-16 unit takes at most three bytes, so most raw data need not be counted.
+  if (json.length * 3 > MOST_RAW_DATA_BYTES && Buffer.byteLength(json) > MOST_RAW_DATA_BYTES) {
+    return [overLimit('max_bytes', `${MOST_RAW_DATA_BYTES} bytes of JSON`)];
+  }
   return [
-    ...(isDeeper(rawData, MOST_RAW_DATA_LEVELS) ? [TOO_DEEP] : []),
+    ...(isDeeper(rawData, MOST_RAW_DATA_LEVELS)
+      ? [overLimit('max_depth', `${MOST_RAW_DATA_LEVELS} levels deep`)]
+      : []),
     ...(incidentType === 'phishing' ? phishingErrors(rawData) : []),
   ];
 }
 
-const TOO_LARGE: FieldError = {
+const overLimit = (code: string, limit: string): FieldError => ({
   field: 'raw_data',
-  code: 'max_bytes',
-  message: `raw_data must be at most ${MOST_RAW_DATA_BYTES} bytes of JSON.`,
-};
-
-const TOO_DEEP: FieldError = {
-  field: 'raw_data',
-  code: 'max_depth',
-  message: `raw_data must be at most ${MOST_RAW_DATA_LEVELS} levels deep.`,
-};
-
-/** A UTF-16 unit takes at most three bytes, so most raw data need not be counted. */
-function isTooLarge(json: string): boolean {
-  return json.length * 3 > MOST_RAW_DATA_BYTES && Buffer.byteLength(json) > MOST_RAW_DATA_BYTES;
-}
+  code,
+  message: `raw_data must be at most ${limit}.`,
+});
 
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

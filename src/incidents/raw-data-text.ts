@@ -68,7 +68,6 @@ function spots(names: string): Spots {
   return spotsOf(all.map((key) => ({ key, path: key.split('.') })));
 }
 
-/** Concatenates lists of places. */
 export const together = (...lists: readonly Spots[]): Spots =>
   spotsOf(lists.flatMap(({ all }) => all));
 

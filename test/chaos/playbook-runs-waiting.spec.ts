@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
 import { say } from '../support/chaos/figures.js';
-import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
+import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
 import { useStarted } from '../support/use-started.js';
 
 const WAITING = 10_000;
@@ -64,7 +64,7 @@ describe('ten thousand runs that wait for an approval', () => {
       step('isolate', 'isolate_host'),
       step('look', 'lookup_ip'),
     ]);
-    const first = (await world.run(playbook)).body.data as ShownRun;
+    const first = await world.ran(playbook);
     await world.until(playbook, first.run_id, 'waiting_approval');
     const idle = { ...(await watched()), heap: heap() };
 

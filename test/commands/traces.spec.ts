@@ -1,23 +1,15 @@
 import { join } from 'node:path';
 import { ServiceProcess } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createTestDatabase } from '../support/test-database.js';
 import { OtlpCollector } from '../support/traces/otlp-collector.js';
+import { useStarted } from '../support/use-started.js';
 
 const PROBE = join(__dirname, '../support/traces/loaded-modules.cjs');
 
 describe('a service with and without a collector', () => {
-  let collector: OtlpCollector;
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    collector = await OtlpCollector.start();
-    database = await createTestDatabase();
-  });
+  const collector = useStarted(() => OtlpCollector.start());
+  const database = useStarted(() => createTestDatabase());
   afterEach(() => ServiceProcess.endAll());
-  afterAll(async () => {
-    await collector.stop();
-    await database.drop();
-  });
 
   async function loadedWith(settings: Readonly<Record<string, string>>): Promise<string[]> {
     const environment = { DATABASE_URL: database.url, NODE_OPTIONS: `--require ${PROBE}` };

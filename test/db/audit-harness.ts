@@ -20,7 +20,7 @@ import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-da
 
 export const newKey = (): string => randomBytes(32).toString('base64');
 
-/** What one replica has of the audit trail. */
+/** Parts of the audit trail in one replica. */
 export interface Replica {
   readonly keys: AuditKeys;
   readonly log: AuditLog;
@@ -46,7 +46,11 @@ export class AuditHarness {
     return new AuditHarness(await openTestDatabase());
   }
 
-  /** Makes the trail empty, as in a new database. */
+  close(): Promise<void> {
+    return this.database.close();
+  }
+
+  /** Empties the trail, as in a new database. */
   async clear(): Promise<void> {
     await this.tamper('truncate audit_log, audit_seals, audit_attestations, audit_chain');
   }
@@ -75,14 +79,14 @@ export class AuditHarness {
     };
   }
 
-  /** One row in a transaction of its own; answers its id. */
+  /** Records a row in its own transaction, and returns its id. */
   async record(replica: Replica, entry: Partial<AuditEntry> = {}): Promise<string> {
     const values = replica.log.valuesOfAll([someEntry(entry)]);
     await this.statements.rows(INSERT, values);
     return (values[0] as string[])[0]!;
   }
 
-  /** As somebody who has the service's own rights in the database: the owner of a table can switch its triggers off. */
+  /** Changes the tables as their owner, who can disable the triggers. */
   async tamper(...statements: string[]): Promise<void> {
     await this.asOwner(async (client) => {
       const switchTriggers = async (how: 'disable' | 'enable'): Promise<void> => {
@@ -98,7 +102,7 @@ export class AuditHarness {
     });
   }
 
-  /** The trail as it is now, to be put back later: genuine, and older. */
+  /** Copies the trail. Returns a function that sets the trail back to this genuine, earlier state. */
   async keepState(): Promise<() => Promise<void>> {
     const tables = ['audit_log', 'audit_seals', 'audit_chain'];
     const copy = `kept_${randomBytes(4).toString('hex')}`;
@@ -129,7 +133,7 @@ export class AuditHarness {
     return await this.database.dataSource.query<T[]>(sql);
   }
 
-  /** The rows that are not sealed, and those that are sealed twice or out of line: both have to be none. */
+  /** Expects that each row has exactly one seal, and that the numbers of the seals have no gap. */
   async expectEverythingSealedOnce(rows: number): Promise<void> {
     const [counts] = await this.rows<Record<string, number>>(`
       select (select count(*) from audit_log)::int as rows,

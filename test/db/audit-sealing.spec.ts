@@ -3,17 +3,14 @@ import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/chain/audit-cha
 import { insertAuditRows } from '../../src/audit/audit-log.js';
 import { signHead, BEFORE_ALL } from '../../src/audit/chain/audit-chain.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
+import { useStarted } from '../support/use-started.js';
 
 const key = newKey();
 
 describe('the sealing of the audit trail', () => {
-  let harness: AuditHarness;
+  const harness = useStarted(() => AuditHarness.open());
   let replica: Replica;
 
-  beforeAll(async () => {
-    harness = await AuditHarness.open();
-  });
-  afterAll(() => harness.database.close());
   beforeEach(async () => {
     await harness.clear();
     replica = harness.replica([key]);
@@ -21,7 +18,7 @@ describe('the sealing of the audit trail', () => {
 
   const backlog = async (rows: number): Promise<void> => {
     const entries = Array.from({ length: rows }, () => someEntry());
-    await harness.transactions.run((tx) => replica.log.recordAll(tx, entries));
+    await harness.transactions.run((tx) => replica.log.record(tx, ...entries));
   };
 
   it('finds every committed row once, while writers commit late or not at all and two sealers compete', async () => {
@@ -33,7 +30,7 @@ describe('the sealing of the audit trail', () => {
           await replica.log.record(tx, someEntry({ actor: `writer-${number}` }));
           await sleep(Math.random() < 0.1 ? 150 : Math.random() * 4);
           if (Math.random() < 0.2) throw new Error('rolled back');
-          await replica.log.recordAll(tx, [someEntry(), someEntry()]);
+          await replica.log.record(tx, someEntry(), someEntry());
         });
         await outcome.then(() => (committed += 3)).catch(() => undefined);
       }
@@ -186,7 +183,7 @@ describe('the sealing of the audit trail', () => {
     expect(await restarted.verify()).toMatchObject({ valid: true, checked: 33 });
   });
 
-  /** What a dump of the three tables looks like in another cluster: the old ids and snapshots, as they were. */
+  /** Changes the tables as if a dump had been restored into another cluster, with the old ids and snapshots. */
   async function restoredWith(cluster: string | undefined, shift: bigint): Promise<void> {
     const { head } = await replica.chain.readEnd(harness.database.dataSource.manager);
     const shifted = head!.sealed_to!.replace(/\d+/g, (xid) => String(BigInt(xid) + shift));

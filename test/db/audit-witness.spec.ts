@@ -4,25 +4,22 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { acceptHead } from '../../src/audit/chain/audit-witness.js';
 import { HEAD_ACCEPTED } from '../../src/audit/audit-entry.js';
-import { signAnchorAnew } from '../../src/audit/chain/audit-witness.js';
+import { signAnchorAgain } from '../../src/audit/chain/audit-witness.js';
 import { AuditResealing } from '../../src/audit/chain/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
+import { useStarted } from '../support/use-started.js';
 
 const VALID = { valid: true, unsealed: 0 };
 
 describe('the witness of the audit trail outside its database', () => {
   const key = newKey();
-  let harness: AuditHarness;
+  const harness = useStarted(() => AuditHarness.open());
   let replica: Replica;
   let home: string;
   let anchorFile: string;
 
   // Most tests here bring about what the service complains of in its log.
-  beforeAll(async () => {
-    Logger.overrideLogger(false);
-    harness = await AuditHarness.open();
-  });
-  afterAll(() => harness.database.close());
+  beforeAll(() => Logger.overrideLogger(false));
   beforeEach(async () => {
     await harness.clear();
     home = mkdtempSync(join(tmpdir(), 'its-anchor-'));
@@ -40,7 +37,7 @@ describe('the witness of the audit trail outside its database', () => {
   /** The next start of the service, which knows what the file says. */
   async function restarted(keys = [key]): Promise<Replica> {
     const next = harness.replica(keys, { anchorFile });
-    await next.anchor.tellWitness();
+    await next.anchor.informWitness();
     return next;
   }
 
@@ -209,7 +206,7 @@ describe('the witness of the audit trail outside its database', () => {
       const next = newKey();
       const rotated = harness.replica([next, key]);
       await reseal(rotated);
-      await signAnchorAnew(anchorFile, rotated.keys);
+      await signAnchorAgain(anchorFile, rotated.keys);
       const alone = await restarted([next]);
       expect(alone.witness.head.seq).toBe(5n);
       expect(await alone.verify()).toMatchObject({ valid: false, head_rewound: true });
@@ -218,11 +215,11 @@ describe('the witness of the audit trail outside its database', () => {
     });
 
     it('is neither created nor trusted by a rotation if it is missing or damaged', async () => {
-      await signAnchorAnew(anchorFile, replica.keys);
+      await signAnchorAgain(anchorFile, replica.keys);
       expect(existsSync(anchorFile)).toBe(false);
       await replica.anchor.write();
       writeFileSync(anchorFile, 'spoilt');
-      await signAnchorAnew(anchorFile, replica.keys);
+      await signAnchorAgain(anchorFile, replica.keys);
       expect(readFileSync(anchorFile, 'utf8')).toBe('spoilt');
     });
 

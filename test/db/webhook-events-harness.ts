@@ -18,7 +18,7 @@ export function repositoryOf(dataSource: DataSource): WebhookEventsRepository {
 }
 
 export function foldOf(dataSource: DataSource): WebhookEventCounts {
-  return new WebhookEventCounts(repositoryOf(dataSource), new Transactions(dataSource));
+  return new WebhookEventCounts(new Statements(dataSource), new Transactions(dataSource));
 }
 
 export const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)]!;

@@ -7,27 +7,18 @@ import type { ApiClient } from '../support/api-client.js';
 import { ChangeReader } from '../support/change-reader.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, inSession, makeKey, makeUser } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
+const app = useStarted(() => startTestApp());
 
 const BODY = { incident_type: 'phishing', source: 'gateway', severity: 'high' };
 const MAPPING = { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' };
 
 describe('feeds of changes', () => {
-  let analyst: ApiClient;
-  let viewer: ApiClient;
-
-  beforeAll(async () => {
-    analyst = await as(app, 'analyst');
-    viewer = await as(app, 'viewer');
-  });
+  const analyst = useStarted(() => as(app, 'analyst'));
+  const viewer = useStarted(() => as(app, 'viewer'));
 
   const create = async (body: object = BODY): Promise<string> =>
     (await analyst.post('/api/incidents', body)).body.data.id;
@@ -82,7 +73,7 @@ describe('feeds of changes', () => {
   });
 
   describe('ends a waiting request with 401', () => {
-    /** Waits until the feeds were read so often from now on. */
+    /** Waits until the feeds are read this many times. */
     const looked = async (times: number): Promise<void> => {
       const reads = jest.spyOn(app.nest.get(RecordedChanges), 'read');
       await eventually(
@@ -133,7 +124,7 @@ describe('feeds of changes', () => {
     expect(new Set(reader.changes.map(({ change_id }) => change_id)).size).toBe(3);
   });
 
-  it('tells of a deletion without the incident', async () => {
+  it('reports a deletion without the incident', async () => {
     const id = await create();
     const reader = await follow();
     await (await as(app, 'admin')).delete(`/api/incidents/${id}`);
@@ -230,11 +221,10 @@ describe('feeds of changes', () => {
 });
 
 describe('the audit trail over HTTP', () => {
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
   let keyId: string;
 
   beforeAll(async () => {
-    admin = await as(app, 'admin');
     const answer = await admin.post('/api/api-keys', { name: 'audited', role: 'viewer' });
     keyId = answer.body.data.id;
   });
@@ -256,8 +246,7 @@ describe('the audit trail over HTTP', () => {
   });
 
   it('shows entries, with a hash once they are sealed', async () => {
-    const before = await list(`subject=api_key:${keyId}`);
-    expect(before.meta.total).toBe(1);
+    expect((await list(`subject=api_key:${keyId}`)).meta.total).toBe(1);
     const [entry] = await eventually(
       async () => (await list(`subject=api_key:${keyId}`)).data,
       ([found]) => found.hash !== undefined,
@@ -284,15 +273,9 @@ describe('the audit trail over HTTP', () => {
 });
 
 describe('the state of the audit trail', () => {
-  let app: TestApp;
-  let admin: ApiClient;
-
-  // Its own app: the feeds have put an entry into the trail that nobody signed.
-  beforeAll(async () => {
-    app = await startTestApp();
-    admin = await as(app, 'admin');
-  });
-  afterAll(() => app?.close());
+  // A separate app, because a test of the feeds inserts an unsigned entry into the trail.
+  const app = useStarted(() => startTestApp());
+  const admin = useStarted(() => as(app, 'admin'));
 
   const component = async () => (await admin.get('/api/health/detailed')).body.components.audit;
 
@@ -303,7 +286,7 @@ describe('the state of the audit trail', () => {
 
   const until = (holds: () => Promise<boolean>) => eventually(holds, (is) => is);
 
-  /** Everything that was recorded is sealed, and the service has seen it. */
+  /** Waits until all entries are sealed and the service knows the last seal. */
   async function sealed(owner: Client): Promise<void> {
     await until(async () => {
       const { rows } = await owner.query<{ rows: string }>(
@@ -330,7 +313,7 @@ describe('the state of the audit trail', () => {
     const before = await change('mallory');
     const { data } = (await admin.get('/api/audit/verify')).body;
     expect(data).toMatchObject({ valid: false, first_invalid_id: expect.any(String) });
-    // As a second replica, and as the same one after a restart.
+    // Stands for a second replica and for a restart.
     const replica = await startTestApp({ database: app.database });
     try {
       const elsewhere = await as(replica, 'admin');

@@ -1,8 +1,9 @@
+import { CredentialVerification } from '../../src/auth/authentication/credential-verification.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
-import { asTheGuardSaw } from '../support/as-the-guard-saw.js';
 import { logIn, makeKey, makeUser } from '../support/principals.js';
+import type { TestApp } from '../support/test-app.js';
 import { useStarted } from '../support/use-started.js';
 
 interface Ending {
@@ -145,3 +146,17 @@ describe('Authority that ended between the guard and the transaction', () => {
     expect(await world.get(done)).not.toHaveProperty('rolled_back_by');
   });
 });
+
+/**
+ * From now on the guards of the replica see the credential as it is at this moment: what becomes of it afterwards happens
+ * between the guard and the transaction of each request. Mocks are restored by the test.
+ */
+async function asTheGuardSaw(app: TestApp, kind: 'key' | 'session', token: string) {
+  const verification = app.nest.get(CredentialVerification);
+  const method = kind === 'key' ? 'verifyKey' : 'verifySession';
+  const ask = verification[method].bind(verification) as CredentialVerification['verifyKey'];
+  const seen = await ask(token);
+  if (!seen) throw new Error('The credential does not hold.');
+  const mock = jest.spyOn(verification, method) as jest.SpyInstance;
+  mock.mockImplementation(async (other: string) => (other === token ? seen : await ask(other)));
+}

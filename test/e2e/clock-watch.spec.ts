@@ -2,30 +2,25 @@ import { ClockWatch } from '../../src/health/health-checks.js';
 import { timeOfId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';
-import { setMachineClock } from '../support/machine-clock.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
 import { registerSource, signed } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
 const HOUR = 3_600_000;
 
 describe('the clock of a machine', () => {
   const lines: { readonly context?: string; readonly msg: string }[] = [];
-  let app: TestApp;
-  let watch: ClockWatch;
-
-  beforeAll(async () => {
-    const log = { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[0]) };
-    app = await startTestApp({ settings: { LOG_LEVEL: 'info' }, log });
-    watch = app.nest.get(ClockWatch);
-  });
+  const log = { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[0]) };
+  // Before the app ends.
   afterAll(async () => {
     setMachineClock(0);
-    await watch.look();
-    await app.close();
+    await compare();
   });
+  const app = useStarted(() => startTestApp({ settings: { LOG_LEVEL: 'info' }, log }));
+  const compare = () => app.nest.get(ClockWatch).compare();
 
-  /** Once both show this offset, as each remembers what it found for a moment. */
+  /** Waits until health and metrics show this offset, because both cache their values. */
   async function shown(seconds: number) {
     const viewer = await as(app, 'viewer');
     return await eventually(
@@ -44,13 +39,12 @@ describe('the clock of a machine', () => {
   const told = () => lines.filter(({ context }) => context === 'Clock').map(({ msg }) => msg);
 
   it('is reported by health and metrics while it is wrong, and once by the log', async () => {
-    const well = await shown(0);
-    expect(well.database.status).toBe('healthy');
+    expect((await shown(0)).database.status).toBe('healthy');
     expect(told()).toEqual([]);
 
     setMachineClock(-HOUR);
-    await watch.look();
-    await watch.look();
+    await compare();
+    await compare();
     const wrong = await shown(-3600);
     expect(wrong).toMatchObject({ overall: 'degraded', ready: 200 });
     const message =
@@ -59,7 +53,7 @@ describe('the clock of a machine', () => {
     expect(told()).toEqual([message]);
 
     setMachineClock(0);
-    await watch.look();
+    await compare();
     const mended = await shown(0);
     expect(mended.database.status).toBe('healthy');
     expect(mended.database).not.toHaveProperty('message');
@@ -69,16 +63,15 @@ describe('the clock of a machine', () => {
   it('is not degraded by a few seconds, but the log reports them', async () => {
     const before = told().length;
     setMachineClock(5_000);
-    await watch.look();
+    await compare();
     expect((await shown(5)).database.status).toBe('healthy');
     expect(told().slice(before)).toEqual([expect.stringContaining('5 s ahead of')]);
   });
 });
 
 describe('the clock of a machine that is an hour wrong', () => {
-  const HOUR = 3_600_000;
   const MINUTE = 60_000;
-  /** Times in the future. */
+  /** Columns with times in the future. */
   const DEADLINES = new Set([
     'actions.expires_at',
     'actions.lease_until',
@@ -97,14 +90,14 @@ describe('the clock of a machine that is an hour wrong', () => {
 
   afterEach(async () => {
     setMachineClock(0);
-    // There is one time for the process: the next test begins with a clock that is right.
-    await look();
+    // The process has one clock, so the next test must begin with the right time.
+    await compare();
     await world.close();
   });
 
-  const look = () => world.app.nest.get(ClockWatch).look();
+  const compare = () => world.app.nest.get(ClockWatch).compare();
 
-  /** The columns whose newest time is further than a minute from the clock of the database, with how far in ms. */
+  /** Columns whose newest time differs by more than a minute from the database clock, with the difference in ms. */
   async function wrongColumns(): Promise<Record<string, number>> {
     const columns = await world.database.query<{ table: string; column: string }[]>(
       `select table_name as table, column_name as column from information_schema.columns
@@ -163,3 +156,21 @@ describe('the clock of a machine that is an hour wrong', () => {
     expect(await wrongColumns()).toEqual({});
   });
 });
+
+const Real = globalThis.Date;
+
+/** Sets the clock of this machine, as far as the service can see it: the database keeps its own. Undone by 0. */
+function setMachineClock(aheadMs: number): void {
+  globalThis.Date = aheadMs === 0 ? Real : dateAhead(aheadMs);
+}
+
+function dateAhead(ms: number): DateConstructor {
+  return new Proxy(Real, {
+    construct: (target, given: [], asked) =>
+      Reflect.construct(target, given.length === 0 ? [Real.now() + ms] : given, asked) as Date,
+    get: (target, name) => {
+      if (name === 'now') return () => Real.now() + ms;
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+}

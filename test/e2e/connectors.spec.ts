@@ -4,7 +4,7 @@ import { CONNECTOR_TYPES, ConnectorRegistry } from '../../src/connectors/connect
 import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
 import { ConnectorChecks } from '../../src/connectors/connector-checks.js';
 import { Clock } from '../../src/platform/clock.js';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import type { Gate } from '../../src/platform/net/outbound-request.js';
 import type { ApiClient } from '../support/api-client.js';
 import { FakeVendor } from '../support/fake-vendor.js';
@@ -26,11 +26,10 @@ const TOKEN = 'token-that-nobody-sees';
 
 let admin: ApiClient;
 let viewer: ApiClient;
-let vendor: FakeVendor;
+const vendor = useStarted(() => FakeVendor.start());
 let names = 0;
 
 beforeAll(async () => {
-  vendor = await FakeVendor.start();
   [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
 });
 afterEach(async () => {
@@ -38,7 +37,6 @@ afterEach(async () => {
   const { body } = await admin.get('/api/connectors?per_page=100');
   for (const { id } of body.data) await admin.delete(`/api/connectors/${id}`);
 });
-afterAll(() => vendor?.stop());
 
 describe('/api/connectors', () => {
   const http = (more: object = {}, config: object = {}) => ({
@@ -130,8 +128,7 @@ describe('/api/connectors', () => {
   it('changes the given fields and keeps the rest, including secrets', async () => {
     const { id } = (await create(http())).body.data;
     const put = (config: object) => admin.put(`/api/connectors/${id}`, { config });
-    const more = await put({ secrets: { other: 'another secret' } });
-    expect(more.body.data.secrets_set).toEqual([
+    expect((await put({ secrets: { other: 'another secret' } })).body.data.secrets_set).toEqual([
       'headers.authorization',
       'secrets.other',
       'secrets.token',
@@ -156,8 +153,7 @@ describe('/api/connectors', () => {
     expect(statuses).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
     const { id } = (await create(http())).body.data;
     const { name } = body;
-    const renamed = await admin.put(`/api/connectors/${id}`, { name });
-    expect(renamed.body.error.code).toBe('conflict');
+    expect((await admin.put(`/api/connectors/${id}`, { name })).body.error.code).toBe('conflict');
   });
 
   it('tests a connector, answers 200 either way, and records the result', async () => {
@@ -198,8 +194,7 @@ describe('/api/connectors', () => {
           .map(([, message]: unknown[]) => message),
       );
     expect(told()).toEqual([['A connector is unhealthy'], []]);
-    const metrics = await app.get('/metrics');
-    expect(metrics.text).toContain(`connector_up{connector="${connector}"} 0`);
+    expect((await app.get('/metrics')).text).toContain(`connector_up{connector="${connector}"} 0`);
 
     vendor.forget();
     await checks.checkAll();
@@ -279,8 +274,7 @@ describe('/api/connectors', () => {
         },
       ]);
     }
-    const { body } = await viewer.get(`/api/connectors/${id}`);
-    expect(body.data.config.base_url).toBe(vendor.url);
+    expect((await viewer.get(`/api/connectors/${id}`)).body.data.config.base_url).toBe(vendor.url);
   });
 
   describe('the registry', () => {
@@ -354,7 +348,7 @@ describe('/api/connectors', () => {
 });
 
 describe('The secrets of a connector', () => {
-  let elsewhere: FakeVendor;
+  const elsewhere = useStarted(() => FakeVendor.start());
 
   const config = (more: object = {}) => ({
     base_url: vendor.url,
@@ -375,11 +369,6 @@ describe('The secrets of a connector', () => {
   const test = (id: string) => admin.post(`/api/connectors/${id}/test`);
   const audit = async () =>
     (await admin.get('/api/audit?action=connector.updated&per_page=1')).body.data[0];
-
-  beforeAll(async () => {
-    elsewhere = await FakeVendor.start();
-  });
-  afterAll(() => elsewhere?.stop());
 
   it('must be given again if the address changes, and the audit trail names both addresses', async () => {
     const id = await created();

@@ -1,47 +1,155 @@
-import { Client } from 'pg';
-import type { Answer, ApiClient } from '../support/api-client.js';
-import type { BareApp } from '../support/bare-app.js';
+import { Body, Controller, HttpCode, Module, Param, Post } from '@nestjs/common';
+import { Requires } from '../../src/platform/access/access.js';
+import {
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../../src/platform/database/transactions.js';
+import { AppError, NotFoundError } from '../../src/platform/errors/app-error.js';
+import { AnyQuery } from '../../src/platform/http/handler-options.js';
+import { type Idempotency, Idempotent } from '../../src/platform/idempotency/idempotency.js';
+import { Text, WholeNumber } from '../../src/platform/validation/fields.js';
+import type { Answer } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
-import { CREATE_NOTES, heldNotes, startNotesApp } from '../support/notes-app.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { makeKey } from '../support/principals.js';
+import { useReplicas } from '../support/use-started.js';
+
+/** `POST /notes/slow` waits for the promise of its text. */
+const held = new Map<string, Promise<void>>();
+
+class NoteDto {
+  @Text()
+  readonly text: string;
+
+  /** How long the transaction takes. */
+  @WholeNumber({ optional: true })
+  readonly ms?: number;
+
+  @Text({ optional: true })
+  readonly fail?: string;
+}
+
+interface Note {
+  readonly id: number;
+  readonly text: string;
+}
+
+async function insert(tx: Tx, text: string): Promise<Note> {
+  const statement = 'insert into notes (text) values ($1) returning id, text';
+  return (await tx.query<Note[]>(statement, [text]))[0]!;
+}
+
+@Controller('notes')
+@Requires('analyst')
+class NotesController {
+  constructor(private readonly transactions: Transactions) {}
+
+  @Post()
+  @AnyQuery()
+  create(@Body() body: NoteDto, @Idempotent() idempotency: Idempotency): Promise<Note> {
+    return this.write(
+      body,
+      idempotency.remember((note) => note),
+    );
+  }
+
+  @Post('secrets')
+  secret(@Body() body: NoteDto, @Idempotent() idempotency: Idempotency): Promise<Note> {
+    return this.write(
+      body,
+      idempotency.remember((note) => note, { secret: true }),
+    );
+  }
+
+  private write({ text, ms = 0, fail }: NoteDto, participant: Participant<Note>): Promise<Note> {
+    return this.transactions.run(async (tx) => {
+      const note = await insert(tx, text);
+      if (ms > 0) await tx.query('select pg_sleep($1)', [ms / 1000]);
+      if (fail === 'conflict') throw new AppError('conflict', 'The name is taken.');
+      if (fail === 'broken') throw new Error('broken');
+      return note;
+    }, participant);
+  }
+
+  /** Waits for something outside between two transactions. `fail` names the end. */
+  @Post('slow')
+  @HttpCode(200)
+  async slow(
+    @Body() { text, fail }: NoteDto,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<object> {
+    const provisional = idempotency.remember(({ id }: Note) => ({ id, status: 'pending' }), {
+      status: 202,
+      provisionalForMs: 2_000,
+    });
+    const { id } = await this.transactions.run((tx) => insert(tx, text), provisional);
+    await held.get(text);
+    if (fail === 'nothing') {
+      await this.transactions.run(async () => undefined, idempotency.release());
+      throw new AppError('ai_unavailable', 'The model does not answer.');
+    }
+    if (fail === 'unknown') throw new Error('broken');
+    return await this.transactions.run(
+      async () => ({ id, status: 'completed' }),
+      idempotency.remember((result: object) => result, { status: 200 }),
+    );
+  }
+
+  @Post(':id/copies')
+  async copy(@Param('id') id: string, @Idempotent() idempotency: Idempotency): Promise<Note> {
+    return await this.transactions.run(
+      async (tx) => {
+        const [note] = await tx.query<Note[]>('select text from notes where id = $1', [id]);
+        if (!note) throw new NotFoundError('Note');
+        return await insert(tx, note.text);
+      },
+      idempotency.remember((note) => note),
+    );
+  }
+}
+
+@Module({ controllers: [NotesController] })
+class NotesModule {}
 
 describe('Idempotency-Key', () => {
-  let database: TestDatabase;
-  let replicas: [BareApp, BareApp];
-  let db: Client;
-  let ana: ApiClient;
+  const replicas = useReplicas({
+    modules: [NotesModule],
+    undocumented: /^\/notes/,
+    settings: { DATABASE_POOL_SIZE: '10' },
+  });
+  const [app] = replicas;
+  let ana: string;
   let used = 0;
 
   const newKey = () => `key-${(used += 1)}`;
-  const post = (path: string, key: string | undefined, body?: unknown, by = ana): Promise<Answer> =>
-    by.request('POST', path, { body, ...(key && { headers: { 'idempotency-key': key } }) });
+  const post = (
+    path: string,
+    key: string | undefined,
+    body?: unknown,
+    { at = app, by = ana } = {},
+  ) =>
+    at.post(path, body, {
+      authorization: `Bearer ${by}`,
+      ...(key && { 'idempotency-key': key }),
+    });
   const count = async (text: string): Promise<number> => {
-    const found = await db.query('select count(*)::int as n from notes where text = $1', [text]);
-    return found.rows[0].n;
+    const [found] = await app.sql('select count(*)::int as n from notes where text = $1', [text]);
+    return found.n;
   };
   const expire = (key: string) =>
-    db.query(`update idempotency_keys set kept_at = now() - interval '25 hours' where key = $1`, [
+    app.sql(`update idempotency_keys set kept_at = now() - interval '25 hours' where key = $1`, [
       key,
     ]);
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    db = new Client(database.url);
-    await db.connect();
-    await db.query(CREATE_NOTES);
-    replicas = [await startNotesApp(database), await startNotesApp(database)];
-    ana = replicas[0].as('ana');
-  });
-  afterAll(async () => {
-    for (const replica of replicas) await replica.close();
-    await db.end();
-    await database.drop();
+    await app.sql('create table notes (id serial primary key, text text)');
+    ana = (await makeKey(app, 'analyst')).key;
   });
 
-  it('answers the same request again as it did the first time, to the letter', async () => {
+  it('repeats the response to the same request, byte for byte', async () => {
     const key = newKey();
     const first = await post('/notes', key, { text: 'twice' });
-    const again = await post('/notes', key, { text: 'twice' }, replicas[1].as('ana'));
+    const again = await post('/notes', key, { text: 'twice' }, { at: replicas[1] });
     expect([first.status, again.status]).toEqual([201, 201]);
     expect(again.text).toBe(first.text);
     expect(first.headers['idempotency-replayed']).toBeUndefined();
@@ -56,10 +164,14 @@ describe('Idempotency-Key', () => {
     expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
   });
 
-  it('takes a body for the same when it says the same in other letters', async () => {
+  it('treats bodies with the same JSON content as the same request', async () => {
     const key = newKey();
     const send = (body: string) =>
-      ana.post('/notes', body, { 'idempotency-key': key, 'content-type': 'application/json' });
+      app.post('/notes', body, {
+        authorization: `Bearer ${ana}`,
+        'idempotency-key': key,
+        'content-type': 'application/json',
+      });
     const first = await send('{"text":"caf\u00e9","ms":1}');
     const again = await send('{ "ms" : 1.0,\n "text": "caf\\u00e9" }');
     expect([first.status, again.status]).toEqual([201, 201]);
@@ -71,11 +183,11 @@ describe('Idempotency-Key', () => {
     expect(await count('caf\u00e9')).toBe(1);
   });
 
-  it('has one effect for fifty twins on two replicas', async () => {
+  it('executes one of fifty simultaneous requests on two replicas', async () => {
     const key = newKey();
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
-        post('/notes', key, { text: 'fifty', ms: 50 }, replicas[i % 2]!.as('ana')),
+        post('/notes', key, { text: 'fifty', ms: 50 }, { at: replicas[i % 2] }),
       ),
     );
     expect(await count('fifty')).toBe(1);
@@ -89,7 +201,7 @@ describe('Idempotency-Key', () => {
     expect((await post('/notes', key, { text: 'fifty', ms: 50 })).status).toBe(201);
   });
 
-  it('refuses the key for another body, query or address', async () => {
+  it('rejects the key for another body, query or address', async () => {
     const key = newKey();
     await post('/notes', key, { text: 'one' });
     for (const [path, body] of [
@@ -105,10 +217,10 @@ describe('Idempotency-Key', () => {
     expect(await count('two')).toBe(0);
   });
 
-  it('belongs to one principal', async () => {
+  it('keeps the keys of two principals separate', async () => {
     const key = newKey();
-    for (const name of ['ana', 'ben']) {
-      const answer = await post('/notes', key, { text: 'one key' }, replicas[1].as(name));
+    for (const by of [ana, (await makeKey(app, 'analyst')).key]) {
+      const answer = await post('/notes', key, { text: 'one key' }, { by });
       expect([answer.status, answer.headers['idempotency-replayed']]).toEqual([201, undefined]);
     }
     expect(await count('one key')).toBe(2);
@@ -117,7 +229,7 @@ describe('Idempotency-Key', () => {
   it.each([
     ['conflict', 409],
     ['broken', 500],
-  ])('frees the key when nothing took effect: %s', async (fail, status) => {
+  ])('releases the key if the request failed without an effect: %s', async (fail, status) => {
     const key = newKey();
     expect((await post('/notes', key, { text: `free ${fail}`, fail })).status).toBe(status);
     expect((await post('/notes', key, { text: 1 })).status).toBe(422);
@@ -125,29 +237,28 @@ describe('Idempotency-Key', () => {
     expect([await count(`free ${fail}`), await count(`now ${fail}`)]).toEqual([0, 1]);
   });
 
-  it('answers again whatever has become of the resource since', async () => {
+  it('repeats the response after the resource was deleted', async () => {
     const key = newKey();
     const note = await post('/notes', undefined, { text: 'short-lived' });
     const path = `/notes/${note.body.data.id}/copies`;
     const first = await post(path, key);
-    await db.query('delete from notes where text = $1', ['short-lived']);
-    const again = await post(path, key);
-    expect(again).toMatchObject({ status: 201, text: first.text });
+    await app.sql(`delete from notes where text = 'short-lived'`);
+    expect(await post(path, key)).toMatchObject({ status: 201, text: first.text });
     expect((await post(path, newKey())).status).toBe(404);
   });
 
-  it('keeps answers with secrets encrypted', async () => {
+  it('stores responses with secrets encrypted', async () => {
     const key = newKey();
     const first = await post('/notes/secrets', key, { text: 'topsecret' });
-    const { rows } = await db.query('select * from idempotency_keys where key = $1', [key]);
+    const rows = await app.sql('select * from idempotency_keys where key = $1', [key]);
     expect(rows).toHaveLength(1);
     expect(JSON.stringify(rows[0])).not.toMatch(/topsecret|"id/);
     expect(rows[0].body).toMatch(/^v1\./);
-    const again = await post('/notes/secrets', key, { text: 'topsecret' }, replicas[1].as('ana'));
+    const again = await post('/notes/secrets', key, { text: 'topsecret' }, { at: replicas[1] });
     expect(again).toMatchObject({ status: 201, text: first.text });
   });
 
-  it('keeps large and odd answers', async () => {
+  it('repeats large responses and special characters', async () => {
     const key = newKey();
     const text = `${'ü€😀\\"\n'.repeat(50_000)}end`;
     const first = await post('/notes', key, { text });
@@ -161,15 +272,16 @@ describe('Idempotency-Key', () => {
     ['with a space', 'a b'],
     ['too long', 'k'.repeat(256)],
     ['given twice', ['a', 'b']],
-  ])('refuses a malformed key: %s', async (_, key) => {
-    const answer = await ana.post('/notes', { text: 'bad key' }, { 'idempotency-key': key });
+  ])('rejects a malformed key: %s', async (_, key) => {
+    const headers = { authorization: `Bearer ${ana}`, 'idempotency-key': key };
+    const answer = await app.post('/notes', { text: 'bad key' }, headers);
     expect(answer.status).toBe(400);
     expect(answer.body.error).toMatchObject({ code: 'bad_request' });
     expect(answer.body.error.message).toContain('Idempotency-Key');
     expect(await count('bad key')).toBe(0);
   });
 
-  it('frees a key after 24 hours', async () => {
+  it('releases a key after 24 hours', async () => {
     const key = newKey();
     await post('/notes', key, { text: 'yesterday' });
     await expire(key);
@@ -179,15 +291,15 @@ describe('Idempotency-Key', () => {
     expect((await post('/notes', key, { text: 'yesterday' })).status).toBe(422);
   });
 
-  it('leaves nothing of a transaction whose connection is cut, and the key free', async () => {
+  it('rolls back a transaction whose connection is cut, and releases the key', async () => {
     const key = newKey();
     const first = post('/notes', key, { text: 'cut', ms: 60_000 });
     await eventually(async () => {
-      const { rowCount } = await db.query(
+      const ended = await app.sql(
         `select pg_terminate_backend(pid) from pg_stat_activity
           where datname = current_database() and query like 'select pg_sleep($1)' and state = 'active'`,
       );
-      return rowCount === 1;
+      return ended.length === 1;
     });
     expect((await first).status).toBe(503);
     expect(await count('cut')).toBe(0);
@@ -196,36 +308,35 @@ describe('Idempotency-Key', () => {
   });
 
   describe('over several transactions', () => {
-    it('refuses twins until the final answer is there', async () => {
+    it('rejects a second request until the final response exists', async () => {
       const key = newKey();
       const body = { text: 'slow' };
       const end = Promise.withResolvers<void>();
-      heldNotes.set('slow', end.promise);
+      held.set('slow', end.promise);
       const first = post('/notes/slow', key, body);
       await eventually(async () => (await count('slow')) === 1);
-      const twin = await post('/notes/slow', key, body, replicas[1].as('ana'));
+      const twin = await post('/notes/slow', key, body, { at: replicas[1] });
       expect(twin).toMatchObject({ status: 409 });
       expect(twin.headers['retry-after']).toBe('1');
       end.resolve();
       const done = await first;
       expect(done).toMatchObject({ status: 200, body: { data: { status: 'completed' } } });
-      const again = await post('/notes/slow', key, body);
-      expect(again).toMatchObject({ status: 200, text: done.text });
+      expect(await post('/notes/slow', key, body)).toMatchObject({ status: 200, text: done.text });
       expect(await count('slow')).toBe(1);
     });
 
-    it('frees the key when the work came to nothing', async () => {
+    it('releases the key if the work ended without an effect', async () => {
       const key = newKey();
       expect((await post('/notes/slow', key, { text: 'vain', fail: 'nothing' })).status).toBe(503);
       expect((await post('/notes/slow', key, { text: 'other body' })).status).toBe(200);
     });
 
-    it('does not repeat work whose end is unknown, and tells later what was known', async () => {
+    it('does not repeat work with an unknown end, and later returns the provisional response', async () => {
       const key = newKey();
       const body = { text: 'unknown', fail: 'unknown' };
       expect((await post('/notes/slow', key, body)).status).toBe(500);
       expect((await post('/notes/slow', key, body)).status).toBe(409);
-      await db.query('update idempotency_keys set provisional_until = now() where key = $1', [key]);
+      await app.sql('update idempotency_keys set provisional_until = now() where key = $1', [key]);
       const again = await post('/notes/slow', key, body);
       expect(again).toMatchObject({ status: 202, body: { data: { status: 'pending' } } });
       expect(again.headers['idempotency-replayed']).toBe('true');

@@ -1,6 +1,5 @@
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { eventSchemaErrors } from '../support/notifications/event-contract.js';
 import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';
@@ -18,8 +17,8 @@ const SECRET = `whsec_${Buffer.alloc(32, 'a secret for tests').toString('base64'
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 'another secret').toString('base64')}`;
 
 describe(PATH, () => {
-  let admin: ApiClient;
-  let receiver: WebhookReceiver;
+  const admin = useStarted(() => as(app, 'admin'));
+  const receiver = useStarted(() => WebhookReceiver.start());
   let names = 0;
 
   const webhook = (more: object = {}, config: object = {}) => ({
@@ -36,19 +35,10 @@ describe(PATH, () => {
   const errorsOf = (answer: { readonly body: { error?: { details?: { errors?: object[] } } } }) =>
     answer.body.error?.details?.errors;
 
-  beforeAll(async () => {
-    receiver = await WebhookReceiver.start();
-    admin = await as(app, 'admin');
-  });
-
   afterEach(async () => {
     receiver.vendor.forget();
     const { body } = await admin.get(`${PATH}?per_page=100`);
     for (const { id } of body.data) await admin.delete(`${PATH}/${id}`);
-  });
-
-  afterAll(async () => {
-    await receiver.stop();
   });
 
   it('creates, shows, lists, changes and deletes a channel', async () => {
@@ -70,8 +60,7 @@ describe(PATH, () => {
       secrets_set: ['secret'],
       status: 'healthy',
     });
-    const got = await admin.get(`${PATH}/${channel.id}`);
-    expect(got.body.data).toEqual(channel);
+    expect((await admin.get(`${PATH}/${channel.id}`)).body.data).toEqual(channel);
     const list = await admin.get(PATH);
     expect(list.body).toEqual({ data: [channel], meta: { page: 1, per_page: 20, total: 1 } });
 
@@ -166,8 +155,7 @@ describe(PATH, () => {
 
   it('sends a test message and returns its outcome', async () => {
     const { id } = await made(webhook({}, { secret: SECRET }));
-    const result = await test(id);
-    expect(result).toMatchObject({ success: true, message: 'The message is delivered.' });
+    expect(await test(id)).toMatchObject({ success: true, message: 'The message is delivered.' });
     const [request] = receiver.requests;
     expect(request).toMatchObject({ method: 'POST', path: '/hook?from=tests' });
     expect(isSignedBy(SECRET, request!)).toBe(true);
@@ -289,25 +277,18 @@ describe(PATH, () => {
 });
 
 describe('A channel that subscribes to webhook_event.failed', () => {
-  let admin: ApiClient;
-  let receiver: WebhookReceiver;
+  const admin = useStarted(() => as(app, 'admin'));
+  const receiver = useStarted(() => WebhookReceiver.start());
 
   beforeAll(async () => {
-    receiver = await WebhookReceiver.start();
-    admin = await as(app, 'admin');
     for (const source of ['siem', 'edr']) await registerSource(admin, { source });
     const events = ['webhook_event.failed'];
     const body = { name: 'hook', type: 'webhook', events, config: { url: receiver.url } };
     await admin.post(PATH, body);
   });
-  afterAll(async () => {
-    await receiver?.vendor.stop();
-  });
-
   it('receives the first failure of each source, and the next failure after a quiet period', async () => {
-    const sql = (text: string) => app.sql(text);
     const endQuietPeriod = () =>
-      sql(`update webhook_events set processed_at = processed_at - interval '16 minutes'`);
+      app.sql(`update webhook_events set processed_at = processed_at - interval '16 minutes'`);
     const siem = new WebhookSender(app.client, 'siem');
     const { body } = await siem.send({ n: 1 });
     await siem.send({ n: 2 });
@@ -328,7 +309,7 @@ describe('A channel that subscribes to webhook_event.failed', () => {
       { data: { webhook_event: { source: 'edr' } } },
     ]);
     // Ids have the time of the receipt. After a backlog each event fails long after its receipt.
-    await sql(`update webhook_events set id = overlay(id::text placing '00' from 1)::uuid`);
+    await app.sql(`update webhook_events set id = overlay(id::text placing '00' from 1)::uuid`);
     await siem.send({ n: 4 });
     await endQuietPeriod();
     await siem.send({ n: 1 });

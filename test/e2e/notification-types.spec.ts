@@ -1,64 +1,55 @@
-import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
 import { PagerDutyServer } from '../support/vendors/pagerduty-server.js';
 import { SlackHookServer } from '../support/vendors/slack-hook-server.js';
 import { SmtpServer } from '../support/vendors/smtp-server.js';
 import { TeamsServer } from '../support/vendors/teams-server.js';
+import { useStarted } from '../support/use-started.js';
 
 const PATH = '/api/notification-channels';
 const LOGIN = { user: 'soc', pass: 'mail-password-9' };
 
 describe('channels for people', () => {
-  const slack = new SlackHookServer();
-  const teams = new TeamsServer();
-  const pagerduty = new PagerDutyServer();
-  let app: TestApp;
-  let admin: ApiClient;
+  const slack = useStarted(() => new SlackHookServer().start());
+  const teams = useStarted(() => new TeamsServer().start());
+  const pagerduty = useStarted(() => new PagerDutyServer().start());
+  const app = useStarted(() =>
+    startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } }),
+  );
+  const admin = useStarted(() => as(app, 'admin'));
 
   const create = (type: string, config: object) =>
     admin.post(PATH, { name: `the ${type}`, type, config });
 
-  beforeAll(async () => {
-    await Promise.all([slack.start(), teams.start(), pagerduty.start()]);
-    app = await startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } });
-    admin = await as(app, 'admin');
-  });
-
-  afterAll(async () => {
-    await app.close();
-    await Promise.all([slack.stop(), teams.stop(), pagerduty.stop()]);
-  });
-
   it.each([
-    ['slack', () => ({ webhook_url: slack.hook }), () => slack, slack.token],
-    ['teams', () => ({ webhook_url: teams.hook }), () => teams, teams.signature],
+    ['slack', slack, () => ({ webhook_url: slack.hook }), (): string => slack.token],
+    ['teams', teams, () => ({ webhook_url: teams.hook }), (): string => teams.signature],
     [
       'pagerduty',
+      pagerduty,
       () => ({ routing_key: pagerduty.routingKey, base_url: pagerduty.url }),
-      () => pagerduty,
-      pagerduty.routingKey,
+      (): string => pagerduty.routingKey,
     ],
   ])(
-    'of the type %s deliver a test and keep their secret',
-    async (type, config, server, secret) => {
+    'of type %s deliver a test message and never show their secret',
+    async (type, server, config, secret) => {
       const made = await create(type, config());
       expect(made.status).toBe(201);
       const path = `${PATH}/${made.body.data.id}`;
       const tested = await admin.post(`${path}/test`);
       expect(tested.body.data).toMatchObject({ success: true });
-      expect(server().calls).toHaveLength(1);
-      expect(server().problems).toEqual([]);
-      server().play(404);
+      expect(server.calls).toHaveLength(1);
+      expect(server.problems).toEqual([]);
+      server.play(404);
       const failed = await admin.post(`${path}/test`);
       expect(failed.body.data).toMatchObject({ success: false });
       const shown = [made.body, tested.body, failed.body, (await admin.get(path)).body];
-      expect(JSON.stringify(shown)).not.toContain(secret);
+      expect(JSON.stringify(shown)).not.toContain(secret());
       await admin.delete(path);
     },
   );
 
-  it('of the type email deliver a test, keep their password, and want it again for another server', async () => {
+  it('of type email deliver a test message, never show their password, and require it again for another server', async () => {
     const mail = await SmtpServer.start({ login: LOGIN });
     const made = await create('email', {
       host: '127.0.0.1',

@@ -42,8 +42,7 @@ describe('cancelling a playbook run', () => {
     const run = await world.get(playbook, run_id);
     expect([run.status, statuses(run)]).toEqual(['waiting_approval', ['waiting_approval']]);
     expect(run).not.toHaveProperty('error');
-    const action = await world.actions.get(steps[0]!.action_id!);
-    expect(action.status).toBe('pending_approval');
+    expect((await world.actions.get(steps[0]!.action_id!)).status).toBe('pending_approval');
 
     const cancelled = await world.cancel(playbook, run_id, manager);
     expect(cancelled.body.data).toMatchObject({ status: 'cancelled' });
@@ -83,7 +82,7 @@ describe('cancelling a playbook run', () => {
       step('look', 'lookup_ip'),
       step('block', 'block_ip', { approval_level: 'manager' }),
     ]);
-    const { run_id, status } = (await world.run(playbook)).body.data as ShownRun;
+    const { run_id, status } = await world.ran(playbook);
     expect(status).toBe('running');
     expect((await world.cancel(playbook, run_id, world.clients.analyst)).status).toBe(200);
     end.resolve();
@@ -100,16 +99,14 @@ describe('cancelling a playbook run', () => {
       auto_run: true,
       triggers: { incident_types: ['malware'] },
     });
-    const path = `/api/incidents/${await world.incident({ incident_type: 'malware' })}`;
-    await world.clients.analyst.put(path, { verdict: { classification: 'malicious' } });
+    await world.triaged({ incident_type: 'malware' });
     const run = await world.startedRun(playbook);
     const { steps } = await world.until(playbook, run.run_id, ({ steps: [look] }) => {
       return look!.status === 'running';
     });
     const action = steps[0]!.action_id!;
     expect(await world.actions.get(action)).toMatchObject({ status: 'pending' });
-    const cancelled = await world.cancel(playbook, run.run_id, world.clients.analyst);
-    expect(cancelled.status).toBe(200);
+    expect((await world.cancel(playbook, run.run_id, world.clients.analyst)).status).toBe(200);
     expect(await world.actions.get(action)).toMatchObject({
       status: 'rejected',
       rejected_by: world.actions.names.analyst,

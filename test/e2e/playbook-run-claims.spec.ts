@@ -6,7 +6,7 @@ import {
 } from '../../src/playbooks/runs/records/run-writes.repository.js';
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
 import { eventually } from '../support/jobs/eventually.js';
-import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
+import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
 import { useStarted } from '../support/use-started.js';
 
 const LEASE_MS = 60_000;
@@ -30,7 +30,7 @@ describe('the claims of playbook runs', () => {
 
   /** A run that waits for any replica. */
   async function due(): Promise<string> {
-    const { run_id } = (await world.run(playbook)).body.data as ShownRun;
+    const { run_id } = await world.ran(playbook);
     const { database } = world.actions;
     await database.query(`update playbook_runs set lease_until = null where id = $1`, [run_id]);
     return run_id;

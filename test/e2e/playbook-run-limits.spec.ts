@@ -24,12 +24,8 @@ describe('the automatic runs of a playbook within an hour', () => {
       auto_run: true,
       triggers: { incident_types: [incident_type] },
     });
-  const triaged = async (incident_type: string, severity = 'high'): Promise<string> => {
-    const id = await world.incident({ incident_type, severity });
-    const body = { verdict: { classification: 'malicious' } };
-    await world.clients.analyst.put(`/api/incidents/${id}`, body);
-    return id;
-  };
+  const triaged = (incident_type: string, severity = 'high') =>
+    world.triaged({ incident_type, severity });
   const list = async (playbook: string): Promise<Run[]> =>
     (await world.list(playbook, '?per_page=100')).body.data as Run[];
   const runs = (playbook: string, count: number) =>
@@ -38,10 +34,8 @@ describe('the automatic runs of a playbook within an hour', () => {
       (all) =>
         all.length === count && all.filter(({ completed_at }) => completed_at).length >= LIMIT,
     );
-  const lastOfTimeline = async (incident: string): Promise<string> => {
-    const path = `/api/incidents/${incident}/timeline?per_page=100`;
-    return (await world.clients.viewer.get(path)).body.data.at(-1).summary;
-  };
+  const lastOfTimeline = async (incident: string) =>
+    (await world.timeline(incident)).at(-1)!.summary;
   /** As if so much time had passed for the runs of the playbook. */
   const later = async (interval: string) => {
     await world.actions.database.query(
@@ -72,8 +66,7 @@ describe('the automatic runs of a playbook within an hour', () => {
         expect.objectContaining({ labels: { status: 'running' }, value: 0 }),
       ]),
     );
-    const path = '/api/attention?kind=playbook_runs_rate_limited';
-    const { items } = (await world.clients.viewer.get(path)).body.data;
+    const { items } = await world.read('/api/attention?kind=playbook_runs_rate_limited');
     expect(items).toMatchObject([{ name: playbook, role: 'analyst' }]);
     expect(items[0].reason).toMatch(
       /^5 automatic runs wait, 0 of them for critical incidents, the last until /,
@@ -150,8 +143,7 @@ describe('the automatic runs of a playbook within an hour', () => {
     const path = `/api/incidents/${late.incident_id}`;
     expect((await world.clients.analyst.put(path, body)).status).toBe(200);
     await later('1 hour');
-    const ended = await world.until(playbook, late.run_id, 'cancelled');
-    expect(ended).toMatchObject({
+    expect(await world.until(playbook, late.run_id, 'cancelled')).toMatchObject({
       error: 'Its incident was resolved before it began.',
       steps: [{ name: 'look', status: 'pending' }],
     });

@@ -1,10 +1,5 @@
 import { eventually } from '../support/jobs/eventually.js';
-import {
-  PlaybookWorld,
-  type ShownRun,
-  statuses,
-  step,
-} from '../support/playbooks/playbook-world.js';
+import { PlaybookWorld, statuses, step } from '../support/playbooks/playbook-world.js';
 import { useStarted } from '../support/use-started.js';
 
 const world = useStarted(() => PlaybookWorld.start({ ACTION_REPEAT_MINUTES: '60' }));
@@ -25,8 +20,6 @@ describe('a playbook step whose action was requested before', () => {
     const answer = await world.actions.execute('isolate_host', { incidentId, parameters });
     return answer.body.data.action_id as string;
   };
-  const ran = async (playbook: string, body: object = {}): Promise<ShownRun> =>
-    (await world.run(playbook, body)).body.data as ShownRun;
   const paths = () => world.actions.calls.map(({ path }) => path);
 
   it('takes the action when it completed', async () => {
@@ -38,7 +31,7 @@ describe('a playbook step whose action was requested before', () => {
       isolate(host),
       step('block', 'block_sender', { condition: 'steps.isolate.result.success' }),
     ]);
-    const run = await ran(playbook, { incident_id });
+    const run = await world.ran(playbook, { incident_id });
     expect(run.status).toBe('completed');
     expect(run.steps[0]).toMatchObject({ status: 'completed', action_id: first });
     expect(paths()).toEqual(['/isolate_host', '/block_sender']);
@@ -53,12 +46,11 @@ describe('a playbook step whose action was requested before', () => {
         step('block', 'block_sender', { parameters: sender, approval_level: level }),
       ]);
     // Whoever requested it is an analyst.
-    const low = await ran(await gated('analyst'));
-    expect(low).toMatchObject({
+    expect(await world.ran(await gated('analyst'))).toMatchObject({
       status: 'completed',
       steps: [{ action_id: direct.body.data.action_id }],
     });
-    const high = await ran(await gated('manager'));
+    const high = await world.ran(await gated('manager'));
     expect(high).toMatchObject({
       status: 'waiting_approval',
       steps: [{ approval_level: 'manager' }],
@@ -72,7 +64,7 @@ describe('a playbook step whose action was requested before', () => {
       step('revoke', 'revoke_sessions', { parameters: { user } }),
     ]);
     const revoked = async (incident_id: string): Promise<string> => {
-      const { run_id } = await ran(revoke, { incident_id });
+      const { run_id } = await world.ran(revoke, { incident_id });
       return (await world.untilEnded(revoke, run_id)).steps[0]!.action_id!;
     };
     const early = await world.incident();
@@ -88,10 +80,9 @@ describe('a playbook step whose action was requested before', () => {
     const first = await request(host, other);
     const playbook = await world.playbook([isolate(host)]);
     const incident_id = await world.incident();
-    const run = await ran(playbook, { incident_id });
+    const run = await world.ran(playbook, { incident_id });
     expect(run.status).toBe('waiting_approval');
-    const { incident_number } = (await world.clients.viewer.get(`/api/incidents/${other}`)).body
-      .data;
+    const { incident_number } = await world.read(`/api/incidents/${other}`);
     expect(run.steps[0]).toMatchObject({
       status: 'waiting_approval',
       action_id: first,
@@ -101,9 +92,7 @@ describe('a playbook step whose action was requested before', () => {
         requested_by: world.actions.names.analyst,
       },
     });
-    const path = `/api/incidents/${incident_id}/timeline`;
-    const { data } = (await world.clients.viewer.get(path)).body;
-    expect(data.at(-1)).toMatchObject({
+    expect((await world.timeline(incident_id)).at(-1)).toMatchObject({
       event: 'playbook_step_shared',
       summary: expect.stringMatching(
         /^Step isolate of .* takes the isolate_host that .* requested for INC-\S+ \(act-\S+\): it waits for approval\.$/,
@@ -122,17 +111,14 @@ describe('a playbook step whose action was requested before', () => {
     await world.approve(first);
     const playbook = await world.playbook([isolate(host)]);
     const incident_id = await world.incident();
-    expect((await ran(playbook, { incident_id })).status).toBe('completed');
+    expect((await world.ran(playbook, { incident_id })).status).toBe('completed');
     const rollback = await world.clients.manager.post(`/api/actions/${first}/rollback`, {
       reason: 'The host is clean.',
     });
     expect(rollback.body.data.status).toBe('completed');
     const { rollback_action_id } = rollback.body.data;
-    const timeline = async (): Promise<{ event: string }[]> => {
-      return (await world.clients.viewer.get(`/api/incidents/${incident_id}/timeline`)).body.data;
-    };
     const entries = await eventually(
-      timeline,
+      () => world.timeline(incident_id),
       (all) => all.at(-1)?.event === 'playbook_step_undone',
     );
     expect(entries.at(-1)).toMatchObject({
@@ -142,10 +128,7 @@ describe('a playbook step whose action was requested before', () => {
       ),
       subject: { type: 'action', id: rollback_action_id },
     });
-    const undone = async () => {
-      const path = '/api/attention?kind=playbook_step_undone';
-      return (await world.clients.viewer.get(path)).body.data.items;
-    };
+    const undone = async () => (await world.read('/api/attention?kind=playbook_step_undone')).items;
     expect(await undone()).toMatchObject([
       { name: `${playbook}: isolate`, incident: { id: incident_id }, role: 'analyst' },
     ]);
@@ -157,7 +140,7 @@ describe('a playbook step whose action was requested before', () => {
     const host = aHost();
     const first = await request(host);
     const playbook = await world.playbook([isolate(host)]);
-    const { run_id } = await ran(playbook, { incident_id: await world.incident() });
+    const { run_id } = await world.ran(playbook, { incident_id: await world.incident() });
     await world.reject(first);
     const run = await world.until(playbook, run_id, ({ steps }) => steps[0]!.action_id !== first);
     expect(run.steps[0]).toMatchObject({ status: 'waiting_approval' });
@@ -170,7 +153,7 @@ describe('a playbook step whose action was requested before', () => {
     const incident_id = await world.incident();
     const first = await request(host, incident_id);
     const playbook = await world.playbook([isolate(host)]);
-    const { run_id } = await ran(playbook, { incident_id });
+    const { run_id } = await world.ran(playbook, { incident_id });
     await world.reject(first);
     const [failed] = (await world.until(playbook, run_id, 'failed')).steps;
     expect(failed).toMatchObject({ action_id: first, error: expect.stringContaining('No need.') });
@@ -180,7 +163,7 @@ describe('a playbook step whose action was requested before', () => {
     const host = aHost();
     const first = await request(host);
     const playbook = await world.playbook([isolate(host)]);
-    const { run_id } = await ran(playbook);
+    const { run_id } = await world.ran(playbook);
     expect((await world.cancel(playbook, run_id)).body.data.status).toBe('cancelled');
     expect((await world.actions.get(first)).status).toBe('pending_approval');
   });

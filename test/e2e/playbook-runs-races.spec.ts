@@ -1,11 +1,6 @@
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
-import {
-  PlaybookWorld,
-  type ShownRun,
-  statuses,
-  step,
-} from '../support/playbooks/playbook-world.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
+import { PlaybookWorld, statuses, step } from '../support/playbooks/playbook-world.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { useStarted } from '../support/use-started.js';
 
@@ -19,8 +14,6 @@ describe('playbook runs, when several things happen at once', () => {
   });
   afterEach(() => world.actions.vendor.forget());
 
-  const ran = async (playbook: string, body: object = {}): Promise<ShownRun> =>
-    (await world.run(playbook, body)).body.data as ShownRun;
   const calls = (path: string) => world.actions.calls.filter((call) => call.path === path).length;
 
   it('let either a cancellation or an approval have the waiting action', async () => {
@@ -30,7 +23,7 @@ describe('playbook runs, when several things happen at once', () => {
     ]);
     for (let round = 0; round < ROUNDS; round += 1) {
       world.actions.vendor.forget();
-      const { run_id, steps } = await ran(playbook);
+      const { run_id, steps } = await world.ran(playbook);
       const id = steps[0]!.action_id!;
       const [cancelled, approval] = await Promise.all([
         world.cancel(playbook, run_id),
@@ -51,7 +44,7 @@ describe('playbook runs, when several things happen at once', () => {
 
   it('refuse a second cancellation, and one of a run that has ended', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
-    const { run_id } = await ran(playbook);
+    const { run_id } = await world.ran(playbook);
     const twins = await Promise.all([1, 2, 3].map(() => world.cancel(playbook, run_id)));
     expect(twins.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     expect(twins.find(({ status }) => status === 409)!.body.error.code).toBe('invalid_state');
@@ -88,7 +81,7 @@ describe('playbook runs, when several things happen at once', () => {
   it('cancel runs that wait when their incident is deleted', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
     const incident_id = await world.incident();
-    const { run_id, steps } = await ran(playbook, { incident_id });
+    const { run_id, steps } = await world.ran(playbook, { incident_id });
     await world.clients.admin.delete(`/api/incidents/${incident_id}`);
     expect(await world.get(playbook, run_id)).toMatchObject({ status: 'cancelled' });
     expect((await world.actions.get(steps[0]!.action_id!)).status).toBe('rejected');
@@ -99,7 +92,7 @@ describe('playbook runs, when several things happen at once', () => {
       step('isolate', 'isolate_host'),
       step('block', 'block_sender', { parameters: { sender: 'a@example.net' } }),
     ]);
-    const waiting = await Promise.all(Array.from({ length: 6 }, () => ran(playbook)));
+    const waiting = await Promise.all(Array.from({ length: 6 }, () => world.ran(playbook)));
     const ids = waiting.map(({ steps }) => steps[0]!.action_id!);
     await Promise.all(ids.map((id) => world.approve(id)));
     const tell = world.actions.replicas.map(({ nest }) => nest.get(DomainEvents));
@@ -134,7 +127,7 @@ describe('playbook runs, when several things happen at once', () => {
         step('isolate', 'isolate_host', { on_error: 'continue' }),
         step('block', 'block_sender', { parameters: { sender: 'a@example.net' } }),
       ]);
-      const { run_id, steps } = await ran(playbook);
+      const { run_id, steps } = await world.ran(playbook);
       await world.actions.turnOn();
       await world.reject(steps[0]!.action_id!);
       await eventually(
@@ -147,7 +140,7 @@ describe('playbook runs, when several things happen at once', () => {
 
     it('take no further step, are counted as held, and continue afterwards', async () => {
       const waiting = await world.playbook([step('isolate', 'isolate_host')]);
-      const { run_id: other } = await ran(waiting);
+      const { run_id: other } = await world.ran(waiting);
       const [playbook, run_id] = await heldRun();
       await world.actions.turnOff();
       await world.until(playbook, run_id, 'completed');

@@ -48,12 +48,10 @@ describe('the list of the runs of all playbooks', () => {
     const other = await world.playbook([
       step('broken', 'lookup_ip', { parameters: { ip: '{{ incident.title }}' } }),
     ]);
-    const run = async (playbook: string, body: object) =>
-      (await world.run(playbook, body)).body.data as ShownRun;
-    completed = await run(one, { variables: { go: false } });
-    waiting = await run(one, { incident_id: incident });
-    failed = await run(other, {});
-    cancelled = await run(one, { incident_id: incident });
+    completed = await world.ran(one, { variables: { go: false } });
+    waiting = await world.ran(one, { incident_id: incident });
+    failed = await world.ran(other, {});
+    cancelled = await world.ran(one, { incident_id: incident });
     await world.cancel(one, cancelled.run_id);
     await world.clients.manager.delete(`/api/playbooks/${other}`);
   });
@@ -98,16 +96,14 @@ describe('the list of the runs of all playbooks', () => {
     const all = ['', '?status=cancelled', `?playbook_id=${completed.playbook_id}`];
     const before = await Promise.all(all.map(asked));
     await world.actions.app.nest.get(PlaybookRunCounts).foldPending();
-    const left = await world.actions.database.query('select from playbook_run_count_deltas');
-    expect(left).toEqual([]);
+    expect(await world.actions.database.query('select from playbook_run_count_deltas')).toEqual([]);
     expect(await Promise.all(all.map(asked))).toEqual(before);
   });
 
   it.each(['status=done', 'outcome=done', 'incident_id=x', 'from=yesterday'])(
     'refuses %s with 422',
     async (query) => {
-      const { status } = await world.clients.viewer.get(`/api/playbook-runs?${query}`);
-      expect(status).toBe(422);
+      expect((await world.clients.viewer.get(`/api/playbook-runs?${query}`)).status).toBe(422);
     },
   );
 
@@ -138,8 +134,6 @@ describe('running a playbook', () => {
   });
 
   const paths = () => world.actions.calls.map(({ path }) => path);
-  const ran = async (playbook: string, body: object = {}): Promise<ShownRun> =>
-    (await world.run(playbook, body)).body.data as ShownRun;
 
   it('runs its steps in order and answers 200 after the last one', async () => {
     const incident_id = await world.incident();
@@ -210,7 +204,7 @@ describe('running a playbook', () => {
     const playbook = await world.playbook([
       step('scan', 'scan_host', { approval_level: 'senior' }),
     ]);
-    const run = await ran(playbook);
+    const run = await world.ran(playbook);
     expect(run).toMatchObject({ status: 'failed' });
     expect(run.steps[0]).toMatchObject({
       status: 'failed',
@@ -220,7 +214,7 @@ describe('running a playbook', () => {
 
   it('fails with the name of the person who rejected its action', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
-    const { run_id, steps } = await ran(playbook);
+    const { run_id, steps } = await world.ran(playbook);
     await world.reject(steps[0]!.action_id!);
     const ended = await world.until(playbook, run_id, 'failed');
     expect(ended.steps[0]!.error).toBe(`Rejected by ${world.actions.names.manager}: No need.`);
@@ -232,7 +226,7 @@ describe('running a playbook', () => {
       step('isolate', 'isolate_host'),
       step('block', 'block_sender', { condition: 'incident.severity == "high"' }),
     ]);
-    const { run_id, steps } = await ran(playbook, { incident_id });
+    const { run_id, steps } = await world.ran(playbook, { incident_id });
     const put = (path: string, body: object) => world.clients.manager.put(path, body);
     await put(`/api/playbooks/${playbook}`, { steps: [] });
     await put(`/api/incidents/${incident_id}`, { severity: 'low' });
@@ -244,15 +238,14 @@ describe('running a playbook', () => {
 
   it('goes on, and can be read and cancelled by its id, when its playbook is deleted', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
-    const [one, other] = [await ran(playbook), await ran(playbook)];
+    const [one, other] = [await world.ran(playbook), await world.ran(playbook)];
     expect((await world.clients.manager.delete(`/api/playbooks/${playbook}`)).status).toBe(200);
     const { playbook_id } = one;
     expect((await world.list(playbook)).status).toBe(404);
     expect((await world.list(playbook_id)).body.meta.total).toBe(2);
     await world.approve(one.steps[0]!.action_id!);
     await world.until(playbook_id, one.run_id, 'completed');
-    const cancelled = await world.cancel(playbook_id, other.run_id);
-    expect(cancelled.body.data.status).toBe('cancelled');
+    expect((await world.cancel(playbook_id, other.run_id)).body.data.status).toBe('cancelled');
     expect((await world.run(playbook)).status).toBe(404);
   });
 
@@ -260,7 +253,7 @@ describe('running a playbook', () => {
     it('what is not there, with 404', async () => {
       const playbook = await world.playbook([]);
       const nobody = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
-      const { run_id } = await ran(playbook);
+      const { run_id } = await world.ran(playbook);
       const other = await world.playbook([]);
       const get = (path: string) => world.clients.viewer.get(path);
       const answers = [
@@ -302,14 +295,11 @@ describe('running a playbook', () => {
   it('is recorded in the timeline, the audit trail and the metrics', async () => {
     const incident_id = await world.incident();
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
-    const run = await ran(playbook, { incident_id });
+    const run = await world.ran(playbook, { incident_id });
     await world.cancel(playbook, run.run_id, world.clients.senior);
-    const timeline = await world.clients.viewer.get(`/api/incidents/${incident_id}/timeline`);
     const subject = { type: 'playbook_run', id: run.run_id };
-    const told = timeline.body.data.filter(({ event }: { event: string }) =>
-      event.startsWith('playbook_'),
-    );
-    expect(told).toMatchObject([
+    const entries = await world.timeline(incident_id);
+    expect(entries.filter(({ event }) => event.startsWith('playbook_'))).toMatchObject([
       {
         event: 'playbook_started',
         actor: world.actions.names.analyst,
@@ -342,10 +332,10 @@ describe('an automatic playbook run with a step that fails', () => {
     await world.actions.database.query(`update playbooks set deleted_at = now()`);
   });
 
-  const read = async (path: string) =>
-    (await world.clients.viewer.get(path)).body.data as Record<string, unknown>[];
-  const runsWith = async (outcome: string) =>
-    (await read(`/api/playbook-runs?outcome=${outcome}&per_page=100`)).map(({ run_id }) => run_id);
+  const runsWith = async (outcome: string) => {
+    const runs = await world.read(`/api/playbook-runs?outcome=${outcome}&per_page=100`);
+    return runs.map(({ run_id }: ShownRun) => run_id);
+  };
   const total = async (outcome: string): Promise<number> => {
     const { text } = await world.actions.app.get('/metrics');
     const start = `playbook_runs_total{automatic="true",outcome="${outcome}"} `;
@@ -357,9 +347,7 @@ describe('an automatic playbook run with a step that fails', () => {
     );
   };
   const triagedAndRan = async (playbook: string): Promise<[string, ShownRun]> => {
-    const incident = await world.incident({ incident_type: 'malware', severity: 'high' });
-    const body = { verdict: { classification: 'malicious' } };
-    await world.clients.analyst.put(`/api/incidents/${incident}`, body);
+    const incident = await world.triaged({ incident_type: 'malware', severity: 'high' });
     const { run_id } = await world.startedRun(playbook);
     return [incident, await world.untilEnded(playbook, run_id)];
   };
@@ -394,7 +382,7 @@ describe('an automatic playbook run with a step that fails', () => {
       );
       expect([await total(outcome), await total('succeeded')]).toEqual([before[0]! + 1, before[1]]);
 
-      const entries = await read(`/api/incidents/${incident}/timeline?per_page=100`);
+      const entries = await world.timeline(incident);
       expect(entries.find(({ event }) => event === 'playbook_step_failed')).toMatchObject({
         summary: expect.stringMatching(
           new RegExp(`^Step look of the playbook ${playbook} \\(version 1\\) failed: .*absent`),
@@ -475,8 +463,7 @@ describe('a dry run', () => {
     expect(run.steps.filter((one) => 'automatic_approval_level' in one)).toEqual([]);
     expect(await world.runsOf(playbook)).toEqual([]);
     expect(world.actions.calls).toHaveLength(before);
-    const timeline = `/api/incidents/${incident_id}/timeline`;
-    expect((await world.clients.viewer.get(timeline)).body.meta.total).toBe(1);
+    expect(await world.timeline(incident_id)).toHaveLength(1);
   });
 
   it(
@@ -515,7 +502,7 @@ describe('a dry run', () => {
   );
 
   async function toItsEnd(playbook: string, incident_id: string): Promise<ShownRun> {
-    const { run_id } = (await world.run(playbook, { incident_id })).body.data as ShownRun;
+    const { run_id } = await world.ran(playbook, { incident_id });
     return await world.untilEnded(playbook, run_id);
   }
 
@@ -578,9 +565,7 @@ describe('playbook runs over a restore', () => {
 
   /** The events of the timeline that are about the run. */
   const told = async (run: string): Promise<string[]> => {
-    const path = `/api/incidents/${incident_id}/timeline?per_page=100`;
-    const { body } = await world.clients.viewer.get(path);
-    const entries = body.data as { event: string; subject?: { id: string } }[];
+    const entries = await world.timeline(incident_id);
     return entries.filter(({ subject }) => subject?.id === run).map(({ event }) => event);
   };
 
@@ -592,7 +577,7 @@ describe('playbook runs over a restore', () => {
       step('block', 'block_sender', { parameters: { sender: 'a@example.net' } }),
     ]);
     const waitingAt = async (position: number): Promise<string> => {
-      const { run_id } = (await world.run(playbook, { incident_id })).body.data as ShownRun;
+      const { run_id } = await world.ran(playbook, { incident_id });
       const reached = (at: number) =>
         world.until(playbook, run_id, ({ steps, status }) => {
           return at === 2 ? status === 'completed' : steps[at]!.status === 'waiting_approval';

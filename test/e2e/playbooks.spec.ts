@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { MOST_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
-import type { ApiClient, Answer } from '../support/api-client.js';
+import { type ApiClient, problemsOf } from '../support/api-client.js';
 import { makeKey, type TestKey } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
 import { useStarted } from '../support/use-started.js';
@@ -52,12 +52,6 @@ describe('/api/playbooks', () => {
     senior.client.delete(`/api/playbooks/${id}`, headers);
   const audited = async (id: string) =>
     (await manager.client.get(`/api/audit?subject=playbook:${id}`)).body.data;
-  const problemsOf = ({ status, body }: Answer) => [
-    status,
-    ...(body.error?.details?.errors ?? []).map(
-      (one: { field: string; code: string }) => `${one.field}: ${one.code}`,
-    ),
-  ];
 
   beforeAll(async () => {
     [analyst, senior, manager] = await Promise.all([

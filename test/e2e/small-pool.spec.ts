@@ -5,6 +5,7 @@ import { WebhookReceiver } from '../support/notifications/webhook-receiver.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
 const AT_ONCE = 8;
 
@@ -17,18 +18,14 @@ const statusesOf = (answers: readonly Answer[]): number[] => [
 
 /** A transaction that asks for a second connection waits for itself when all connections are in such transactions. */
 describe('the service with two connections to the database', () => {
-  let world: PlaybookWorld;
-  let receiver: WebhookReceiver;
+  const world = useStarted(() =>
+    PlaybookWorld.start({ DATABASE_POOL_SIZE: '2', TRIAGE_PROVIDER: 'rules' }),
+  );
+  const receiver = useStarted(() => WebhookReceiver.start());
 
   beforeAll(async () => {
-    receiver = await WebhookReceiver.start();
-    world = await PlaybookWorld.start({ DATABASE_POOL_SIZE: '2', TRIAGE_PROVIDER: 'rules' });
     const body = { name: 'hook', type: 'webhook', config: { url: receiver.url } };
     expect((await world.clients.admin.post('/api/notification-channels', body)).status).toBe(201);
-  });
-  afterAll(async () => {
-    await world?.close();
-    await receiver?.stop();
   });
 
   it('stores events of webhooks and triages their incidents, many at the same time', async () => {

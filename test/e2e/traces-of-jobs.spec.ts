@@ -1,41 +1,34 @@
-import type { ApiClient } from '../support/api-client.js';
 import { TOKENS, verdict } from '../support/fake-messages-answers.js';
 import { FakeMessagesApi } from '../support/fake-messages-api.js';
 import { FakeVendor } from '../support/fake-vendor.js';
 import { as } from '../support/principals.js';
 import type { SeenSpan } from '../support/traces/otlp-collector.js';
-import { startTracedApp, type TracedApp } from '../support/traces/traced-app.js';
+import { startTracedApp } from '../support/traces/traced-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
 const SECRET_PATH = 'path-that-is-a-secret';
 
 describe('traces of what goes on beside requests', () => {
-  let traced: TracedApp;
-  let model: FakeMessagesApi;
-  let receiver: FakeVendor;
-  let admin: ApiClient;
-
-  beforeAll(async () => {
-    model = await FakeMessagesApi.start();
-    receiver = await FakeVendor.start();
-    traced = await startTracedApp({
+  const model = useStarted(() => FakeMessagesApi.start());
+  const traced = useStarted(() =>
+    startTracedApp({
       ANTHROPIC_API_KEY: model.key,
       ANTHROPIC_BASE_URL: model.url,
       // Every receipt is only queued.
       WEBHOOK_SYNC_LIMIT: '0',
-    });
-    admin = await as(traced.app, 'admin');
+    }),
+  );
+  const receiver = useStarted(() => FakeVendor.start());
+  const admin = useStarted(() => as(traced.app, 'admin'));
+
+  beforeAll(async () => {
     await registerSource(admin);
     // With a latency its actions are called like those of a vendor, instead of ending with their creation.
     const sandbox = { name: 'sandbox', type: 'sandbox', config: { latency_ms: 1 } };
     await admin.post('/api/connectors', sandbox);
-  });
-  afterAll(async () => {
-    await traced?.close();
-    await receiver?.stop();
-    await model?.stop();
   });
 
   async function incident(): Promise<string> {
@@ -50,8 +43,7 @@ describe('traces of what goes on beside requests', () => {
     const id = await incident();
     model.script(verdict());
     const headers = { traceparent: TRACEPARENT };
-    const answer = await admin.post(`/api/incidents/${id}/triage`, undefined, headers);
-    expect(answer.status).toBe(200);
+    expect((await admin.post(`/api/incidents/${id}/triage`, undefined, headers)).status).toBe(200);
     const request = await traced.collector.spanWith(
       (span) => span.traceId === TRACE && span.kind === 'server',
     );
@@ -77,8 +69,7 @@ describe('traces of what goes on beside requests', () => {
       source: 'siem-a',
       data: { alert_id: 'alert-1', severity: 'high' },
     };
-    const answer = await new WebhookSender(traced.app.client).send(event);
-    expect(answer.status).toBe(202);
+    expect((await new WebhookSender(traced.app.client).send(event)).status).toBe(202);
     const job = await traced.collector.spanWith(({ name }) => name === 'job webhook-events');
     expect(job).toMatchObject({ kind: 'consumer', parentId: '', isError: false });
     await spanBelow(job, /./);
@@ -97,8 +88,7 @@ describe('traces of what goes on beside requests', () => {
     const made = await admin.post('/api/playbooks', playbook);
     expect(made.status).toBe(201);
     const path = `/api/playbooks/${made.body.data.id}/run`;
-    const started = await admin.post(path, { incident_id: await incident() });
-    expect(started.status).toBeLessThan(300);
+    expect((await admin.post(path, { incident_id: await incident() })).status).toBeLessThan(300);
     const run = await traced.collector.spanWith(({ name }) => name === 'playbook run');
     const step = await spanBelow(run, /^playbook step$/);
     expect(step.attributes).toMatchObject({ 'action.type': 'lookup_ip' });

@@ -17,14 +17,7 @@ describe('microsoft_graph', () => {
   afterEach(() => expect(server.problems).toEqual([]));
 
   describe('the preview of a waiting action', () => {
-    const slack = new SlackHookServer();
-
-    beforeAll(async () => {
-      await slack.start();
-    });
-    afterAll(async () => {
-      await slack.stop();
-    });
+    const slack = useStarted(() => new SlackHookServer().start());
 
     const previewOf = async (type: 'delete_email') => {
       const body = { action: type, parameters: MAIL };

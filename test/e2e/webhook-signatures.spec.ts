@@ -1,16 +1,47 @@
+import { Controller, HttpCode, Module, Post } from '@nestjs/common';
 import { createHmac, hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import { Allow } from '../../src/platform/access/access.js';
+import { UnavailableError } from '../../src/platform/errors/app-error.js';
+import { RawAnswer } from '../../src/platform/http/answering-adapter.js';
+import { AnyQuery, Consumes } from '../../src/platform/http/handler-options.js';
+import { Limited } from '../../src/platform/limits/request-limits.js';
+import { readEventJson } from '../../src/webhooks/reading/event-json.js';
+import { Verified, type VerifiedReceipt } from '../../src/webhooks/signatures/hmac.guard.js';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import type {
   ReceivingSource,
   SignatureScheme,
 } from '../../src/webhooks/sources/webhook-source.js';
-import { UnavailableError } from '../../src/platform/errors/app-error.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { RawConnection } from '../support/raw-http.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
-import { WEBHOOK_PROBE_PATHS, WebhookProbeModule } from '../support/webhook-probe.module.js';
 import { useStarted } from '../support/use-started.js';
+
+/** Shows the checks of a receipt on a route that does nothing else. */
+@Controller('api/webhooks-probe')
+class WebhookProbeController {
+  @Post(':source')
+  @HttpCode(200)
+  @Allow('signature')
+  @Consumes('raw')
+  @AnyQuery()
+  @Limited('none')
+  @RawAnswer()
+  receive(@Verified() { source, bytes }: VerifiedReceipt): unknown {
+    return {
+      fields: Object.keys(source),
+      source: source.source,
+      sha256: hash('sha256', bytes),
+      event: readEventJson(bytes),
+    };
+  }
+}
+
+@Module({ controllers: [WebhookProbeController] })
+class WebhookProbeModule {}
+
+const WEBHOOK_PROBE_PATHS = /^\/api\/webhooks-probe\//;
 
 const LIMIT = 65_536;
 const SECRET = 'a secret of sixteen or more';

@@ -1,19 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
 import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { FAILPOINT } from '../../src/actions/execution/claims.js';
+import type { ActionCall, Outcome } from '../../src/connectors/connector-type.js';
+import type { Gate } from '../../src/platform/net/outbound-request.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
-import { SlowVendor } from '../support/actions/slow-vendor.js';
+import { TestConnector } from '../support/actions/scripted-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { useStarted } from '../support/use-started.js';
+
+/** Long enough for two replicas to meet. */
+const ANSWER_MS = 50;
+
+/** A connector whose vendor accepts what it is asked for, and is done when the test says so. */
+class SlowVendor extends TestConnector {
+  readonly calls: ActionCall[] = [];
+  polls = 0;
+  answer: Outcome | 'unreachable' = { kind: 'accepted', message: 'Working on it.', handle: {} };
+  present: Outcome | 'unknown' = 'unknown';
+  /** Instead of accepting, breaks off after the call has left. */
+  breaks = false;
+  /** Instead of accepting, does not answer after the call has left. */
+  hangs = false;
+  /** The most questions about one and the same call that were under way at a time. */
+  mostAtOnce = 0;
+  private readonly asked = new Map<unknown, number>();
+
+  constructor() {
+    super('slow');
+  }
+
+  execute(call: ActionCall, gate: Gate): Promise<Outcome> {
+    return gate.send<Outcome>(async (departure) => {
+      await departure.leave();
+      this.calls.push(call);
+      if (this.breaks) throw new Error('The connection broke.');
+      if (this.hangs) await new Promise(() => undefined);
+      return { kind: 'accepted', message: 'Accepted.', handle: { ticket: call.actionId } };
+    });
+  }
+
+  async poll(handle: Record<string, unknown>): Promise<Outcome> {
+    this.polls += 1;
+    await this.takeTime(handle.ticket);
+    if (this.answer === 'unreachable') throw new Error('No answer.');
+    return this.answer.kind === 'accepted' ? { ...this.answer, handle } : this.answer;
+  }
+
+  async probe(): Promise<Outcome | 'unknown'> {
+    return this.present;
+  }
+
+  private async takeTime(ticket: unknown): Promise<void> {
+    const atOnce = (this.asked.get(ticket) ?? 0) + 1;
+    this.asked.set(ticket, atOnce);
+    this.mostAtOnce = Math.max(this.mostAtOnce, atOnce);
+    await sleep(ANSWER_MS);
+    this.asked.set(ticket, this.asked.get(ticket)! - 1);
+  }
+}
 
 const DEADLINE_MS = 600_000;
 
 describe('an action that its vendor accepts and is still doing', () => {
-  let world: ActionWorld;
+  const settings = { ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '200' };
+  const world = useStarted(() =>
+    ActionWorld.start({ ...settings, ACTION_DEADLINE_MS: String(DEADLINE_MS) }, 2),
+  );
   let vendor: SlowVendor;
 
   beforeAll(async () => {
-    const settings = { ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '200' };
-    world = await ActionWorld.start({ ...settings, ACTION_DEADLINE_MS: String(DEADLINE_MS) }, 2);
     world.lookOften();
     world.app.nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
     await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
@@ -23,7 +79,6 @@ describe('an action that its vendor accepts and is still doing', () => {
     for (const app of world.replicas) vendor.serve(app);
   });
   afterEach(() => revive(world.app));
-  afterAll(() => world?.close());
 
   const begin = async (): Promise<string> => {
     const answer = await world.execute('block_sender');

@@ -2,18 +2,13 @@ import { connect } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { createKey } from '../../src/auth/keys/key-format.js';
 import type { ApiClient } from '../support/api-client.js';
-import {
-  EVENT_SHAPES,
-  JUDGED_SHAPES,
-  LINE_SHAPES,
-  PLACES,
-  SHAPES,
-} from '../support/costly-bodies.js';
+import { EVENT_SHAPES, LINE_SHAPES, PLACES, SHAPES } from '../support/costly-bodies.js';
 import { FakeVendor } from '../support/fake-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { registerSource } from '../support/webhook-sender.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { useStarted } from '../support/use-started.js';
 
 const LIMIT = 1_048_576;
 /** Enough lines to hold the loop for seconds where they are read in one turn, and few enough for a slow machine. */
@@ -29,13 +24,13 @@ const LINES = 'costly-lines';
 const SECRET = 'the-token-of-the-source';
 
 describe('Costly bodies', () => {
-  let database: TestDatabase;
+  afterAll(() => ServiceProcess.endAll());
+  const database = useStarted(() => createTestDatabase());
   let service: ServiceProcess;
   let admin: ApiClient;
   const { key } = createKey();
 
   beforeAll(async () => {
-    database = await createTestDatabase();
     service = await ServiceProcess.start({
       settings: {
         DATABASE_URL: database.url,
@@ -50,11 +45,6 @@ describe('Costly bodies', () => {
     const token = { secret: SECRET, signature: 'token' };
     await registerSource(admin, { source: SOURCE, ...token });
     await registerSource(admin, { source: TRIAGED, ...token, auto_triage: true });
-  });
-
-  afterAll(async () => {
-    await ServiceProcess.endAll();
-    await database.drop();
   });
 
   /** The most memory that the process ever had. Bodies that cost more come in later tests. */
@@ -120,22 +110,19 @@ describe('Costly bodies', () => {
     expect(wrong).toEqual([]);
   });
 
-  it.each(Object.keys({ ...EVENT_SHAPES, ...JUDGED_SHAPES }))(
-    'of the shape "%s" are received and triaged',
-    async (name) => {
-      const event = { ...EVENT_SHAPES, ...JUDGED_SHAPES }[name]!(LIMIT - ROOM_AROUND);
-      const body = event.replace('"alert_id":"costly"', `"alert_id":"${name}"`);
-      const headers = { 'content-type': 'application/json', 'x-webhook-token': SECRET };
-      const received = await admin.post(`/api/webhooks/${TRIAGED}`, body, headers);
-      expect(received.status).toBe(200);
-      const runs = `/api/incidents/${received.body.incident_id}/triage`;
-      await eventually(
-        async () => (await admin.get(runs)).body.data,
-        (all: { status: string }[]) =>
-          all.length > 0 && all.every(({ status }) => status === 'completed'),
-      );
-    },
-  );
+  it.each(Object.keys(EVENT_SHAPES))('of the shape "%s" are received and triaged', async (name) => {
+    const event = EVENT_SHAPES[name]!(LIMIT - ROOM_AROUND);
+    const body = event.replace('"alert_id":"costly"', `"alert_id":"${name}"`);
+    const headers = { 'content-type': 'application/json', 'x-webhook-token': SECRET };
+    const received = await admin.post(`/api/webhooks/${TRIAGED}`, body, headers);
+    expect(received.status).toBe(200);
+    const runs = `/api/incidents/${received.body.incident_id}/triage`;
+    await eventually(
+      async () => (await admin.get(runs)).body.data,
+      (all: { status: string }[]) =>
+        all.length > 0 && all.every(({ status }) => status === 'completed'),
+    );
+  });
 
   it.each(Object.keys(LINE_SHAPES))('are settled: %s', async (name) => {
     const mapping = {

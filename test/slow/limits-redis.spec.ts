@@ -1,23 +1,19 @@
-import { Controller, Get, Logger } from '@nestjs/common';
-import { Requires } from '../../src/platform/access/access.js';
+import { Logger } from '@nestjs/common';
+import { Redis } from 'ioredis';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LimitRecord } from '../../src/platform/limits/limit-storage.js';
 import { MemoryLimitStorage } from '../../src/platform/limits/memory-limit-storage.js';
 import {
   RedisCounter,
   SharedLimitStorage,
 } from '../../src/platform/limits/shared-limit-storage.js';
-import { startBareApp } from '../support/bare-app.js';
+import { freePort } from '../support/embedded/on-loopback.js';
 import { eventually } from '../support/jobs/eventually.js';
-import { installedRedis, type RedisServer, startRedis } from '../support/redis-server.js';
-
-@Controller('things')
-@Requires('viewer')
-class ThingsController {
-  @Get()
-  list(): string[] {
-    return [];
-  }
-}
+import { makeKey, type TestKey } from '../support/principals.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 
 const program = installedRedis();
 if (!program) {
@@ -29,7 +25,7 @@ if (!program) {
 const MINUTE = 60_000;
 
 (program ? describe : describe.skip)('Limits shared through Redis', () => {
-  let redis: RedisServer;
+  const redis = useStarted(() => startRedis(program!));
   const open: SharedLimitStorage[] = [];
   const told: string[] = [];
 
@@ -44,7 +40,6 @@ const MINUTE = 60_000;
     storage.increment(key, ttl, limit, ttl, 'read');
 
   beforeAll(async () => {
-    redis = await startRedis(program!);
     jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => {
       told.push(String(line));
     });
@@ -58,7 +53,6 @@ const MINUTE = 60_000;
   });
   afterAll(async () => {
     jest.restoreAllMocks();
-    await redis.stop();
   });
 
   it('counts one limit for two replicas, also when all come at once', async () => {
@@ -167,24 +161,98 @@ const MINUTE = 60_000;
 
   it('answers requests of two replicas of the service from one count, and without Redis too', async () => {
     const settings = { RATE_LIMIT_READ: '6', REDIS_URL: redis.url };
-    const apps = await Promise.all(
-      [0, 1].map(() => startBareApp({ controllers: [ThingsController], settings })),
-    );
+    const first = await startTestApp({ settings });
+    const apps = [first, await startTestApp({ settings, database: first.database })];
     try {
+      const [ana, ben] = [await makeKey(first, 'viewer'), await makeKey(first, 'viewer')];
+      const ask = (app: TestApp, { key }: TestKey) =>
+        app.get('/api/me', { authorization: `Bearer ${key}` });
       // In turn: all at once could keep a busy machine's Redis waiting for longer than the service has patience.
       const statuses: number[] = [];
-      for (let i = 0; i < 12; i += 1) {
-        statuses.push((await apps[i % 2]!.as('ana').get('/things')).status);
-      }
+      for (let i = 0; i < 12; i += 1) statuses.push((await ask(apps[i % 2]!, ana)).status);
       expect(statuses.filter((status) => status === 200)).toHaveLength(6);
       await redis.kill();
-      const alone = await Promise.all(
-        apps.flatMap((app) => [1, 2].map(() => app.as('ben').get('/things'))),
-      );
+      const alone = await Promise.all([...apps, ...apps].map((app) => ask(app, ben)));
       expect(alone.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
     } finally {
-      for (const app of apps) await app.close();
+      for (const app of apps.toReversed()) await app.close();
       await redis.start();
     }
   });
 });
+
+/** The server that is installed, if one is: Redis or the fork that some distributions have instead. */
+function installedRedis(): string | undefined {
+  return ['redis-server', 'valkey-server'].find((name) => {
+    try {
+      execFileSync(name, ['--version'], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+interface RedisServer {
+  readonly url: string;
+  readonly admin: Redis;
+  /** Stops answering, with its connections open. */
+  hang(): void;
+  goOn(): void;
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function startRedis(program: string): Promise<RedisServer> {
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  let server: ChildProcess;
+  const start = async (): Promise<void> => {
+    server = spawn(
+      program,
+      ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+      { stdio: 'ignore', cwd: '/tmp' },
+    );
+    await answers(url);
+  };
+  await start();
+  const admin = new Redis(url, { maxRetriesPerRequest: null, disconnectTimeout: 100 });
+  admin.on('error', () => undefined);
+  const kill = async (): Promise<void> => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+  };
+  return {
+    url,
+    admin,
+    hang: () => void server.kill('SIGSTOP'),
+    goOn: () => void server.kill('SIGCONT'),
+    kill,
+    start,
+    stop: async () => {
+      admin.disconnect();
+      await kill();
+    },
+  };
+}
+
+async function answers(url: string): Promise<void> {
+  const client = new Redis(url, {
+    retryStrategy: () => 20,
+    maxRetriesPerRequest: null,
+    disconnectTimeout: 100,
+  });
+  client.on('error', () => undefined);
+  try {
+    await Promise.race([
+      client.ping(),
+      sleep(5_000, undefined, { ref: false }).then(() => {
+        throw new Error('Redis does not start.');
+      }),
+    ]);
+  } finally {
+    client.disconnect();
+  }
+}

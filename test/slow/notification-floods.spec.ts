@@ -1,16 +1,18 @@
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
+import { useStarted } from '../support/use-started.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
 import { SlackHookServer } from '../support/vendors/slack-hook-server.js';
 
 const PATH = '/api/notification-channels';
 
 describe('a flood of new incidents', () => {
-  const slack = new SlackHookServer();
-  let app: TestApp;
-  let admin: ApiClient;
+  const slack = useStarted(() => new SlackHookServer().start());
+  const app = useStarted(() =>
+    startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } }),
+  );
+  const admin = useStarted(() => as(app, 'admin'));
   let channel: string;
 
   const incident = (more: object) =>
@@ -33,12 +35,6 @@ describe('a flood of new incidents', () => {
       async () => (await deliveries('?status=delivered')).meta.total as number,
       (total) => total === n,
     );
-
-  beforeAll(async () => {
-    await slack.start();
-    app = await startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } });
-    admin = await as(app, 'admin');
-  });
   beforeEach(async () => {
     const body = {
       name: 'soc',
@@ -53,11 +49,6 @@ describe('a flood of new incidents', () => {
     expect(slack.problems).toEqual([]);
     slack.forget();
   });
-  afterAll(async () => {
-    await app.close();
-    await slack.stop();
-  });
-
   it('of alerts that are alike is two messages at most, and each of them is delivered', async () => {
     for (let n = 0; n < 40; n += 1) await incident({ title: `Brute force on WS-${n}` });
     await eventually(() => slack.messages.length > 0);

@@ -81,7 +81,7 @@ describe('the recovery of playbook runs', () => {
 
   it('finds a run that nobody was told to wake', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
-    const { run_id } = (await world.run(playbook)).body.data as ShownRun;
+    const { run_id } = await world.ran(playbook);
     const { steps } = await world.until(playbook, run_id, 'waiting_approval');
     const database = world.actions.database;
     const id = steps[0]!.action_id!.replace('act-', '');
@@ -101,7 +101,7 @@ describe('the recovery of playbook runs', () => {
     const { nest } = world.actions.app;
     const runner = nest.get(PlaybookRunner);
     const carryOn = jest.spyOn(runner, 'carryOn').mockResolvedValue();
-    const { run_id } = (await world.run(playbook)).body.data as ShownRun;
+    const { run_id } = await world.ran(playbook);
     carryOn.mockRestore();
     const attempts = `update playbook_runs set attempts = 10 where id = $1`;
     await world.actions.database.query(attempts, [run_id]);

@@ -1,7 +1,7 @@
 import { eventually } from '../support/jobs/eventually.js';
 import { MOST_PER_CONNECTOR } from '../../src/actions/execution/action-connectors.js';
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
-import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
+import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
 import { useStarted } from '../support/use-started.js';
 
 /** Copies a run with new ids and makes the copies due. */
@@ -32,7 +32,7 @@ describe('a vendor that does not answer', () => {
       step('block', 'block_sender', { parameters }),
       step('again', 'block_sender', { parameters }),
     ]);
-    const first = async (playbook: string) => (await world.run(playbook)).body.data as ShownRun;
+    const first = async (playbook: string) => await world.ran(playbook);
     const [slowRun, quickRun] = [await first(slow), await first(quick)];
     vendor.forget();
     vendor.plan = ({ path }) => ({

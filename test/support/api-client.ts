@@ -109,6 +109,14 @@ export class ApiClient {
   }
 }
 
+/** The status and each wrong field with its code, such as `name: required`. */
+export const problemsOf = ({ status, body }: Answer): (number | string)[] => [
+  status,
+  ...(body.error?.details?.errors ?? []).map(
+    ({ field, code }: Record<string, string>) => `${field}: ${code}`,
+  ),
+];
+
 function serialised(body: unknown): { bytes?: Buffer; type?: string } {
   if (body === undefined) return {};
   if (typeof body === 'string') return { bytes: Buffer.from(body) };

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { withPartsInPlace } from '../../scripts/contract/document.js';
-import type { OpenApiSchema } from './contract-check-schema.js';
 
 export interface DocumentedResponse {
   readonly content?: Readonly<Record<string, { readonly schema: OpenApiSchema }>>;
@@ -61,4 +60,97 @@ function patternOf(template: string): RegExp {
 /** Sorts `{parameter}` behind every fixed segment. */
 function rank(template: string): string {
   return template.replaceAll('{', '\uffff');
+}
+
+/** A schema object of OpenAPI 3.0, as far as it differs from JSON Schema or matters here. */
+export interface OpenApiSchema {
+  readonly $ref?: string;
+  readonly type?: string;
+  readonly nullable?: boolean;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, OpenApiSchema>>;
+  readonly additionalProperties?: boolean | OpenApiSchema;
+  readonly items?: OpenApiSchema;
+  readonly allOf?: readonly OpenApiSchema[];
+  readonly oneOf?: readonly OpenApiSchema[];
+  readonly anyOf?: readonly OpenApiSchema[];
+  readonly not?: OpenApiSchema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: boolean | number;
+  readonly exclusiveMaximum?: boolean | number;
+  /** What each line of NDJSON is. */
+  readonly 'x-line'?: OpenApiSchema;
+}
+
+export type JsonSchema = Record<string, unknown>;
+
+const COMPONENT = '#/components/schemas/';
+export const SCHEMAS_ID = 'contract';
+
+/**
+ * Every component twice: as it is, refusing fields that it does not declare, and `loose`, as a part of an `allOf`,
+ * where the whole decides what is a known field.
+ */
+export function componentSchemas(components: Readonly<Record<string, OpenApiSchema>>): JsonSchema {
+  const definitions = Object.entries(components).flatMap(([name, schema]) => [
+    [name, toJsonSchema(schema)],
+    [`${name}~loose`, toJsonSchema(schema, true)],
+  ]);
+  return { $id: SCHEMAS_ID, $defs: Object.fromEntries(definitions) as JsonSchema };
+}
+
+/** The schema in the terms of JSON Schema 2019-09; what it does not declare is refused unless it is `loose`. */
+export function toJsonSchema(schema: OpenApiSchema, loose = false): JsonSchema {
+  if (schema.$ref !== undefined) return { $ref: reference(schema.$ref, loose) };
+  const result: JsonSchema = {
+    ...schema,
+    ...(schema.properties && { properties: each(schema.properties) }),
+    ...(schema.items && { items: toJsonSchema(schema.items) }),
+    ...(schema.not && { not: toJsonSchema(schema.not, true) }),
+    ...(schema.allOf && { allOf: schema.allOf.map((part) => toJsonSchema(part, true)) }),
+    ...(schema.oneOf && { oneOf: schema.oneOf.map((part) => toJsonSchema(part, loose)) }),
+    ...(schema.anyOf && { anyOf: schema.anyOf.map((part) => toJsonSchema(part, loose)) }),
+    ...(typeof schema.additionalProperties === 'object' && {
+      additionalProperties: toJsonSchema(schema.additionalProperties),
+    }),
+    ...bounds(schema),
+  };
+  const declares = schema.properties !== undefined || schema.allOf !== undefined;
+  if (declares && schema.additionalProperties === undefined && !loose) {
+    result['unevaluatedProperties'] = false;
+  }
+  // Whatever there is in JSON of any kind is declared by that.
+  if (isAnything(schema)) result['additionalProperties'] = true;
+  if (loose && schema.additionalProperties === false) delete result['additionalProperties'];
+  delete result['nullable'];
+  return schema.nullable ? { anyOf: [{ type: 'null' }, result] } : result;
+}
+
+const SAYS_NOTHING = new Set(['description', 'example', 'title']);
+
+const isAnything = (schema: OpenApiSchema): boolean =>
+  Object.keys(schema).every((key) => SAYS_NOTHING.has(key));
+
+function reference(ref: string, loose: boolean): string {
+  if (!ref.startsWith(COMPONENT)) throw new Error(`${ref} is not a component schema.`);
+  return `${SCHEMAS_ID}#/$defs/${ref.slice(COMPONENT.length)}${loose ? '~0loose' : ''}`;
+}
+
+function each(properties: Readonly<Record<string, OpenApiSchema>>): JsonSchema {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, toJsonSchema(schema)]),
+  );
+}
+
+/** In OpenAPI 3.0 an exclusive bound is a flag beside the bound. */
+function bounds(schema: OpenApiSchema): JsonSchema {
+  const result: JsonSchema = {};
+  if (typeof schema.exclusiveMinimum === 'boolean') {
+    result['exclusiveMinimum'] = schema.exclusiveMinimum ? schema.minimum : undefined;
+  }
+  if (typeof schema.exclusiveMaximum === 'boolean') {
+    result['exclusiveMaximum'] = schema.exclusiveMaximum ? schema.maximum : undefined;
+  }
+  return result;
 }

@@ -1,3 +1,11 @@
+import type {
+  IncomingMessage,
+  OutgoingHttpHeader,
+  OutgoingHttpHeaders,
+  Server,
+  ServerResponse,
+} from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { ContractCheck, ObservedAnswer } from './contract-check.js';
 
 /** An answer that breaks the contract fails the test that made the request. */
@@ -29,3 +37,46 @@ export function throwViolations(): void {
 // Also for requests that went past the client: importing a test app is enough for its answers to count.
 if (typeof afterEach === 'function') afterEach(throwViolations);
 if (typeof afterAll === 'function') afterAll(throwViolations);
+
+/** Checks everything that the server answers to a request, whichever client asks and whichever layer answers. */
+export function checkAnswersOf(server: Server, check: ContractCheck): void {
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    // Taken now: a handler may rewrite it.
+    const { method = '', url = '' } = request;
+    const chunks: Buffer[] = [];
+    let written: OutgoingHttpHeaders = {};
+    const { writeHead, write, end } = response;
+    const keep = (chunk: unknown): void => {
+      if (typeof chunk === 'string') chunks.push(Buffer.from(chunk));
+      else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+    };
+    response.writeHead = (status: number, ...rest: unknown[]) => {
+      const headers = rest.findLast((value) => typeof value === 'object');
+      written = lowerCased(headers as OutgoingHttpHeaders | undefined);
+      return Reflect.apply(writeHead, response, [status, ...rest]) as ServerResponse;
+    };
+    response.write = ((...args: unknown[]) => {
+      keep(args[0]);
+      return Reflect.apply(write, response, args) as boolean;
+    }) as typeof write;
+    response.end = ((...args: unknown[]) => {
+      keep(args[0]);
+      const headers = { ...response.getHeaders(), ...written };
+      const body = unpacked(Buffer.concat(chunks), headers['content-encoding']).toString('utf8');
+      recordViolations(check, { method, url, status: response.statusCode, headers, body });
+      return Reflect.apply(end, response, args) as ServerResponse;
+    }) as typeof end;
+  });
+}
+
+function unpacked(bytes: Buffer, encoding: OutgoingHttpHeader | undefined): Buffer {
+  if (bytes.length === 0) return bytes;
+  if (encoding === 'br') return brotliDecompressSync(bytes);
+  return encoding === 'gzip' ? gunzipSync(bytes) : bytes;
+}
+
+function lowerCased(headers: OutgoingHttpHeaders | undefined): OutgoingHttpHeaders {
+  return Object.fromEntries(
+    Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}

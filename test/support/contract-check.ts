@@ -4,12 +4,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../src/platform/errors/error-catalogue.js';
 import {
+  componentSchemas,
   type ContractDocument,
   type DocumentedPath,
   DocumentedPaths,
   type DocumentedResponse,
+  type OpenApiSchema,
+  toJsonSchema,
 } from './contract-check-document.js';
-import { componentSchemas, type OpenApiSchema, toJsonSchema } from './contract-check-schema.js';
 
 export interface ObservedAnswer {
   readonly method: string;

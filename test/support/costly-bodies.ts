@@ -1,7 +1,7 @@
-/** JSON of as many bytes as wanted, of the shapes that cost most to read and to judge. */
+/** Generates JSON of the given length that is costly to read and to judge. */
 export type Shape = (bytes: number) => string;
 
-/** So many of a kind as the service reads at all; their padding makes up the size. */
+/** Maximum numbers that the service reads. Padding makes up the size. */
 const MOST_KEYS = 43_000;
 const MOST_VALUES = 89_000;
 
@@ -41,7 +41,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'references of a template': (bytes) => `"${'{{ parameters.ip }}'.repeat((bytes - 2) / 19)}"`,
 };
 
-/** A `generic` event whose details are the members, with the id and the severity that it needs. */
+/** A `generic` event with these members as details. */
 const event = (members: string): string =>
   `{"event_type":"phishing","data":{"alert_id":"costly","severity":"high","details":{${members}}}}`;
 const ROOM_OF_AN_EVENT = event('').length;
@@ -51,14 +51,14 @@ function eventOf(open: string, item: (index: number) => string, close: string): 
   return (bytes) => event(members(bytes - ROOM_OF_AN_EVENT));
 }
 
-/** As `eventOf`, with members that stand where only the tool writes. */
+/** As `eventOf`, with the members beside the details, where only the tool writes. */
 function ofTool(item: (index: number) => string): Shape {
   const members = repeated('', item, '', MOST_FACTS / 2);
   return (bytes) =>
     event('').replace('"details"', () => `${members(bytes - ROOM_OF_AN_EVENT)},"details"`);
 }
 
-/** So many values of an event are held against the rules. */
+/** Maximum number of values of an event that the rules read. */
 const MOST_FACTS = 10_000;
 
 const HOSTS_BY_NAME = [
@@ -72,7 +72,7 @@ const NESTED = Array.from({ length: 8 }, (_, at) => `p${at}=https%3A%2F%2Fb${at}
 const urlOf = (index: number): string =>
   `https://a${numbered(index)}.example.com/?${NESTED.join('&')}`;
 
-/** Events of a signed receipt that cost most to judge by rules and to compare with earlier reports. */
+/** Events of a signed receipt that cost most to read, to judge by rules and to compare with earlier reports. */
 export const EVENT_SHAPES: Readonly<Record<string, Shape>> = {
   'headers with results': eventOf('"authentication-results":[', () => '"mx; spf=pass"', ']'),
   'long headers with results': eventOf(
@@ -98,26 +98,6 @@ export const EVENT_SHAPES: Readonly<Record<string, Shape>> = {
     '"',
   ),
   'many keys': eventOf('', (index) => `"k${numbered(index)}":"v"`, ''),
-};
-
-const FIRST_LINE = '{"event_type":"phishing","data":{"alert_id":"costly"}}\n';
-
-function linesOf(line: string): Shape {
-  return (bytes) =>
-    FIRST_LINE + `${line}\n`.repeat((bytes - FIRST_LINE.length) / (line.length + 1));
-}
-
-/** Lines of JSON, and others, that cost most to be read one by one. */
-export const LINE_SHAPES: Readonly<Record<string, Shape>> = {
-  'lines of one letter': linesOf('a'),
-  'lines that only look like JSON': linesOf('{}}'),
-  'lines of one digit': linesOf('1'),
-  'lines with lists': linesOf('[1]'),
-  'lines with pages of events': linesOf('{"alerts":[]}'),
-};
-
-/** As `EVENT_SHAPES`, of those that cost most to hold against the rules, and little to read. */
-export const JUDGED_SHAPES: Readonly<Record<string, Shape>> = {
   'hosts in many texts': eventOf('"from":[', () => `"${'@a '.repeat(30)}"`, ']'),
   'hosts of senders, recipients, replies and links': eventOf(
     '"items":[',
@@ -143,10 +123,26 @@ export const JUDGED_SHAPES: Readonly<Record<string, Shape>> = {
   'tags of forms': eventOf('"content":[', () => `"${'<form'.repeat(400)}"`, ']'),
 };
 
+const FIRST_LINE = '{"event_type":"phishing","data":{"alert_id":"costly"}}\n';
+
+function linesOf(line: string): Shape {
+  return (bytes) =>
+    FIRST_LINE + `${line}\n`.repeat((bytes - FIRST_LINE.length) / (line.length + 1));
+}
+
+/** Lines that are costly to read one by one. */
+export const LINE_SHAPES: Readonly<Record<string, Shape>> = {
+  'lines of one letter': linesOf('a'),
+  'lines that only look like JSON': linesOf('{}}'),
+  'lines of one digit': linesOf('1'),
+  'lines with lists': linesOf('[1]'),
+  'lines with pages of events': linesOf('{"alerts":[]}'),
+};
+
 interface Place {
   readonly path: string;
   readonly bodyWith: (json: string) => string;
-  /** The whole body is this large. */
+  /** Length of the whole body. */
   readonly bytes: number;
 }
 

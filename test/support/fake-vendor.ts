@@ -29,11 +29,11 @@ export const BEHAVIOURS = [
 ] as const;
 export type Behaviour = (typeof BEHAVIOURS)[number];
 
-/** What the vendor does to one request, and how long after it has read it. */
+/** Behaviour for one request, and the delay after the request was read. */
 export interface Plan {
   readonly behaviour: Behaviour;
   readonly afterMs: number;
-  /** What the vendor waits for before it does so. */
+  /** The vendor waits for this first. */
   readonly until?: Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export interface SeenRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** Monotonic: when the first byte of the request was there. */
+  /** Monotonic time of the first byte of the request. */
   readonly at: number;
 }
 
@@ -53,54 +53,39 @@ export interface Reply {
 }
 
 /**
- * A vendor that really listens. What it does to a request is set by `behave`: for the next ones in turn, and for all
- * that come after the last. An effect is counted by the request's Idempotency-Key; with `idempotent` the same key has
- * it once.
+ * A vendor that listens on the loopback. `behave` sets its behaviour for the next requests in turn; the last behaviour
+ * also holds for later requests. Effects are counted by Idempotency-Key.
  */
 export class FakeVendor extends LoopbackServer {
   readonly requests: SeenRequest[] = [];
   private readonly effects = new Map<string, number>();
   private turns: Behaviour[] = ['apply'];
-  private latencyMs = 0;
-  /** Where `redirect` sends to. */
+  /** Target of `redirect`. */
   location = 'http://169.254.169.254/latest/meta-data/';
   retryAfter = '1';
-  /** Says this instead of behaving in one of the ways. */
+  /** Responds with this instead of a behaviour. */
   reply: ((request: SeenRequest) => Reply) | undefined;
-  /** Requests are answered when this has been resolved. */
+  /** POST requests wait for this. */
   held: Promise<unknown> | undefined;
-  /** Decides request by request, instead of in turn. */
+  /** Chooses the behaviour by request instead of in turn. */
   plan?: (request: { readonly path: string; readonly key: string }) => Plan;
 
-  private constructor(private readonly idempotent: boolean) {
-    super();
-  }
-
-  static async start(options: { readonly idempotent?: boolean } = {}): Promise<FakeVendor> {
-    return await new FakeVendor(options.idempotent ?? false).start();
+  static async start(): Promise<FakeVendor> {
+    return await new FakeVendor().start();
   }
 
   behave(...turns: readonly [Behaviour, ...Behaviour[]]): void {
     this.turns = [...turns];
   }
 
-  answerAfter(latencyMs: number): void {
-    this.latencyMs = latencyMs;
-  }
-
   effectsOf(key: string): number {
     return this.effects.get(key) ?? 0;
-  }
-
-  get allEffects(): ReadonlyMap<string, number> {
-    return this.effects;
   }
 
   forget(): void {
     this.requests.length = 0;
     this.effects.clear();
     this.turns = ['apply'];
-    this.latencyMs = 0;
     this.reply = undefined;
     this.held = undefined;
   }
@@ -118,18 +103,13 @@ export class FakeVendor extends LoopbackServer {
     if (this.reply) return answerWith(response, this.reply(seen));
     await until;
     if (afterMs > 0) await new Promise((resolve) => setTimeout(resolve, afterMs));
-    if (!WITHOUT_EFFECT.has(behaviour)) this.apply(key);
+    if (!WITHOUT_EFFECT.has(behaviour)) this.effects.set(key, this.effectsOf(key) + 1);
     answers[behaviour]({ response, socket: request.socket, vendor: this });
   }
 
   private next(): Plan {
     const behaviour = this.turns.length > 1 ? this.turns.shift()! : this.turns[0]!;
-    return { behaviour, afterMs: this.latencyMs };
-  }
-
-  private apply(key: string): void {
-    const before = this.effects.get(key) ?? 0;
-    this.effects.set(key, this.idempotent ? 1 : before + 1);
+    return { behaviour, afterMs: 0 };
   }
 }
 

@@ -8,24 +8,22 @@ import { compiledService } from './compiled-service.js';
 import { TEST_SETTINGS } from './test-app.js';
 
 export interface ServiceProcessOptions {
-  /** Environment variables beside those that a test needs anyway. Without DATABASE_URL it brings its own PostgreSQL. */
+  /** Environment variables in addition to TEST_SETTINGS. Without DATABASE_URL, the service starts an embedded PostgreSQL. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Kept after the end when given, so that another process can go on with it. */
+  /** Not removed at the end, so that another process can use it. */
   readonly dataDir?: string;
-  /** Script that prepares the process, gets messages from the test, and then loads the service. */
+  /** Script that prepares the process, receives messages of the test, and then loads the service. */
   readonly entry?: string;
 }
 
 export interface ExitOf {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** From the call of `stop` or `kill`, or else from the start. */
-  readonly ms: number;
 }
 
 const PATIENCE_MS = 60_000;
 
-/** The compiled service in a process of its own, to be stopped and killed. Its answers are held against the contract. */
+/** The compiled service in its own process. Each response is compared with the contract. */
 export class ServiceProcess {
   private static readonly running = new Set<ServiceProcess>();
   private static readonly ownDataDirs = new Set<string>();
@@ -33,10 +31,9 @@ export class ServiceProcess {
   readonly dataDir: string;
   protected readonly child: ChildProcess;
   private watched: ApiClient | undefined;
-  private signalledAt = performance.now();
   readonly exited: Promise<ExitOf>;
 
-  /** Spawns it; `listening` waits until it answers. */
+  /** Spawns the process; `listening` waits until it responds. */
   constructor(options: ServiceProcessOptions = {}) {
     this.dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'its-service-'));
     if (options.dataDir === undefined) ServiceProcess.ownDataDirs.add(this.dataDir);
@@ -60,7 +57,7 @@ export class ServiceProcess {
       this.child.once('exit', (code, signal) => {
         ServiceProcess.running.delete(this);
         this.watched?.close();
-        resolve({ code, signal, ms: performance.now() - this.signalledAt });
+        resolve({ code, signal });
       });
     });
     ServiceProcess.running.add(this);
@@ -72,11 +69,11 @@ export class ServiceProcess {
     return service;
   }
 
-  /** For afterEach: no process and no folder outlives a suite. */
+  /** Ends all processes and removes their folders, for `afterEach`. */
   static async endAll(): Promise<void> {
     await Promise.all([...ServiceProcess.running].map((service) => service.kill()));
     for (const dataDir of ServiceProcess.ownDataDirs) {
-      // The database of a killed service may still be on its way out of the folder.
+      // The database of a killed service may still be removing its files.
       rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     }
     ServiceProcess.ownDataDirs.clear();
@@ -104,7 +101,7 @@ export class ServiceProcess {
     this.watched = ApiClient.for(/Listening on (http:\/\/[^"\s]+)/.exec(line)![1]!);
   }
 
-  /** The first line of its output that matches, waiting for it. */
+  /** Waits for the first line of the output that matches. */
   async logged(pattern: RegExp): Promise<string> {
     for (const end = Date.now() + PATIENCE_MS; Date.now() < end;) {
       const line = this.lines.find((one) => pattern.test(one));
@@ -112,21 +109,20 @@ export class ServiceProcess {
       if (this.child.exitCode !== null || this.child.signalCode !== null) break;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    throw new Error(`The service never said ${String(pattern)}:\n${this.lines.join('\n')}`);
+    throw new Error(`The service never logged ${String(pattern)}:\n${this.lines.join('\n')}`);
   }
 
   signal(signal: NodeJS.Signals): void {
-    this.signalledAt = performance.now();
     this.child.kill(signal);
   }
 
-  /** As an orchestrator does. */
+  /** Ends it as an orchestrator does. */
   async stop(): Promise<ExitOf> {
     this.signal('SIGTERM');
     return this.exited;
   }
 
-  /** As a crash does. The embedded database ends by itself soon after. */
+  /** Ends it as a crash does. The embedded database ends itself soon afterwards. */
   async kill(): Promise<ExitOf> {
     this.signal('SIGKILL');
     return this.exited;

@@ -1,34 +1,46 @@
-import { startTestApp, type TestApp } from './test-app.js';
+import { startTestApp, type TestApp, type TestAppOptions } from './test-app.js';
 
-interface Closable {
-  close(): Promise<unknown>;
-}
+const ENDS = ['close', 'stop', 'drop', 'end'] as const;
+type Started = {
+  [End in (typeof ENDS)[number]]: Record<End, () => unknown>;
+}[(typeof ENDS)[number]];
 
-/** Starts something before the tests of the `describe` block, closes it after them, and stands for it in between. */
-export function useStarted<T extends Closable>(start: () => Promise<T>): T {
+const open: (() => unknown)[] = [];
+
+/**
+ * Starts something before the tests of the `describe` block, ends it after them, and stands for it in between. What was
+ * started last ends first.
+ */
+export function useStarted<T extends Started>(start: () => T | Promise<T>): T {
   let started: T | undefined;
   beforeAll(async () => {
+    open.push(() => {
+      const ends: Partial<Record<string, () => unknown>> = started ?? {};
+      return ends[ENDS.find((end) => end in ends)!]?.();
+    });
     started = await start();
   });
-  afterAll(() => started?.close());
+  afterAll(() => open.pop()?.());
   return standingFor(() => started!);
 }
 
 /** The service and a second replica on the same database, as with `useStarted`. */
-export function useReplicas(): readonly [TestApp, TestApp] {
+export function useReplicas(options: TestAppOptions = {}): readonly [TestApp, TestApp] {
   const both = useStarted(async () => {
-    const app = await startTestApp();
-    const replica = await startTestApp({ database: app.database });
+    const app = await startTestApp(options);
+    const replica = await startTestApp({ ...options, database: app.database });
     return { app, replica, close: () => replica.close().then(() => app.close()) };
   });
   return [standingFor(() => both.app), standingFor(() => both.replica)];
 }
 
-function standingFor<T extends object>(started: () => T): T {
+/** Stands for what is there once the tests run. */
+export function standingFor<T extends object>(started: () => T): T {
   return new Proxy({} as T, {
     get: (_, name) => {
       const value: unknown = Reflect.get(started(), name);
       return typeof value === 'function' ? (value.bind(started()) as unknown) : value;
     },
+    set: (_, name, value) => Reflect.set(started(), name, value),
   });
 }

@@ -22,11 +22,6 @@ export interface Fenced {
   readonly fence: number;
 }
 
-export interface NewClaim {
-  readonly connectorId: string;
-  readonly leaseMs: number;
-}
-
 /** Actions that a search leaves out. */
 export interface Except {
   readonly ids: readonly string[];
@@ -162,9 +157,10 @@ export class ClaimRepository {
   async claim(
     tx: Tx,
     { id, fence }: Fenced,
-    { connectorId, leaseMs }: NewClaim,
+    { connectorId, leaseMs }: { readonly connectorId: string; readonly leaseMs: number },
   ): Promise<Action | undefined> {
-    return await this.one(tx, CLAIM, [id, fence, connectorId, leaseMs]);
+    const values = [id, fence, connectorId, leaseMs];
+    return actionIn(await this.statements.rowsIn(tx, CLAIM, values));
   }
 
   async takeOver(runs: readonly Fenced[], leaseMs: number): Promise<Action[]> {
@@ -199,16 +195,11 @@ export class ClaimRepository {
     restMs: number,
   ): Promise<Action | undefined> {
     const values = [id, fence, restMs, JSON.stringify(handle)];
-    const [row] = await this.statements.rows<ActionRow>(ACCEPTED, values);
-    return row && actionOf(row);
+    return actionIn(await this.statements.rows(ACCEPTED, values));
   }
 
-  async release(
-    { id, fence }: Fenced,
-    { sent, afterMs }: { sent: boolean; afterMs: number },
-  ): Promise<Action | undefined> {
-    const [row] = await this.statements.rows<ActionRow>(RELEASE, [id, fence, afterMs, sent]);
-    return row && actionOf(row);
+  async release({ id, fence }: Fenced, sent: boolean): Promise<Action | undefined> {
+    return actionIn(await this.statements.rows(RELEASE, [id, fence, 0, sent]));
   }
 
   private async noteAll(runs: readonly Fenced[]): Promise<boolean[]> {
@@ -234,11 +225,10 @@ export class ClaimRepository {
       .getRawMany<ActionRow>();
     return rows.map(actionOf);
   }
+}
 
-  private async one(tx: Tx, statement: Statement, values: unknown[]): Promise<Action | undefined> {
-    const [row] = await this.statements.rowsIn<ActionRow>(tx, statement, values);
-    return row && actionOf(row);
-  }
+function actionIn([row]: ActionRow[]): Action | undefined {
+  return row && actionOf(row);
 }
 
 function idsAndFences(runs: readonly Fenced[]): unknown[] {

@@ -11,7 +11,7 @@ import {
   takesPart,
   Transactions,
 } from '../../platform/database/transactions.js';
-import { insertEvents } from '../../platform/jobs/events/event-outbox.js';
+import { insertEvents } from '../../platform/work/domain-event.js';
 import { type Action, type ActionResult, shownActionId, executedBy, SYSTEM } from '../action.js';
 import { type ActionChanged, ActionRecorder } from '../action-records.js';
 import { ActionsRepository, REJECTABLE } from '../actions.repository.js';
@@ -151,7 +151,7 @@ function endValues(endings: readonly Ending[], records: ChangeRecords): unknown[
 }
 
 /** One of each action: where a later run is known, an earlier one does not count any more. */
-export function latestOf(endings: readonly Ending[]): Ending[] {
+function latestOf(endings: readonly Ending[]): Ending[] {
   const latest = new Map<string, Ending>();
   for (const ending of endings) {
     const { id, fence } = ending.action;
@@ -261,8 +261,8 @@ export class Claims {
   }
 
   /** Ends the claim, so that another run begins again. `sent` says whether this run or an earlier one may have sent something. */
-  async release(action: Action, sent: boolean, afterMs = 0): Promise<Action> {
-    const released = await this.persistently(() => this.claims.release(action, { sent, afterMs }));
+  async release(action: Action, sent: boolean): Promise<Action> {
+    const released = await this.persistently(() => this.claims.release(action, sent));
     if (!released) throw new ClaimLostError();
     return released;
   }
@@ -304,15 +304,10 @@ export class Claims {
       await this.endings.endIn(tx, { action, result, by: SYSTEM, at });
       return;
     }
-    const rejected = await this.actions.reject(
-      tx,
-      { id: action.id, ...REJECTABLE.unclaimed },
-      {
-        rejected_by: SYSTEM,
-        rejected_at: at,
-        rejection_reason: 'Its incident was deleted.',
-      },
-    );
+    const unclaimed = { id: action.id, ...REJECTABLE.unclaimed };
+    const rejection_reason = 'Its incident was deleted.';
+    const rejection = { rejected_by: SYSTEM, rejected_at: at, rejection_reason };
+    const rejected = await this.actions.reject(tx, unclaimed, rejection);
     await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
   }
 

@@ -68,7 +68,7 @@ export class AuditChainRepository {
   }
 
   /** Whether the chain contains the seal. After the chain was set back or made again it does not. */
-  async leadsThrough(manager: EntityManager, { seq, hash }: SealedPoint): Promise<boolean> {
+  async containsSeal(manager: EntityManager, { seq, hash }: SealedPoint): Promise<boolean> {
     if (seq === GENESIS.seq) return true;
     const present = await this.hashAt(manager, seq);
     return present !== undefined && sameBytes(present, hash);

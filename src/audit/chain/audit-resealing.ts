@@ -70,7 +70,7 @@ export class AuditResealing {
     const needed = page.filter(
       ({ seal }) => seal.key_id !== this.keys.chain.first.id || seal.row?.key_id !== id,
     );
-    this.refuse(page);
+    this.requireGenuine(page);
     if (needed.every(({ attestedBy }) => attestedBy === id)) return needed.length;
 
     const [first, last] = [page[0]!.seal.seq, page.at(-1)!.seal.seq];
@@ -84,7 +84,7 @@ export class AuditResealing {
     return needed.length;
   }
 
-  private refuse(page: readonly JudgedSeal[]): void {
+  private requireGenuine(page: readonly JudgedSeal[]): void {
     for (const { seal, verdict } of page) {
       if (verdict === 'altered') {
         throw new Error(

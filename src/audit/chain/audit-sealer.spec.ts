@@ -13,7 +13,7 @@ describe('the log of the sealer if sealing fails', () => {
     const nothing = () => Promise.resolve();
     const loop = new AuditSealingLoop(
       { sealPage: () => Promise.reject(failure) } as unknown as AuditSealer,
-      { tellWitness: nothing, write: nothing } as unknown as AuditAnchor,
+      { informWitness: nothing, write: nothing } as unknown as AuditAnchor,
     );
     await loop.onApplicationBootstrap();
     // The loop tries once more before it ends.

@@ -55,7 +55,7 @@ export class AuditSealer {
   async sealPage(): Promise<SealingResult> {
     const sealed = await this.transactions.run((tx) => this.sealIn(tx));
     if (sealed === undefined) return 'elsewhere';
-    this.witness.sawHead(sealed.point);
+    this.witness.recordHead(sealed.point);
     return sealed.more ? 'more' : 'done';
   }
 
@@ -65,7 +65,7 @@ export class AuditSealer {
     if (!locked && end.head) return undefined;
     const fault = faultOfEnd(end, this.keys.chain);
     if (fault !== undefined) throw new BrokenChainError(fault);
-    await this.witness.compareWith(tx, end);
+    await this.witness.compareChain(tx, end);
 
     const round = roundAt(end);
     const page = await this.chain.pageOf(tx, round);
@@ -126,7 +126,7 @@ export class AuditSealingLoop implements OnApplicationBootstrap, OnApplicationSh
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.anchor.tellWitness();
+    await this.anchor.informWitness();
     this.started = true;
     this.loop.start();
   }

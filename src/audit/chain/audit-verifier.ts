@@ -96,13 +96,13 @@ export class AuditVerifier {
   async verify(): Promise<AuditVerificationDto> {
     // Read before the snapshot, which must contain everything that was seen by now.
     const { head } = this.witness;
-    const found = await this.transactions.snapshot((manager) => this.look(manager, head));
-    await this.keep(found.valid ? null : this.clock.now());
+    const found = await this.transactions.snapshot((manager) => this.verifyIn(manager, head));
+    await this.storeFinding(found.valid ? null : this.clock.now());
     return found;
   }
 
   /** A read-only database can be verified as well, so the caller gets its answer in any case. */
-  private async keep(found_invalid_at: Date | null): Promise<void> {
+  private async storeFinding(found_invalid_at: Date | null): Promise<void> {
     try {
       await this.transactions.run((tx) => this.chain.writeHead(tx, { found_invalid_at }));
     } catch (error) {
@@ -110,7 +110,7 @@ export class AuditVerifier {
     }
   }
 
-  private async look(manager: EntityManager, head: SeenHead): Promise<AuditVerificationDto> {
+  private async verifyIn(manager: EntityManager, head: SeenHead): Promise<AuditVerificationDto> {
     const end = await this.chain.readEnd(manager);
     const fault = faultOfEnd(end, this.keys.chain);
     const acceptedAt = await lastAcceptedAt(manager, this.chain, this.keys);
@@ -119,7 +119,7 @@ export class AuditVerifier {
     const rest = await this.walkUnsealed(manager, sealedTo);
     const invalidId = seals.invalidId ?? rest.invalidId;
     const rewound =
-      head.at.getTime() > acceptedAt && !(await this.chain.leadsThrough(manager, head));
+      head.at.getTime() > acceptedAt && !(await this.chain.containsSeal(manager, head));
     return {
       valid: fault === undefined && invalidId === undefined && !rewound,
       checked: seals.count,

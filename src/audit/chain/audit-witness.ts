@@ -93,30 +93,30 @@ export class AuditWitness {
   }
 
   /** Checks that the chain contains the head that was seen. */
-  async compareWith(manager: EntityManager, end: ChainEnd): Promise<void> {
-    await this.lookForAcceptance(manager, end);
+  async compareChain(manager: EntityManager, end: ChainEnd): Promise<void> {
+    await this.applyAcceptance(manager, end);
     this.comparedAt = this.clock.now();
-    const leadsThrough = await this.chain.leadsThrough(manager, this.head);
-    if (!leadsThrough && !this.rewound) {
+    const containsSeal = await this.chain.containsSeal(manager, this.head);
+    if (!containsSeal && !this.rewound) {
       this.logger.error(
         `The audit chain was set back: it had reached ${describe(this.head)} and now ends at ${describe(end.lastSeal)}. If a backup was restored, run npm run audit -- accept-head.`,
       );
     }
-    this.rewound = !leadsThrough;
+    this.rewound = !containsSeal;
   }
 
   /**
    * Call it after the seal has committed. The head counts as seen at the last comparison, so that the acceptance of a
    * restore that waited for the commit is later.
    */
-  sawHead({ seq, hash }: SealedPoint): void {
+  recordHead({ seq, hash }: SealedPoint): void {
     if (!this.rewound && seq > this.head.seq) {
       this.head = { seq, hash, at: this.comparedAt };
     }
   }
 
   /** Discards knowledge that is older than the acceptance. */
-  private async lookForAcceptance(manager: EntityManager, end: ChainEnd): Promise<void> {
+  private async applyAcceptance(manager: EntityManager, end: ChainEnd): Promise<void> {
     const acceptedAt = await lastAcceptedAt(manager, this.chain, this.keys);
     if (acceptedAt <= this.acceptedAt) return;
     this.acceptedAt = acceptedAt;
@@ -173,7 +173,7 @@ function parseAnchor(text: string, keys: AuditKeys): SeenHead | undefined {
  * Signs the file with the first key instead of an older one. The content stays the same. A file that is damaged, or
  * signed with an unknown key, is not changed.
  */
-export async function signAnchorAnew(path: string, keys: AuditKeys): Promise<void> {
+export async function signAnchorAgain(path: string, keys: AuditKeys): Promise<void> {
   const head = parseAnchor(await readFile(path, 'utf8').catch(absent), keys);
   if (head) await writeAnchor(path, head, keys);
 }
@@ -208,7 +208,7 @@ export class AuditAnchor {
   /** Writes the file if the knowledge has changed. */
   async write(): Promise<void> {
     if (this.fault === undefined && this.written === this.present()) return;
-    const refusal = await this.tellWitness();
+    const refusal = await this.informWitness();
     if (refusal !== undefined) return this.report(refusal);
     const present = this.present();
     try {
@@ -224,7 +224,7 @@ export class AuditAnchor {
   /**
    * Passes the content of the file to the witness. Returns why the file must not be overwritten; `undefined` if it may be.
    */
-  async tellWitness(): Promise<string | undefined> {
+  async informWitness(): Promise<string | undefined> {
     try {
       const head = parseAnchor(await readFile(this.path, 'utf8'), this.keys);
       if (head) this.witness.learn(head);

@@ -98,10 +98,8 @@ export class ApiKeysService {
   async revokeAllOf(tx: Tx, caller: Principal, owner: User): Promise<number> {
     const revoked = await this.keys.revokeAllOf(tx, owner.id);
     const reason = `${owner.username} was deleted`;
-    await this.audit.recordAll(
-      tx,
-      revoked.map((row) => revocationOf(row, caller, { reason })),
-    );
+    const entries = revoked.map((row) => revocationOf(row, caller, { reason }));
+    await this.audit.record(tx, ...entries);
     return revoked.length;
   }
 

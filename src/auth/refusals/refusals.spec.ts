@@ -41,14 +41,14 @@ describe('RefusalLog', () => {
     rows = [];
     isDown = false;
     const run = (work: (tx: never) => unknown) => work({} as never);
-    const recordAll = async (_: unknown, entries: AuditEntry[]) => {
+    const record = async (_: unknown, ...entries: AuditEntry[]) => {
       await Promise.resolve();
       if (isDown) throw new Error('down');
       rows.push(...entries);
     };
     log = new RefusalLog(
       { run } as unknown as Transactions,
-      { recordAll } as unknown as AuditLog,
+      { record } as unknown as AuditLog,
       new Clock(),
     );
     log.onModuleInit();

@@ -200,7 +200,7 @@ export class RefusalLog implements OnModuleInit, OnApplicationShutdown {
   /** `false` if the insert failed. The caller is refused in any case. */
   private async insert(entries: readonly AuditEntry[]): Promise<boolean> {
     try {
-      await this.transactions.run((tx) => this.audit.recordAll(tx, entries));
+      await this.transactions.run((tx) => this.audit.record(tx, ...entries));
       return true;
     } catch (error) {
       this.logger.error(

@@ -1,5 +1,4 @@
-import type { Page } from '../../platform/paging/page.js';
-import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import type { Page, PageRequest } from '../../platform/paging/page.js';
 import {
   Choice,
   Instant,
@@ -21,9 +20,6 @@ import type { FeedEntry, FeedPage } from '../../audit/changes/change-feed.js';
 import { CHANGED_FIELDS } from '../incident-changes.js';
 import { INCIDENT_FEED_EVENTS } from '../incidents.service.js';
 
-export class IncidentReportQueryDto extends PageQueryDto {}
-
-/** A later event about an incident, with different content. */
 export class IncidentReportDto {
   @Id('IncidentReportId')
   readonly id: string;
@@ -51,7 +47,7 @@ export class IncidentReportDto {
   static listOf(
     this: void,
     { items, total }: Page<IncidentReportEntity>,
-    { page, per_page }: IncidentReportQueryDto,
+    { page, per_page }: PageRequest,
   ): string {
     const data = items.map(({ id, at, source, severity, webhook_event_id, raw_data }) =>
       jsonWithRawData({ id, at, source, severity, webhook_event_id }, raw_data),
@@ -62,7 +58,7 @@ export class IncidentReportDto {
 
 const LISTED = 'incident.listed';
 
-export class IncidentChangeDto {
+class IncidentChangeDto {
   @OpenChoice('IncidentChangeEvent', [LISTED, ...INCIDENT_FEED_EVENTS], {
     description:
       'What happened. `incident.listed`: nothing, the incident existed when the feed began.',

@@ -29,6 +29,8 @@ import {
   type IncidentStatus,
   KNOWN_INCIDENT_TYPES,
   LISTED_COLUMNS,
+  PENDING_CHOICES,
+  type PendingChoice,
   SEVERITIES,
   type Severity,
   SOURCE_STATUSES,
@@ -36,12 +38,6 @@ import {
 } from '../incident.js';
 import type { IncidentChange } from '../incident-changes.js';
 import { INCIDENT_FIELDS, type IncidentFields } from '../incident-fields.js';
-import {
-  PENDING_CHOICES,
-  type PendingChoice,
-  type SettledPending,
-  type WantedIncident,
-} from '../incidents.service.js';
 import {
   jsonWithRawData,
   MOST_RAW_DATA_BYTES,
@@ -147,7 +143,7 @@ export class CreatedIncidentDto extends PickType(IncidentFieldsDto, CREATED_COLU
 
 export class IncidentSummaryDto extends PickType(IncidentFieldsDto, LISTED_COLUMNS) {}
 
-export class WithdrawnDto {
+class WithdrawnDto {
   @WholeNumber({ min: 0, description: 'Rejected actions that waited for approval.' })
   readonly actions: number;
 
@@ -175,8 +171,8 @@ export class IncidentDto extends OmitType(IncidentFieldsDto, ['classification'])
 const withoutRawData = present(OmitType(IncidentDto, ['raw_data']));
 
 /** The incident as JSON in its envelope. raw_data is passed on as stored: that loses no digits and needs no parsing. */
-export function incidentEnvelope(incident: Incident, settled: SettledPending = {}): string {
-  return `{"data":${jsonWithRawData(withoutRawData({ ...incident, ...settled }), incident.raw_data)}}`;
+export function incidentEnvelope(incident: Incident): string {
+  return `{"data":${jsonWithRawData(withoutRawData(incident), incident.raw_data)}}`;
 }
 
 const LONGEST_SOURCE = 255;
@@ -192,7 +188,7 @@ const IncidentType = (options: { readonly optional?: boolean } = {}) =>
 
 const BLANK = 'title must not be blank';
 
-/** `shownTitle` removes invisible characters, which no pattern of the contract can express. */
+/** `oneLine` removes invisible characters, which no pattern of the contract can express. */
 const Title = (description: string) =>
   applyDecorators(
     Matches(SEEN, { message: BLANK }),
@@ -203,10 +199,6 @@ const Title = (description: string) =>
       description: `${description} Stored as one line, without invisible characters and direction marks.`,
     }),
   );
-
-/** Removes invisible characters of a given title, because they could change how the text next to it looks. */
-const shownTitle = (title: string | undefined): string | undefined =>
-  title === undefined ? undefined : oneLine(title);
 
 export class IncidentInputDto {
   @IncidentType()
@@ -227,10 +219,6 @@ export class IncidentInputDto {
 
   @JsonObject({ optional: true, default: {}, description: RAW_DATA_DESCRIPTION })
   readonly raw_data: Record<string, unknown> = {};
-
-  static toWanted(this: void, body: IncidentInputDto): WantedIncident {
-    return { ...body, title: shownTitle(body.title) };
-  }
 }
 
 @ApiSchema({
@@ -297,7 +285,7 @@ export class IncidentUpdateDto {
     const { title, resolution } = body;
     return {
       ...body,
-      title: shownTitle(title),
+      title: title && oneLine(title),
       resolution: resolution && (SEEN.test(resolution) ? resolution : ''),
     };
   }

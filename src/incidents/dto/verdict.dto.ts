@@ -10,7 +10,9 @@ import {
   Text,
   Texts,
 } from '../../platform/validation/fields.js';
-import { type Classification, CLASSIFICATIONS } from '../incident.js';
+
+export const CLASSIFICATIONS = ['malicious', 'suspicious', 'benign', 'inconclusive'] as const;
+export type Classification = (typeof CLASSIFICATIONS)[number];
 
 const MOST_ITEMS = 200;
 
@@ -67,7 +69,7 @@ class VerdictFieldsDto {
   readonly reasoning?: string;
 
   @NestedList(() => IndicatorDto, { optional: true, maxItems: MOST_ITEMS })
-  readonly indicators?: IndicatorDto[];
+  readonly indicators?: readonly IndicatorDto[];
 
   @Texts({
     optional: true,
@@ -76,17 +78,17 @@ class VerdictFieldsDto {
     message: 'mitre_techniques must be technique ids such as T1566.001',
     description: 'MITRE ATT&CK techniques.',
   })
-  readonly mitre_techniques?: string[];
+  readonly mitre_techniques?: readonly string[];
 
   @NestedList(() => EvidenceDto, { optional: true, maxItems: MOST_ITEMS })
-  readonly evidence?: EvidenceDto[];
+  readonly evidence?: readonly EvidenceDto[];
 }
 
 /** Fields that a person may set with PUT. */
 @NullIsAbsent()
 export class GivenVerdictDto extends VerdictFieldsDto {}
 
-/** Verdict of the last triage run before a person decided. */
+/** Verdict of a machine that is kept beside the decision of a person. */
 export class ProposedVerdictDto extends PickType(VerdictFieldsDto, [
   'classification',
   'confidence',

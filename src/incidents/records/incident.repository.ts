@@ -1,9 +1,9 @@
 // SQL: reads and changes of each request and action are hot paths.
 import { Injectable } from '@nestjs/common';
-import { Any, In, IsNull } from 'typeorm';
+import { Any, IsNull } from 'typeorm';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { LOCKED_COLUMNS, lockedIncidentOf } from './incident.sql.js';
+import { LOCKED_COLUMNS, lockedIncidentOf, type LockedRow } from './incident.sql.js';
 import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
 import { SetOf } from '../../platform/concurrency/joint-transactions.js';
@@ -13,6 +13,7 @@ import {
   INCIDENT_COLUMNS,
   IncidentEntity,
   LISTED_COLUMNS,
+  STATE_COLUMNS,
   SUMMARY_COLUMNS,
   type IncidentState,
   type IncidentSummary,
@@ -20,12 +21,13 @@ import {
   type LockedIncident,
   sequenceIn,
 } from '../incident.js';
-import { firstIdAt } from '../../platform/ids.js';
+import { firstIdAt, isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
 import { incidentList, type IncidentListRequest } from '../incident-list.js';
 
 const LISTED = LISTED_COLUMNS.join(', ');
-const SUMMARY_SELECTION = Object.fromEntries(SUMMARY_COLUMNS.map((name) => [name, true]));
+const selected = (columns: readonly (keyof IncidentEntity)[]) =>
+  Object.fromEntries(columns.map((name) => [name, true]));
 const ALL = INCIDENT_COLUMNS.map((name) =>
   name === 'raw_data' ? 'raw_data::text as raw_data' : name,
 ).join(', ');
@@ -67,35 +69,37 @@ const UPDATE: Statement = {
      where incidents.id = changed.id`,
 };
 
-/** Small, because raw data may be large. */
-const MOST_AT_ONCE = 32;
-
 /** Does not find deleted incidents. */
 const FIND_BY_NUMBER: Statement = {
   name: 'incidents_find_by_number',
   text: `select id from incidents where number = $1::bigint and incident_number = $2 and deleted_at is null`,
 };
 
+/** Small, because raw data may be large. */
+const MOST_AT_ONCE = 32;
+
 @Injectable()
 export class IncidentRepository {
   /** Batches concurrent reads into one statement, which starts after all of them: see Batcher. */
   private readonly finds = new Batcher<string, Incident | undefined>(
-    (ids) => this.findAll(ids),
+    async (ids) => inOrderOf(ids, await this.statements.rows<Incident>(FIND_ALL, [ids])),
     MOST_AT_ONCE,
   );
-
-  private readonly locksForUpdate = new SetOf<string, Incident | undefined>((tx, ids) =>
-    this.locked<Incident, Incident>(tx, LOCK_FOR_UPDATE, ids, (row) => row),
+  private readonly locksForUpdate = new SetOf<string, Incident | undefined>(async (tx, ids) =>
+    inOrderOf(ids, await this.statements.rowsIn<Incident>(tx, LOCK_FOR_UPDATE, [ids])),
   );
-  private readonly locksForShare = new SetOf<string, LockedIncident | undefined>((tx, ids) =>
-    this.locked(tx, LOCK_FOR_SHARE, ids, lockedIncidentOf),
+  private readonly locksForShare = new SetOf<string, LockedIncident | undefined>(
+    async (tx, ids) => {
+      const rows = await this.statements.rowsIn<LockedRow>(tx, LOCK_FOR_SHARE, [ids]);
+      return inOrderOf(ids, rows.map(lockedIncidentOf));
+    },
   );
   private readonly updates = new SetOf<Incident, void>((tx, all) => this.updateAll(tx, all));
 
   constructor(private readonly statements: Statements) {}
 
   async findById(id: string): Promise<Incident | undefined> {
-    return await this.finds.submit(id.toLowerCase());
+    return isUuid(id) ? await this.finds.submit(id.toLowerCase()) : undefined;
   }
 
   async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
@@ -111,16 +115,15 @@ export class IncidentRepository {
 
   /** By id, without deleted incidents. */
   async listedOf(ids: readonly string[]): Promise<ReadonlyMap<string, ListedIncident>> {
-    const rows = await this.statements.rows<ListedIncident>(LISTED_OF, [ids]);
-    return new Map(rows.map((row) => [row.id, row]));
+    return byId(await this.statements.rows<ListedIncident>(LISTED_OF, [ids]));
   }
 
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
-    return await this.locksForUpdate.submit(tx, id.toLowerCase());
+    return isUuid(id) ? await this.locksForUpdate.submit(tx, id.toLowerCase()) : undefined;
   }
 
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
-    return await this.locksForShare.submit(tx, id.toLowerCase());
+    return isUuid(id) ? await this.locksForShare.submit(tx, id.toLowerCase()) : undefined;
   }
 
   /** Finds the incident by the sequence, then compares the whole number. */
@@ -131,36 +134,18 @@ export class IncidentRepository {
   }
 
   /** By id, including deleted incidents. */
-  async numbersOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const rows = await tx.getRepository(IncidentEntity).find({
-      select: { id: true, incident_number: true },
-      where: { id: In([...ids]) },
-    });
-    return new Map(rows.map((row) => [row.id, row.incident_number]));
-  }
-
-  /** By id, including deleted incidents. */
   async statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
-    const rows = await tx.getRepository(IncidentEntity).find({
-      select: {
-        id: true,
-        incident_number: true,
-        status: true,
-        classification: true,
-        deleted_at: true,
-      },
-      where: { id: Any([...new Set(ids)]) },
-    });
-    return new Map(rows.map((row) => [row.id, row]));
+    const incidents = tx.getRepository(IncidentEntity);
+    return byId(
+      await incidents.find({ select: selected(STATE_COLUMNS), where: { id: Any([...ids]) } }),
+    );
   }
 
   /** By id, without deleted incidents. */
   async summariesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentSummary>> {
-    const rows = await tx.getRepository(IncidentEntity).find({
-      select: SUMMARY_SELECTION,
-      where: { id: Any([...ids]), deleted_at: IsNull() },
-    });
-    return new Map(rows.map((row) => [row.id, row]));
+    const where = { id: Any([...ids]), deleted_at: IsNull() };
+    const incidents = tx.getRepository(IncidentEntity);
+    return byId(await incidents.find({ select: selected(SUMMARY_COLUMNS), where }));
   }
 
   /** The caller has locked the incident for update. */
@@ -173,27 +158,22 @@ export class IncidentRepository {
     await incidents.update({ id }, { deleted_at: at, version: () => 'version + 1' });
   }
 
-  private async locked<Row extends { readonly id: string }, T>(
-    tx: Tx,
-    statement: Statement,
-    ids: readonly string[],
-    from: (row: Row) => T,
-  ): Promise<(T | undefined)[]> {
-    const rows = await this.statements.rowsIn<Row>(tx, statement, [[...new Set(ids)]]);
-    const found = new Map(rows.map((row) => [row.id, from(row)]));
-    return ids.map((id) => found.get(id));
-  }
-
   private async updateAll(tx: Tx, incidents: readonly Incident[]): Promise<void[]> {
     // Raw data never changes, and may be large.
     const rows = incidents.map((incident) => ({ ...incident, raw_data: undefined }));
     await this.statements.rowsIn(tx, UPDATE, [JSON.stringify(rows)]);
     return incidents.map(() => undefined);
   }
+}
 
-  private async findAll(ids: readonly string[]): Promise<(Incident | undefined)[]> {
-    const rows = await this.statements.rows<Incident>(FIND_ALL, [[...new Set(ids)]]);
-    const incidents = new Map(rows.map((row) => [row.id, row]));
-    return ids.map((id) => incidents.get(id));
-  }
+function inOrderOf<Row extends { readonly id: string }>(
+  ids: readonly string[],
+  rows: readonly Row[],
+): (Row | undefined)[] {
+  const found = byId(rows);
+  return ids.map((id) => found.get(id));
+}
+
+function byId<Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> {
+  return new Map(rows.map((row) => [row.id, row]));
 }

@@ -109,7 +109,6 @@ const TO_JUDGE: Statement = {
 };
 
 type LatestRow = Pick<IncidentReportEntity, 'raw_data'>;
-/** A report that a run judges. */
 export type JudgedReport = Pick<IncidentReportEntity, 'id' | 'at' | 'severity' | 'raw_data'>;
 type JudgedRow = JudgedReport & Pick<IncidentReportEntity, 'incident_id'>;
 

@@ -107,7 +107,6 @@ const COLUMNS: readonly InsertedColumn<TimelineRow>[] = [
 /** Number of parameters of `insertTimeline`. */
 export const TIMELINE_PARAMETERS = COLUMNS.length;
 
-/** Inserts any number of entries. */
 export function insertTimeline(firstParameter = 1): string {
   return insertRows('incident_timeline', COLUMNS, firstParameter);
 }

@@ -19,7 +19,14 @@ const since = (states: Record<string, Partial<IncidentState>>): PresentState => 
   incidents: new Map(
     Object.entries(states).map(([id, state]) => [
       id,
-      { incident_number: id, status: 'triaged', classification: null, deleted_at: null, ...state },
+      {
+        id,
+        incident_number: id,
+        status: 'triaged',
+        classification: null,
+        deleted_at: null,
+        ...state,
+      },
     ]),
   ),
 });

@@ -1,9 +1,9 @@
-// SQL: a list is one statement with its exact total, and the fold is one over all deltas.
+// SQL: a list is one statement with its exact total.
 import { Injectable } from '@nestjs/common';
 import {
   byId,
   choiceOf,
-  exactTotal,
+  countOf,
   idsInOrder,
   isChosen,
   listStatement,
@@ -11,34 +11,22 @@ import {
   StatementValues,
   type WithTotal,
 } from '../../platform/counting/counted-list.sql.js';
-import { foldStatement, SimpleCounts } from '../../platform/counting/count-fold.js';
+import { CountFold } from '../../platform/counting/count-fold.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import { Transactions, type Tx } from '../../platform/database/transactions.js';
+import { Transactions } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import { type Delivery, DELIVERY_STATUSES, type DeliveryListRequest } from '../delivery.js';
-import type { NotificationDeliveryCountEntity } from './notification-delivery.entity.js';
 import { DELIVERY_COLUMNS, deliveryOf, type DeliveryRow } from './delivery-rows.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 
 const TABLE = 'notification_deliveries';
-const DIMENSIONS = [
-  'channel_id',
-  'status',
-] as const satisfies (keyof NotificationDeliveryCountEntity)[];
-const FOLD = foldStatement('notification_delivery', DIMENSIONS);
+const DIMENSIONS = ['channel_id', 'status'] as const;
 
 const WAITING: Statement = {
   name: 'notification_deliveries_waiting',
   text: `
-    select greatest(0, ${countOf([`status = 'pending'`, `channel_id in (select id from notification_channels where enabled)`])})::integer as n`,
+    select greatest(0, ${countOf('notification_delivery', [`status = 'pending'`, `channel_id in (select id from notification_channels where enabled)`])})::integer as n`,
 };
-
-function countOf(conditions: readonly string[]): string {
-  return exactTotal(
-    { table: 'notification_delivery_counts', conditions },
-    { table: 'notification_delivery_count_deltas', conditions },
-  );
-}
 
 @Injectable()
 export class DeliveryListRepository {
@@ -55,7 +43,7 @@ export class DeliveryListRepository {
     const ranges = chosen.each.map((status) => [ofChannel, `status = ${status}`]);
     const first = idsInOrder(TABLE, ranges, direction, offset + per_page);
     const text = listStatement({
-      total: countOf([ofChannel, isChosen('status', chosen)]),
+      total: countOf('notification_delivery', [ofChannel, isChosen('status', chosen)]),
       ids: `
     select id from (${first}) as candidate order by id ${direction}
     offset ${values.add(offset, 'bigint')} limit ${per_page}`,
@@ -73,18 +61,17 @@ export class DeliveryListRepository {
   async waiting(): Promise<number> {
     return (await this.statements.rows<{ n: number }>(WAITING))[0]!.n;
   }
-
-  /** Adds at most `limit` deltas to the sums; answers how many those were. */
-  async fold(tx: Tx, limit: number): Promise<number> {
-    const [row] = await this.statements.rowsIn<{ n: number }>(tx, FOLD, [limit]);
-    return row?.n ?? 0;
-  }
 }
 
 /** Keeps the totals of the lists of deliveries cheap. */
 @Injectable()
-export class DeliveryCounts extends SimpleCounts {
-  constructor(repository: DeliveryListRepository, transactions: Transactions) {
-    super(repository, transactions, AdvisoryLock.NotificationDeliveryCounts, 'notifications');
+export class DeliveryCounts extends CountFold {
+  constructor(statements: Statements, transactions: Transactions) {
+    super(statements, transactions, {
+      rows: 'notifications',
+      table: 'notification_delivery',
+      by: DIMENSIONS,
+      lock: AdvisoryLock.NotificationDeliveryCounts,
+    });
   }
 }

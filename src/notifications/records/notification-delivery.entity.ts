@@ -94,20 +94,3 @@ export class NotificationDeliveryEntity extends EventColumns {
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly ended_at: Date | null;
 }
-
-/** A sum of the fold: one for each combination. */
-@Entity('notification_delivery_counts')
-export class NotificationDeliveryCountEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_delivery_counts' })
-  readonly channel_id: string;
-
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_notification_delivery_counts',
-  })
-  readonly status: string;
-
-  @Column({ type: 'bigint' })
-  readonly n: string;
-}

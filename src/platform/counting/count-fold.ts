@@ -5,38 +5,45 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { BackgroundLoop } from '../concurrency/background-loop.js';
-import { AdvisoryLock } from '../database/advisory-locks.js';
+import type { AdvisoryLock } from '../database/advisory-locks.js';
+import type { Statement, Statements } from '../database/statements.js';
 import type { Transactions, Tx } from '../database/transactions.js';
-import type { Statement } from '../database/statements.js';
 
-/** A fold after a bulk import, or a recount, reads far more rows than a request may. */
-export const FOLD_TIMEOUT_MS = 3_600_000;
-
+const PAUSE_MS = 2_000;
 const DELTAS_PER_FOLD = 10_000;
+/** A fold after a bulk import reads far more rows than a request may. */
+const FOLD_TIMEOUT_MS = 3_600_000;
+
+interface Counted {
+  /** Name of the counted rows in the log. */
+  readonly rows: string;
+  /** `<table>_counts` has the sums, `<table>_count_deltas` the deltas. */
+  readonly table: string;
+  /** Columns by which rows are counted, the key of `<table>_counts`. */
+  readonly by: readonly string[];
+  /** Admits one replica at a time. */
+  readonly lock: AdvisoryLock;
+}
 
 /**
  * Keeps exact totals cheap. Triggers append a delta (+1 or -1) for each inserted, changed or deleted row. The fold
  * regularly adds the deltas to the sums. A list reads the sums plus the remaining deltas in one statement (see
- * exactTotal), so its total is always exact; the fold only keeps the number of deltas small. Each replica tries to
+ * countOf), so its total is always exact; the fold only keeps the number of deltas small. Each replica tries to
  * fold; a lock admits one at a time.
  */
 export abstract class CountFold implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop: BackgroundLoop;
+  private readonly fold: Statement;
 
   protected constructor(
-    protected readonly transactions: Transactions,
-    /** `counted` names the rows in the log. `lock` admits one replica at a time. */
-    private readonly options: {
-      readonly counted: string;
-      readonly lock: AdvisoryLock;
-      readonly pauseMs: number;
-    },
+    protected readonly statements: Statements,
+    private readonly transactions: Transactions,
+    private readonly counted: Counted,
   ) {
-    const { counted, pauseMs } = options;
     const log = new Logger(this.constructor.name);
-    this.loop = new BackgroundLoop({ task: `Counting ${counted}`, log, pauseMs }, () =>
-      this.foldPending(),
-    );
+    const options = { task: `Counting ${counted.rows}`, log, pauseMs: PAUSE_MS };
+    this.loop = new BackgroundLoop(options, () => this.foldPending());
+    this.fold = foldStatement(counted);
   }
 
   onApplicationBootstrap(): void {
@@ -47,61 +54,36 @@ export abstract class CountFold implements OnApplicationBootstrap, BeforeApplica
     return this.loop.stop();
   }
 
-  /** Adds the existing deltas to the sums. */
-  abstract foldPending(): Promise<void>;
-
-  /** Folds bounded batches until fewer deltas are left. @param fold returns the number of deltas that it added */
-  protected async foldInPortions(fold: (tx: Tx, most: number) => Promise<number>): Promise<void> {
-    const portion = () => this.whileNobodyFolds((tx) => fold(tx, DELTAS_PER_FOLD));
+  /** Adds the existing deltas to the sums, in portions. */
+  async foldPending(): Promise<void> {
+    const portion = () => this.transactions.run((tx) => this.foldPortion(tx));
     while ((await portion()) === DELTAS_PER_FOLD);
   }
 
   /**
-   * Runs `work` in one snapshot while no other replica folds; returns `undefined` if another replica does. If a fold
-   * committed between snapshot and lock, the work fails with a serialization error and Transactions retries it.
+   * Returns the number of deltas that it added. If another fold committed between snapshot and lock, the transaction
+   * fails with a serialization error, and Transactions retries it.
    */
-  protected async whileNobodyFolds<T>(work: (tx: Tx) => Promise<T>): Promise<T | undefined> {
-    return await this.transactions.run<T | undefined>(async (tx) => {
-      await tx.query('set transaction isolation level repeatable read');
-      await tx.query(`set local statement_timeout = ${FOLD_TIMEOUT_MS}`);
-      const [{ locked }] = await tx.query<[{ locked: boolean }]>(
-        'select pg_try_advisory_xact_lock($1) as locked',
-        [this.options.lock],
-      );
-      return locked ? await work(tx) : undefined;
-    });
+  private async foldPortion(tx: Tx): Promise<number> {
+    await tx.query('set transaction isolation level repeatable read');
+    await tx.query(`set local statement_timeout = ${FOLD_TIMEOUT_MS}`);
+    const [{ locked }] = await tx.query<[{ locked: boolean }]>(
+      'select pg_try_advisory_xact_lock($1) as locked',
+      [this.counted.lock],
+    );
+    if (!locked) return 0;
+    const [row] = await this.statements.rowsIn<{ n: number }>(tx, this.fold, [DELTAS_PER_FOLD]);
+    return row!.n;
   }
 }
 
-const PAUSE_MS = 2_000;
-
-/** Counts of a table with the statement of foldStatement. A subclass names the repository, the lock and the word in the log. */
-export abstract class SimpleCounts extends CountFold {
-  protected constructor(
-    private readonly repository: { fold(tx: Tx, most: number): Promise<number> },
-    transactions: Transactions,
-    lock: AdvisoryLock,
-    counted: string,
-  ) {
-    super(transactions, { counted, lock, pauseMs: PAUSE_MS });
-  }
-
-  override async foldPending(): Promise<void> {
-    await this.foldInPortions((tx, most) => this.repository.fold(tx, most));
-  }
-}
-
-/**
- * The fold of a table that counts in the simple way: `<counted>_count_deltas` has the counted dimensions, an id and
- * `n`; `<counted>_counts` has the same dimensions as its key. It takes the oldest deltas, at most $1, deletes them, and
- * returns their number.
- */
-export function foldStatement(counted: string, dimensions: readonly string[]): Statement {
-  const columns = dimensions.join(', ');
-  const sums = `${counted}_counts`;
-  const deltas = `${counted}_count_deltas`;
+/** Takes the oldest deltas, at most $1, deletes them, and returns their number. */
+function foldStatement({ table, by }: Counted): Statement {
+  const columns = by.join(', ');
+  const sums = `${table}_counts`;
+  const deltas = `${table}_count_deltas`;
   return {
-    name: `${counted}_fold_counts`,
+    name: `${table}_fold_counts`,
     text: `
     with folded as (
       delete from ${deltas} where id <= (

@@ -1,8 +1,8 @@
 import {
   BY_ID,
   byId,
+  countOf,
   choiceOf,
-  exactTotal,
   idsInOrder,
   isChosen,
   listStatement,
@@ -76,10 +76,9 @@ describe('orderOf', () => {
 
 describe('listStatement', () => {
   it('reads the total and the page in one statement', () => {
-    const deltas = { table: 'deltas', conditions: [`status = 'open'`] };
     const text = listStatement({
       ctes: ['deltas as (select 1)'],
-      total: exactTotal({ table: 'sums', conditions: [] }, deltas),
+      total: countOf('thing', [`status = 'open'`]),
       ids: idsInOrder('things', [['a = 1'], ['a = 2', 'b']], 'asc', 40),
       columns: 'id, a',
       table: 'things',
@@ -88,8 +87,9 @@ describe('listStatement', () => {
     expect(plain(text)).toBe(
       plain(`
         with deltas as (select 1),
-          total as materialized (select ((select coalesce(sum(n), 0) from sums)
-            + (select coalesce(sum(n), 0) from deltas where status = 'open'))::bigint as total),
+          total as materialized (select (
+            (select coalesce(sum(n), 0) from thing_counts where status = 'open') +
+            (select coalesce(sum(n), 0) from thing_count_deltas where status = 'open'))::bigint as total),
           page as materialized (select id from (
             (select id from things where a = 1 order by id asc) union all
             (select id from things where a = 2 and b order by id asc)) as range order by id asc limit 40)

@@ -45,18 +45,13 @@ export function where(conditions: readonly string[]): string {
   return conditions.length === 0 ? '' : ` where ${conditions.join(' and ')}`;
 }
 
-interface Counts {
-  readonly table: string;
-  readonly conditions: readonly string[];
-}
-
 /**
- * Equals count(*) in the same statement: the sums of the fold plus the deltas that are not folded yet. See CountFold.
+ * Number of rows with these values, equal to count(*) in the same statement: the sums of the fold plus the deltas that
+ * are not folded yet. See CountFold.
  */
-export function exactTotal(sums: Counts, deltas: Counts): string {
-  const sumOf = ({ table, conditions }: Counts) =>
-    `(select coalesce(sum(n), 0) from ${table}${where(conditions)})`;
-  return `(${sumOf(sums)} + ${sumOf(deltas)})`;
+export function countOf(counts: string, conditions: readonly string[]): string {
+  const sumOf = (table: string) => `(select coalesce(sum(n), 0) from ${table}${where(conditions)})`;
+  return `(${sumOf(`${counts}_counts`)} + ${sumOf(`${counts}_count_deltas`)})`;
 }
 
 /**

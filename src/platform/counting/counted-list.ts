@@ -7,8 +7,8 @@ import {
   type Choice,
   choiceOf,
   columnsOf,
+  countOf,
   type Direction,
-  exactTotal,
   idsInOrder,
   isChosen,
   listStatement,
@@ -40,7 +40,7 @@ interface CountedList<Counted extends string, Other extends string, Field extend
   readonly columns: string;
   /** Condition of every list, such as `deleted_at is null`. */
   readonly where?: string;
-  /** `<counts>_counts` and `<counts>_count_deltas` have the counted columns: see foldStatement. */
+  /** `<counts>_counts` and `<counts>_count_deltas` have the counted columns: see CountFold. */
   readonly counts: string;
   readonly counted: Readonly<Record<string, CountedColumn<Counted>>>;
   /** Counted columns at the start of an index that ends with the id. The first suitable index is used. */
@@ -50,11 +50,11 @@ interface CountedList<Counted extends string, Other extends string, Field extend
   readonly sorts: Readonly<Record<Field, SortColumn>>;
 }
 
-export type ListRequest<Filter extends string, Field extends string> = PageRequest & {
+type ListRequest<Filter extends string, Field extends string> = PageRequest & {
   readonly sort: readonly Sort<Field>[];
 } & { readonly [Name in Filter]?: unknown };
 
-export interface ListQuery {
+interface ListQuery {
   readonly statement: Statement;
   readonly values: unknown[];
 }
@@ -328,12 +328,4 @@ interface PageWindow {
   readonly take: number;
   /** At least the number of rows up to the end of the page. */
   readonly bound: number;
-}
-
-/** SQL expression of the number of rows with these values. */
-export function countOf(counts: string, conditions: readonly string[]): string {
-  return exactTotal(
-    { table: `${counts}_counts`, conditions },
-    { table: `${counts}_count_deltas`, conditions },
-  );
 }

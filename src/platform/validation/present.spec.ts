@@ -55,6 +55,14 @@ describe('present', () => {
     expect(present(LongThingDto)({ ...ROW, text: 't' })).toEqual({ name: 'n', text: 't' });
   });
 
+  it('reads the metadata of a class once', () => {
+    present(ThingDto)(ROW);
+    const read = jest.spyOn(Reflect, 'getMetadata');
+    present(ThingDto)(ROW);
+    expect(read).not.toHaveBeenCalled();
+    read.mockRestore();
+  });
+
   it('rejects a class without fields', () => {
     expect(() => present(class Empty {})({})).toThrow('Empty declares no fields.');
   });

@@ -45,7 +45,7 @@ export const PLAYBOOK_ID = '0193f2b6-9a44-7c1e-8a0b-9f4e2f0a7b6c';
 
 export const VARIABLES_EXAMPLE = { channel: '#soc' };
 
-const STEPS_EXAMPLE = [
+export const STEPS_EXAMPLE = [
   {
     name: 'quarantine',
     action: 'quarantine_email',

@@ -1,6 +1,5 @@
 import { actionType, isActionType } from '../../action-catalogue/action-types.js';
-import type { ActionParameter } from '../../action-catalogue/parameters.js';
-import { parameterErrors } from '../../actions/parameter-rules.js';
+import { type ActionParameter, parameterErrors } from '../../action-catalogue/parameters.js';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
 import { readExpression } from './expression.js';

@@ -1,5 +1,5 @@
 import type { WrittenStep } from './playbook-definition.js';
-import { type Context, decided } from '../../../test/support/playbooks/decided.js';
+import { type Context, decided } from '../../../test/support/playbooks/decisions-of.js';
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 
 const RAW = {

@@ -1,6 +1,6 @@
 import { actionType, isActionType } from '../../action-catalogue/action-types.js';
 import type { Parameters } from '../../actions/action.js';
-import { parameterErrors } from '../../actions/parameter-rules.js';
+import { parameterErrors } from '../../action-catalogue/parameters.js';
 import { defangForPeople } from '../../incidents/defang.js';
 import { storable } from '../../platform/text.js';
 import { asTruth, Budget, type Members, Mismatch, needs, type Value } from './evaluation/values.js';

@@ -1,4 +1,4 @@
-import { type Context, decided } from '../../../test/support/playbooks/decided.js';
+import { type Context, decided } from '../../../test/support/playbooks/decisions-of.js';
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import { Random } from '../../../test/support/playbooks/random.js';
 import { checkPlaybook } from './check-playbook.js';

@@ -1,5 +1,4 @@
-import { decided } from '../../../test/support/playbooks/decided.js';
-import { decisionsOf } from '../../../test/support/playbooks/decisions-of.js';
+import { decided, decisionsOf } from '../../../test/support/playbooks/decisions-of.js';
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import type { Incident } from '../../incidents/incident.js';
 import { INCIDENT_FIELDS } from '../../incidents/incident-fields.js';

@@ -5,8 +5,8 @@ import { incidentEvent } from '../../incidents/change-records.js';
 import type { IncidentSummary } from '../../incidents/incident.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
-import type { NewEvent } from '../../platform/jobs/events/domain-event.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import type { NewEvent } from '../../platform/work/domain-event.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
 import { noPersonAsked, SYSTEM, TRIAGE_EVENTS, type TriageRun } from '../triage-run.js';
 import { completionInWords, requestInWords } from './run-words.js';
 
@@ -76,9 +76,9 @@ export class RunRecorder {
     runs: readonly TriageRun[],
     incidents: ReadonlyMap<string, IncidentSummary>,
   ): Promise<void> {
-    await this.audit.recordAll(
+    await this.audit.record(
       tx,
-      runs.map((run) => auditEntry(TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error })),
+      ...runs.map((run) => auditEntry(TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error })),
     );
     const told = runs.filter(({ incidentId }) => incidents.has(incidentId));
     await this.timeline.add(

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
 import { RequiredLevels } from '../../actions/required-levels.js';
-import { parameterErrors } from '../../actions/parameter-rules.js';
+import { parameterErrors } from '../../action-catalogue/parameters.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { shownData, shownMessage } from '../../connectors/calls/vendor-answers.js';
 import type { Gate } from '../../platform/net/outbound-request.js';

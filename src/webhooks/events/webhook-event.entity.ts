@@ -83,24 +83,3 @@ export class WebhookSeenEventEntity {
   @Column({ type: 'uuid' })
   readonly incident_id: string;
 }
-
-/** A sum of the fold: one for each combination. */
-@Entity('webhook_event_counts')
-export class WebhookEventCountEntity {
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_webhook_event_counts',
-  })
-  readonly source: string;
-
-  @PrimaryColumn({
-    type: 'text',
-    collation: 'C',
-    primaryKeyConstraintName: 'pk_webhook_event_counts',
-  })
-  readonly status: WebhookEventStatus;
-
-  @Column({ type: 'bigint' })
-  readonly n: string;
-}

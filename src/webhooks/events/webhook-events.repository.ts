@@ -1,4 +1,4 @@
-// SQL: a list is one statement with its exact total, and the fold is one over all deltas. One event is TypeORM's.
+// SQL: a list is one statement with its exact total. One event is TypeORM's.
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, getMetadataArgsStorage } from 'typeorm';
 import {
@@ -8,15 +8,13 @@ import {
   type WithTotal,
   byId,
   choiceOf,
-  exactTotal,
+  countOf,
   isChosen,
   listStatement,
   pageOf,
   where,
 } from '../../platform/counting/counted-list.sql.js';
-import { foldStatement } from '../../platform/counting/count-fold.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import {
   UNSETTLED,
@@ -26,7 +24,7 @@ import {
   type WebhookEventListRequest,
   type WebhookEventWithBody,
 } from './webhook-event.js';
-import { type WebhookEventCountEntity, WebhookEventEntity } from './webhook-event.entity.js';
+import { WebhookEventEntity } from './webhook-event.entity.js';
 
 const NOT_LISTED = ['body', 'body_hash', 'progress'] as const;
 type Row = Omit<WebhookEventEntity, (typeof NOT_LISTED)[number]> & {
@@ -48,14 +46,9 @@ const COLUMNS = getMetadataArgsStorage()
   )
   .join(', ');
 
-const FOLD = foldStatement('webhook_event', ['source', 'status']);
-
 const UNSETTLED_TOTALS = UNSETTLED.map((status) => {
   const conditions = [`status = '${status}'`];
-  const n = exactTotal(
-    { table: 'webhook_event_counts', conditions },
-    { table: 'webhook_event_count_deltas', conditions },
-  );
+  const n = countOf('webhook_event', conditions);
   return `${n}::int as ${status}`;
 });
 const COUNT_UNSETTLED: Statement = {
@@ -97,12 +90,6 @@ export class WebhookEventsRepository {
   async countUnsettled(): Promise<Readonly<Record<UnsettledStatus, number>>> {
     const [row] = await this.statements.rows<Record<UnsettledStatus, number>>(COUNT_UNSETTLED, []);
     return row!;
-  }
-
-  /** Adds at most `limit` deltas to the sums. Returns the number of deltas. */
-  async fold(tx: Tx, limit: number): Promise<number> {
-    const [row] = await this.statements.rowsIn<{ n: number }>(tx, FOLD, [limit]);
-    return row?.n ?? 0;
   }
 }
 
@@ -146,10 +133,7 @@ export function listQuery(request: WebhookEventListRequest, columns: string): Li
     firstIdsOf(range, direction, offset + per_page),
   );
   const text = listStatement({
-    total: exactTotal(
-      { table: 'webhook_event_counts', conditions },
-      { table: 'webhook_event_count_deltas', conditions },
-    ),
+    total: countOf('webhook_event', conditions),
     ids: `
     select id from (${candidates.join(' union all ')}) as candidate
      where (select total from total) > ${skipped}
@@ -162,7 +146,7 @@ export function listQuery(request: WebhookEventListRequest, columns: string): Li
 }
 
 /** What events are counted by, and what their indexes begin with. */
-type Dimension = Exclude<keyof WebhookEventCountEntity, 'n'>;
+type Dimension = 'source' | 'status';
 
 /** A part of an index in which each dimension has one value, so that it is in the order of ids. */
 type Range = readonly (readonly [column: Dimension, value: string])[];

@@ -9,8 +9,9 @@ import {
   type WebhookEventWithBody,
 } from './webhook-event.js';
 import { WebhookEventsRepository } from './webhook-events.repository.js';
-import { SimpleCounts } from '../../platform/counting/count-fold.js';
+import { CountFold } from '../../platform/counting/count-fold.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
+import { Statements } from '../../platform/database/statements.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge } from 'prom-client';
@@ -38,9 +39,14 @@ export class WebhookEventsService {
 
 /** Maintains counts, so that totals of the list of webhook events are cheap. */
 @Injectable()
-export class WebhookEventCounts extends SimpleCounts {
-  constructor(repository: WebhookEventsRepository, transactions: Transactions) {
-    super(repository, transactions, AdvisoryLock.WebhookEventCounts, 'webhook events');
+export class WebhookEventCounts extends CountFold {
+  constructor(statements: Statements, transactions: Transactions) {
+    super(statements, transactions, {
+      rows: 'webhook events',
+      table: 'webhook_event',
+      by: ['source', 'status'],
+      lock: AdvisoryLock.WebhookEventCounts,
+    });
   }
 }
 

@@ -132,8 +132,11 @@ export class Settlement {
 
   private async withNumbers(tx: Tx, settled: readonly Settled[]): Promise<SettledEvent[]> {
     const ids = settled.map(({ incidentId }) => incidentId);
-    const numbers = await this.incidents.numbersOf(tx, ids);
-    return settled.map((one) => ({ ...one, incidentNumber: numbers.get(one.incidentId)! }));
+    const states = await this.incidents.statesOf(tx, ids);
+    return settled.map((one) => {
+      const { incident_number: incidentNumber } = states.get(one.incidentId)!;
+      return { ...one, incidentNumber };
+    });
   }
 }
 

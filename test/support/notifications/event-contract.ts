@@ -1,7 +1,6 @@
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import addFormats from 'ajv-formats';
-import { readContract } from '../contract-check-document.js';
-import { componentSchemas, SCHEMAS_ID } from '../contract-check-schema.js';
+import { componentSchemas, readContract, SCHEMAS_ID } from '../contract-check-document.js';
 
 const { schemas } = readContract().components;
 const ajv = new Ajv2019({ allErrors: true, strict: false });

@@ -1,8 +1,16 @@
-import type { Classification } from '../../../src/incidents/incident.js';
 import type { IncidentFields } from '../../../src/incidents/incident-fields.js';
-import { decideStep } from '../../../src/playbooks/language/decide-step.js';
-import type { StepOutcome } from '../../../src/playbooks/language/playbook-definition.js';
-import { valuesOf, withOutcomes } from '../../../src/playbooks/language/step-context.js';
+import type { Classification } from '../../../src/incidents/incident.js';
+import { decideStep, type Decision } from '../../../src/playbooks/language/decide-step.js';
+import type {
+  StepOutcome,
+  WrittenStep,
+} from '../../../src/playbooks/language/playbook-definition.js';
+import {
+  type Outcomes,
+  type RunInput,
+  valuesOf,
+  withOutcomes,
+} from '../../../src/playbooks/language/step-context.js';
 import type { ShippedPlaybook } from '../../../src/playbooks/playbook.js';
 import { incidentWith } from './incident-with.js';
 
@@ -24,4 +32,14 @@ export function decisionsOf(
     steps[name] = decided.kind === 'run' ? { result } : {};
   }
   return decisions;
+}
+
+/** What expressions read. */
+export interface Context extends RunInput {
+  readonly steps: Outcomes;
+}
+
+/** What the only step of a playbook is to do. */
+export function decided(step: WrittenStep, { steps, ...input }: Context): Decision {
+  return decideStep([step], 0, withOutcomes(valuesOf(input), steps));
 }

@@ -1,8 +1,13 @@
-import type { Incident } from '../../../src/incidents/incident.js';
+import { type Incident, INCIDENT_COLUMNS } from '../../../src/incidents/incident.js';
+
+const NO_VALUES = Object.fromEntries(INCIDENT_COLUMNS.map((name) => [name, null])) as {
+  [Name in keyof Incident]: never;
+};
 
 /** A triaged incident, as a service has it. */
 export function incidentWith(change: Partial<Incident> = {}): Incident {
   return {
+    ...NO_VALUES,
     id: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e',
     incident_number: 'INC-2026-0042',
     incident_type: 'phishing',
@@ -23,10 +28,6 @@ export function incidentWith(change: Partial<Incident> = {}): Incident {
     },
     verdict_by_person: false,
     recommended_actions: ['quarantine_email', 'block_sender'],
-    resolution: null,
-    source_status: null,
-    resolved_at: null,
-    resolved_by: null,
     version: 1,
     ...change,
   };

@@ -22,7 +22,7 @@ const PARAMETERS: Partial<Record<ActionTypeName, Record<string, unknown>>> = {
   scan_host: { host_id: 'laptop-7' },
 };
 
-/** A step with parameters that fit its action. */
+/** A step with valid parameters of its action. */
 export function step(name: string, action: ActionTypeName, more: Partial<PlaybookStep> = {}) {
   return { name, action, parameters: PARAMETERS[action]!, on_error: 'stop', ...more } as const;
 }
@@ -55,9 +55,15 @@ export interface ShownRun {
   readonly steps: readonly ShownStep[];
 }
 
+interface ShownEntry {
+  readonly event: string;
+  readonly summary: string;
+  readonly subject?: { readonly id: string };
+}
+
 let made = 0;
 
-/** What a site with playbooks does, on top of the world of actions. */
+/** The world of actions with playbooks. */
 export class PlaybookWorld {
   private constructor(readonly actions: ActionWorld) {}
 
@@ -80,7 +86,7 @@ export class PlaybookWorld {
     return await this.actions.incident({ raw_data: RAW_DATA, ...fields });
   }
 
-  /** Makes a playbook of these steps; answers its name. */
+  /** Creates a playbook with these steps and returns its name. */
   async playbook(steps: readonly Step[], more: object = {}): Promise<string> {
     const name = `playbook-${(made += 1)}`;
     const answer = await this.clients.manager.post('/api/playbooks', { name, steps, ...more });
@@ -100,10 +106,31 @@ export class PlaybookWorld {
     );
   }
 
-  async get(playbook: string, runId: string): Promise<ShownRun> {
-    const answer = await this.clients.viewer.get(`/api/playbooks/${playbook}/runs/${runId}`);
+  /** Starts a run and returns it. */
+  async ran(playbook: string, body: object = {}): Promise<ShownRun> {
+    return (await this.run(playbook, body)).body.data as ShownRun;
+  }
+
+  /** Creates an incident with a verdict, which starts automatic runs. */
+  async triaged(fields: object, classification = 'malicious'): Promise<string> {
+    const id = await this.incident(fields);
+    await this.clients.analyst.put(`/api/incidents/${id}`, { verdict: { classification } });
+    return id;
+  }
+
+  /** What a viewer reads at the path. */
+  async read(path: string): Promise<Answer['body']> {
+    const answer = await this.clients.viewer.get(path);
     if (answer.status !== 200) throw new Error(answer.text);
-    return answer.body.data as ShownRun;
+    return answer.body.data;
+  }
+
+  async timeline(incidentId: string): Promise<ShownEntry[]> {
+    return await this.read(`/api/incidents/${incidentId}/timeline?per_page=100`);
+  }
+
+  async get(playbook: string, runId: string): Promise<ShownRun> {
+    return await this.read(`/api/playbooks/${playbook}/runs/${runId}`);
   }
 
   async list(playbook: string, query = ''): Promise<Answer> {
@@ -123,7 +150,7 @@ export class PlaybookWorld {
     return await this.clients.manager.post(path, { reason: 'No need.' });
   }
 
-  /** The run as soon as it is so. */
+  /** Waits until the run has the status, or until the condition holds for it. */
   async until(
     playbook: string,
     runId: string,
@@ -133,7 +160,7 @@ export class PlaybookWorld {
     return await eventually(() => this.get(playbook, runId), holds);
   }
 
-  /** The run when it has ended; each action of it that waits is approved. */
+  /** Waits until the run has ended, and approves each of its actions. */
   async untilEnded(playbook: string, runId: string): Promise<ShownRun> {
     let last: string | undefined;
     for (;;) {
@@ -148,7 +175,7 @@ export class PlaybookWorld {
     }
   }
 
-  /** The newest run, as soon as there is one. */
+  /** Waits for a first run and returns the newest one. */
   async startedRun(playbook: string): Promise<ShownRun> {
     return (await eventually(async () => (await this.runsOf(playbook))[0]))!;
   }

@@ -1,9 +1,9 @@
-// SQL: a list is one statement with its exact total, and the fold is one over all deltas.
+// SQL: a list is one statement with its exact total.
 import { Injectable } from '@nestjs/common';
 import {
   byId,
   choiceOf,
-  exactTotal,
+  countOf,
   idsInOrder,
   isChosen,
   listStatement,
@@ -12,9 +12,9 @@ import {
   where,
   type WithTotal,
 } from '../../../platform/counting/counted-list.sql.js';
-import { foldStatement, SimpleCounts } from '../../../platform/counting/count-fold.js';
+import { CountFold } from '../../../platform/counting/count-fold.js';
 import { type Statement, Statements } from '../../../platform/database/statements.js';
-import { Transactions, type Tx } from '../../../platform/database/transactions.js';
+import { Transactions } from '../../../platform/database/transactions.js';
 import type { Page, PageRequest } from '../../../platform/paging/page.js';
 import {
   PLAYBOOK_RUN_STATUSES,
@@ -22,7 +22,6 @@ import {
   type PlaybookRunSummary,
   type RunOutcome,
 } from '../playbook-run.js';
-import type { PlaybookRunCountEntity } from '../records/playbook-run.entity.js';
 import { IS_DUE, RUN_COLUMNS, runOf, type RunRow } from '../records/run-rows.js';
 import { AdvisoryLock } from '../../../platform/database/advisory-locks.js';
 import { firstIdAt } from '../../../platform/ids.js';
@@ -53,7 +52,7 @@ export function listQuery({ filter, newestFirst, page, per_page }: RunListReques
     total:
       narrow.length > 0
         ? `(select count(*) from playbook_runs${where([...counted, ...narrow])})`
-        : countOf(counted),
+        : countOf('playbook_run', counted),
     ids: `
     select id from (${first}) as candidate order by id ${direction}
     offset ${values.add(offset, 'bigint')} limit ${per_page}`,
@@ -62,14 +61,6 @@ export function listQuery({ filter, newestFirst, page, per_page }: RunListReques
     order: byId(direction),
   });
   return { text, values: values.all };
-}
-
-/** How many runs fulfil conditions on playbook and status. */
-export function countOf(conditions: readonly string[]): string {
-  return exactTotal(
-    { table: 'playbook_run_counts', conditions },
-    { table: 'playbook_run_count_deltas', conditions },
-  );
 }
 
 /** As `outcomeOf` has it. The outcomes are words of ours. */
@@ -124,7 +115,7 @@ interface OpenRuns {
 }
 
 const countOpen = (status: 'running' | 'waiting_approval') => `
-    greatest(0, ${countOf([`status = '${status}'`])}
+    greatest(0, ${countOf('playbook_run', [`status = '${status}'`])}
       - (select count(*) from due where status = '${status}')${status === 'running' ? ' - (select count(*) from later)' : ''})::integer as ${status}`;
 
 const OPEN: Statement = {
@@ -138,9 +129,7 @@ const OPEN: Statement = {
            ${countOpen('running')}, ${countOpen('waiting_approval')}`,
 };
 
-const DIMENSIONS = ['playbook_id', 'status'] as const satisfies (keyof PlaybookRunCountEntity)[];
-const FOLD = foldStatement('playbook_run', DIMENSIONS);
-
+const DIMENSIONS = ['playbook_id', 'status'] as const;
 @Injectable()
 export class RunListRepository {
   constructor(private readonly statements: Statements) {}
@@ -154,18 +143,17 @@ export class RunListRepository {
   async openCounts(): Promise<OpenRuns> {
     return (await this.statements.rows<OpenRuns>(OPEN))[0]!;
   }
-
-  /** Adds at most `limit` deltas to the sums; answers how many those were. */
-  async fold(tx: Tx, limit: number): Promise<number> {
-    const [row] = await this.statements.rowsIn<{ n: number }>(tx, FOLD, [limit]);
-    return row?.n ?? 0;
-  }
 }
 
 /** Keeps the totals of the lists of playbook runs cheap. */
 @Injectable()
-export class PlaybookRunCounts extends SimpleCounts {
-  constructor(repository: RunListRepository, transactions: Transactions) {
-    super(repository, transactions, AdvisoryLock.PlaybookRunCounts, 'playbook runs');
+export class PlaybookRunCounts extends CountFold {
+  constructor(statements: Statements, transactions: Transactions) {
+    super(statements, transactions, {
+      rows: 'playbook runs',
+      table: 'playbook_run',
+      by: DIMENSIONS,
+      lock: AdvisoryLock.PlaybookRunCounts,
+    });
   }
 }

@@ -1,3 +1,4 @@
+import { STEPS_EXAMPLE, VARIABLES_EXAMPLE } from '../../../../src/playbooks/dto/playbook-fields.js';
 import { by, type Scene } from '../scene.js';
 
 const REPORTED_MAIL = {
@@ -7,38 +8,12 @@ const REPORTED_MAIL = {
   triggers: { incident_types: ['phishing'], severities: ['high', 'critical'], sources: [] },
   auto_run: false,
   trust_verdict: false,
-  variables: { channel: '#soc' },
-  steps: [
-    {
-      name: 'quarantine',
-      action: 'quarantine_email',
-      parameters: { message_id: '{{ incident.raw_data.message_id }}' },
-      condition: 'has(incident.raw_data.message_id)',
-      on_error: 'stop',
-    },
-    {
-      name: 'delete',
-      action: 'delete_email',
-      parameters: { message_id: '{{ incident.raw_data.message_id }}' },
-      condition: 'has(steps.quarantine.result)',
-      approval_level: 'senior',
-      on_error: 'continue',
-    },
-    {
-      name: 'tell_team',
-      action: 'notify_channel',
-      parameters: {
-        channel: '{{ variables.channel }}',
-        message: 'The mail of {{ incident.incident_number }} is dealt with.',
-      },
-      on_error: 'continue',
-    },
-  ],
+  variables: VARIABLES_EXAMPLE,
+  steps: STEPS_EXAMPLE,
 };
-const [QUARANTINE] = REPORTED_MAIL.steps;
 const BROKEN = {
   ...REPORTED_MAIL,
-  steps: [{ ...QUARANTINE, condition: 'has(incident.raw_data.message_id' }],
+  steps: [{ ...STEPS_EXAMPLE[0], condition: 'has(incident.raw_data.message_id' }],
 };
 
 export const PLAYBOOKS: readonly Scene[] = [
@@ -47,22 +22,10 @@ export const PLAYBOOKS: readonly Scene[] = [
     body: REPORTED_MAIL,
     keeps: { playbook: '/data/id' },
   }),
-  by.bob('createPlaybook', 409, {
-    body: REPORTED_MAIL,
-    code: 'conflict',
-  }),
-  by.bob('createPlaybook', 422, {
-    body: { ...BROKEN, name: 'other' },
-    code: 'validation_error',
-  }),
-  by.alice('validatePlaybook', 200, {
-    shows: ['valid', 'It can be saved'],
-    body: REPORTED_MAIL,
-  }),
-  by.alice('validatePlaybook', 422, {
-    body: BROKEN,
-    code: 'validation_error',
-  }),
+  by.bob('createPlaybook', 409, { body: REPORTED_MAIL, code: 'conflict' }),
+  by.bob('createPlaybook', 422, { body: { ...BROKEN, name: 'other' }, code: 'validation_error' }),
+  by.alice('validatePlaybook', 200, { shows: ['valid', 'It can be saved'], body: REPORTED_MAIL }),
+  by.alice('validatePlaybook', 422, { body: BROKEN, code: 'validation_error' }),
   by.alice('getPlaybook', 200, {
     shows: ['by_name', 'By its name'],
     path: { id: 'reported-mail' },

@@ -7,7 +7,7 @@ export * from './audit/audit.entity.js';
 export { ApiKeyEntity } from './auth/keys/api-key.entity.js';
 export { KnownNetworkEntity, SessionEntity } from './auth/sessions/session.entity.js';
 export { UserEntity } from './auth/users/user.entity.js';
-export * from './connectors/connector.entity.js';
+export { ConnectorEntity } from './connectors/connector.entity.js';
 export { IncidentEntity } from './incidents/incident.js';
 export { IncidentReportEntity } from './incidents/reports/incident-reports.js';
 export { IncidentTimelineEntity } from './incidents/timeline/incident-timeline.js';

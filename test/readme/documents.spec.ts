@@ -6,7 +6,7 @@ import { higherLevel } from '../../src/actions/required-levels.js';
 import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
 import { CLASSIFICATIONS } from '../../src/incidents/incident.js';
 import { INCIDENT_FIELDS } from '../../src/incidents/incident-fields.js';
-import { ROOTS } from '../../src/playbooks/language/expression-tree.js';
+import { ROOTS } from '../../src/playbooks/language/expression.js';
 import type { PlaybookStep } from '../../src/playbooks/playbook.js';
 import { PLAYBOOK_RUN_STATUSES } from '../../src/playbooks/runs/playbook-run.js';
 import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/shipped/shipped-playbooks.js';

@@ -23,9 +23,6 @@ export interface PlaybookTriggers {
   readonly sources: readonly string[];
 }
 
-/** The same with every field named, so that the compiler finds where one that was added is not carried along. */
-export type EveryField<T> = { readonly [K in keyof Required<T>]: T[K] };
-
 export interface PlaybookStep extends WrittenStep {
   readonly action: ActionTypeName;
 }
@@ -56,19 +53,6 @@ export function revisionOf({ id, version }: PlaybookVersion): `${string}-${numbe
   return `${id}-${version}`;
 }
 
-export interface Playbook extends PlaybookVersion {
-  readonly createdBy: string;
-  readonly createdAt: Date;
-  readonly updatedBy: string;
-  readonly updatedAt: Date;
-}
-
-/** A version with who made it, and when. */
-export interface KeptVersion extends PlaybookVersion {
-  readonly changedBy: string;
-  readonly changedAt: Date;
-}
-
 /** What triggers look at. */
 export interface TriggeringIncident {
   readonly type: string;
@@ -92,19 +76,18 @@ export function definitionAfter(
   before: PlaybookDefinition,
   change: DefinitionChange,
 ): PlaybookDefinition {
-  const after: EveryField<PlaybookDefinition> = {
-    description: change.description ?? before.description,
+  const after: { readonly [K in keyof Required<PlaybookDefinition>]: PlaybookDefinition[K] } = {
+    description: (change.description ?? before.description) || undefined,
     enabled: change.enabled ?? before.enabled,
     triggers: change.triggers ? eachOnce(change.triggers) : before.triggers,
     auto_run: change.auto_run ?? before.auto_run,
     trust_verdict: change.trust_verdict ?? before.trust_verdict,
-    instructions: change.instructions ?? before.instructions,
+    instructions: (change.instructions ?? before.instructions) || undefined,
     variables: change.variables ?? before.variables,
     steps: change.steps ?? before.steps,
   };
-  const { description, instructions, ...rest } = after;
-  // No field that is undefined: what is compared with this was read from JSON.
-  return { ...(description && { description }), ...rest, ...(instructions && { instructions }) };
+  // The database stores JSON, and comparisons see undefined fields and prototypes.
+  return JSON.parse(JSON.stringify(after)) as PlaybookDefinition;
 }
 
 /** What is named twice in a list says nothing more, and makes no other version. */
@@ -176,14 +159,4 @@ export class TooManyPlaybooksError extends AppError {
   constructor(most: number) {
     super('conflict', `There are ${most} playbooks, and no more may be: delete one first.`);
   }
-}
-
-/**
- * A playbook that comes with the service, and is the site's own from the first start on. What it says to people in chats,
- * tickets and mails has no words of the incident's title or raw data: strangers write these, with mentions, links and marks
- * that such tools act on. The number of the incident leads to them.
- */
-export interface ShippedPlaybook {
-  readonly name: string;
-  readonly definition: PlaybookDefinition;
 }

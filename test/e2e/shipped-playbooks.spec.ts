@@ -1,8 +1,5 @@
 import { DataSource } from 'typeorm';
-import {
-  ShippedPlaybooks,
-  SHIPPED_PLAYBOOKS,
-} from '../../src/playbooks/shipped/shipped-playbooks.js';
+import { PlaybooksService, SHIPPED_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
 import { useReplicas } from '../support/use-started.js';
@@ -13,7 +10,7 @@ describe('The shipped playbooks', () => {
 
   const listed = async () => (await admin.get('/api/playbooks?sort=name&per_page=100')).body.data;
   const bootAll = () =>
-    Promise.all(replicas.map(({ nest }) => nest.get(ShippedPlaybooks).onApplicationBootstrap()));
+    Promise.all(replicas.map(({ nest }) => nest.get(PlaybooksService).onApplicationBootstrap()));
 
   beforeAll(async () => {
     admin = await as(replicas[0], 'admin');

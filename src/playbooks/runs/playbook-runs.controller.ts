@@ -12,7 +12,7 @@ import {
   SAME_KEY_UNDER_WAY,
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
-import { ByNameOrId, NO_SUCH_PLAYBOOK } from '../dto/playbook-fields.js';
+import { ByNameOrId, NO_SUCH_PLAYBOOK } from '../playbook.dto.js';
 import { PlaybookDryRunDto } from './dto/dry-run.dto.js';
 import {
   PlaybookRunDto,

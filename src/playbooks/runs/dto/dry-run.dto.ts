@@ -11,7 +11,7 @@ import {
   Text,
   WholeNumber,
 } from '../../../platform/validation/fields.js';
-import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../dto/playbook-fields.js';
+import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../playbook.dto.js';
 import { DRY_DECISIONS, type DryDecision, type DryRun, type DryStep } from '../dry-run.js';
 
 class DryRunStepDto {

@@ -5,7 +5,7 @@ import type { WrittenPlaybook, WrittenStep } from './language/playbook-definitio
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, NotFoundError } from '../platform/errors/app-error.js';
 
-/** Small letters, digits and hyphens, but nothing that looks like an id: where either will do, nobody is mistaken for another. */
+/** Lower-case letters, digits and hyphens. A UUID is no name, so that an id is never mistaken for a name. */
 export const PLAYBOOK_NAME =
   /^(?![0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$)[a-z0-9][a-z0-9-]{0,62}$/;
 
@@ -16,7 +16,7 @@ export function isNameOrId(text: string): boolean {
 export const ON_ERROR = ['stop', 'continue'] as const satisfies OnError[];
 export type OnError = PlaybookStep['on_error'];
 
-/** The incidents that a playbook is for. An empty list takes any. */
+/** Incidents that a playbook is for. An empty list matches all. */
 export interface PlaybookTriggers {
   readonly incident_types: readonly string[];
   readonly severities: readonly Severity[];
@@ -27,7 +27,7 @@ export interface PlaybookStep extends WrittenStep {
   readonly action: ActionTypeName;
 }
 
-/** What people decide about a playbook, by the names that callers and the stored JSON have for it. */
+/** Content of a playbook, with the field names of the API and of the stored JSON. */
 export interface PlaybookDefinition extends WrittenPlaybook {
   readonly description?: string;
   readonly enabled: boolean;
@@ -39,28 +39,28 @@ export interface PlaybookDefinition extends WrittenPlaybook {
   readonly steps: readonly PlaybookStep[];
 }
 
-/** What a run goes by: the definition as it was at one version, and what the playbook was called then. */
+/** Definition and name of a playbook at one version. A run keeps its version. */
 export interface PlaybookVersion {
-  /** Of the playbook: its versions have numbers alone. */
+  /** Id of the playbook. */
   readonly id: string;
   readonly version: number;
   readonly name: string;
   readonly definition: PlaybookDefinition;
 }
 
-/** By its name an address may show another playbook than it did: so the id is part of what a change is meant for. */
+/** Includes the id, because another playbook may have the name later. */
 export function revisionOf({ id, version }: PlaybookVersion): `${string}-${number}` {
   return `${id}-${version}`;
 }
 
-/** What triggers look at. */
+/** Fields that triggers compare. */
 export interface TriggeringIncident {
   readonly type: string;
   readonly severity: Severity;
   readonly source: string;
 }
 
-/** What a request says: undefined where it says nothing, an empty text to take one away. */
+/** Fields to change. An empty text removes the field. */
 export type DefinitionChange = { readonly [K in keyof PlaybookDefinition]?: PlaybookDefinition[K] };
 
 export const DEFAULT_DEFINITION: PlaybookDefinition = {
@@ -90,7 +90,7 @@ export function definitionAfter(
   return JSON.parse(JSON.stringify(after)) as PlaybookDefinition;
 }
 
-/** What is named twice in a list says nothing more, and makes no other version. */
+/** Repeated values create no new version. */
 function eachOnce({ incident_types, severities, sources }: PlaybookTriggers): PlaybookTriggers {
   return {
     incident_types: [...new Set(incident_types)],
@@ -101,14 +101,14 @@ function eachOnce({ incident_types, severities, sources }: PlaybookTriggers): Pl
 
 type Content = Pick<PlaybookVersion, 'name' | 'definition'>;
 
-/** The fields that differ, `name` among them. */
+/** Names of the fields that differ, including `name`. */
 export function changedFields(before: Content, after: Content): string[] {
   const [from, to] = [fieldsOf(before), fieldsOf(after)];
   const names = new Set([...Object.keys(from), ...Object.keys(to)]);
   return [...names].filter((name) => !isDeepStrictEqual(from[name], to[name]));
 }
 
-/** Whether the change only describes the playbook, stops it or takes its trust away. Nothing may stand in the way of that. */
+/** Whether the change only describes the playbook, disables it or removes its trust. Such a change is always permitted. */
 export function onlyStops(before: Content, after: Content): boolean {
   const { enabled, auto_run, trust_verdict } = after.definition;
   const isHarmless = (field: string) =>
@@ -120,9 +120,8 @@ export function onlyStops(before: Content, after: Content): boolean {
 }
 
 /**
- * Steps of a playbook with `trust_verdict` may run on the word of a model, because a manager took the responsibility for
- * them. So whoever is no manager may change nothing of such a playbook, unless the change takes the trust away, or only
- * stops or describes it.
+ * Steps of a playbook with `trust_verdict` run on the verdict of a model, for which a manager is responsible. Other roles can
+ * only describe such a playbook, disable it or remove its trust.
  */
 export function isForManagers(before: Content | undefined, after: Content): boolean {
   if (!after.definition.trust_verdict) return false;
@@ -151,12 +150,12 @@ export class PlaybookNotFoundError extends NotFoundError {
 
 export class PlaybookNameTakenError extends AppError {
   constructor(name: string) {
-    super('conflict', `There is a playbook named ${name} already.`);
+    super('conflict', `A playbook named ${name} already exists.`);
   }
 }
 
 export class TooManyPlaybooksError extends AppError {
   constructor(most: number) {
-    super('conflict', `There are ${most} playbooks, and no more may be: delete one first.`);
+    super('conflict', `The limit of ${most} playbooks is reached. Delete one first.`);
   }
 }

@@ -1,4 +1,4 @@
-// SQL: an advisory lock, which TypeORM has no words for.
+// SQL: an advisory lock, and the authors of a version.
 import { findOrder, sortWords, type Page, type PageRequest } from '../platform/paging/page.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
@@ -99,7 +99,7 @@ export class PlaybooksRepository {
     return (await repository.findOneBy({ ...keyOf(nameOrId), ...NOT_DELETED })) ?? undefined;
   }
 
-  /** All that run by themselves, by name. */
+  /** Returns the enabled playbooks with `auto_run`, by name. */
   async autoRuns(tx: Tx): Promise<readonly PlaybookEntity[]> {
     return await this.autoRunReads.submit(tx, undefined);
   }
@@ -110,7 +110,7 @@ export class PlaybooksRepository {
     return await repository.find({ where, order: { name: 'asc' } });
   }
 
-  /** Also of a playbook that was deleted. */
+  /** Returns a version, also of a deleted playbook. */
   async findVersion(id: string, version: number): Promise<PlaybookVersionEntity | undefined> {
     const key = `${id} ${version}`;
     const known = this.versionsKnown.get(key);
@@ -123,7 +123,7 @@ export class PlaybooksRepository {
     return row;
   }
 
-  /** Who wrote the version, and who last let the playbook run automatically or trust the verdict before it. */
+  /** Returns the author of the version, and the principals who last set its `auto_run` and `trust_verdict`. */
   async authorsOf(id: string, version: number): Promise<readonly string[]> {
     const key = `${id} ${version}`;
     const known = this.authorsKnown.get(key);
@@ -135,7 +135,7 @@ export class PlaybooksRepository {
     return authors;
   }
 
-  /** Also of a playbook that was deleted. */
+  /** Lists the versions, also of a deleted playbook. */
   async versions(
     id: string,
     { page, per_page, sort }: VersionListRequest,
@@ -150,12 +150,12 @@ export class PlaybooksRepository {
     return { items, total };
   }
 
-  /** Whether there is a playbook or ever was one: deleted ones stay as rows. */
+  /** Includes deleted playbooks, whose rows stay. */
   async hasEverBeenOne(tx: Tx): Promise<boolean> {
     return await tx.getRepository(PlaybookEntity).exists();
   }
 
-  /** How many there are. Whoever else asks waits for the end of the transaction, so that two never make the last one. */
+  /** Counts the playbooks. Other callers wait for the end of the transaction, so that two cannot both create the last one. */
   async countAlone(tx: Tx): Promise<number> {
     await this.statements.rowsIn(tx, COUNT_LOCK);
     return await tx.getRepository(PlaybookEntity).countBy(NOT_DELETED);
@@ -175,7 +175,7 @@ export class PlaybooksRepository {
     return await this.keepVersion(tx, id);
   }
 
-  /** Changes a playbook that is locked. */
+  /** Creates a new version. The playbook is locked. */
   async update(tx: Tx, { id, ...content }: PlaybookContent, by: string): Promise<PlaybookEntity> {
     await tx.getRepository(PlaybookEntity).update(id, {
       ...columnsOf(content),
@@ -199,14 +199,14 @@ export class PlaybooksRepository {
   }
 }
 
-/** TypeORM takes an undefined value for a mistake. */
+/** TypeORM rejects undefined values in `where`. */
 function given<T extends object>(filter: T): Partial<T> {
   return Object.fromEntries(
     Object.entries(filter).filter(([, value]) => value !== undefined),
   ) as Partial<T>;
 }
 
-/** No name is a UUID, so there is never one playbook by its id and another by its name. */
+/** No name is a UUID, so a reference is never ambiguous. */
 function keyOf(nameOrId: string): { readonly id: string } | { readonly name: string } {
   return isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId };
 }

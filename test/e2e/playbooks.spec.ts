@@ -350,7 +350,7 @@ describe('The number of playbooks', () => {
     const { body } = twins.find(({ status }) => status === 409)!;
     expect(body.error).toMatchObject({
       code: 'conflict',
-      message: `There are ${MOST_PLAYBOOKS} playbooks, and no more may be: delete one first.`,
+      message: `The limit of ${MOST_PLAYBOOKS} playbooks is reached. Delete one first.`,
     });
 
     expect((await client.delete('/api/playbooks/filler-1')).status).toBe(200);

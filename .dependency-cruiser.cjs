@@ -14,7 +14,6 @@ const floors = [
   ['platform/secrets', 'platform/validation'],
   ['platform/paging'],
   ['platform/counting', 'platform/http', 'platform/work'],
-  ['platform/jobs'],
   ['platform/idempotency', 'platform/limits', 'platform/logging', 'platform/openapi'],
   ['platform/docs', 'platform/metrics'],
   ['audit', 'targets'],

@@ -4,8 +4,6 @@ import { FirstSchema1796000000000 } from './migrations/1796000000000-first-schem
 import { CHANNEL_SECRETS } from './notifications/sealed-channels.js';
 import type { Schema } from './platform/database/data-source.js';
 import { REMEMBERED_SECRETS } from './platform/idempotency/idempotency.repository.js';
-import { installBoss } from './platform/jobs/pg-boss/boss-instance.js';
-import { BOSS_SCHEMA } from './platform/jobs/pg-boss/boss-options.js';
 import type { SealedColumn } from './platform/secrets/sealed-values.js';
 import { WEBHOOK_SECRETS } from './webhooks/sources/sealed-secrets.js';
 
@@ -13,8 +11,6 @@ export const schema: Schema = {
   entities: Object.values(entities),
   /** Oldest first. */
   migrations: [FirstSchema1796000000000],
-  librarySchemas: [BOSS_SCHEMA],
-  installLibraries: installBoss,
 };
 
 /**

@@ -128,7 +128,7 @@ describe('hasFormat', () => {
 });
 
 describe('parameterErrors', () => {
-  it('says the field and a code for each rule', () => {
+  it('returns field and code for each format', () => {
     const wrong = { ip: ' ', domain: 'x', url: 'x', hash: 'x', sender: 'x', recipient: 'x' };
     const found = actionTypes().flatMap((type) =>
       parameterErrors(type, wrong).filter(({ code }) => code.startsWith('is_')),
@@ -149,7 +149,7 @@ describe('parameterErrors', () => {
     });
   });
 
-  it('accepts what vendors write in their own ways', () => {
+  it('accepts the spellings of vendors where there is no format', () => {
     const fuzzy = { hash: '3:AXGBicFlgVNhBGcL6wCrFQEv' };
     expect(parameterErrors(actionType('lookup_hash'), fuzzy)).toEqual([]);
     const mailbox = { message_id: 'x', recipient: 'bob' };
@@ -170,14 +170,14 @@ describe('parameterErrors', () => {
     ['disable_user', { user: '\u2066ceo' }, ['parameters.user format_character']],
     ['disable_user', { user: 'c\u00adeo\u034f' }, ['parameters.user format_character']],
     ['disable_user', { user: 'zo\u00eb o\u2019neill' }, []],
-    // What is no target may be written as it likes.
+    // Parameters other than the target may have invisible characters.
     ['quarantine_email', { message_id: 'm\u200b', reason: 'a\u200db' }, []],
     [
       'block_sender',
       { constructor: 'x', sender: 's@evil.example' },
       ['parameters.constructor unknown_field'],
     ],
-  ] as const)('finds in %s with %j the errors %j', (type, parameters, expected) => {
+  ] as const)('returns for %s with %j the errors %j', (type, parameters, expected) => {
     expect(
       parameterErrors(actionType(type), parameters).map(({ field, code }) => `${field} ${code}`),
     ).toEqual(expected);

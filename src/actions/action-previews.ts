@@ -2,8 +2,8 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import { isKillSwitchActive, KillSwitch, PermitGate } from '../kill-switch/kill-switch.js';
 import { Transactions } from '../platform/database/transactions.js';
-import type { DomainEvent } from '../platform/jobs/events/domain-event.js';
-import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import type { DomainEvent } from '../platform/work/domain-event.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
 import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
 import type { Connector } from '../connectors/connector-type.js';
 import {
@@ -15,7 +15,7 @@ import {
 } from './action.js';
 import { ActionConnectors } from './execution/action-connectors.js';
 import { RequiredLevels } from './required-levels.js';
-import { ACTION_EVENTS, type ActionEventPayload } from './action-records.js';
+import { ACTION_EVENTS } from './action-records.js';
 import { ActionsRepository } from './actions.repository.js';
 
 /** The types that any connector has a preview for. */
@@ -43,13 +43,9 @@ export class ActionPreviews implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.onMany(
-      [ACTION_EVENTS.pendingApproval],
-      'action-previews',
-      async (events) => {
-        for (const event of events) await this.look(event);
-      },
-      { concurrency: 2, wants: isPreviewed },
+    const where = PREVIEWED.map((type) => `$.action_type == "${type}"`).join(' || ');
+    this.events.on({ types: [ACTION_EVENTS.pendingApproval], where }, 'action-previews', (event) =>
+      this.look(event),
     );
   }
 
@@ -83,10 +79,6 @@ export class ActionPreviews implements OnModuleInit {
       return { message: `What the action would change is not known: ${message}` };
     }
   }
-}
-
-function isPreviewed({ payload }: DomainEvent): boolean {
-  return PREVIEWED.includes((payload as Partial<ActionEventPayload>).action_type ?? '');
 }
 
 /** Undefined if the error says nothing about the vendor. */

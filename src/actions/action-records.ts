@@ -11,8 +11,8 @@ import {
   type NewTimelineEntry,
   type TimelineDetails,
 } from '../incidents/timeline/incident-timeline.js';
-import { type DomainEvent, eventOf } from '../platform/jobs/events/domain-event.js';
-import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import { type DomainEvent, eventOf } from '../platform/work/domain-event.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
 import type { Severity } from '../incidents/incident.js';
 import { type Action, FAILURE_CODES, type FailureCode, hasEnded, withShownIds } from './action.js';
 import { ACTION_TYPES, actionType } from '../action-catalogue/action-types.js';

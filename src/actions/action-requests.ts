@@ -132,10 +132,9 @@ function actionOf(
   };
 }
 
-/** An action that no connector provides has failed at once, and an action that is only simulated has ended. */
+/** An action without a connector has failed, and a simulated action has ended, so each has two changes. */
 function changesOf(action: Action): ActionChanged[] {
   const { status, requested_by, executed_at, executed_by: by = requested_by } = action;
-  // A simulated action was requested before it ended, as any other action was.
   const asRequested = executed_at ? { ...action, status: 'pending' as const } : action;
   const requested = { change: 'requested', actor: requested_by, action: asRequested } as const;
   if (status !== 'failed' && status !== 'completed') return [requested];
@@ -236,19 +235,17 @@ export class ActionRequests {
     });
   }
 
-  /** Undefined if the credential of a caller has ended. A lone request waits for its incident, and `caller` joins its transaction. */
+  /** Undefined if the credential of a caller has ended. A lone request waits for its incident; its caller was checked before. */
   private async lockIncidents(
     tx: Tx,
     requests: readonly ActionRequest[],
     isLone: boolean,
   ): Promise<ReadonlyMap<string, LockedIncident> | undefined> {
     const ids = requests.flatMap(({ incident_id }) => incident_id ?? []).filter(isUuid);
-    if (!isLone)
-      return await this.actions.enter(
-        tx,
-        requests.map(({ caller }) => caller),
-        ids,
-      );
+    if (!isLone) {
+      const callers = requests.map(({ caller }) => caller);
+      return await this.actions.enter(tx, callers, ids);
+    }
     const incident = ids[0] && (await this.incidents.lockForShare(tx, ids[0]));
     return new Map(incident ? [[incident.id, incident]] : []);
   }
@@ -276,7 +273,7 @@ export class ActionRequests {
       const twinOf = new Map(wanted.map((one, at) => [one, twins[at]]));
       const isNew = (one: ActionToCreate): boolean => {
         const twin = twinOf.get(one);
-        return twin === undefined || (twin !== EARLIER && !this.isEnough(twin, one));
+        return twin === undefined || (twin !== EARLIER && !this.satisfiesStep(twin, one));
       };
       const fresh = open.flatMap((steps) => this.creatable(steps, isNew));
       const created = await this.creation.createAll(tx, fresh);
@@ -287,7 +284,7 @@ export class ActionRequests {
         const action = await this.actions.lockById(tx, twin.id);
         if (action?.status === twin.status) answers.set(first!, action);
       }
-      // What repeats a request of this set finds its action the next time.
+      // A request that repeats another request of this set finds its action in the next round.
       open = open.filter(([first]) => !answers.has(first!));
     }
     return all.map((steps) => steps.flatMap((one) => answers.get(one) ?? []));
@@ -305,17 +302,17 @@ export class ActionRequests {
   }
 
   /**
-   * What was, or will be, approved at a lower level than the step needs passes no gate of the step. What was done for a moment
-   * before the incident began does nothing about it.
+   * Whether the step can use the twin. The twin needs the level of the step. A momentary action that ended before the incident
+   * began has no effect on it.
    */
-  private isEnough(
+  private satisfiesStep(
     { approval_level, requested_by, executed_at }: Twin,
     wanted: ActionToCreate,
   ): boolean {
     const began = wanted.incident && timeOfId(wanted.incident.id);
     const isOver = executed_at && began && executed_at.getTime() < began;
     if (isOver && actionType(wanted.action_type).momentary) return false;
-    // Whoever requests actions in person is an analyst at least.
+    // A person who requests actions is at least an analyst.
     const level = approval_level ?? (isPerson(requested_by) ? 'analyst' : 'none');
     return levelReaches(level, this.creation.levelFor(wanted));
   }

@@ -5,8 +5,7 @@ import { reportedMail } from '../incidents/incident.js';
 import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/incident-timeline.js';
 import { columnsOf } from '../platform/database/columns.js';
 import type { Statement } from '../platform/database/statements.js';
-import type { DomainEvent } from '../platform/jobs/events/domain-event.js';
-import { eventRows, insertEvents } from '../platform/jobs/events/event-outbox.js';
+import { type DomainEvent, eventRows, insertEvents } from '../platform/work/domain-event.js';
 import { type Action, ActionEntity, type ActionIncident, reportedSender } from './action.js';
 import { targetHash } from './action-twins.js';
 

@@ -4,10 +4,7 @@ import { type ActionType, actionTypes } from '../action-catalogue/action-types.j
 import { parameterErrors } from '../action-catalogue/parameters.js';
 import { ACTION_REQUEST_SCHEMAS } from './action-types.dto.js';
 
-/**
- * What no schema says: whether a parser of URLs reads an address and an encoded label of a domain, and which letters
- * beyond ASCII are invisible.
- */
+/** Errors that no schema can express: they depend on a URL parser, and on invisible letters beyond ASCII. */
 const UNSAID = ['is_url', 'is_domain', 'is_email', 'format_character'];
 
 const VALUE = fc.oneof(
@@ -16,7 +13,7 @@ const VALUE = fc.oneof(
   fc.domain(),
   fc.webUrl(),
   fc.emailAddress(),
-  // NUL is refused before anybody asks for the type.
+  // NUL is rejected before the type is read.
   fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '')),
   fc.string({ unit: fc.constantFrom(...':.0aF1%/@-_ ') }),
   fc.constantFrom('quick', 'full', '', ' ', '\n', 'a\n', '::', '1::2:3.4.5.6', 'a.xn--0.b'),
@@ -25,7 +22,7 @@ const VALUE = fc.oneof(
   fc.constant([]),
 );
 
-/** Parameters of the type, most of them given, and sometimes one that it does not have. */
+/** Most parameters of the type, and sometimes an unknown parameter. */
 const parametersOf = ({ parameters }: ActionType) =>
   fc.record(
     Object.fromEntries([...parameters.map(({ name }) => [name, VALUE] as const), ['evil', VALUE]]),
@@ -40,7 +37,7 @@ describe('the schemas of requests for actions', () => {
   const fits = schemaOf('ActionRequest');
 
   it.each(actionTypes().map((type) => [type.name, type] as const))(
-    'say of %s what the rules say',
+    'accept for %s what parameterErrors accepts',
     (action, type) => {
       fc.assert(
         fc.property(parametersOf(type), (parameters) => {
@@ -54,7 +51,7 @@ describe('the schemas of requests for actions', () => {
     },
   );
 
-  it('take no other type, and nothing beside it', () => {
+  it('reject unknown types and fields', () => {
     const parameters = { ip: '203.0.113.4' };
     expect(fits({ action: 'block_ip', parameters })).toBe(true);
     expect(fits({ action: 'block_it', parameters })).toBe(false);

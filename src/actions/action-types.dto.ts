@@ -81,12 +81,10 @@ export class ActionTypeDto {
   readonly available: boolean;
 }
 
-/* The body of a request for an action, as the contract has it: one schema for each type, told apart by `action`. */
+/* The contract has one schema of a request for each action type, with `action` as the discriminator. */
 
 const UNION = 'ActionRequest';
-
-const requestName = ({ name }: ActionType) => `${pascal(name)}Request`;
-const parametersName = ({ name }: ActionType) => `${pascal(name)}Parameters`;
+const requestOf = ({ name }: ActionType) => `${pascal(name)}Request`;
 
 const EXAMPLES: Readonly<Record<string, unknown>> = {
   message_id: '<4f2a1c@mail.example.net>',
@@ -104,58 +102,56 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   channel: '#soc',
 };
 
-function parametersSchema({ name, parameters, target }: ActionType): SchemaObject {
-  const properties = parameters.map((parameter): [string, SchemaObject | { $ref: string }] => {
-    if (parameter.values) return [parameter.name, ref(pascal(parameter.name))];
-    const schema = parameterSchema(parameter, parameter.name === target?.parameter);
-    if ('$ref' in schema) return [parameter.name, schema];
-    return [parameter.name, { ...schema, example: EXAMPLES[parameter.name] }];
+const object = (
+  description: string,
+  required: string[],
+  properties: SchemaObject['properties'],
+): SchemaObject => ({
+  type: 'object',
+  description,
+  required,
+  properties,
+  additionalProperties: false,
+});
+
+function schemasOf(type: ActionType): [string, SchemaObject][] {
+  const { parameters, target } = type;
+  const nameOfParameters = `${pascal(type.name)}Parameters`;
+  const required = parameters.filter((parameter) => parameter.required).map(({ name }) => name);
+  const properties = parameters.map((parameter) => {
+    const { name, values } = parameter;
+    if (values) return [name, ref(pascal(name))] as const;
+    const schema = parameterSchema(parameter, name === target?.parameter);
+    return [name, '$ref' in schema ? schema : { ...schema, example: EXAMPLES[name] }] as const;
   });
-  return {
-    type: 'object',
-    description: `What ${name} takes.`,
-    required: parameters.filter(({ required }) => required).map((parameter) => parameter.name),
-    properties: Object.fromEntries(properties),
-    additionalProperties: false,
-  };
-}
-
-/** Sets of words have names, so that generated clients have types for them. */
-const wordSets = ({ parameters }: ActionType) =>
-  parameters.flatMap(({ name, values }): [string, SchemaObject][] =>
-    values ? [[pascal(name), { type: 'string', enum: [...values] }]] : [],
-  );
-
-function requestSchema(type: ActionType): SchemaObject {
-  return {
-    type: 'object',
-    description: type.description,
-    required: ['action', 'parameters'],
-    properties: {
-      action: { type: 'string', enum: [type.name] },
-      parameters: ref(parametersName(type)),
-      repeat: { type: 'boolean', description: REPEAT },
-    },
-    additionalProperties: false,
-  };
+  const request = object(type.description, ['action', 'parameters'], {
+    action: { type: 'string', enum: [type.name] },
+    parameters: ref(nameOfParameters),
+    repeat: { type: 'boolean', description: REPEAT },
+  });
+  return [
+    [requestOf(type), request],
+    [
+      nameOfParameters,
+      object(`Parameters of ${type.name}.`, required, Object.fromEntries(properties)),
+    ],
+    // Sets of words have names, so that generated clients have types for them.
+    ...parameters.flatMap(({ name, values }): [string, SchemaObject][] =>
+      values ? [[pascal(name), { type: 'string', enum: [...values] }]] : [],
+    ),
+  ];
 }
 
 export const ACTION_REQUEST_SCHEMAS: Readonly<Record<string, SchemaObject>> = {
   ...FORMAT_SCHEMAS,
-  ...Object.fromEntries(
-    actionTypes().flatMap((type) => [
-      [requestName(type), requestSchema(type)],
-      [parametersName(type), parametersSchema(type)],
-      ...wordSets(type),
-    ]),
-  ),
+  ...Object.fromEntries(actionTypes().flatMap(schemasOf)),
   [UNION]: {
-    description: 'What is to be done. `action` says which parameters there are.',
-    oneOf: actionTypes().map((type) => ref(requestName(type))),
+    description: 'Request for an action. `action` determines the parameters.',
+    oneOf: actionTypes().map((type) => ref(requestOf(type))),
     discriminator: {
       propertyName: 'action',
       mapping: Object.fromEntries(
-        actionTypes().map((type) => [type.name, ref(requestName(type)).$ref]),
+        actionTypes().map((type) => [type.name, ref(requestOf(type)).$ref]),
       ),
     },
   },

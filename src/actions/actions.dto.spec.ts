@@ -5,12 +5,12 @@ describe('The reason of a rollback', () => {
   const check = (reason: unknown): Promise<unknown> =>
     createValidationPipe().transform({ reason }, { type: 'body', metatype: ActionRollbackDto });
 
-  it('is kept as it was given', async () => {
+  it('is stored unchanged', async () => {
     await expect(check('a false alarm ')).resolves.toEqual({ reason: 'a false alarm ' });
   });
 
   it.each(['', ' ', '\t\n', undefined, null, 7])(
-    'is refused when it says nothing: %j',
+    'is rejected if it is blank: %j',
     async (reason) => {
       await expect(check(reason)).rejects.toMatchObject({ code: 'validation_error' });
     },

@@ -32,7 +32,7 @@ describe('a rollback', () => {
     expect(obstacle === undefined ? 'is possible' : 'is refused').toBe(answer);
   });
 
-  it('takes from the original what its inverse takes, and a reason of its own', () => {
+  it('has the parameters of the original that its type takes, and its own reason', () => {
     const original = { ip: '203.0.113.9', duration_minutes: 60, reason: 'an attack' };
     expect(inverseParameters('unblock_ip', original, 'a false alarm')).toEqual({
       ip: '203.0.113.9',

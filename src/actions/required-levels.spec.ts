@@ -23,18 +23,18 @@ describe('the catalogue', () => {
   });
 });
 
-describe('the level that an action needs', () => {
+describe('the required level of an action', () => {
   it.each([
     ['quarantine_email', 'none'],
     ['revoke_sessions', 'analyst'],
     ['isolate_host', 'senior'],
     ['block_ip', 'analyst'],
     ['lookup_hash', 'none'],
-  ] as const)('is by default for %s the level %s', (type, level) => {
+  ] as const)('of type %s is by default %s', (type, level) => {
     expect(plain.forRequest({ action_type: type, parameters: {} })).toBe(level);
   });
 
-  it('is what the site decided instead', () => {
+  it('is the level of the site setting', () => {
     const site = levelsOf({
       approvalLevels: { isolate_host: 'none', quarantine_email: 'manager' },
     });
@@ -42,7 +42,7 @@ describe('the level that an action needs', () => {
     expect(site.forRequest({ action_type: 'quarantine_email', parameters: {} })).toBe('manager');
   });
 
-  it('rises by one on a critical incident where the site wants it, and stays none where it was none', () => {
+  it('rises by one on a critical incident if the site sets it, except from none', () => {
     const site = levelsOf({ approvalRaiseOnCritical: true });
     const ask = (type: 'revoke_sessions' | 'isolate_host' | 'block_sender', severity: Severity) =>
       site.forRequest({ action_type: type, parameters: {}, incident: { severity } });
@@ -52,7 +52,7 @@ describe('the level that an action needs', () => {
     expect(ask('isolate_host', 'high')).toBe('senior');
   });
 
-  it('is manager for a protected target, whatever else says', () => {
+  it('is manager for a protected target, in spite of the site setting', () => {
     const site = levelsOf({
       protectedTargets: { hosts: ['dc-*'], domains: ['example.com'] },
       approvalLevels: { isolate_host: 'none' },
@@ -90,11 +90,11 @@ describe('the level that an action needs', () => {
     ['lookup_url', { url: 'https://evil.example/?for=example.com' }, 'none'],
     ['lookup_url', { url: 'no address' }, 'none'],
     ['lookup_hash', { hash: 'example.com' }, 'none'],
-    // Whom a message goes to is nothing that is acted on.
+    // The recipient of a message is not a target.
     ['notify_user', { recipient: 'ceo@example.com' }, 'none'],
     ['notify_channel', { channel: 'dc-1' }, 'none'],
     ['quarantine_email', { message_id: 'm', recipient: 'ceo@example.com' }, 'none'],
-  ] as const)('makes no exception for a look-up: %s of %j needs %s', (type, parameters, level) => {
+  ] as const)('of %s with %j, mostly look-ups, is %s', (type, parameters, level) => {
     const protectedTargets = {
       hosts: ['dc-*'],
       users: ['ceo*'],
@@ -112,7 +112,7 @@ describe('the level that an action needs', () => {
     ['10.0.0.1', '::ffff:10.0.0.1'],
     ['::ffff:a00:1', '10.0.0.1'],
     ['10.0.*', '::FFFF:0a00:0001'],
-  ])('sees the protected address %s in %s', (pattern, ip) => {
+  ])('is manager if the protected address %s is written as %s', (pattern, ip) => {
     const site = protecting({ ips: [pattern] });
     expect(site.forRequest({ action_type: 'block_ip', parameters: { ip } })).toBe('manager');
   });
@@ -123,7 +123,7 @@ describe('the level that an action needs', () => {
     [{ domains: ['bücher.example'] }, 'block_sender', { sender: 'a@XN--bcher-kva.example' }],
     [{ senders: ['*@bücher.example'] }, 'block_sender', { sender: 'a@xn--bcher-kva.example' }],
   ] as const)(
-    'sees the pattern of %j in an international name, by %s of %j',
+    'is manager if %j protects an international name, for %s of %j',
     (protectedTargets, type, parameters) => {
       expect(protecting(protectedTargets).forRequest({ action_type: type, parameters })).toBe(
         'manager',
@@ -137,17 +137,12 @@ describe('the level that an action needs', () => {
     ['isolate_host', { host_id: 'd\uff0a' }, 'manager'],
     ['block_sender', { sender: '*@example.net' }, 'manager'],
     ['disable_user', { user: '*' }, 'senior'],
-  ] as const)(
-    'is for %s of %j, which may stand for many targets, %s',
-    (type, parameters, level) => {
-      const protectedTargets = { hosts: ['dc-01'], users: [], senders: ['ceo@example.com'] };
-      expect(protecting(protectedTargets).forRequest({ action_type: type, parameters })).toBe(
-        level,
-      );
-    },
-  );
+  ] as const)('of %s with %j, which may name many targets, is %s', (type, parameters, level) => {
+    const protectedTargets = { hosts: ['dc-01'], users: [], senders: ['ceo@example.com'] };
+    expect(protecting(protectedTargets).forRequest({ action_type: type, parameters })).toBe(level);
+  });
 
-  it('can be raised by whoever asks, never lowered', () => {
+  it('can be raised by the level of a playbook step, never lowered', () => {
     expect(
       plain.forRequest({ action_type: 'isolate_host', parameters: {}, askedLevel: 'analyst' }),
     ).toBe('senior');
@@ -163,8 +158,8 @@ function action(type: string, parameters: object, approvalLevel?: string): Actio
   return { action_type: type, parameters, approval_level: approvalLevel } as Action;
 }
 
-describe('why an action needs a higher level', () => {
-  it('is its protected target, or nothing', () => {
+describe('the reason of a higher level', () => {
+  it('names the protected target, and is absent for other targets', () => {
     expect(levels.reasonFor(action('isolate_host', { host_id: 'dc-01' }))).toBe(
       'dc-01 is a protected target',
     );
@@ -172,12 +167,12 @@ describe('why an action needs a higher level', () => {
   });
 });
 
-describe('whether an action may go to a target that its vendor found', () => {
+describe('mayTarget', () => {
   it.each([
     ['revoke_sessions', { user: '00uceo' }, 'analyst', 'ceo@example.com', false],
     ['revoke_sessions', { user: '00uceo' }, 'manager', 'ceo@example.com', true],
     ['revoke_sessions', { user: 'ceo' }, 'manager', 'CEO@example.com', true],
-    // Of a rollback that ran at once the level is not in its row, but in what it names.
+    // The row of a rollback without approval has no level. Its parameters have the level.
     ['enable_user', { user: 'ceo' }, undefined, 'ceo@example.com', true],
     ['enable_user', { user: '00uceo' }, undefined, 'ceo@example.com', false],
     ['revoke_sessions', { user: '00uada' }, 'analyst', 'ada@example.com', true],
@@ -185,11 +180,14 @@ describe('whether an action may go to a target that its vendor found', () => {
     ['scan_host', { host_id: 'a1' }, undefined, 'laptop-7', true],
     ['scan_host', { host_id: 'a1' }, undefined, undefined, false],
     ['notify_user', { recipient: 'ceo@example.com' }, undefined, 'ceo@example.com', true],
-  ] as const)('of %s with %j at the level %s, found as %s: %s', (type, given, level, name, may) => {
-    expect(levels.mayTarget(action(type, given, level), name)).toBe(may);
-  });
+  ] as const)(
+    'returns for %s with %j at level %s, found as %s: %s',
+    (type, given, level, name, may) => {
+      expect(levels.mayTarget(action(type, given, level), name)).toBe(may);
+    },
+  );
 
-  it('takes a target without a name for any while some are protected, and for none while none is', () => {
+  it('allows a target without a name if no target is protected', () => {
     expect(plain.mayTarget(action('scan_host', { host_id: 'a1' }), undefined)).toBe(true);
   });
 });

@@ -9,7 +9,10 @@ import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 /** Queues from the receipt of an event to its last notification, in order. */
 const FIRST_OF = {
   receipts: `select received_at from webhook_events where status = 'queued' order by id limit 1`,
-  events: `select occurred_at from domain_events order by position limit 1`,
+  events: `
+    select min(first.due_at) from work_lanes cross join lateral (
+      select due_at from work
+       where lane = work_lanes.lane and ready order by urgency, due_at, id limit 1) as first`,
   triage: `
     select lease_until from triage_runs
      where status = 'queued' and lease_until < now() order by lease_until limit 1`,

@@ -60,7 +60,7 @@ async function main(): Promise<void> {
     const { ownerUrl: url } = server;
     await requireSameDatabase(server);
     await restoreBackup({ url, file, backup, schema, plan, force: values.force });
-    await letServiceUse(server, schema);
+    await letServiceUse(server);
   } finally {
     await server.stop();
   }

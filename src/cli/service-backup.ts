@@ -27,7 +27,6 @@ import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
 import { recordAcceptance } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
 import { type AuditLog, logOfCommand } from '../audit/audit-log.js';
-import { sendUnhandledEventsAgain } from '../platform/jobs/events/handled-events.js';
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
@@ -132,7 +131,6 @@ export class ServiceRestorePlan implements RestorePlan {
     this.actions = await carryActionsOverRestore(tx);
     this.cancelledRuns = await cancelRunsOverRestore(tx);
     this.deliveries = await carryDeliveriesOverRestore(tx, this.quiet);
-    await sendUnhandledEventsAgain(tx);
     this.runsNotRepeated = await dropTriagesOfRunsBefore(tx);
     if (this.withoutKey) return await this.tellOfRuns(tx);
     // Needed even if the backup is older than these keys: new values are sealed with them.

@@ -5,20 +5,19 @@ import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
-import { type DeadJob, DeadJobs, type DeadJobsQuery, Jobs } from '../platform/jobs/jobs.js';
+import { type DeadJob, type DeadJobsQuery, WorkStates } from '../platform/work/work-states.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import type { Page } from '../platform/paging/page.js';
 
 @Injectable()
 export class DeadJobsService implements OnModuleInit {
   constructor(
-    private readonly dead: DeadJobs,
+    private readonly work: WorkStates,
     private readonly transactions: Transactions,
     private readonly audit: AuditLog,
     private readonly gauges: ScrapedGauges,
     @InjectMetric('jobs_waiting') private readonly jobsWaiting: Gauge,
     @InjectMetric('jobs_dead') private readonly jobsDead: Gauge,
-    private readonly jobs: Jobs,
   ) {}
 
   onModuleInit(): void {
@@ -27,12 +26,12 @@ export class DeadJobsService implements OnModuleInit {
   }
 
   list(query: DeadJobsQuery): Promise<Page<DeadJob>> {
-    return this.dead.list(query);
+    return this.work.listDead(query);
   }
 
   async requeue(caller: Principal, id: string, idempotency: Participant<string>): Promise<string> {
     const requeue = async (tx: Tx): Promise<string> => {
-      if (!(await this.dead.requeue(tx, id))) throw new NotFoundError('Dead job');
+      if (!(await this.work.requeue(tx, id))) throw new NotFoundError('Dead job');
       const subject = { type: 'job', id } as const;
       await this.audit.record(tx, { actor: caller.name, action: 'job.requeued', subject });
       return id;
@@ -41,7 +40,7 @@ export class DeadJobsService implements OnModuleInit {
   }
 
   private async sumOf(state: 'waiting' | 'dead'): Promise<number> {
-    const queues = await this.jobs.waiting();
+    const queues = await this.work.states();
     return queues.reduce((sum, queue) => sum + queue[state], 0);
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AuditEntry } from '../audit/audit-entry.js';
-import type { NewEvent } from '../platform/jobs/events/domain-event.js';
+import type { NewEvent } from '../platform/work/domain-event.js';
 import { shownStart } from '../platform/text.js';
 import type { Incident, NewIncident, Verdict } from './incident.js';
 import {

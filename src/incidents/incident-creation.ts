@@ -17,9 +17,8 @@ import {
 } from '../platform/database/transactions.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { beginAtZero } from '../platform/metrics/metrics.js';
-import { eventOf } from '../platform/jobs/events/domain-event.js';
-import { eventRows } from '../platform/jobs/events/event-outbox.js';
-import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import { eventOf, eventRows } from '../platform/work/domain-event.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
 import { eventsOfCreation, INCIDENT_EVENTS } from './change-records.js';
 import {
   INSERT,

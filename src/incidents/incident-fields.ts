@@ -38,7 +38,7 @@ export type IncidentFieldName = keyof typeof INCIDENT_FIELDS;
 export type IncidentFields = Readonly<Record<string, string>>;
 
 /** A longer text is not a name, address or path. */
-export const LONGEST_FIELD = 4096;
+const LONGEST_FIELD = 4096;
 
 type RawData = Readonly<Record<string, unknown>>;
 
@@ -48,7 +48,7 @@ const DIGESTS = ['sha256', 'sha1', 'md5'] as const;
 /** Words of tools for an unknown value. */
 export const NO_VALUE = new Set(['-', '--', 'n/a', 'na', 'none', 'null', 'undefined', 'unknown']);
 /** Kinds of things, and names that every machine has. */
-const NOBODY: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+const MEANINGLESS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries({
     host: new Set(['computer', 'mobile', 'tablet', 'localhost', '127.0.0.1', '::1']),
     user: new Set([
@@ -85,7 +85,7 @@ export function fieldsFrom(values: readonly (readonly [string, unknown])[]): Inc
 /** Text of the field; `undefined` if the value is meaningless, such as the host `Computer`, or has the wrong shape. */
 export function fieldValue(name: string, value: unknown): string | undefined {
   const text = fieldText(value);
-  if (text === undefined || NOBODY.get(name)?.has(text.toLowerCase())) return undefined;
+  if (text === undefined || MEANINGLESS.get(name)?.has(text.toLowerCase())) return undefined;
   const normal = NORMAL.get(name)?.(text) ?? text;
   return SHAPES.get(name)?.(normal) === false ? undefined : normal;
 }
@@ -109,6 +109,7 @@ export function addressIn(mailbox: string): string {
   const at = inner.indexOf('@', 1);
   return at > 0 && at < inner.length - 1 && !/[\s>]/.test(inner) ? inner : mailbox;
 }
+
 /** Maximum number of addresses for an action on a mail. */
 const MOST_ADDRESSES = 50;
 
@@ -123,6 +124,7 @@ export function addressList(values: readonly unknown[]): string | undefined {
   while (list.join(', ').length > LONGEST_TEXT) list.pop();
   return list.length > 1 ? list.join(', ') : undefined;
 }
+
 /** `db-1:9100` is a process on the host `db-1`. */
 const hostIn = (place: string): string => place.replace(/^([^\s:]+):\d{1,5}$/, '$1');
 

@@ -7,7 +7,7 @@ const UUID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 const REFERENCE = new RegExp(`^${UUID}$|${INCIDENT_NUMBER.source}`);
 
 /** Valid id that no incident has. */
-const NOBODY = '00000000-0000-7000-8000-000000000000';
+const NO_INCIDENT = '00000000-0000-7000-8000-000000000000';
 
 /** Id or number of an incident. IncidentIdPipe converts it to an id. */
 export function IncidentReference(options: FieldOptions = {}): PropertyDecorator {
@@ -38,6 +38,6 @@ export class IncidentIdPipe implements PipeTransform {
 
   private async idOf(reference: string): Promise<string> {
     if (!INCIDENT_NUMBER.test(reference)) return reference;
-    return (await this.incidents.idOfNumber(reference)) ?? NOBODY;
+    return (await this.incidents.idOfNumber(reference)) ?? NO_INCIDENT;
   }
 }

@@ -10,7 +10,7 @@ import { type Participant, Transactions, type Tx } from '../platform/database/tr
 import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
 import { isUuid } from '../platform/ids.js';
-import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import {
   auditOfChange,

@@ -5,11 +5,16 @@ import { Gauge } from 'prom-client';
 import { AuditLog } from '../audit/audit-log.js';
 import { within } from '../platform/concurrency/within.js';
 import { ReservedConnections } from '../platform/database/reserved-connections.js';
-import { type Participant, type Tx, Transactions } from '../platform/database/transactions.js';
+import {
+  afterCommit,
+  type Participant,
+  type Tx,
+  Transactions,
+} from '../platform/database/transactions.js';
 import { AppError } from '../platform/errors/app-error.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import type { Caller } from '../platform/http/caller.js';
-import { DomainEvents } from '../platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import type { Departure, Gate } from '../platform/net/outbound-request.js';
 import type { RowOf } from '../platform/validation/present.js';
@@ -172,6 +177,7 @@ export class KillSwitch implements OnModuleInit {
   private readonly claimedIn = new WeakMap<Tx, Promise<PermitTimes>>();
   private readonly countsInFlight: (() => Promise<number>)[] = [];
   private readonly held = new Map<keyof HeldCounts, HeldWork>();
+  private readonly wakers: (() => void)[] = [];
 
   constructor(
     private readonly transactions: Transactions,
@@ -227,6 +233,11 @@ export class KillSwitch implements OnModuleInit {
     this.held.set(name, work);
   }
 
+  /** Call it in `onModuleInit`. `wake` is called after this replica turned the switch off. Other replicas poll. */
+  onTurnedOff(wake: () => void): void {
+    this.wakers.push(wake);
+  }
+
   async readWithHeld(): Promise<KillSwitchState & { readonly held: HeldCounts }> {
     const [state, held] = await Promise.all([
       this.repository.read(),
@@ -274,6 +285,7 @@ export class KillSwitch implements OnModuleInit {
           ? await this.sumHeld((work) => work.discard(tx, caller))
           : undefined;
         await this.record(tx, caller, KILL_SWITCH_DEACTIVATED, { reason, discarded });
+        afterCommit(tx, () => this.wakers.forEach((wake) => wake()));
         return { ...changed, discarded };
       },
       caller,

@@ -1,5 +1,5 @@
 import type { IncidentState } from '../incidents/incident.js';
-import type { EventSubject } from '../platform/jobs/events/domain-event.js';
+import type { EventSubject } from '../platform/work/domain-event.js';
 import type { PageRequest } from '../platform/paging/page.js';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;

@@ -15,12 +15,9 @@ import { Transactions } from './database/transactions.js';
 import { OutboundHttp } from './net/outbound-http.js';
 import { OutboundSmtp } from './net/outbound-smtp.js';
 import { Resolver, Targets } from './net/targets.js';
-import { Jobs, DeadJobs } from './jobs/jobs.js';
-import { DomainEvents } from './jobs/events/domain-events.js';
-import { EventOutbox } from './jobs/events/event-outbox.js';
-import { ProcessedEvents, UnhandledEvents } from './jobs/events/handled-events.js';
-import { PgBossDeadJobs, PgBossJobs } from './jobs/pg-boss/pg-boss-jobs.js';
+import { DomainEvents } from './work/domain-events.js';
 import { Work } from './work/work.js';
+import { WorkStates } from './work/work-states.js';
 import { WorkRepository } from './work/work.repository.js';
 import { KeyHeartbeat } from './secrets/known-keys.js';
 import { loadSecretKeys } from './secrets/load-secret-keys.js';
@@ -121,9 +118,9 @@ export class PlatformModule {}
 export class SecretsModule {}
 
 /** Dead jobs need an operator but block no other job, so they do not make the queue unhealthy. */
-async function jobsHealth(jobs: Jobs): Promise<ComponentHealth> {
-  if (!jobs.started) return { status: 'degraded', message: 'The job queue has not started yet.' };
-  const states = await jobs.waiting();
+async function jobsHealth(work: Work, all: WorkStates): Promise<ComponentHealth> {
+  if (!work.started) return { status: 'degraded', message: 'The job queue has not started yet.' };
+  const states = await all.states();
   const sum = (of: 'waiting' | 'active' | 'dead'): number =>
     states.reduce((total, state) => total + state[of], 0);
   return { status: 'healthy', waiting: sum('waiting'), active: sum('active'), dead: sum('dead') };
@@ -131,21 +128,12 @@ async function jobsHealth(jobs: Jobs): Promise<ComponentHealth> {
 
 @Global()
 @Module({
-  providers: [
-    { provide: Jobs, useClass: PgBossJobs },
-    { provide: DeadJobs, useClass: PgBossDeadJobs },
-    Work,
-    WorkRepository,
-    EventOutbox,
-    ProcessedEvents,
-    UnhandledEvents,
-    DomainEvents,
-  ],
-  exports: [Jobs, DeadJobs, DomainEvents, Work],
+  providers: [Work, WorkRepository, WorkStates, DomainEvents],
+  exports: [DomainEvents, Work, WorkStates],
 })
-export class JobsModule {
-  constructor(components: HealthComponents, jobs: Jobs) {
-    components.register('jobs', () => jobsHealth(jobs));
+export class WorkModule {
+  constructor(components: HealthComponents, work: Work, states: WorkStates) {
+    components.register('jobs', () => jobsHealth(work, states));
   }
 }
 

@@ -4,8 +4,9 @@ import { createKey } from '../../src/auth/keys/key-format.js';
 import { ask } from '../support/chaos/chaos-site.js';
 import { FULL, say } from '../support/chaos/figures.js';
 import { ServiceProcess } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createTestDatabase } from '../support/test-database.js';
 import { SENDER_SECRET, signed } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
 const RUN_MS = FULL ? 180_000 : 12_000;
 const KILL_EVERY_MS = 4_000;
@@ -21,24 +22,18 @@ interface Change {
 }
 
 describe('the feed of incidents, with 8 writers and two replicas that are killed', () => {
-  let database: TestDatabase;
-  let db: Pool;
+  afterAll(() => ServiceProcess.endAll());
+  const database = useStarted(() => createTestDatabase());
+  const db = useStarted(() => new Pool({ connectionString: database.url, max: 2 }));
   const replicas: ServiceProcess[] = [];
   const { key } = createKey();
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    db = new Pool({ connectionString: database.url, max: 2 });
     db.on('error', () => undefined);
     for (const place of [0, 1]) await start(place);
     const mapping = { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' };
     const body = { source: 'batches', secret: SENDER_SECRET, format: 'mapping', mapping };
     await ask(urlOf(0), 'POST', '/api/webhooks', { key, body });
-  });
-  afterAll(async () => {
-    await ServiceProcess.endAll();
-    await db?.end();
-    await database?.drop();
   });
 
   const start = async (place: number): Promise<void> => {

@@ -194,8 +194,7 @@ describe('while the database is out', () => {
     await expectOutage();
     proxy.restore();
     await expectRecovery();
-    const after = await sessions();
-    expect(after.filter((pid) => before.includes(pid))).toEqual([]);
+    expect((await sessions()).filter((pid) => before.includes(pid))).toEqual([]);
   });
 
   it('goes on when the server crashes and restarts', async () => {

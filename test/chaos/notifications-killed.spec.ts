@@ -9,7 +9,8 @@ import { eventually } from '../support/jobs/eventually.js';
 import { LoopbackServer } from '../support/loopback-server.js';
 import type { ReceivedEvent } from '../support/notifications/webhook-receiver.js';
 import { ServiceProcess } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { useStarted } from '../support/use-started.js';
 
 interface Arrival extends ReceivedEvent {
   /** It was answered with success; the sender may not have heard of it. */
@@ -68,23 +69,12 @@ interface Row {
 }
 
 describe('notifications while replicas are killed with SIGKILL', () => {
-  let database: TestDatabase;
-  let db: Pool;
-  let receiver: StormReceiver;
+  afterAll(() => ServiceProcess.endAll());
+  const database = useStarted(() => createTestDatabase());
+  const db = useStarted(() => new Pool({ connectionString: database.url, max: 2 }));
+  const receiver = useStarted(() => new StormReceiver().start());
   const { key } = createKey();
   const replicas: ServiceProcess[] = [];
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    db = new Pool({ connectionString: database.url, max: 2 });
-    receiver = await new StormReceiver().start();
-  });
-  afterAll(async () => {
-    await ServiceProcess.endAll();
-    await receiver?.stop();
-    await db?.end();
-    await database?.drop();
-  });
 
   const start = (): Promise<ServiceProcess> =>
     ServiceProcess.start({

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ask, ChaosSite, type Kind, type Reply } from '../support/chaos/chaos-site.js';
 import { FULL, say } from '../support/chaos/figures.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { useStarted } from '../support/use-started.js';
 
 /** What the steps of the storm's playbook do. Only `block_sender` may not be repeated. */
 const PLAYBOOK_KINDS: readonly Kind[] = [
@@ -175,13 +176,8 @@ const AT_ONCE = FULL ? 6 : 2;
 const LEASE_MS = 1_500;
 
 describe('playbook runs with an approval in the middle, while replicas are killed with SIGKILL', () => {
-  let site: ChaosSite;
-
-  beforeAll(async () => {
-    const settings = { ACTION_LEASE_MS: String(LEASE_MS), ACTION_WAIT_MS: '500' };
-    site = await ChaosSite.open(PLAYBOOK_KINDS, { settings });
-  });
-  afterAll(() => site?.close());
+  const settings = { ACTION_LEASE_MS: String(LEASE_MS), ACTION_WAIT_MS: '500' };
+  const site = useStarted(() => ChaosSite.open(PLAYBOOK_KINDS, { settings }));
 
   const openRuns = async (): Promise<number> => {
     const { rows } = await site.db.query<{ n: number }>(

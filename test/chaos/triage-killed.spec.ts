@@ -7,7 +7,8 @@ import { failure, type FakeAnswer, refusal, verdict } from '../support/fake-mess
 import { FakeMessagesApi, type SeenMessagesRequest } from '../support/fake-messages-api.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { useStarted } from '../support/use-started.js';
 
 const LATE = { ...verdict(), afterMs: 400 };
 /** What the provider does when it is asked about an incident for the first time, and after that. */
@@ -187,22 +188,11 @@ const LEASE_MS = 1_500;
 const UNDER_WAY = 4;
 
 describe('triage runs while replicas are killed with SIGKILL', () => {
-  let database: TestDatabase;
-  let db: Pool;
-  let api: FakeMessagesApi;
+  afterAll(() => ServiceProcess.endAll());
+  const database = useStarted(() => createTestDatabase());
+  const db = useStarted(() => new Pool({ connectionString: database.url, max: 3 }));
+  const api = useStarted(() => FakeMessagesApi.start());
   const { key } = createKey();
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    db = new Pool({ connectionString: database.url, max: 3 });
-    api = await FakeMessagesApi.start();
-  });
-  afterAll(async () => {
-    await ServiceProcess.endAll();
-    await api?.stop();
-    await db?.end();
-    await database?.drop();
-  });
 
   const start = () =>
     ServiceProcess.start({

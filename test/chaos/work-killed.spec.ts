@@ -1,7 +1,8 @@
+import { Client } from 'pg';
 import { newId } from '../../src/platform/ids.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
-import { haveEffects, POINTS } from '../support/jobs/replica-app.js';
+import { haveEffects, listenOnce, POINTS } from '../support/jobs/replica-app.js';
 import { ReplicaProcess } from '../support/jobs/replica-process.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -58,5 +59,53 @@ describe('work whose process is killed', () => {
     await killAt('done');
     await takeOver('sets');
     expect(await query('select n from effects order by n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+  });
+
+  it('goes on by itself after every connection was cut', async () => {
+    const done = new Set<number>();
+    survivor.work.define<{ n: number }, void>({
+      name: 'cut',
+      places: 5,
+      one: async ({ data }) => {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        done.add(data.n);
+      },
+    });
+    await survivor.start();
+    const admin = new Client(database.url);
+    await admin.connect();
+    await add('cut', ...Array.from({ length: 100 }, (_, n) => n));
+    for (let round = 1; round <= 4; round += 1) {
+      await eventually(() => done.size >= 20 * round);
+      await admin.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and application_name = 'incident-triage-service'`,
+      );
+    }
+    await admin.end();
+    await eventually(() => done.size === 100);
+  });
+
+  it('loses no domain event, and none is handled twice', async () => {
+    await query('create table heard (id text not null)');
+    const recorded: string[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      const victim = new ReplicaProcess(database.url, 'record');
+      const said = () => victim.lines.flatMap((line) => /^recorded (.+)\.$/.exec(line)?.[1] ?? []);
+      await eventually(() => said().length > 10 + round);
+      await victim.kill();
+      recorded.push(...said());
+    }
+    listenOnce(survivor);
+    await survivor.start();
+    const heard = await eventually(
+      () => survivor.dataSource.query<{ id: string }[]>('select id from heard'),
+      (rows) => {
+        const ids = new Set(rows.map(({ id }) => id));
+        return recorded.every((id) => ids.has(id));
+      },
+    );
+    expect(recorded.length).toBeGreaterThan(40);
+    expect(new Set(heard.map(({ id }) => id)).size).toBe(heard.length);
   });
 });

@@ -174,14 +174,12 @@ describe('the keys that the database knows', () => {
 
   it('can be rotated while nothing runs', async () => {
     const next = newKey();
-    const { code } = await runCommand('reseal', [], withKeys(next, old));
-    expect(code).toBe(0);
+    expect((await runCommand('reseal', [], withKeys(next, old))).code).toBe(0);
     const after = await start(next);
     await expectAuditHealthy(after);
     const accepted = await runCommand('audit', ['accept-head', 'a drill'], withKeys(next));
     expect(accepted).toMatchObject({ code: 0, stderr: '' });
-    const usage = await runCommand('audit', ['accept-head'], withKeys(next));
-    expect(usage.stderr).toMatch(/^Usage: /);
+    expect((await runCommand('audit', ['accept-head'], withKeys(next))).stderr).toMatch(/^Usage: /);
   });
 
   it('are not retired while a replica still writes with them', async () => {
@@ -201,10 +199,8 @@ describe('the keys that the database knows', () => {
     }
     // The command waits there, too, and has changed nothing by then.
     const { settings } = withKeys(next, old);
-    const waiting = await runCommand('reseal', [], { settings, until: /Waiting/ });
-    expect(waiting.code).toBeNull();
-    const { body } = await site.admin(service).get('/api/audit/verify');
-    expect(body.data.valid).toBe(true);
+    expect((await runCommand('reseal', [], { settings, until: /Waiting/ })).code).toBeNull();
+    expect((await site.admin(service).get('/api/audit/verify')).body.data.valid).toBe(true);
   });
 
   it('can be rotated when reseal is killed after each of its steps and run again', async () => {
@@ -237,8 +233,7 @@ describe('the keys that the database knows', () => {
     const service = await start(next);
     await expectAuditHealthy(service);
     const admin = site.admin(service);
-    const verified = await admin.get('/api/audit/verify');
-    expect(verified.body.data).toMatchObject({ valid: true });
+    expect((await admin.get('/api/audit/verify')).body.data).toMatchObject({ valid: true });
     const [connector] = (await admin.get('/api/connectors')).body.data;
     expect(connector).toMatchObject({ name: 'firewall', enabled: false, secrets_set: [] });
     const { body } = await admin.get('/api/attention?kind=secrets_lost');

@@ -5,15 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/jobs/eventually.js';
 import { RawConnection } from '../support/raw-http.js';
 import { ServiceProcess } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { useStarted } from '../support/use-started.js';
 
 describe('shutdown', () => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
+  const database = useStarted(() => createTestDatabase());
   afterEach(() => ServiceProcess.endAll());
-  afterAll(() => database.drop());
 
   const KEY = `its_shutdown_${'k'.repeat(43)}`;
   const start = (settings: Record<string, string> = {}) =>
@@ -88,8 +85,7 @@ describe('shutdown', () => {
     const halfHead = await RawConnection.open(service.port);
     halfHead.send('GET /live HTTP/1.1\r\nHost:');
     await sleep(100);
-    const { code } = await service.stop();
-    expect(code).toBe(0);
+    expect((await service.stop()).code).toBe(0);
     await Promise.all([used.untilClosed(), unused.untilClosed()]);
     halfHead.close();
   });
@@ -97,8 +93,7 @@ describe('shutdown', () => {
   it('aborts at the end of the grace period what has not finished, and still exits with 0', async () => {
     const service = await start({ SHUTDOWN_GRACE_MS: '1000' });
     const stuck = await halfSent(service);
-    const { code } = await service.stop();
-    expect(code).toBe(0);
+    expect((await service.stop()).code).toBe(0);
     expect(service.lines.join('\n')).toContain('did not finish within the grace');
     await stuck.untilClosed();
   });
@@ -119,8 +114,7 @@ describe('shutdown', () => {
       },
     });
     await service.logged(/does not answer yet/);
-    const { code } = await service.stop();
-    expect(code).toBe(0);
+    expect((await service.stop()).code).toBe(0);
   });
 
   describe('with the embedded database', () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { ServiceProcess } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createTestDatabase } from '../support/test-database.js';
 import { OtlpCollector } from '../support/traces/otlp-collector.js';
 import { useStarted } from '../support/use-started.js';
 
@@ -8,15 +8,8 @@ const PROBE = join(__dirname, '../support/traces/loaded-modules.cjs');
 
 describe('a service with and without a collector', () => {
   const collector = useStarted(() => OtlpCollector.start());
-  let database: TestDatabase;
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-  });
+  const database = useStarted(() => createTestDatabase());
   afterEach(() => ServiceProcess.endAll());
-  afterAll(async () => {
-    await database.drop();
-  });
 
   async function loadedWith(settings: Readonly<Record<string, string>>): Promise<string[]> {
     const environment = { DATABASE_URL: database.url, NODE_OPTIONS: `--require ${PROBE}` };

@@ -35,14 +35,10 @@ describe('METRICS_TOKEN', () => {
   });
 
   it('protects detailed health but not metrics if it is not set', async () => {
-    const open = await startTestApp({ database: app.database });
-    try {
-      expect((await open.get('/metrics')).status).toBe(200);
-      expect((await open.request('GET', '/metrics', withToken)).status).toBe(200);
-      expect((await open.get('/health/detailed')).status).toBe(401);
-      expect((await open.request('GET', '/health/detailed', withToken)).status).toBe(401);
-    } finally {
-      await open.close();
-    }
+    await using open = await startTestApp({ database: app.database });
+    expect((await open.get('/metrics')).status).toBe(200);
+    expect((await open.request('GET', '/metrics', withToken)).status).toBe(200);
+    expect((await open.get('/health/detailed')).status).toBe(401);
+    expect((await open.request('GET', '/health/detailed', withToken)).status).toBe(401);
   });
 });

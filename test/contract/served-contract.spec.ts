@@ -20,18 +20,16 @@ describe('the served contract', () => {
   });
 
   it('names the address at which the service is found', async () => {
-    const other = await startTestApp({ settings: { PUBLIC_URL: 'https://triage.example.com/' } });
-    try {
-      const { servers } = JSON.parse(
-        (await packedAnswer(`${other.url}/openapi.json`)).bytes.toString(),
-      );
-      expect(servers).toMatchObject([{ url: 'https://triage.example.com' }]);
-      const yaml = (await packedAnswer(`${other.url}/openapi.yaml`)).bytes.toString();
-      expect(yaml).toContain('url: https://triage.example.com\n');
-      expect(yaml).not.toContain('127.0.0.1:3000');
-    } finally {
-      await other.close();
-    }
+    await using other = await startTestApp({
+      settings: { PUBLIC_URL: 'https://triage.example.com/' },
+    });
+    const { servers } = JSON.parse(
+      (await packedAnswer(`${other.url}/openapi.json`)).bytes.toString(),
+    );
+    expect(servers).toMatchObject([{ url: 'https://triage.example.com' }]);
+    const yaml = (await packedAnswer(`${other.url}/openapi.yaml`)).bytes.toString();
+    expect(yaml).toContain('url: https://triage.example.com\n');
+    expect(yaml).not.toContain('127.0.0.1:3000');
   });
 
   it.each([

@@ -5,8 +5,7 @@ import type { ActionChanged, ActionRecorder } from '../../src/actions/action-rec
 import type { ChangeRecords } from '../../src/actions/action-rows.js';
 import { AUDIT_PARAMETERS } from '../../src/audit/audit-log.js';
 import { TIMELINE_PARAMETERS } from '../../src/incidents/timeline/incident-timeline.js';
-import { Statements } from '../../src/platform/database/statements.js';
-import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
+import type { Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
@@ -26,25 +25,17 @@ const ending = (run: Fenced, success = true, by = 'system', at = new Date()): En
 };
 
 describe('the statements of a run', () => {
-  const database = useTestDatabase();
-  let claims: ClaimRepository;
-  let endings: ActionEndings;
+  const { dataSource, query, statements, transactions } = useTestDatabase();
   const recorded: ActionChanged[] = [];
-  let transactions: Transactions;
+  const recorder = {
+    recordsOf: () => NO_RECORDS,
+    recorded: (_, changes) => void recorded.push(...changes),
+  } as Pick<ActionRecorder, 'recordsOf' | 'recorded'>;
+  const claims = new ClaimRepository(statements, dataSource);
+  const endings = new ActionEndings(statements, recorder as ActionRecorder);
 
-  beforeAll(async () => {
-    claims = new ClaimRepository(new Statements(database.dataSource), database.dataSource);
-    const recorder = {
-      recordsOf: () => NO_RECORDS,
-      recorded: (_, changes) => void recorded.push(...changes),
-    } as Pick<ActionRecorder, 'recordsOf' | 'recorded'>;
-    endings = new ActionEndings(new Statements(database.dataSource), recorder as ActionRecorder);
-    transactions = new Transactions(database.dataSource);
-  });
-
-  const insert = (fields: ActionFields) =>
-    insertAction(database.dataSource, { fence: FENCE, ...fields });
-  const row = (id: string) => rowOf(database.dataSource, id);
+  const insert = (fields: ActionFields) => insertAction(dataSource, { fence: FENCE, ...fields });
+  const row = (id: string) => rowOf(dataSource, id);
   const inTx = <T>(work: (tx: Tx) => Promise<T>) => transactions.run(work);
   const leaseLeft = async (id: string) => (await row(id)).lease_until!.getTime() - Date.now();
 
@@ -213,7 +204,7 @@ describe('the statements of a run', () => {
     const id = await insert({ ...claimed, sent: true });
     const first = await claims.vendorAccepted({ id, fence: FENCE }, { ticket: 1 }, LEASE_MS);
     expect(first).toMatchObject({ phase: 'accepted', handle: { ticket: 1 } });
-    await database.dataSource.query(
+    await query(
       `update actions set accepted_at = accepted_at - interval '1 minute' where id = $1`,
       [id],
     );
@@ -244,8 +235,7 @@ describe('the statements of a run', () => {
     const id = await insert({ ...claimed, sent: true });
     const at = new Date('2026-11-02T09:30:00Z');
     const end = ending({ id, fence: FENCE }, success, 'bob', at);
-    const after = await endings.end(end);
-    expect(after).toMatchObject({
+    expect(await endings.end(end)).toMatchObject({
       status,
       executed_by: 'bob',
       executed_at: at,

@@ -4,8 +4,7 @@ import {
   type BusyConnectors,
   ClaimRepository,
 } from '../../src/actions/execution/claim.repository.js';
-import { Statements } from '../../src/platform/database/statements.js';
-import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
+import type { Tx } from '../../src/platform/database/transactions.js';
 import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import { insertIncidents } from './incidents-harness.js';
@@ -35,23 +34,14 @@ type State = keyof typeof STATES;
 const NAMES = Object.keys(STATES) as State[];
 
 describe('the repositories of actions that nobody has claimed', () => {
-  const database = useTestDatabase();
-  let actions: ActionsRepository;
-  let claims: ClaimRepository;
-  let transactions: Transactions;
+  const { dataSource, query, statements, transactions } = useTestDatabase();
+  const actions = new ActionsRepository(statements, dataSource);
+  const claims = new ClaimRepository(statements, dataSource);
 
-  beforeAll(async () => {
-    const statements = new Statements(database.dataSource);
-    actions = new ActionsRepository(statements, database.dataSource);
-    claims = new ClaimRepository(statements, database.dataSource);
-    transactions = new Transactions(database.dataSource);
-  });
-  beforeEach(() =>
-    database.dataSource.query('truncate actions, action_count_deltas, playbook_run_steps'),
-  );
+  beforeEach(() => query('truncate actions, action_count_deltas, playbook_run_steps'));
 
-  const insert = (fields: ActionFields) => insertAction(database.dataSource, fields);
-  const row = (id: string) => rowOf(database.dataSource, id);
+  const insert = (fields: ActionFields) => insertAction(dataSource, fields);
+  const row = (id: string) => rowOf(dataSource, id);
   /** One of each state, by its name. */
   const oneOfEach = async (more: ActionFields = {}) => {
     const entries = NAMES.map(async (state) => [
@@ -60,7 +50,7 @@ describe('the repositories of actions that nobody has claimed', () => {
     ]);
     return Object.fromEntries(await Promise.all(entries)) as Record<State, string>;
   };
-  const incident = async () => (await insertIncidents(database.dataSource, 1))[0]!.id;
+  const incident = async () => (await insertIncidents(dataSource, 1))[0]!.id;
   /** The states whose action the work changed, which are those that it says it did. */
   const changedBy = async (
     ids: Record<State, string>,
@@ -136,8 +126,7 @@ describe('the repositories of actions that nobody has claimed', () => {
     const old = await oneOfEach({ requestedAgoMs: minutes(11) });
     const now = { ...REJECTION, rejected_at: new Date() };
     const expire = (tx: Tx, limit: number) => actions.rejectExpired(tx, 10, now, limit);
-    const first = await transactions.run((tx) => expire(tx, 1));
-    expect(first.map(({ id }) => id)).toEqual([oldest]);
+    expect((await transactions.run((tx) => expire(tx, 1))).map(({ id }) => id)).toEqual([oldest]);
     await transactions.run(async (tx) => {
       await tx.query('select 1 from actions where id = $1 for update', [old.waiting]);
       // Somebody is just deciding on it.

@@ -12,12 +12,12 @@ interface Row {
 }
 
 describe('the table of actions', () => {
-  const database = useTestDatabase();
+  const { query } = useTestDatabase();
 
   const insert = async ({ status, lease = status === 'pending', ...more }: Row) => {
     const id = newId();
     const rejected = status === 'rejected';
-    await database.dataSource.query(
+    await query(
       `insert into actions (id, action_type, parameters, status, requested_by, requested_at, approval_level, approved_by,
                             rollback_of, result, lease_until, rejected_by, rejected_at, rejection_reason)
        values ($1, 'block_ip', '{"ip":"203.0.113.9"}', $2, 'alice', now(), $3, $4, $5, $6,
@@ -43,7 +43,7 @@ describe('the table of actions', () => {
     return [sqlStateOf(error), violatedConstraint(error)];
   };
   const change = (id: string, what: string) =>
-    database.dataSource.query(`update actions set ${what} where id = $1`, [id]);
+    query(`update actions set ${what} where id = $1`, [id]);
 
   it.each([
     `parameters = '{"ip":"198.51.100.1"}'`,

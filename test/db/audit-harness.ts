@@ -46,6 +46,10 @@ export class AuditHarness {
     return new AuditHarness(await openTestDatabase());
   }
 
+  close(): Promise<void> {
+    return this.database.close();
+  }
+
   /** Empties the trail, as in a new database. */
   async clear(): Promise<void> {
     await this.tamper('truncate audit_log, audit_seals, audit_attestations, audit_chain');

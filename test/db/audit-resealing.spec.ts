@@ -2,20 +2,17 @@ import { Logger } from '@nestjs/common';
 import { acceptHead } from '../../src/audit/chain/audit-witness.js';
 import { AuditResealing } from '../../src/audit/chain/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
+import { useStarted } from '../support/use-started.js';
 
 /** Two pages and a part of a third. */
 const ROWS = 1_203;
 
 describe('resealing the audit trail', () => {
-  let harness: AuditHarness;
+  const harness = useStarted(() => AuditHarness.open());
   let old: string;
   let next: string;
 
-  beforeAll(async () => {
-    Logger.overrideLogger(false);
-    harness = await AuditHarness.open();
-  });
-  afterAll(() => harness.database.close());
+  beforeAll(() => Logger.overrideLogger(false));
   beforeEach(async () => {
     await harness.clear();
     [old, next] = [newKey(), newKey()];

@@ -3,17 +3,14 @@ import { AuditChainRepository, PAGE_ROWS } from '../../src/audit/chain/audit-cha
 import { insertAuditRows } from '../../src/audit/audit-log.js';
 import { signHead, BEFORE_ALL } from '../../src/audit/chain/audit-chain.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
+import { useStarted } from '../support/use-started.js';
 
 const key = newKey();
 
 describe('the sealing of the audit trail', () => {
-  let harness: AuditHarness;
+  const harness = useStarted(() => AuditHarness.open());
   let replica: Replica;
 
-  beforeAll(async () => {
-    harness = await AuditHarness.open();
-  });
-  afterAll(() => harness.database.close());
   beforeEach(async () => {
     await harness.clear();
     replica = harness.replica([key]);

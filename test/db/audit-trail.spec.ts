@@ -1,6 +1,7 @@
 import { AUDIT_PARAMETERS, insertAuditRows } from '../../src/audit/audit-log.js';
 import { Clock } from '../../src/platform/clock.js';
 import { AuditHarness, newKey, type Replica, someEntry } from './audit-harness.js';
+import { useStarted } from '../support/use-started.js';
 
 class SetClock extends Clock {
   time = Date.parse('2026-03-01T00:00:00.000Z');
@@ -10,17 +11,15 @@ class SetClock extends Clock {
 }
 
 describe('the audit trail', () => {
-  let harness: AuditHarness;
+  const harness = useStarted(() => AuditHarness.open());
   let replica: Replica;
   const clock = new SetClock();
   const start = clock.time;
   const at = (time: number) => new Date(time).toISOString();
 
-  beforeAll(async () => {
-    harness = await AuditHarness.open();
+  beforeAll(() => {
     replica = harness.replica([newKey()]);
   });
-  afterAll(() => harness.database.close());
 
   describe('takes a record, which', () => {
     const actors = async (): Promise<string[]> =>

@@ -1,19 +1,17 @@
 import { createHash } from 'node:crypto';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
+import { useStarted } from '../support/use-started.js';
 
 const ROWS = 6;
 const FORGED = '00000000-0000-7000-8000-000000000001';
 
 /** A trail of six sealed rows, whose ids are `ids[0]` to `ids[5]`. */
 describe('the verification of the audit trail', () => {
-  let harness: AuditHarness;
+  const harness = useStarted(() => AuditHarness.open());
   let replica: Replica;
   let key: string;
   let ids: string[];
 
-  beforeAll(async () => {
-    harness = await AuditHarness.open();
-  });
   beforeEach(async () => {
     await harness.clear();
     key = newKey();
@@ -25,7 +23,6 @@ describe('the verification of the audit trail', () => {
     );
     ids = seals.map(({ audit_id }) => audit_id);
   });
-  afterAll(() => harness.database.close());
 
   /** The statements with `$3` replaced by the id of the third row. */
   const tamper = (statements: readonly string[]) =>

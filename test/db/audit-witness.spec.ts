@@ -7,22 +7,19 @@ import { HEAD_ACCEPTED } from '../../src/audit/audit-entry.js';
 import { signAnchorAgain } from '../../src/audit/chain/audit-witness.js';
 import { AuditResealing } from '../../src/audit/chain/audit-resealing.js';
 import { AuditHarness, newKey, type Replica } from './audit-harness.js';
+import { useStarted } from '../support/use-started.js';
 
 const VALID = { valid: true, unsealed: 0 };
 
 describe('the witness of the audit trail outside its database', () => {
   const key = newKey();
-  let harness: AuditHarness;
+  const harness = useStarted(() => AuditHarness.open());
   let replica: Replica;
   let home: string;
   let anchorFile: string;
 
   // Most tests here bring about what the service complains of in its log.
-  beforeAll(async () => {
-    Logger.overrideLogger(false);
-    harness = await AuditHarness.open();
-  });
-  afterAll(() => harness.database.close());
+  beforeAll(() => Logger.overrideLogger(false));
   beforeEach(async () => {
     await harness.clear();
     home = mkdtempSync(join(tmpdir(), 'its-anchor-'));

@@ -4,12 +4,10 @@ import {
   noteAuthorityBeforeRestore,
 } from '../../src/auth/authority-across-restore.js';
 import { newId } from '../../src/platform/ids.js';
-import { Transactions } from '../../src/platform/database/transactions.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('access across a restore', () => {
-  const database = useTestDatabase();
-  const query = (text: string, values: unknown[] = []) => database.dataSource.query(text, values);
+  const { query, transactions } = useTestDatabase();
 
   const user = async (username: string, role: string): Promise<string> => {
     const id = newId();
@@ -31,7 +29,7 @@ describe('access across a restore', () => {
   };
   /** What was changed since the backup is taken back between the two steps, as a restore does. */
   const restoreAfter = (sinceBackup: readonly string[], backup: readonly string[]) =>
-    new Transactions(database.dataSource).run<AuthorityAcrossRestore>(async (tx) => {
+    transactions.run<AuthorityAcrossRestore>(async (tx) => {
       for (const statement of sinceBackup) await tx.query(statement);
       await noteAuthorityBeforeRestore(tx);
       for (const statement of backup) await tx.query(statement);

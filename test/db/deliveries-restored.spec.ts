@@ -2,14 +2,12 @@ import {
   carryDeliveriesOverRestore,
   noteDeliveriesBeforeRestore,
 } from '../../src/notifications/records/deliveries-across-restore.js';
-import { Transactions } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import { clearNotifications, insertChannel } from './notifications-harness.js';
 
 describe('notifications across a restore', () => {
-  const database = useTestDatabase();
-  const query = (text: string, values: unknown[] = []) => database.dataSource.query(text, values);
+  const { dataSource, query, transactions } = useTestDatabase();
 
   const delivery = async (channel: string): Promise<string> => {
     const id = newId();
@@ -26,8 +24,8 @@ describe('notifications across a restore', () => {
   let channel: string;
 
   beforeEach(async () => {
-    await clearNotifications(database.dataSource);
-    channel = await insertChannel(database.dataSource, ['incident.created']);
+    await clearNotifications(dataSource);
+    channel = await insertChannel(dataSource, ['incident.created']);
   });
 
   it('stay ended when they ended since the backup, and the others are sent', async () => {
@@ -41,7 +39,7 @@ describe('notifications across a restore', () => {
         where id <> $2`,
       [delivered, waiting],
     );
-    const across = await new Transactions(database.dataSource).run(async (tx) => {
+    const across = await transactions.run(async (tx) => {
       await noteDeliveriesBeforeRestore(tx);
       // As they were in the backup.
       await tx.query(

@@ -1,6 +1,5 @@
 import { Gauge, Registry } from 'prom-client';
 import { FlowLag } from '../../src/attention/flow-lag.js';
-import { Statements } from '../../src/platform/database/statements.js';
 import { HealthComponents } from '../../src/platform/health-components.js';
 import { newId } from '../../src/platform/ids.js';
 import { ScrapedGauges } from '../../src/platform/metrics/scraped-gauges.js';
@@ -9,7 +8,7 @@ import { useTestDatabase } from '../support/open-test-database.js';
 const MINUTE = 60;
 
 describe('the lag of the flow', () => {
-  const database = useTestDatabase();
+  const { query, statements } = useTestDatabase();
   let components: HealthComponents;
   let gauges: ScrapedGauges;
   const gauge = new Gauge({
@@ -24,7 +23,7 @@ describe('the lag of the flow', () => {
     components = new HealthComponents();
     components.register('jobs', async () => ({ status: 'healthy' }));
     gauges = new ScrapedGauges();
-    new FlowLag(new Statements(database.dataSource), components, gauges, gauge).onModuleInit();
+    new FlowLag(statements, components, gauges, gauge).onModuleInit();
   });
   afterEach(() => gauges.onModuleDestroy());
 
@@ -48,14 +47,15 @@ describe('the lag of the flow', () => {
   it('is the time that the first of each queue has waited', async () => {
     const at = new Date();
     const incident = newId(at.getTime());
-    await database.dataSource.query(
+    await query(
       `with incident as (
          insert into incidents (id, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at, version)
          values ($1, 'malware', 'high', 'open', 'test', 'test', '{}', '{}', 'test', $3, $3, 1)),
        event as (
-         insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
-         select gen_random_uuid(), 'incident.created', 'incident', $1, '{}', now() - minutes * interval '1 minute'
+         insert into work (kind, ref, lane, urgency, ready, due_at)
+         select 'event.test', gen_random_uuid(), 'event.test', 2, true, now() - minutes * interval '1 minute'
            from generate_series(2, 1, -1) as minutes),
+       lane as (insert into work_lanes (lane, types) values ('event.test', '{}')),
        action as (
          insert into actions (id, incident_id, action_type, parameters, status, requested_by, requested_at, lease_until)
          select gen_random_uuid(), $1, 'scan_host', '{}', 'pending', 'test', $3, now() - minutes * interval '1 minute'

@@ -1,25 +1,23 @@
 import { IdempotencyRepository } from '../../src/platform/idempotency/idempotency.repository.js';
-import { Statements } from '../../src/platform/database/statements.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('IdempotencyRepository.prune', () => {
-  const database = useTestDatabase();
+  const { dataSource, query, statements } = useTestDatabase();
 
   it('deletes in batches only the keys that are older than 24 hours', async () => {
-    const { dataSource } = database;
-    await dataSource.query(`
+    await query(`
       insert into idempotency_keys (principal, key, fingerprint, owner, status, body, sealed, kept_at)
       select 'ana', 'key ' || n, '', gen_random_uuid(), 201, '{}', false, now() - n * interval '30 seconds'
       from generate_series(1, 5000) as n`);
-    const keys = new IdempotencyRepository(dataSource, new Statements(dataSource));
+    const keys = new IdempotencyRepository(dataSource, statements);
     const batches = jest.spyOn(keys as unknown as { pruneBatch(): Promise<number> }, 'pruneBatch');
     await keys.prune();
-    const [left] = await dataSource.query(
+    const [left] = await query(
       `select count(*)::int as n, min(kept_at) > now() - interval '24 hours' as young from idempotency_keys`,
     );
     expect(left).toEqual({ n: 2_879, young: true });
     expect(batches).toHaveBeenCalledTimes(3);
-    const plan = await dataSource.query(
+    const plan = await query(
       `explain select principal, key from idempotency_keys where kept_at <= now() - interval '24 hours' order by kept_at limit 10`,
     );
     expect(JSON.stringify(plan)).toContain('ix_idempotency_keys_kept_at');

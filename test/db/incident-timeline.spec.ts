@@ -1,7 +1,7 @@
 import type { QueryResultRow } from 'pg';
 import { IncidentReports } from '../../src/incidents/reports/incident-reports.js';
 import { type Statement, Statements } from '../../src/platform/database/statements.js';
-import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
+import type { Tx } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
 import {
   IncidentTimeline,
@@ -10,22 +10,17 @@ import {
 import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('the timeline of an incident', () => {
-  const database = useTestDatabase();
-  let transactions: Transactions;
-  let timeline: IncidentTimeline;
+  const { query, statements, transactions, dataSource } = useTestDatabase();
   let incidentId: string;
   let now = 0;
   const clock = { now: () => new Date(now) };
 
-  beforeAll(async () => {
-    const statements = new Statements(database.dataSource);
-    transactions = new Transactions(database.dataSource);
-    timeline = new IncidentTimeline(statements, transactions, clock);
-  });
+  const timeline = new IncidentTimeline(statements, transactions, clock);
+
   beforeEach(async () => {
     const at = new Date();
     incidentId = newId(at.getTime());
-    await database.dataSource.query(
+    await query(
       `insert into incidents (id, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at, version)
        values ($1, 'malware', 'high', 'open', 'test', 'test', '{}', '{}', 'test', $2, $2, 1)`,
       [incidentId, at],
@@ -40,10 +35,9 @@ describe('the timeline of an incident', () => {
   });
   const add = (work: (tx: Tx) => Promise<void>) => transactions.run(work);
   const entries = async (): Promise<{ event: string; at: Date }[]> =>
-    await database.dataSource.query(
-      'select event, at from incident_timeline where incident_id = $1 order by id',
-      [incidentId],
-    );
+    await query('select event, at from incident_timeline where incident_id = $1 order by id', [
+      incidentId,
+    ]);
 
   it('keeps the order in which a transaction adds entries, also within a millisecond', async () => {
     now = Date.UTC(2100, 5, 1);
@@ -79,11 +73,11 @@ describe('the timeline of an incident', () => {
     class LosingReports extends Statements {
       override async rows<R extends QueryResultRow>(statement: Statement, values: unknown[]) {
         const found = await super.rows<R>(statement, values);
-        await database.dataSource.query('delete from incident_reports');
+        await query('delete from incident_reports');
         return found;
       }
     }
-    const reports = new IncidentReports(new LosingReports(database.dataSource), clock);
+    const reports = new IncidentReports(new LosingReports(dataSource), clock);
     await add(async (tx) => {
       for (const text of ['1.50', '2.50']) {
         await reports.add(tx, {

@@ -1,4 +1,3 @@
-import type { DataSource } from 'typeorm';
 import { poolOf } from '../../src/platform/database/data-source.js';
 import {
   incidentList,
@@ -28,13 +27,9 @@ const TIMES = 12;
 const IN_A_WHILE = new Date(Date.now() + 50 * 60_000).toISOString();
 
 describe('the list of incidents after an import', () => {
-  const database = useTestDatabase();
-  let dataSource: DataSource;
+  const { dataSource } = useTestDatabase();
 
-  beforeAll(async () => {
-    ({ dataSource } = database);
-    await insertIncidents(dataSource, 12_000);
-  });
+  beforeAll(() => insertIncidents(dataSource, 12_000));
 
   it.each(Object.entries(FILTERS))(
     'keeps the plan of a list by %s when many changes have just been folded',

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import type { Client, PoolClient } from 'pg';
-import type { DataSource } from 'typeorm';
 import { poolOf } from '../../src/platform/database/data-source.js';
 import { CLASSIFICATIONS } from '../../src/incidents/incident.js';
 import {
@@ -131,12 +130,10 @@ function anyRequest(made: readonly Made[]): Request {
 }
 
 describe('the list of incidents', () => {
-  const database = useTestDatabase();
-  let dataSource: DataSource;
+  const { dataSource } = useTestDatabase();
   let made: Made[];
 
   beforeAll(async () => {
-    ({ dataSource } = database);
     made = await insertIncidents(dataSource, 3_000);
     await dataSource.query(`update incidents set deleted_at = now() where id = any($1::uuid[])`, [
       made.filter(() => randomInt(20) === 0).map(({ id }) => id),

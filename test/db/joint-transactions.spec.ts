@@ -1,28 +1,16 @@
-import type { DataSource } from 'typeorm';
 import { JointTransactions, SetOf } from '../../src/platform/concurrency/joint-transactions.js';
-import {
-  RowsAtCommit,
-  afterCommit,
-  Transactions,
-  type Tx,
-} from '../../src/platform/database/transactions.js';
+import { RowsAtCommit, afterCommit, type Tx } from '../../src/platform/database/transactions.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('transactions that arrive together', () => {
-  const database = useTestDatabase();
-  let dataSource: DataSource;
-  let transactions: Transactions;
+  const { query, transactions } = useTestDatabase();
   let together: JointTransactions;
 
-  beforeAll(async () => {
-    ({ dataSource } = database);
-    await dataSource.query(
-      'create table parts (n integer primary key, xid xid8 default pg_current_xact_id())',
-    );
-  });
+  beforeAll(() =>
+    query('create table parts (n integer primary key, xid xid8 default pg_current_xact_id())'),
+  );
   beforeEach(async () => {
-    await dataSource.query('truncate parts');
-    transactions = new Transactions(dataSource);
+    await query('truncate parts');
     together = new JointTransactions(transactions);
   });
 
@@ -31,12 +19,11 @@ describe('transactions that arrive together', () => {
     return n;
   };
   const stored = async (): Promise<{ n: number; xid: string }[]> =>
-    await dataSource.query('select n, xid from parts order by n');
+    await query('select n, xid from parts order by n');
 
   it('are one, and each has its own answer', async () => {
     const all = [3, 1, 2, 5, 4];
-    const answers = await Promise.all(all.map((n) => together.run(`key ${n}`, add(n))));
-    expect(answers).toEqual(all);
+    expect(await Promise.all(all.map((n) => together.run(`key ${n}`, add(n))))).toEqual(all);
     expect(new Set((await stored()).map(({ xid }) => xid)).size).toBe(1);
   });
 
@@ -58,8 +45,7 @@ describe('transactions that arrive together', () => {
       await added.submit(tx, n),
       await added.submit(tx, n + 100),
     ];
-    const answers = await Promise.all([2, 1, 3].map((n) => together.run(`${n}`, twice(n))));
-    expect(answers).toEqual([
+    expect(await Promise.all([2, 1, 3].map((n) => together.run(`${n}`, twice(n))))).toEqual([
       [20, 1020],
       [10, 1010],
       [30, 1030],
@@ -103,7 +89,7 @@ describe('transactions that arrive together', () => {
   });
 
   it('do all of it when many lock the same rows in different orders', async () => {
-    await dataSource.query('insert into parts (n) select generate_series(1, 8)');
+    await query('insert into parts (n) select generate_series(1, 8)');
     const others = new JointTransactions(transactions);
     const lock = (n: number) => async (tx: Tx) => {
       await tx.query('update parts set n = n where n = $1', [n]);

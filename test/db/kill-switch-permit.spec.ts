@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Statements } from '../../src/platform/database/statements.js';
-import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
+import type { Tx } from '../../src/platform/database/transactions.js';
 import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.repository.js';
 import { KillSwitch, PERMIT_MS, type Permit } from '../../src/kill-switch/kill-switch.js';
 import { useTestDatabase } from '../support/open-test-database.js';
@@ -11,17 +10,10 @@ const READING = `
    where not granted and database = (select oid from pg_database where datname = current_database())`;
 
 describe('the permit of a claim', () => {
-  const database = useTestDatabase();
-  let transactions: Transactions;
-  let repository: KillSwitchRepository;
-  let killSwitch: KillSwitch;
-
-  beforeAll(async () => {
-    transactions = new Transactions(database.dataSource);
-    repository = new KillSwitchRepository(new Statements(database.dataSource));
-    // Permits need no other parts.
-    killSwitch = Reflect.construct(KillSwitch, [transactions, repository]) as KillSwitch;
-  });
+  const { statements, transactions } = useTestDatabase();
+  const repository = new KillSwitchRepository(statements);
+  // Permits need no other parts.
+  const killSwitch = Reflect.construct(KillSwitch, [transactions, repository]) as KillSwitch;
 
   const waiters = async (tx: Tx): Promise<number> => {
     const [{ n } = { n: 0 }] = await tx.query<{ n: number }[]>(READING);

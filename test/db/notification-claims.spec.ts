@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { DataSource } from 'typeorm';
 import type { ClaimedDelivery } from '../../src/notifications/delivery.js';
 import {
   ALONG_INDEXES,
@@ -8,8 +7,6 @@ import {
   DeliveryWritesRepository,
 } from '../../src/notifications/records/delivery-writes.repository.js';
 import { newId } from '../../src/platform/ids.js';
-import { Statements } from '../../src/platform/database/statements.js';
-import { Transactions } from '../../src/platform/database/transactions.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import { clearNotifications, insertChannel, insertEvents } from './notifications-harness.js';
 import { rowsRead } from './webhook-events-harness.js';
@@ -23,11 +20,8 @@ const REQUEST: ClaimRequest = {
 const WAITING = 5_000;
 
 describe('claims of notifications', () => {
-  const database = useTestDatabase();
-  let dataSource: DataSource;
-  let deliveries: DeliveryWritesRepository;
-  let transactions: Transactions;
-  const query = (text: string, values: unknown[] = []) => dataSource.query(text, values);
+  const { dataSource, query, statements, transactions } = useTestDatabase();
+  const deliveries = new DeliveryWritesRepository(statements);
 
   const channel = async (more = ''): Promise<string> => {
     const events = ['incident.created', 'action.pending_approval', 'kill_switch.activated'];
@@ -54,11 +48,6 @@ describe('claims of notifications', () => {
     transactions.run((tx) => deliveries.claim(tx, { ...REQUEST, ...more }));
   const different = (n: number) => Array.from({ length: n }, () => newId());
 
-  beforeAll(async () => {
-    ({ dataSource } = database);
-    transactions = new Transactions(dataSource);
-    deliveries = new DeliveryWritesRepository(new Statements(dataSource));
-  });
   beforeEach(() => clearNotifications(dataSource));
 
   it('take as many of each channel as it has places free', async () => {
@@ -188,8 +177,7 @@ describe('claims of notifications', () => {
     await urgent('action.pending_approval', ...Array.from({ length: 30 }, () => incident));
     await events(...different(10));
     await urgent('kill_switch.activated', 'kill_switch');
-    const claimed = await claim();
-    expect(claimed.map(({ type }) => type).toSorted()).toEqual([
+    expect((await claim()).map(({ type }) => type).toSorted()).toEqual([
       'action.pending_approval',
       'incident.created',
       'incident.created',
@@ -212,8 +200,7 @@ describe('claims of notifications', () => {
     const disabled = await channel();
     await events(...different(5));
     await query('update notification_channels set enabled = false where id = $1', [disabled]);
-    const claimed = await claim();
-    expect(claimed.map(({ channelId }) => channelId)).toEqual([failing]);
+    expect((await claim()).map(({ channelId }) => channelId)).toEqual([failing]);
     expect(await claim({ underWay: new Map([[failing, 1]]) })).toEqual([]);
   });
 

@@ -1,11 +1,8 @@
-import type { DataSource } from 'typeorm';
 import { DeliveryFolds } from '../../src/notifications/deliveries/delivery-folds.js';
 import type { FoldedDelivery } from '../../src/notifications/delivery.js';
 import { DeliveryFoldsRepository } from '../../src/notifications/records/delivery-folds.repository.js';
 import { DeliveryWritesRepository } from '../../src/notifications/records/delivery-writes.repository.js';
 import { newId } from '../../src/platform/ids.js';
-import { Statements } from '../../src/platform/database/statements.js';
-import { Transactions } from '../../src/platform/database/transactions.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import { clearNotifications, insertChannel, insertEvents } from './notifications-harness.js';
 
@@ -24,20 +21,10 @@ interface Told {
 }
 
 describe('folds of notifications', () => {
-  const database = useTestDatabase();
-  let dataSource: DataSource;
-  let transactions: Transactions;
-  let deliveries: DeliveryWritesRepository;
-  let folds: DeliveryFoldsRepository;
-  const query = (text: string, values: unknown[] = []) => dataSource.query(text, values);
+  const { dataSource, query, statements, transactions } = useTestDatabase();
+  const deliveries = new DeliveryWritesRepository(statements);
+  const folds = new DeliveryFoldsRepository(statements);
 
-  beforeAll(async () => {
-    ({ dataSource } = database);
-    transactions = new Transactions(dataSource);
-    const statements = new Statements(dataSource);
-    deliveries = new DeliveryWritesRepository(statements);
-    folds = new DeliveryFoldsRepository(statements);
-  });
   beforeEach(() => clearNotifications(dataSource));
 
   const channel = (type = 'slack') => {

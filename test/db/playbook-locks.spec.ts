@@ -1,42 +1,38 @@
-import { Statements } from '../../src/platform/database/statements.js';
-import { Transactions } from '../../src/platform/database/transactions.js';
 import { RunWritesRepository } from '../../src/playbooks/runs/records/run-writes.repository.js';
 import { newId } from '../../src/platform/ids.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('Cancelling several playbook runs', () => {
-  const database = useTestDatabase();
+  const { dataSource, query, statements, transactions } = useTestDatabase();
 
   it('locks them in the order of their ids, as moves and wake-ups do', async () => {
-    const { dataSource } = database;
     const playbook = newId();
     const [first, second] = [newId(1), newId(2)];
-    await dataSource.query(
+    await query(
       `insert into playbooks (id, name, enabled, auto_run, definition, created_by, updated_by)
        values ($1, 'p', true, true, '{}', 'a', 'a')`,
       [playbook],
     );
-    await dataSource.query(
+    await query(
       `insert into playbook_versions (playbook_id, version, name, definition, changed_by) values ($1, 1, 'p', '{}', 'a')`,
       [playbook],
     );
     // The table has the rows in the opposite order.
     for (const id of [second, first]) {
-      await dataSource.query(
+      await query(
         `insert into playbook_runs (id, playbook_id, playbook_version, playbook_name, status, requested_by, variables,
            steps_total, started_at, due_at) values ($1, $2, 1, 'p', 'running', 'a', '{}', 1, now(), now())`,
         [id, playbook],
       );
     }
-    const writes = new RunWritesRepository(new Statements(dataSource));
-    const transactions = new Transactions(dataSource);
+    const writes = new RunWritesRepository(statements);
     const other = dataSource.createQueryRunner();
     await other.startTransaction();
     await other.query('select from playbook_runs where id = $1 for update', [first]);
     const cancelled = transactions.run((tx) => writes.cancelDue(tx, 'No.', new Date()));
     await eventually(
-      () => dataSource.query(`select from pg_stat_activity where wait_event_type = 'Lock'`),
+      () => query(`select from pg_stat_activity where wait_event_type = 'Lock'`),
       (waiting) => waiting.length === 1,
     );
     await other.query('select from playbook_runs where id = $1 for update nowait', [second]);

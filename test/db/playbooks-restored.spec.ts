@@ -1,6 +1,4 @@
 import { newId } from '../../src/platform/ids.js';
-import { Statements } from '../../src/platform/database/statements.js';
-import { Transactions } from '../../src/platform/database/transactions.js';
 import {
   carryPlaybooksOverRestore,
   notePlaybooksBeforeRestore,
@@ -13,28 +11,23 @@ import { useTestDatabase } from '../support/open-test-database.js';
 const AUTOMATIC = { ...DEFAULT_DEFINITION, auto_run: true, trust_verdict: true };
 
 describe('playbooks across a restore', () => {
-  const database = useTestDatabase();
-  let playbooks: PlaybooksRepository;
-  const query = (text: string) => database.dataSource.query(text);
+  const { dataSource, query, statements, transactions } = useTestDatabase();
+  const playbooks = new PlaybooksRepository(dataSource, statements);
   const add = async (name: string, definition: PlaybookDefinition): Promise<string> => {
     const id = newId();
-    await new Transactions(database.dataSource).run((tx) =>
-      playbooks.insert(tx, { id, name, definition }, 'author'),
-    );
+    await transactions.run((tx) => playbooks.insert(tx, { id, name, definition }, 'author'));
     return id;
   };
   const change = (id: string, name: string, definition: PlaybookDefinition): Promise<unknown> =>
-    new Transactions(database.dataSource).run((tx) =>
-      playbooks.update(tx, { id, name, definition }, 'manager'),
-    );
-  const autoRuns = () => new Transactions(database.dataSource).run((tx) => playbooks.autoRuns(tx));
+    transactions.run((tx) => playbooks.update(tx, { id, name, definition }, 'manager'));
+  const autoRuns = () => transactions.run((tx) => playbooks.autoRuns(tx));
   /** What `work` does since the backup is taken back between the two steps, as a restore does. */
   const restoreAfter = async (work: () => Promise<unknown>) => {
     await query('drop table if exists kept, kept_versions');
     await query('create table kept as select * from playbooks');
     await query('create table kept_versions as select * from playbook_versions');
     await work();
-    return await new Transactions(database.dataSource).run<PlaybooksAcrossRestore>(async (tx) => {
+    return await transactions.run<PlaybooksAcrossRestore>(async (tx) => {
       await notePlaybooksBeforeRestore(tx);
       await tx.query('alter table playbook_versions disable trigger user');
       await tx.query('delete from playbook_versions');
@@ -46,9 +39,6 @@ describe('playbooks across a restore', () => {
     });
   };
 
-  beforeAll(async () => {
-    playbooks = new PlaybooksRepository(database.dataSource, new Statements(database.dataSource));
-  });
   beforeEach(async () => {
     await query('alter table playbook_versions disable trigger user');
     await query('delete from playbook_versions');

@@ -1,27 +1,15 @@
 import { hash, randomBytes } from 'node:crypto';
 import { PrincipalsRepository } from '../../src/auth/principals/principals.repository.js';
 import { ReservedConnections } from '../../src/platform/database/reserved-connections.js';
-import { Statements } from '../../src/platform/database/statements.js';
 import { newId } from '../../src/platform/ids.js';
-import { openTestDatabase, type OpenTestDatabase } from '../support/open-test-database.js';
+import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('PrincipalsRepository', () => {
-  let database: OpenTestDatabase;
-  let reserved: ReservedConnections;
-  let repository: PrincipalsRepository;
-
-  beforeAll(async () => {
-    database = await openTestDatabase();
-    const { dataSource } = database;
-    reserved = new ReservedConnections(dataSource);
-    repository = new PrincipalsRepository(new Statements(dataSource), reserved, dataSource);
-  });
-  afterAll(async () => {
-    await reserved?.onApplicationShutdown();
-    await database?.close();
-  });
-
-  const query = (sql: string, values: unknown[]) => database.dataSource.query(sql, values);
+  // Before the database is closed.
+  afterAll(() => reserved.onApplicationShutdown());
+  const { dataSource, query, statements } = useTestDatabase();
+  const reserved = new ReservedConnections(dataSource);
+  const repository = new PrincipalsRepository(statements, reserved, dataSource);
 
   async function makeKey(prefix: string, more: Readonly<Record<string, unknown>> = {}) {
     const id = newId();

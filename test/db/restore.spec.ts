@@ -39,9 +39,7 @@ describe('rows that are replaced while others use them', () => {
     return client;
   };
   const record = (by: Client, name: string) =>
-    by.query(
-      `insert into processed_events (handler, event_id) values ('${name}', gen_random_uuid())`,
-    );
+    by.query(`insert into work_lanes (lane, types) values ('${name}', '{}')`);
 
   beforeEach(async () => {
     database = await createTestDatabase();
@@ -61,11 +59,11 @@ describe('rows that are replaced while others use them', () => {
     const backup = await verifyBackup(file);
     await record(one, 'made later');
     await writeBackup({ url: database.url, file, plan: PLAN, force: true });
-    await one.query('delete from processed_events');
+    await one.query('delete from work_lanes');
     await expect(
       restoreBackup({ url: database.url, file, backup, schema, plan: PLAN, force: true }),
     ).rejects.toThrow('changed during the restore');
-    expect((await one.query('select from processed_events')).rowCount).toBe(0);
+    expect((await one.query('select from work_lanes')).rowCount).toBe(0);
   });
 
   it('keep the exact totals of the webhook events, with what was summed up and what was not', async () => {

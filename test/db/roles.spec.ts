@@ -10,10 +10,10 @@ import { useTestDatabase } from '../support/open-test-database.js';
 const PAIRS = ROLES.flatMap((one) => ROLES.map((other) => [one, other] as const));
 
 describe('The order of the roles', () => {
-  const database = useTestDatabase();
+  const { query } = useTestDatabase();
 
   const valueOf = async (sql: string): Promise<unknown> =>
-    (await database.dataSource.query<[{ value: unknown }]>(`select ${sql} as value`))[0].value;
+    (await query<[{ value: unknown }]>(`select ${sql} as value`))[0].value;
 
   it('is the same in statements as in code', async () => {
     for (const [role, required] of PAIRS) {

@@ -53,20 +53,11 @@ describe('a start on a database that it cannot work with', () => {
     ]);
   });
 
-  it.each([
-    [
-      'tables but no schema',
-      withoutSchemas,
-      /may not create schemas in the database "test_.*npm run migrate.*MIGRATION_DATABASE_URL.*grant create on database/,
-    ],
-    [
-      'schemas but no tables',
-      withoutTables,
+  it('should refuse a role that may not create tables', async () => {
+    await withoutTables();
+    await expectRefusal(
       /may not create tables in the schema "public".*npm run migrate.*MIGRATION_DATABASE_URL.*owner to/,
-    ],
-  ])('should refuse a role that may create %s', async (_, revoke, words) => {
-    await revoke();
-    await expectRefusal(words);
+    );
   });
 
   it('should say to a role without grants who gives them', async () => {
@@ -78,7 +69,6 @@ describe('a start on a database that it cannot work with', () => {
 
   it('should accept a role without either right where there is nothing to make', async () => {
     await migrate(database.url, schema);
-    await client.query('create schema pgboss');
     await withoutTables();
     await withoutSchemas();
     await expect(migrate(database.url, schema)).resolves.toBeUndefined();

@@ -1,7 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { newId } from '../../src/platform/ids.js';
 import { SecretBox, SecretKeys } from '../../src/platform/secrets/secret-box.js';
-import { Transactions } from '../../src/platform/database/transactions.js';
 import { SealedSecrets } from '../../src/webhooks/sources/sealed-secrets.js';
 import {
   carrySourcesOverRestore,
@@ -11,10 +10,9 @@ import {
 import { useTestDatabase } from '../support/open-test-database.js';
 
 describe('webhook sources across a restore', () => {
-  const database = useTestDatabase();
+  const { query, transactions } = useTestDatabase();
   const keys = new SecretKeys([createSecretKey(randomBytes(32))]);
   const secrets = new SealedSecrets(new SecretBox(keys));
-  const query = (text: string, values: unknown[] = []) => database.dataSource.query(text, values);
 
   const sealed = (source: string, secret: string, with_ = secrets) =>
     with_.ofNewSource(source, secret).secret!;
@@ -33,7 +31,7 @@ describe('webhook sources across a restore', () => {
     );
   /** What `change` does since the backup is taken back between the two steps, as a restore does. */
   const restoreAfter = (change: () => Promise<unknown>, given: SecretKeys | undefined = keys) =>
-    new Transactions(database.dataSource).run<SourcesAcrossRestore>(async (tx) => {
+    transactions.run<SourcesAcrossRestore>(async (tx) => {
       await query('drop table if exists backup');
       await query('create table backup as select * from webhook_sources');
       await change();

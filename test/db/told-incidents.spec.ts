@@ -4,11 +4,10 @@ import { useTestDatabase } from '../support/open-test-database.js';
 import { insertChannel } from './notifications-harness.js';
 
 describe('who is told of an incident', () => {
-  const database = useTestDatabase();
-  const query = (text: string, values: unknown[] = []) => database.dataSource.query(text, values);
+  const { dataSource, query } = useTestDatabase();
 
   const channel = (events: readonly string[], minSeverity = 'low') =>
-    insertChannel(database.dataSource, events, { minSeverity });
+    insertChannel(dataSource, events, { minSeverity });
   /** Answers how many deliveries it made. */
   const tell = async (
     type: string,
@@ -76,7 +75,7 @@ describe('who is told of an incident', () => {
       const id = await channel(NOTIFIED_EVENTS, minSeverity);
       await query('update notification_channels set type = $1', [type]);
       const payload = { severity: 'low', group: 'a group' };
-      const connection = database.dataSource.createQueryRunner();
+      const connection = dataSource.createQueryRunner();
       const rowsRead = async (): Promise<number> => {
         const [row] = await connection.query(
           `select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as n

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import type { DataSource } from 'typeorm';
 import {
   WEBHOOK_EVENT_STATUSES as STATUSES,
   type WebhookEventListRequest,
@@ -21,12 +20,8 @@ const some = <T>(items: readonly T[]): T[] => items.filter(() => randomInt(2) ==
 const maybe = (): boolean => randomInt(3) === 0;
 
 describe('the list of webhook events', () => {
-  const database = useTestDatabase();
-  let dataSource: DataSource;
+  const { dataSource } = useTestDatabase();
 
-  beforeAll(async () => {
-    ({ dataSource } = database);
-  });
   beforeEach(() =>
     dataSource.query(
       'truncate webhook_events, webhook_event_counts, webhook_event_count_deltas cascade',

@@ -10,6 +10,7 @@ import {
   LostClaims,
   WorkRepository,
 } from '../../src/platform/work/work.repository.js';
+import { WorkStates } from '../../src/platform/work/work-states.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -178,6 +179,19 @@ describe('the rows of work', () => {
     expect(await claim()).toEqual([]);
     await end([row!]);
     expect(await claim()).toMatchObject([{ ref, data: { n: 3 }, attempts: 1, lapsed: false }]);
+  });
+
+  it('that are added again while they end are done again', async () => {
+    const [ref] = await add({});
+    const claimed = await claim();
+    let ending: Promise<void> | undefined;
+    await inTransaction(async (tx) => {
+      await rows.add(tx, KIND, [{ ref: ref! }], undefined);
+      ending = end(claimed);
+      await tx.query('select pg_sleep(0.2)');
+    });
+    await ending;
+    expect(refsOf(await claim())).toEqual([ref]);
   });
 
   it('keep a noted state until they are done', async () => {
@@ -359,9 +373,24 @@ describe('the worker', () => {
     });
     await replica.start();
     await add(replica, { ref: newId() });
-    await eventually(() => count(replica, 'died_at is not null and dead_id is not null'));
+    const states = replica.get(WorkStates);
+    const dead = () => states.listDead({ queue: KIND, page: 1, per_page: 20 });
+    const { items } = await eventually(dead, ({ total }) => total === 1);
     expect(attempts).toEqual([1, 2, 3]);
     expect(given).toEqual(['Attempt 3 failed: \ufffd']);
+    expect(items).toMatchObject([{ queue: KIND, attempts: 3, error: 'Attempt 3 failed: \ufffd' }]);
+    expect(await states.states()).toEqual([{ queue: KIND, waiting: 0, active: 0, dead: 1 }]);
+    const requeue = (id: string) => replica.transactions.run((tx) => states.requeue(tx, id));
+    expect(await requeue(items[0]!.id)).toBe(true);
+    expect(await requeue(items[0]!.id)).toBe(false);
+    expect(await requeue('nonsense')).toBe(false);
+    await eventually(dead, ({ total }) => total === 1);
+    expect(attempts).toEqual([1, 2, 3, 1, 2, 3]);
+    await states.prune();
+    expect(await dead()).toMatchObject({ total: 1 });
+    await replica.dataSource.query(`update work set died_at = now() - interval '15 days'`);
+    await states.prune();
+    expect(await dead()).toEqual({ items: [], total: 0 });
   });
 
   it('gives work up that is too old', async () => {

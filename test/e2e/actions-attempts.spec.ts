@@ -60,8 +60,7 @@ describe('an action and what its attempts left behind', () => {
     ])('stays %s after an attempt that the kill switch stopped', async (_, sent) => {
       const action = await nobodys({ ...before, sent });
       vendor.script = (call, gate) => vendor.send(call, gate, { before: () => world.turnOn() });
-      const after = await run(action);
-      expect(after).toMatchObject({ status: 'pending', sent, fence: 2 });
+      expect(await run(action)).toMatchObject({ status: 'pending', sent, fence: 2 });
       expect(await row(action)).toMatchObject({ status: 'pending', phase: null, sent });
       expect(vendor.left).toEqual([]);
     });
@@ -70,15 +69,13 @@ describe('an action and what its attempts left behind', () => {
       const incidentId = await world.incident();
       const action = await nobodys({ ...before, incidentId });
       await world.turnOn();
-      const turned = await world.turnOff('discard');
-      expect(turned.body.data.discarded.actions).toBeGreaterThan(0);
+      expect((await world.turnOff('discard')).body.data.discarded.actions).toBeGreaterThan(0);
       expect(await row(action)).toMatchObject({
         status: 'failed',
         result: { code: 'outcome_unknown' },
       });
       const auditPath = `/api/audit?action=action.failed&subject=act-${action.id}`;
-      const audit = await world.clients.admin.get(auditPath);
-      expect(audit.body.data).toMatchObject([
+      expect((await world.clients.admin.get(auditPath)).body.data).toMatchObject([
         { actor: 'system', details: { result: { code: 'outcome_unknown' } } },
       ]);
       const timeline = `/api/incidents/${incidentId}/timeline`;
@@ -141,8 +138,7 @@ describe('an action and what its attempts left behind', () => {
     ])('is not sent by the earlier run if it was %s meanwhile', async (_, change) => {
       const action = await nobodys();
       vendor.script = (call, gate) => vendor.send(call, gate, { before: () => change(action) });
-      const after = await run(action);
-      expect(after).toMatchObject({ id: action.id, status: 'pending', sent: false });
+      expect(await run(action)).toMatchObject({ id: action.id, status: 'pending', sent: false });
       expect(vendor.left).toEqual([]);
     });
   });

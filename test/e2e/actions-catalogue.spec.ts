@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
-import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
 import { useStarted } from '../support/use-started.js';
@@ -33,11 +32,10 @@ const VALUES: Readonly<Record<string, unknown>> = {
 
 describe('the catalogue of actions', () => {
   const app = useStarted(() => startTestApp());
-  let analyst: ApiClient;
+  const analyst = useStarted(() => as(app, 'analyst'));
   let types: ReadonlyMap<string, Type>;
 
   beforeAll(async () => {
-    analyst = await as(app, 'analyst');
     const body = { name: 'sandbox', type: 'sandbox', config: {} };
     await (await as(app, 'admin')).post('/api/connectors', body);
     const { data } = (await analyst.get('/api/actions/types')).body;

@@ -149,8 +149,7 @@ describe('the list of actions', () => {
       const waits = item.status === 'pending_approval';
       const until = new Date(Date.parse(item.requested_at) + 1_440 * 60_000).toISOString();
       expect(item.expires_at).toBe(waits ? until : undefined);
-      const single = await world.clients.viewer.get(`/api/actions/${item.id}`);
-      expect(single.body.data).toEqual(item);
+      expect((await world.clients.viewer.get(`/api/actions/${item.id}`)).body.data).toEqual(item);
     }
     expect(await list('page=9')).toMatchObject({ data: [], meta: { total: expect.any(Number) } });
     const direct = await list('action_type=block_ip');

@@ -117,8 +117,7 @@ describe('actions', () => {
         executed_at: expect.any(String),
         executed_by: world.names.analyst,
       });
-      const one = await viewer.get(`${path}?status=pending_approval`);
-      expect(one.body.meta.total).toBe(1);
+      expect((await viewer.get(`${path}?status=pending_approval`)).body.meta.total).toBe(1);
       expect((await viewer.get(`/api/incidents/${newId()}/actions`)).status).toBe(404);
     });
   });

@@ -42,8 +42,7 @@ describe('the rule of four eyes', () => {
     }
     expect(world.calls).toHaveLength(0);
     const refused = '/api/audit?action=auth.own_request_refused';
-    const audit = await world.clients.admin.get(refused);
-    expect(audit.body.data.length).toBeGreaterThan(0);
+    expect((await world.clients.admin.get(refused)).body.data.length).toBeGreaterThan(0);
     const other = await request('isolate_host', { client: own });
     expect((await post(world.clients.senior, other, 'approve')).body.data.status).toBe('completed');
   });

@@ -138,8 +138,7 @@ describe('an approval', () => {
         const id = await wait('isolate_host');
         await requestedEarlier(world.database.manager, id, waited);
         clock.mockImplementation(() => new Date(Date.now() + offset));
-        const answer = await approve(world.clients.senior, id);
-        expect(answer.status).toBe(status);
+        expect((await approve(world.clients.senior, id)).status).toBe(status);
         expect(world.calls).toHaveLength(status === 200 ? 1 : 0);
       } finally {
         clock.mockRestore();

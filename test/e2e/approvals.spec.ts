@@ -6,7 +6,7 @@ import { requestedEarlier } from '../support/actions/held-change.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { samplesWith, scrape } from '../support/metrics.js';
-import { makeKey } from '../support/principals.js';
+import { as, makeKey } from '../support/principals.js';
 import { useStarted } from '../support/use-started.js';
 
 const world = useStarted(() => ActionWorld.start({}, 2));
@@ -191,12 +191,11 @@ describe('approvals', () => {
 });
 
 describe('what is asked for while its incident is being deleted', () => {
-  let senior: ApiClient;
+  const senior = useStarted(() => as(world.app, 'senior'));
   /** The deletion waits for it, with its locks held and its own work on actions done. */
   let gate: { readonly reached: () => void; readonly opened: Promise<void> } | undefined;
 
   beforeAll(async () => {
-    senior = (await makeKey(world.app, 'senior')).client;
     world.app.nest.get(IncidentEndings).register({
       onDeleted: async () => {
         const here = gate;
@@ -271,7 +270,6 @@ describe('what is asked for while its incident is being deleted', () => {
   it('is refused when it is a change of the incident', async () => {
     const incidentId = await world.incident();
     const path = `/api/incidents/${incidentId}`;
-    const answer = await during(incidentId, 'PUT', path, { severity: 'high' });
-    expect(answer.status).toBe(404);
+    expect((await during(incidentId, 'PUT', path, { severity: 'high' })).status).toBe(404);
   });
 });

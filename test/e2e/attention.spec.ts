@@ -57,8 +57,7 @@ describe('what needs attention', () => {
     world.actions.vendor.plan = () => ({ behaviour, afterMs: 0 });
   };
   const put = async (id: string, body: object) => {
-    const answer = await world.clients.analyst.put(`/api/incidents/${id}`, body);
-    expect(answer.status).toBe(200);
+    expect((await world.clients.analyst.put(`/api/incidents/${id}`, body)).status).toBe(200);
   };
   const resolve = (id: string) => put(id, { status: 'resolved', resolution: 'Nothing was found.' });
 
@@ -82,8 +81,7 @@ describe('what needs attention', () => {
         incident: { id: incident, status: 'open' },
       },
     ]);
-    const linked = await world.clients.viewer.get(steps[0]!.link);
-    expect(linked.body.data).toMatchObject({ run_id });
+    expect((await world.clients.viewer.get(steps[0]!.link)).body.data).toMatchObject({ run_id });
     expect(await items('action_failed')).toMatchObject([
       { name: 'lookup_ip', incident: { id: incident } },
     ]);
@@ -256,8 +254,7 @@ describe('what needs attention', () => {
     for (const id of ['action_failed', 'action_failed.x', 'unknown.x', 'toString.x', '.', '%00']) {
       expect([id, (await done(id)).status]).toEqual([id, 404]);
     }
-    const answer = await world.clients.viewer.get('/api/attention?kind=nothing');
-    expect(answer.status).toBe(422);
+    expect((await world.clients.viewer.get('/api/attention?kind=nothing')).status).toBe(422);
   });
 
   it('has pages and an order in which many items of one kind hide no other kind', async () => {
@@ -301,62 +298,58 @@ describe('what needs attention', () => {
 });
 
 it('lists sources, connectors and channels with lost secrets for administrators, until they have new secrets or are deleted', async () => {
-  const app = await startTestApp();
-  try {
-    const [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
-    const lost = async (client = admin) => {
-      const { body } = await client.get('/api/attention?kind=secrets_lost&sort=name');
-      return (body.data.items as (Item & { name: string })[]).map(({ name, link }) => [name, link]);
-    };
-    const post = async (path: string, body: object): Promise<string> => {
-      const answer = await admin.post(path, body);
-      expect(answer.status).toBe(201);
-      return answer.body.data.id;
-    };
-    const url = 'https://tools.example.com';
-    const config = {
-      base_url: url,
-      headers: { authorization: 'Bearer {{ secrets.token }}' },
-      secrets: { token: 'token-that-nobody-sees' },
-      actions: { block_ip: { path: '/blocks' } },
-    };
-    await registerSource(admin);
-    const firewall = await post('/api/connectors', { name: 'firewall', type: 'http', config });
-    const pager = await post('/api/notification-channels', {
-      name: 'pager',
-      type: 'webhook',
-      config: { url },
-      // A running attempt would end with another error.
-      enabled: false,
-    });
-    expect(await lost()).toEqual([]);
+  await using app = await startTestApp();
+  const [admin, viewer] = await Promise.all([as(app, 'admin'), as(app, 'viewer')]);
+  const lost = async (client = admin) => {
+    const { body } = await client.get('/api/attention?kind=secrets_lost&sort=name');
+    return (body.data.items as (Item & { name: string })[]).map(({ name, link }) => [name, link]);
+  };
+  const post = async (path: string, body: object): Promise<string> => {
+    const answer = await admin.post(path, body);
+    expect(answer.status).toBe(201);
+    return answer.body.data.id;
+  };
+  const url = 'https://tools.example.com';
+  const config = {
+    base_url: url,
+    headers: { authorization: 'Bearer {{ secrets.token }}' },
+    secrets: { token: 'token-that-nobody-sees' },
+    actions: { block_ip: { path: '/blocks' } },
+  };
+  await registerSource(admin);
+  const firewall = await post('/api/connectors', { name: 'firewall', type: 'http', config });
+  const pager = await post('/api/notification-channels', {
+    name: 'pager',
+    type: 'webhook',
+    config: { url },
+    // A running attempt would end with another error.
+    enabled: false,
+  });
+  expect(await lost()).toEqual([]);
 
-    const [key] = app.nest.get(SecretKeys).ids;
-    await app.sql(lostKeySql(key!).secrets);
-    const places = {
-      source: '/api/webhooks/siem',
-      connector: `/api/connectors/${firewall}`,
-      channel: `/api/notification-channels/${pager}`,
-    };
-    const all = [
-      ['firewall', places.connector],
-      ['pager', places.channel],
-      ['siem', places.source],
-    ];
-    expect(await lost()).toEqual(all);
-    expect(await lost(viewer)).toEqual([]);
-    await admin.post(`${places.connector}/test`);
-    await admin.post(`${places.channel}/test`);
-    expect(await lost()).toEqual(all);
+  const [key] = app.nest.get(SecretKeys).ids;
+  await app.sql(lostKeySql(key!).secrets);
+  const places = {
+    source: '/api/webhooks/siem',
+    connector: `/api/connectors/${firewall}`,
+    channel: `/api/notification-channels/${pager}`,
+  };
+  const all = [
+    ['firewall', places.connector],
+    ['pager', places.channel],
+    ['siem', places.source],
+  ];
+  expect(await lost()).toEqual(all);
+  expect(await lost(viewer)).toEqual([]);
+  await admin.post(`${places.connector}/test`);
+  await admin.post(`${places.channel}/test`);
+  expect(await lost()).toEqual(all);
 
-    const put = async (path: string, body: object) =>
-      expect((await admin.put(path, body)).status).toBe(200);
-    await put(places.source, { secret: 'secret-of-the-second-day', enabled: true });
-    await put(places.connector, { config, enabled: true });
-    expect(await lost()).toEqual([['pager', places.channel]]);
-    expect((await admin.delete(places.channel)).status).toBe(200);
-    expect(await lost()).toEqual([]);
-  } finally {
-    await app.close();
-  }
+  const put = async (path: string, body: object) =>
+    expect((await admin.put(path, body)).status).toBe(200);
+  await put(places.source, { secret: 'secret-of-the-second-day', enabled: true });
+  await put(places.connector, { config, enabled: true });
+  expect(await lost()).toEqual([['pager', places.channel]]);
+  expect((await admin.delete(places.channel)).status).toBe(200);
+  expect(await lost()).toEqual([]);
 }, 60_000);

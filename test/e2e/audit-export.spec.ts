@@ -7,7 +7,6 @@ import {
   type ExportFindings,
   type ExportLine,
 } from '../../src/audit/export/export-file.js';
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -21,11 +20,10 @@ const inCapitals = (line: string) =>
 
 describe('an export of the audit trail', () => {
   const app = useStarted(() => startTestApp());
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
   let lines: string[];
 
   beforeAll(async () => {
-    admin = await as(app, 'admin');
     for (let number = 0; number < KEYS; number += 1) await record(`exported-${number}`);
     // Some programs take this for the end of a line.
     await stop('a\u2028b');
@@ -34,14 +32,12 @@ describe('an export of the audit trail', () => {
   });
 
   async function record(name: string): Promise<void> {
-    const made = await admin.post('/api/api-keys', { name, role: 'viewer' });
-    expect(made.status).toBe(201);
+    expect((await admin.post('/api/api-keys', { name, role: 'viewer' })).status).toBe(201);
   }
 
   async function stop(reason: string): Promise<void> {
     for (const turn of ['activate', 'deactivate']) {
-      const { status } = await admin.post(`/api/kill-switch/${turn}`, { reason });
-      expect(status).toBe(200);
+      expect((await admin.post(`/api/kill-switch/${turn}`, { reason })).status).toBe(200);
     }
   }
 

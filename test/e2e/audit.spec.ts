@@ -7,27 +7,18 @@ import type { ApiClient } from '../support/api-client.js';
 import { ChangeReader } from '../support/change-reader.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, inSession, makeKey, makeUser } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
-let app: TestApp;
-
-beforeAll(async () => {
-  app = await startTestApp();
-});
-afterAll(() => app?.close());
+const app = useStarted(() => startTestApp());
 
 const BODY = { incident_type: 'phishing', source: 'gateway', severity: 'high' };
 const MAPPING = { items: '/alerts', title: '/name', severity: '/level', event_id: '/id' };
 
 describe('feeds of changes', () => {
-  let analyst: ApiClient;
-  let viewer: ApiClient;
-
-  beforeAll(async () => {
-    analyst = await as(app, 'analyst');
-    viewer = await as(app, 'viewer');
-  });
+  const analyst = useStarted(() => as(app, 'analyst'));
+  const viewer = useStarted(() => as(app, 'viewer'));
 
   const create = async (body: object = BODY): Promise<string> =>
     (await analyst.post('/api/incidents', body)).body.data.id;
@@ -230,11 +221,10 @@ describe('feeds of changes', () => {
 });
 
 describe('the audit trail over HTTP', () => {
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
   let keyId: string;
 
   beforeAll(async () => {
-    admin = await as(app, 'admin');
     const answer = await admin.post('/api/api-keys', { name: 'audited', role: 'viewer' });
     keyId = answer.body.data.id;
   });
@@ -256,8 +246,7 @@ describe('the audit trail over HTTP', () => {
   });
 
   it('shows entries, with a hash once they are sealed', async () => {
-    const before = await list(`subject=api_key:${keyId}`);
-    expect(before.meta.total).toBe(1);
+    expect((await list(`subject=api_key:${keyId}`)).meta.total).toBe(1);
     const [entry] = await eventually(
       async () => (await list(`subject=api_key:${keyId}`)).data,
       ([found]) => found.hash !== undefined,
@@ -284,15 +273,9 @@ describe('the audit trail over HTTP', () => {
 });
 
 describe('the state of the audit trail', () => {
-  let app: TestApp;
-  let admin: ApiClient;
-
   // A separate app, because a test of the feeds inserts an unsigned entry into the trail.
-  beforeAll(async () => {
-    app = await startTestApp();
-    admin = await as(app, 'admin');
-  });
-  afterAll(() => app?.close());
+  const app = useStarted(() => startTestApp());
+  const admin = useStarted(() => as(app, 'admin'));
 
   const component = async () => (await admin.get('/api/health/detailed')).body.components.audit;
 

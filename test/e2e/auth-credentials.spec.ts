@@ -26,8 +26,7 @@ describe('Credentials', () => {
   const me = (authorization: string) => app.get('/api/me', { authorization });
 
   it('identify the caller', async () => {
-    const answer = await key.client.get('/api/me');
-    expect(answer.body).toEqual({
+    expect((await key.client.get('/api/me')).body).toEqual({
       data: {
         name: key.name,
         kind: 'key',
@@ -72,8 +71,7 @@ describe('Credentials', () => {
   });
 
   it('are not accepted in a query parameter', async () => {
-    const answer = await app.get(`/api/me?access_token=${key.key}&api_key=${key.key}`);
-    expect(answer.status).toBe(401);
+    expect((await app.get(`/api/me?access_token=${key.key}&api_key=${key.key}`)).status).toBe(401);
   });
 
   it('get a cookie that is not Secure where X-Forwarded-Proto comes from no trusted proxy', async () => {
@@ -239,11 +237,7 @@ describe('a login or password change during a change of the user', () => {
 describe('A weak password', () => {
   const WEAK = 'Password123!';
   const STRONG = 'seven herons over the lake';
-  let admin: ApiClient;
-
-  beforeAll(async () => {
-    admin = await as(app, 'admin');
-  });
+  const admin = useStarted(() => as(app, 'admin'));
 
   const expectWeak = ({ status, body }: Answer, field: string, words = 'too easy to guess') => {
     expect([status, body.error.code]).toEqual([422, 'weak_password']);

@@ -231,8 +231,7 @@ describe('the cookie of a session', () => {
     await cookiesOf({ ...host, origin: 'https://triage.example' });
     const { name: username, password } = user;
     const headers = { ...host, origin: 'http://triage.example' };
-    const other = await app.post('/login', { username, password }, headers);
-    expect(other.status).toBe(403);
+    expect((await app.post('/login', { username, password }, headers)).status).toBe(403);
   });
 
   it('has a fixed name for each kind of connection, so that a neighbouring host cannot set one', async () => {
@@ -342,8 +341,7 @@ describe('What is open to all', () => {
     expect((await post('/logout', '192.0.2.3', undefined, nonsense)).status).toBe(429);
     expect((await post('/login', '192.0.2.3', '{')).status).toBe(400);
     expect((await post('/logout', '192.0.2.3', undefined, { cookie })).status).toBe(200);
-    const ended = await app.get('/api/me', { cookie });
-    expect(ended.status).toBe(401);
+    expect((await app.get('/api/me', { cookie })).status).toBe(401);
   });
 
   it('limits wrong metrics tokens of an address, and always accepts the right one', async () => {

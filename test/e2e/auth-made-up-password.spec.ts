@@ -87,8 +87,7 @@ describe('the password that the first start generated', () => {
       expect((await app.get('/docs', headers)).status).toBe(200);
     }
     // A program gets what it always gets.
-    const json = await app.post('/login', { username: 'admin', password });
-    expect(json.status).toBe(200);
+    expect((await app.post('/login', { username: 'admin', password })).status).toBe(200);
 
     // It counts as changed when an admin sets another one, and not when the admin changes anything else.
     const key = app.client.with({ authorization: `Bearer ${credentials().api_key}` });
@@ -136,8 +135,7 @@ describe('the password that the first start generated', () => {
     const changed = await change(STRONG);
     expect([changed.status, changed.headers.location]).toEqual([303, '/docs?a=b']);
     expect((await again.get('/api/me', { cookie })).status).toBe(200);
-    const after = await logInByForm(again, STRONG);
-    expect(after.headers.location).toBe('/docs?a=b');
+    expect((await logInByForm(again, STRONG)).headers.location).toBe('/docs?a=b');
     const reported = await eventually(
       () => access(again),
       ({ made_up_password }) => made_up_password === false,
@@ -174,8 +172,7 @@ describe('the page that changes the own password', () => {
     const page = await session.get('/login/password?next=//evil.example');
     expect(page.text).toContain('<a href="/docs">Not now</a>');
     expect(page.text).not.toContain('first start');
-    const login = await session.get('/login');
-    expect(login.text).toContain('<a href="/login/password">');
+    expect((await session.get('/login')).text).toContain('<a href="/login/password">');
     const body = { current_password: user.password, new_password: STRONG };
     // A cookie alone does not tell which site asks.
     const cookie = await logIn(app, user);

@@ -5,7 +5,7 @@ import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, inSession, logIn, makeUser, type TestUser } from '../support/principals.js';
 import type { TestApp } from '../support/test-app.js';
-import { useReplicas } from '../support/use-started.js';
+import { useReplicas, useStarted } from '../support/use-started.js';
 
 const now = performance.now.bind(performance);
 let skippedMs = 0;
@@ -20,10 +20,9 @@ function skipTime(ms: number): void {
 const PROMISED_MS = 1_000;
 
 const [app, replica] = useReplicas();
-let admin: ApiClient;
+const admin = useStarted(() => as(app, 'admin'));
 
 beforeAll(async () => {
-  admin = await as(app, 'admin');
   await makeUser(app, 'admin', 'last-resort');
 });
 
@@ -160,13 +159,10 @@ describe('the sessions', () => {
   it('are ignored if the request also has a key, valid or not', async () => {
     const user = await makeUser(app, 'viewer');
     const cookie = await logIn(app, user);
-    const both = await admin.get('/api/me', { cookie });
-    expect(both.body.data.kind).toBe('key');
-    const write = await admin.post('/api/users', {}, { cookie });
-    expect(write.status).toBe(422);
+    expect((await admin.get('/api/me', { cookie })).body.data.kind).toBe('key');
+    expect((await admin.post('/api/users', {}, { cookie })).status).toBe(422);
     for (const authorization of [`Bearer its_AAAAAAAA_${'A'.repeat(43)}`, 'Basic YTpi', '']) {
-      const answer = await app.get('/api/me', { cookie, authorization });
-      expect(answer.status).toBe(401);
+      expect((await app.get('/api/me', { cookie, authorization })).status).toBe(401);
     }
   });
 
@@ -267,15 +263,13 @@ describe('the sessions', () => {
     for (const stranger of [admin, await inSession(app, await makeUser(app, 'admin'))])
       expect((await stranger.delete(path)).status).toBe(404);
     expect(await statusesOf(lost)).toEqual([200, 200]);
-    const answer = await mine.delete(path);
-    expect(answer.body).toEqual({ data: { id, deleted: true } });
+    expect((await mine.delete(path)).body).toEqual({ data: { id, deleted: true } });
     expect((await me(app, lost)).status).toBe(401);
     skipTime(PROMISED_MS);
     expect(await statusesOf(lost)).toEqual([401, 401]);
     expect((await mine.delete(path)).status).toBe(404);
     expect((await mine.delete('/api/me/sessions/current')).status).toBe(404);
-    const audit = await admin.get(`/api/audit?action=auth.session_ended`);
-    expect(audit.body.data).toMatchObject([
+    expect((await admin.get(`/api/audit?action=auth.session_ended`)).body.data).toMatchObject([
       { actor: user.name, subject: { type: 'session', id }, details: { address: '127.0.0.1' } },
     ]);
     expect((await mine.delete(`/api/me/sessions/${current}`)).status).toBe(200);

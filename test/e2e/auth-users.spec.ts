@@ -2,14 +2,10 @@ import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, makeUser, makeKey } from '../support/principals.js';
 import type { TestApp } from '../support/test-app.js';
-import { useReplicas } from '../support/use-started.js';
+import { useReplicas, useStarted } from '../support/use-started.js';
 
 const [app, replica] = useReplicas();
-let admin: ApiClient;
-
-beforeAll(async () => {
-  admin = await as(app, 'admin');
-});
+const admin = useStarted(() => as(app, 'admin'));
 
 const PASSWORD = 'a long enough password';
 
@@ -34,8 +30,7 @@ describe('the users API', () => {
     const list = await admin.get('/api/users?sort=username');
     expect(list.body.meta.total).toBeGreaterThan(0);
     for (const { text } of [made, changed, list]) expect(text).not.toMatch(/argon|hash|password/i);
-    const gone = await admin.delete(`/api/users/${id}`);
-    expect(gone.body).toEqual({ data: { id, deleted: true } });
+    expect((await admin.delete(`/api/users/${id}`)).body).toEqual({ data: { id, deleted: true } });
     for (const [method, body] of [['GET'], ['PUT', { role: 'viewer' }], ['DELETE']] as const) {
       const answer = await admin.request(method, `/api/users/${id}`, body && { body });
       expect([answer.status, answer.body.error.message]).toEqual([404, 'User not found.']);

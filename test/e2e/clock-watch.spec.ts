@@ -3,26 +3,22 @@ import { timeOfId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp } from '../support/test-app.js';
 import { registerSource, signed } from '../support/webhook-sender.js';
+import { useStarted } from '../support/use-started.js';
 
 const HOUR = 3_600_000;
 
 describe('the clock of a machine', () => {
   const lines: { readonly context?: string; readonly msg: string }[] = [];
-  let app: TestApp;
-  let watch: ClockWatch;
-
-  beforeAll(async () => {
-    const log = { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[0]) };
-    app = await startTestApp({ settings: { LOG_LEVEL: 'info' }, log });
-    watch = app.nest.get(ClockWatch);
-  });
+  const log = { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[0]) };
+  // Before the app ends.
   afterAll(async () => {
     setMachineClock(0);
-    await watch.compare();
-    await app.close();
+    await compare();
   });
+  const app = useStarted(() => startTestApp({ settings: { LOG_LEVEL: 'info' }, log }));
+  const compare = () => app.nest.get(ClockWatch).compare();
 
   /** Waits until health and metrics show this offset, because both cache their values. */
   async function shown(seconds: number) {
@@ -43,13 +39,12 @@ describe('the clock of a machine', () => {
   const told = () => lines.filter(({ context }) => context === 'Clock').map(({ msg }) => msg);
 
   it('is reported by health and metrics while it is wrong, and once by the log', async () => {
-    const well = await shown(0);
-    expect(well.database.status).toBe('healthy');
+    expect((await shown(0)).database.status).toBe('healthy');
     expect(told()).toEqual([]);
 
     setMachineClock(-HOUR);
-    await watch.compare();
-    await watch.compare();
+    await compare();
+    await compare();
     const wrong = await shown(-3600);
     expect(wrong).toMatchObject({ overall: 'degraded', ready: 200 });
     const message =
@@ -58,7 +53,7 @@ describe('the clock of a machine', () => {
     expect(told()).toEqual([message]);
 
     setMachineClock(0);
-    await watch.compare();
+    await compare();
     const mended = await shown(0);
     expect(mended.database.status).toBe('healthy');
     expect(mended.database).not.toHaveProperty('message');
@@ -68,7 +63,7 @@ describe('the clock of a machine', () => {
   it('is not degraded by a few seconds, but the log reports them', async () => {
     const before = told().length;
     setMachineClock(5_000);
-    await watch.compare();
+    await compare();
     expect((await shown(5)).database.status).toBe('healthy');
     expect(told().slice(before)).toEqual([expect.stringContaining('5 s ahead of')]);
   });

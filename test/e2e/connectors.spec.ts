@@ -5,7 +5,7 @@ import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
 import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
 import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
 import { Clock } from '../../src/platform/clock.js';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import type { Gate } from '../../src/platform/net/outbound-request.js';
 import type { ApiClient } from '../support/api-client.js';
 import { FakeVendor } from '../support/fake-vendor.js';
@@ -129,8 +129,7 @@ describe('/api/connectors', () => {
   it('changes the given fields and keeps the rest, including secrets', async () => {
     const { id } = (await create(http())).body.data;
     const put = (config: object) => admin.put(`/api/connectors/${id}`, { config });
-    const more = await put({ secrets: { other: 'another secret' } });
-    expect(more.body.data.secrets_set).toEqual([
+    expect((await put({ secrets: { other: 'another secret' } })).body.data.secrets_set).toEqual([
       'headers.authorization',
       'secrets.other',
       'secrets.token',
@@ -155,8 +154,7 @@ describe('/api/connectors', () => {
     expect(statuses).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
     const { id } = (await create(http())).body.data;
     const { name } = body;
-    const renamed = await admin.put(`/api/connectors/${id}`, { name });
-    expect(renamed.body.error.code).toBe('conflict');
+    expect((await admin.put(`/api/connectors/${id}`, { name })).body.error.code).toBe('conflict');
   });
 
   it('tests a connector, answers 200 either way, and records the result', async () => {
@@ -197,8 +195,7 @@ describe('/api/connectors', () => {
           .map(([, message]: unknown[]) => message),
       );
     expect(told()).toEqual([['A connector is unhealthy'], []]);
-    const metrics = await app.get('/metrics');
-    expect(metrics.text).toContain(`connector_up{connector="${connector}"} 0`);
+    expect((await app.get('/metrics')).text).toContain(`connector_up{connector="${connector}"} 0`);
 
     vendor.forget();
     await checks.checkAll();
@@ -278,8 +275,7 @@ describe('/api/connectors', () => {
         },
       ]);
     }
-    const { body } = await viewer.get(`/api/connectors/${id}`);
-    expect(body.data.config.base_url).toBe(vendor.url);
+    expect((await viewer.get(`/api/connectors/${id}`)).body.data.config.base_url).toBe(vendor.url);
   });
 
   describe('the registry', () => {

@@ -108,8 +108,7 @@ describe('the page of Swagger UI', () => {
       303,
       `/login?next=${link.replace('?', '%3F').replace('=', '%3D')}`,
     ]);
-    const form = await app.get(location);
-    expect(form.text).toContain(`name="next" value="${link}"`);
+    expect((await app.get(location)).text).toContain(`name="next" value="${link}"`);
     expect((await app.get(link, headers)).status).toBe(200);
     const { headers: sent } = await app.get('/docs?next=//evil.example');
     expect(sent['location']).toMatch(/^\/login\?next=\/docs(%[\w%.-]*)?$/);

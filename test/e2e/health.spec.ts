@@ -100,19 +100,15 @@ describe('health', () => {
   });
 
   it('is alive but not ready while it stops, and ends requests that wait for changes', async () => {
-    const stopping = await startTestApp({ database: app.database });
+    await using stopping = await startTestApp({ database: app.database });
     const viewer = await as(stopping, 'viewer');
     const waiting = viewer.get('/api/incidents/changes?from=now&wait=30');
     await viewer.get('/api/incidents/changes?from=now&wait=1');
     stopping.nest.get(Draining).begin();
     expect((await waiting).body.data.changes).toEqual([]);
-    try {
-      const ready = await stopping.get('/ready');
-      expect([ready.status, ready.body.checks]).toEqual([503, { service: 'stopping' }]);
-      expect((await stopping.get('/live')).status).toBe(200);
-    } finally {
-      await stopping.close();
-    }
+    const ready = await stopping.get('/ready');
+    expect([ready.status, ready.body.checks]).toEqual([503, { service: 'stopping' }]);
+    expect((await stopping.get('/live')).status).toBe(200);
   });
 });
 
@@ -147,8 +143,7 @@ describe('health of a database that answers reads and refuses writes', () => {
     try {
       const expected = { ready: [503, cause], health: [503, 'unhealthy'], live: 200 };
       // Health results are cached briefly.
-      const seen = await eventually(look, (now) => isDeepStrictEqual(now, expected));
-      expect(seen).toEqual(expected);
+      expect(await eventually(look, (now) => isDeepStrictEqual(now, expected))).toEqual(expected);
       const { body } = await app.get('/health/detailed', METRICS_KEY);
       expect(body.components.database.status).toBe('unhealthy');
     } finally {

@@ -1,4 +1,3 @@
-import type { ApiClient } from '../support/api-client.js';
 import { readContract } from '../support/contract-check-document.js';
 import { ECHO_PATHS, EchoModule } from '../support/echo.module.js';
 import { as } from '../support/principals.js';
@@ -57,10 +56,7 @@ describe('query parameters', () => {
 
 describe('methods and addresses', () => {
   /** Under /api only those who are known are told what there is: test/e2e/routes-access.spec.ts. */
-  let admin: ApiClient;
-  beforeAll(async () => {
-    admin = await as(app, 'admin');
-  });
+  const admin = useStarted(() => as(app, 'admin'));
 
   const paths = Object.entries(readContract().paths);
 
@@ -110,17 +106,6 @@ describe('methods and addresses', () => {
         expect(answer.body.error.code).toBe('not_found');
       }
       expect((await admin.request('HEAD', path)).status).toBe(404);
-    },
-  );
-
-  it.each(['%', 'a%00b', 'x'.repeat(15_000)])(
-    'answers like to an unknown id to the malformed id %s',
-    async (id) => {
-      const path = `/api/incidents/${id}`;
-      expect((await app.put(path)).status).toBe(401);
-      expect((await admin.put(path, {})).status).toBe(422);
-      const answer = await admin.put(path, { severity: 'low' });
-      expect([answer.status, answer.body.error.message]).toEqual([404, 'Incident not found.']);
     },
   );
 

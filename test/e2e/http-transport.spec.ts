@@ -219,11 +219,7 @@ describe('null in a body', () => {
       change: { auto_triage: true },
     },
   ];
-  let admin: ApiClient;
-
-  beforeAll(async () => {
-    ({ client: admin } = await makeKey(app, 'admin'));
-  });
+  const admin = useStarted(() => as(app, 'admin'));
 
   const put = (path: string, body: object) => admin.put(path, body);
   const read = async (path: string) => (await admin.get(path)).body.data;
@@ -335,11 +331,7 @@ describe('lists that are sorted by several fields', () => {
   ];
 
   const NAMES = ['delta', 'alpha', 'echo', 'bravo', 'charlie'];
-  let admin: ApiClient;
-
-  beforeAll(async () => {
-    admin = await as(app, 'admin');
-  });
+  const admin = useStarted(() => as(app, 'admin'));
 
   it.each(LISTS)('refuse what is no list of up to three of their fields: $path', async (list) => {
     const [first, reversed] = list.words as [string, string];

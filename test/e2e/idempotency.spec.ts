@@ -243,8 +243,7 @@ describe('Idempotency-Key', () => {
     const path = `/notes/${note.body.data.id}/copies`;
     const first = await post(path, key);
     await app.sql(`delete from notes where text = 'short-lived'`);
-    const again = await post(path, key);
-    expect(again).toMatchObject({ status: 201, text: first.text });
+    expect(await post(path, key)).toMatchObject({ status: 201, text: first.text });
     expect((await post(path, newKey())).status).toBe(404);
   });
 
@@ -322,8 +321,7 @@ describe('Idempotency-Key', () => {
       end.resolve();
       const done = await first;
       expect(done).toMatchObject({ status: 200, body: { data: { status: 'completed' } } });
-      const again = await post('/notes/slow', key, body);
-      expect(again).toMatchObject({ status: 200, text: done.text });
+      expect(await post('/notes/slow', key, body)).toMatchObject({ status: 200, text: done.text });
       expect(await count('slow')).toBe(1);
     });
 

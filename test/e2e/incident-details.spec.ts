@@ -13,8 +13,7 @@ interface Shown {
 describe('the number of an incident', () => {
   const create = async (): Promise<Shown> => {
     const id = await world.incident();
-    const { body } = await world.clients.viewer.get(`/api/incidents/${id}`);
-    return body.data as Shown;
+    return (await world.clients.viewer.get(`/api/incidents/${id}`)).body.data as Shown;
   };
   const ask = (method: string, path: string, body?: object) =>
     world.clients.admin.request(method, path, { body });
@@ -73,8 +72,7 @@ describe('the number of an incident', () => {
       expect([reference, status]).toEqual([reference, 404]);
     }
     for (const reference of wrong.slice(0, -1)) {
-      const { body } = await ask('GET', `/api/actions?incident_id=${reference}`);
-      expect(body.meta.total).toBe(0);
+      expect((await ask('GET', `/api/actions?incident_id=${reference}`)).body.meta.total).toBe(0);
       const run = await world.run(await world.playbook([step('look', 'lookup_ip')]), {
         incident_id: reference,
       });

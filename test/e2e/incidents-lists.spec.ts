@@ -1,7 +1,7 @@
 import { IncidentCounts } from '../../src/incidents/incident-list.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
-import { useReplicas } from '../support/use-started.js';
+import { useReplicas, useStarted } from '../support/use-started.js';
 
 const [app, other] = useReplicas();
 
@@ -10,8 +10,8 @@ interface Item extends Record<string, string> {
 }
 
 describe('GET /api/incidents', () => {
-  let viewer: ApiClient;
-  let analyst: ApiClient;
+  const viewer = useStarted(() => as(app, 'viewer'));
+  const analyst = useStarted(() => as(app, 'analyst'));
   /** In the order of creation. */
   const made: Item[] = [];
 
@@ -25,8 +25,6 @@ describe('GET /api/incidents', () => {
   ];
 
   beforeAll(async () => {
-    viewer = await as(app, 'viewer');
-    analyst = await as(app, 'analyst');
     for (const body of SPECIMENS) {
       const { id } = (await analyst.post('/api/incidents', body)).body.data;
       made.push((await viewer.get(`/api/incidents/${id}`)).body.data);

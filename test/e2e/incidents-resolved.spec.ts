@@ -8,14 +8,13 @@ type Shown = Record<string, string>;
 
 describe('incidents that are resolved', () => {
   const app = useStarted(() => startTestApp({ settings: { TRIAGE_PROVIDER: 'rules' } }));
-  let viewer: ApiClient;
+  const viewer = useStarted(() => as(app, 'viewer'));
   let alice: ApiClient;
   let aliceName: string;
   let bob: ApiClient;
   let bobName: string;
 
   beforeAll(async () => {
-    viewer = await as(app, 'viewer');
     ({ client: alice, name: aliceName } = await makeKey(app, 'analyst'));
     ({ client: bob, name: bobName } = await makeKey(app, 'analyst'));
   });
@@ -146,8 +145,7 @@ describe('incidents that are resolved', () => {
     const { id } = await create();
     await put(id!, { status: 'resolved' });
     expect((await put(id!, { reopen: true }, bob)).body.data.status).toBe('open');
-    const run = await alice.post(`/api/incidents/${id}/triage`, {});
-    expect(run.status).toBe(200);
+    expect((await alice.post(`/api/incidents/${id}/triage`, {})).status).toBe(200);
     await put(id!, { status: 'resolved' });
     const reopened = (await put(id!, { reopen: true, status: 'triaged' }, bob)).body.data;
     expect(reopened).toMatchObject({ status: 'triaged', verdict: { decided_by: 'system' } });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { newId } from '../../src/platform/ids.js';
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
@@ -17,15 +17,13 @@ const wrong = (answer: Answer): { field: string; code: string }[] =>
   }));
 
 describe('incidents', () => {
-  let viewer: ApiClient;
+  const viewer = useStarted(() => as(app, 'viewer'));
   let analyst: ApiClient;
   let analystName: string;
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
 
   beforeAll(async () => {
-    viewer = await as(app, 'viewer');
     ({ client: analyst, name: analystName } = await makeKey(app, 'analyst'));
-    admin = await as(app, 'admin');
   });
 
   const create = async (fields: object = {}): Promise<{ id: string } & Record<string, string>> => {
@@ -339,15 +337,9 @@ describe('titles of incidents', () => {
     sha256: createHash('sha256').update(text).digest('hex'),
     length: text.length,
   });
-  let viewer: ApiClient;
-  let analyst: ApiClient;
-  let admin: ApiClient;
-
-  beforeAll(async () => {
-    viewer = await as(app, 'viewer');
-    analyst = await as(app, 'analyst');
-    admin = await as(app, 'admin');
-  });
+  const viewer = useStarted(() => as(app, 'viewer'));
+  const analyst = useStarted(() => as(app, 'analyst'));
+  const admin = useStarted(() => as(app, 'admin'));
 
   const post = (fields: object, headers = {}): Promise<Answer> =>
     analyst.post('/api/incidents', { ...MALWARE, ...fields }, headers);
@@ -405,8 +397,7 @@ describe('titles of incidents', () => {
     const answer = await put(id, { title: 'Emotet, second wave' });
     expect([answer.status, answer.body.data.title]).toEqual([200, 'Emotet, second wave']);
     expect(await titleOf(id)).toBe('Emotet, second wave');
-    const timeline = await viewer.get(`/api/incidents/${id}/timeline`);
-    expect(timeline.body.data[1]).toMatchObject({
+    expect((await viewer.get(`/api/incidents/${id}/timeline`)).body.data[1]).toMatchObject({
       event: 'updated',
       summary: `Changed title from "${DERIVED}" to "Emotet, second wave".`,
     });

@@ -1,9 +1,8 @@
 import { DataSource } from 'typeorm';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { KillSwitch } from '../../src/kill-switch/kill-switch.js';
 import { Settings } from '../../src/platform/config/settings.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -19,9 +18,9 @@ describe('/api/kill-switch', () => {
       log: { write: (line) => log.push(line) },
     }),
   );
-  let viewer: ApiClient;
-  let analyst: ApiClient;
-  let manager: ApiClient;
+  const viewer = useStarted(() => as(app, 'viewer'));
+  const analyst = useStarted(() => as(app, 'analyst'));
+  const manager = useStarted(() => as(app, 'manager'));
 
   const activate = (body: object = REASON) => analyst.post('/api/kill-switch/activate', body);
   const deactivate = (body: object = REASON) => manager.post('/api/kill-switch/deactivate', body);
@@ -32,19 +31,10 @@ describe('/api/kill-switch', () => {
     };
   const metrics = async () => (await app.get('/metrics')).text;
 
-  beforeAll(async () => {
-    [viewer, analyst, manager] = await Promise.all([
-      as(app, 'viewer'),
-      as(app, 'analyst'),
-      as(app, 'manager'),
-    ]);
-  });
-
   afterEach(() => deactivate());
 
   it('is off at first, and omits fields that do not apply', async () => {
-    const { body } = await viewer.get('/api/kill-switch');
-    expect(body.data).toEqual({
+    expect((await viewer.get('/api/kill-switch')).body.data).toEqual({
       active: false,
       held: { actions: 0, triage_runs: 0, playbook_runs: 0 },
     });
@@ -57,11 +47,9 @@ describe('/api/kill-switch', () => {
     expect(on.body.data).not.toHaveProperty('deactivated_at');
     expect((await viewer.get('/api/kill-switch')).body.data.active).toBe(true);
 
-    const refused = await analyst.post('/api/kill-switch/deactivate', REASON);
-    expect(refused.status).toBe(403);
+    expect((await analyst.post('/api/kill-switch/deactivate', REASON)).status).toBe(403);
 
-    const off = await deactivate({ reason: 'over', held: 'discard' });
-    expect(off.body.data).toMatchObject({
+    expect((await deactivate({ reason: 'over', held: 'discard' })).body.data).toMatchObject({
       active: false,
       reason: 'a drill',
       deactivation_reason: 'over',
@@ -86,8 +74,7 @@ describe('/api/kill-switch', () => {
   );
 
   it('limits activations separately, to 60 per minute', async () => {
-    const { headers } = await activate();
-    expect(headers['x-ratelimit-limit']).toBe('60');
+    expect((await activate()).headers['x-ratelimit-limit']).toBe('60');
   });
 
   it('is recorded once, however many turn it on at the same time', async () => {
@@ -150,8 +137,7 @@ describe('/api/kill-switch', () => {
         () => holding,
         (claimed) => claimed === claims.length,
       );
-      const { status } = await activate();
-      expect(status).toBe(200);
+      expect((await activate()).status).toBe(200);
       expect(holding).toBe(claims.length);
       expect(log.join()).toContain('A claim holds the lock of the kill switch.');
     } finally {

@@ -127,43 +127,34 @@ describe('Metrics', () => {
   ])('tell whether Redis %s, which keeps the service ready', async (_, url, up, status) => {
     // The port belongs to nobody, so nobody listens there.
     const settings = { ...(url && { REDIS_URL: url }) };
-    const other = await startTestApp({ database: app.database, settings });
-    try {
-      const samples = await scrape(other);
-      expect(samplesWith(samples, 'redis_up').map(({ value }) => value)).toEqual(up);
-      expect(samplesWith(samples, 'database_up').map(({ value }) => value)).toEqual([1]);
-      const viewer = await as(other, 'viewer');
-      const { body } = await viewer.get('/health/detailed');
-      expect(body.components.redis.status).toBe(status);
-      expect((await other.get('/ready')).status).toBe(200);
-    } finally {
-      await other.close();
-    }
+    await using other = await startTestApp({ database: app.database, settings });
+    const samples = await scrape(other);
+    expect(samplesWith(samples, 'redis_up').map(({ value }) => value)).toEqual(up);
+    expect(samplesWith(samples, 'database_up').map(({ value }) => value)).toEqual([1]);
+    const viewer = await as(other, 'viewer');
+    expect((await viewer.get('/health/detailed')).body.components.redis.status).toBe(status);
+    expect((await other.get('/ready')).status).toBe(200);
   });
 
   it('are served without a database, except values that only the database has', async () => {
     const database = await createTestDatabase();
     const METRICS_TOKEN = 'a-token-of-the-operators';
-    const lonely = await startTestApp({ database, settings: { METRICS_TOKEN } });
+    await using lonely = await startTestApp({ database, settings: { METRICS_TOKEN } });
     const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
-    try {
-      await database.drop();
-      const answer = await lonely.get('/metrics', headers);
-      expect(answer.status).toBe(200);
-      const samples = samplesOf(answer.text);
-      const gauges = [...answer.text.matchAll(/^# TYPE (\w+) gauge$/gm)].map(([, name]) => name!);
-      const shown = gauges.filter((name) => samplesWith(samples, name).length > 0);
-      const ours = shown.filter((name) => !/^(process|nodejs)_/.test(name));
-      // How the clocks differ is known for another minute.
-      const lasting = ours.filter((name) => name !== 'clock_offset_seconds');
-      expect(lasting.toSorted()).toEqual(KNOWN_WITHOUT_DATABASE);
-      expect(samplesWith(samples, 'database_up')[0]?.value).toBe(0);
-      const { status, body } = await lonely.get('/health/detailed', headers);
-      expect([status, body.components.database.status]).toEqual([503, 'unhealthy']);
-      expect(body.components.kill_switch).not.toHaveProperty('active');
-      expect(body.components.kill_switch.message).toMatch(/kill switch cannot be read/);
-    } finally {
-      await lonely.close();
-    }
+    await database.drop();
+    const answer = await lonely.get('/metrics', headers);
+    expect(answer.status).toBe(200);
+    const samples = samplesOf(answer.text);
+    const gauges = [...answer.text.matchAll(/^# TYPE (\w+) gauge$/gm)].map(([, name]) => name!);
+    const shown = gauges.filter((name) => samplesWith(samples, name).length > 0);
+    const ours = shown.filter((name) => !/^(process|nodejs)_/.test(name));
+    // How the clocks differ is known for another minute.
+    const lasting = ours.filter((name) => name !== 'clock_offset_seconds');
+    expect(lasting.toSorted()).toEqual(KNOWN_WITHOUT_DATABASE);
+    expect(samplesWith(samples, 'database_up')[0]?.value).toBe(0);
+    const { status, body } = await lonely.get('/health/detailed', headers);
+    expect([status, body.components.database.status]).toEqual([503, 'unhealthy']);
+    expect(body.components.kill_switch).not.toHaveProperty('active');
+    expect(body.components.kill_switch.message).toMatch(/kill switch cannot be read/);
   });
 });

@@ -1,6 +1,5 @@
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { eventSchemaErrors } from '../support/notifications/event-contract.js';
 import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';
@@ -18,7 +17,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 'a secret for tests').toString('base64'
 const OTHER_SECRET = `whsec_${Buffer.alloc(32, 'another secret').toString('base64')}`;
 
 describe(PATH, () => {
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
   const receiver = useStarted(() => WebhookReceiver.start());
   let names = 0;
 
@@ -35,10 +34,6 @@ describe(PATH, () => {
   const test = async (id: string) => (await admin.post(`${PATH}/${id}/test`)).body.data;
   const errorsOf = (answer: { readonly body: { error?: { details?: { errors?: object[] } } } }) =>
     answer.body.error?.details?.errors;
-
-  beforeAll(async () => {
-    admin = await as(app, 'admin');
-  });
 
   afterEach(async () => {
     receiver.vendor.forget();
@@ -65,8 +60,7 @@ describe(PATH, () => {
       secrets_set: ['secret'],
       status: 'healthy',
     });
-    const got = await admin.get(`${PATH}/${channel.id}`);
-    expect(got.body.data).toEqual(channel);
+    expect((await admin.get(`${PATH}/${channel.id}`)).body.data).toEqual(channel);
     const list = await admin.get(PATH);
     expect(list.body).toEqual({ data: [channel], meta: { page: 1, per_page: 20, total: 1 } });
 
@@ -161,8 +155,7 @@ describe(PATH, () => {
 
   it('sends a test message and returns its outcome', async () => {
     const { id } = await made(webhook({}, { secret: SECRET }));
-    const result = await test(id);
-    expect(result).toMatchObject({ success: true, message: 'The message is delivered.' });
+    expect(await test(id)).toMatchObject({ success: true, message: 'The message is delivered.' });
     const [request] = receiver.requests;
     expect(request).toMatchObject({ method: 'POST', path: '/hook?from=tests' });
     expect(isSignedBy(SECRET, request!)).toBe(true);
@@ -284,11 +277,10 @@ describe(PATH, () => {
 });
 
 describe('A channel that subscribes to webhook_event.failed', () => {
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
   const receiver = useStarted(() => WebhookReceiver.start());
 
   beforeAll(async () => {
-    admin = await as(app, 'admin');
     for (const source of ['siem', 'edr']) await registerSource(admin, { source });
     const events = ['webhook_event.failed'];
     const body = { name: 'hook', type: 'webhook', events, config: { url: receiver.url } };

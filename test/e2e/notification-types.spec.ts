@@ -1,4 +1,3 @@
-import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
 import { PagerDutyServer } from '../support/vendors/pagerduty-server.js';
@@ -17,14 +16,10 @@ describe('channels for people', () => {
   const app = useStarted(() =>
     startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } }),
   );
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
 
   const create = (type: string, config: object) =>
     admin.post(PATH, { name: `the ${type}`, type, config });
-
-  beforeAll(async () => {
-    admin = await as(app, 'admin');
-  });
 
   it.each([
     ['slack', slack, () => ({ webhook_url: slack.hook }), (): string => slack.token],

@@ -1,6 +1,6 @@
 import { INCIDENT_EVENTS } from '../../src/incidents/change-records.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { eventually } from '../support/jobs/eventually.js';
 import {
   chances,
@@ -33,8 +33,7 @@ describe('a playbook that runs by itself', () => {
   const block = (more: object = {}) =>
     step('block', 'block_sender', { parameters: { sender: 'a@example.net' }, ...more });
   const triage = async (id: string, verdict: object = SURE): Promise<void> => {
-    const answer = await world.clients.analyst.put(`/api/incidents/${id}`, { verdict });
-    expect(answer.status).toBe(200);
+    expect((await world.clients.analyst.put(`/api/incidents/${id}`, { verdict })).status).toBe(200);
   };
   const runsOf = (playbook: string, n = 1) =>
     eventually(
@@ -150,8 +149,7 @@ describe('a playbook that runs by itself', () => {
     const close = (id: string) =>
       put(id, { status: 'resolved', resolution: 'No.', pending: 'withdraw' });
     const put = async (id: string, body: object): Promise<void> => {
-      const answer = await world.clients.analyst.put(`/api/incidents/${id}`, body);
-      expect(answer.status).toBe(200);
+      expect((await world.clients.analyst.put(`/api/incidents/${id}`, body)).status).toBe(200);
     };
 
     it.each([

@@ -42,8 +42,7 @@ describe('cancelling a playbook run', () => {
     const run = await world.get(playbook, run_id);
     expect([run.status, statuses(run)]).toEqual(['waiting_approval', ['waiting_approval']]);
     expect(run).not.toHaveProperty('error');
-    const action = await world.actions.get(steps[0]!.action_id!);
-    expect(action.status).toBe('pending_approval');
+    expect((await world.actions.get(steps[0]!.action_id!)).status).toBe('pending_approval');
 
     const cancelled = await world.cancel(playbook, run_id, manager);
     expect(cancelled.body.data).toMatchObject({ status: 'cancelled' });
@@ -107,8 +106,7 @@ describe('cancelling a playbook run', () => {
     });
     const action = steps[0]!.action_id!;
     expect(await world.actions.get(action)).toMatchObject({ status: 'pending' });
-    const cancelled = await world.cancel(playbook, run.run_id, world.clients.analyst);
-    expect(cancelled.status).toBe(200);
+    expect((await world.cancel(playbook, run.run_id, world.clients.analyst)).status).toBe(200);
     expect(await world.actions.get(action)).toMatchObject({
       status: 'rejected',
       rejected_by: world.actions.names.analyst,

@@ -143,8 +143,7 @@ describe('the automatic runs of a playbook within an hour', () => {
     const path = `/api/incidents/${late.incident_id}`;
     expect((await world.clients.analyst.put(path, body)).status).toBe(200);
     await later('1 hour');
-    const ended = await world.until(playbook, late.run_id, 'cancelled');
-    expect(ended).toMatchObject({
+    expect(await world.until(playbook, late.run_id, 'cancelled')).toMatchObject({
       error: 'Its incident was resolved before it began.',
       steps: [{ name: 'look', status: 'pending' }],
     });

@@ -46,8 +46,7 @@ describe('a playbook step whose action was requested before', () => {
         step('block', 'block_sender', { parameters: sender, approval_level: level }),
       ]);
     // Whoever requested it is an analyst.
-    const low = await world.ran(await gated('analyst'));
-    expect(low).toMatchObject({
+    expect(await world.ran(await gated('analyst'))).toMatchObject({
       status: 'completed',
       steps: [{ action_id: direct.body.data.action_id }],
     });

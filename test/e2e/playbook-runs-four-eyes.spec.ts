@@ -1,7 +1,7 @@
 import type { Answer, ApiClient } from '../support/api-client.js';
 import { INCIDENT_EVENTS } from '../../src/incidents/change-records.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { PlaybookWorld, type ShownRun, step } from '../support/playbooks/playbook-world.js';
 import { inSession, makeKey, makeUser } from '../support/principals.js';
 import { useStarted } from '../support/use-started.js';
@@ -60,8 +60,7 @@ describe('the rule of four eyes and playbooks', () => {
       return await world.clients.viewer.get(`/api/incidents/${incident}`);
     };
     const changeBy = (client: ApiClient, body: object) => async (playbook: string) => {
-      const answer = await client.put(`/api/playbooks/${playbook}`, body);
-      expect(answer.status).toBe(200);
+      expect((await client.put(`/api/playbooks/${playbook}`, body)).status).toBe(200);
     };
 
     it('takes who gave the verdict for who asked', async () => {

@@ -96,16 +96,14 @@ describe('the list of the runs of all playbooks', () => {
     const all = ['', '?status=cancelled', `?playbook_id=${completed.playbook_id}`];
     const before = await Promise.all(all.map(asked));
     await world.actions.app.nest.get(PlaybookRunCounts).foldPending();
-    const left = await world.actions.database.query('select from playbook_run_count_deltas');
-    expect(left).toEqual([]);
+    expect(await world.actions.database.query('select from playbook_run_count_deltas')).toEqual([]);
     expect(await Promise.all(all.map(asked))).toEqual(before);
   });
 
   it.each(['status=done', 'outcome=done', 'incident_id=x', 'from=yesterday'])(
     'refuses %s with 422',
     async (query) => {
-      const { status } = await world.clients.viewer.get(`/api/playbook-runs?${query}`);
-      expect(status).toBe(422);
+      expect((await world.clients.viewer.get(`/api/playbook-runs?${query}`)).status).toBe(422);
     },
   );
 
@@ -247,8 +245,7 @@ describe('running a playbook', () => {
     expect((await world.list(playbook_id)).body.meta.total).toBe(2);
     await world.approve(one.steps[0]!.action_id!);
     await world.until(playbook_id, one.run_id, 'completed');
-    const cancelled = await world.cancel(playbook_id, other.run_id);
-    expect(cancelled.body.data.status).toBe('cancelled');
+    expect((await world.cancel(playbook_id, other.run_id)).body.data.status).toBe('cancelled');
     expect((await world.run(playbook)).status).toBe(404);
   });
 

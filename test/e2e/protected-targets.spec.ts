@@ -37,13 +37,11 @@ describe('protected targets', () => {
     ['block_ip', { ip: '192.0.2.7' }],
     ['block_sender', { sender: 'mallory@example.com' }],
   ] as const)('runs %s of %j without approval', async (type, parameters) => {
-    const { body } = await world.execute(type, { parameters });
-    expect(body.data.status).toBe('completed');
+    expect((await world.execute(type, { parameters })).body.data.status).toBe('completed');
   });
 
   it('follows the levels of the site and shows them', async () => {
-    const { body } = await world.execute('revoke_sessions');
-    expect(body.data.approval_level).toBe('manager');
+    expect((await world.execute('revoke_sessions')).body.data.approval_level).toBe('manager');
     const { data } = (await world.clients.viewer.get('/api/actions/types')).body;
     const levelOf = (type: string) =>
       data.find(({ name }: { name: string }) => name === type).default_approval_level;

@@ -1,7 +1,9 @@
 import { Controller, Get, Module, Injectable } from '@nestjs/common';
 import { Public } from '../../src/platform/access/access.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { DeadJobs, Jobs, defineQueue } from '../../src/platform/jobs/jobs.js';
+import { Work } from '../../src/platform/work/work.js';
+import { newId } from '../../src/platform/ids.js';
+import { WorkStates } from '../../src/platform/work/work-states.js';
 import type { Answer } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { samplesWith, scrape } from '../support/metrics.js';
@@ -123,8 +125,7 @@ describe('the log of requests', () => {
     const answer = await viewer.get('/api/incidents/a%E2%80%AE%C2%9B31mb', {
       'user-agent': 'x\u009b31mevil',
     });
-    const line = await lineOf(answer);
-    expect(line).toMatchObject({
+    expect(await lineOf(answer)).toMatchObject({
       id: 'a⟦U+202E⟧⟦U+009B⟧31mb',
       user_agent: 'x⟦U+009B⟧31mevil',
     });
@@ -165,16 +166,20 @@ describe('the log of requests', () => {
   });
 });
 
-const queue = defineQueue<{ n: number }>('hopeless', { retryLimit: 0 });
 let broken = true;
 const done: number[] = [];
 
 @Injectable()
 class Hopeless {
-  constructor(jobs: Jobs) {
-    jobs.work(queue, async ({ n }) => {
-      if (broken) throw new Error('It cannot be done.');
-      done.push(n);
+  constructor(work: Work) {
+    work.define<{ n: number }, void>({
+      name: 'hopeless',
+      places: 1,
+      mostAttempts: 1,
+      one: async ({ data }) => {
+        if (broken) throw new Error('It cannot be done.');
+        done.push(data.n);
+      },
     });
   }
 }
@@ -184,9 +189,11 @@ class HopelessModule {}
 
 describe('the API of dead jobs', () => {
   it('shows an admin dead jobs with what went wrong, and puts them back into their queue', async () => {
-    await app.nest.get(Transactions).run((tx) => app.nest.get(Jobs).enqueue(tx, queue, { n: 1 }));
+    const work = app.nest.get(Work);
+    const added = { ref: newId(), data: { n: 1 } };
+    await app.nest.get(Transactions).run((tx) => work.add(tx, { name: 'hopeless' }, added));
     await eventually(
-      () => app.nest.get(DeadJobs).list({ page: 1, per_page: 1 }),
+      () => app.nest.get(WorkStates).listDead({ page: 1, per_page: 1 }),
       ({ total }) => total === 1,
     );
     const admin = await as(app, 'admin');

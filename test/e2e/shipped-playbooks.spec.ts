@@ -1,20 +1,15 @@
 import { DataSource } from 'typeorm';
 import { PlaybooksService, SHIPPED_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
-import type { ApiClient } from '../support/api-client.js';
 import { as } from '../support/principals.js';
-import { useReplicas } from '../support/use-started.js';
+import { useReplicas, useStarted } from '../support/use-started.js';
 
 describe('The shipped playbooks', () => {
   const replicas = useReplicas();
-  let admin: ApiClient;
+  const admin = useStarted(() => as(replicas[0], 'admin'));
 
   const listed = async () => (await admin.get('/api/playbooks?sort=name&per_page=100')).body.data;
   const bootAll = () =>
     Promise.all(replicas.map(({ nest }) => nest.get(PlaybooksService).onApplicationBootstrap()));
-
-  beforeAll(async () => {
-    admin = await as(replicas[0], 'admin');
-  });
 
   it('are created once at the first start, do not run automatically, and can be sent as they are shown', async () => {
     const names = SHIPPED_PLAYBOOKS.map(({ name }) => name);

@@ -1,4 +1,3 @@
-import type { ApiClient } from '../support/api-client.js';
 import { TOKENS, verdict } from '../support/fake-messages-answers.js';
 import { FakeMessagesApi } from '../support/fake-messages-api.js';
 import { FakeVendor } from '../support/fake-vendor.js';
@@ -23,10 +22,9 @@ describe('traces of what goes on beside requests', () => {
     }),
   );
   const receiver = useStarted(() => FakeVendor.start());
-  let admin: ApiClient;
+  const admin = useStarted(() => as(traced.app, 'admin'));
 
   beforeAll(async () => {
-    admin = await as(traced.app, 'admin');
     await registerSource(admin);
     // With a latency its actions are called like those of a vendor, instead of ending with their creation.
     const sandbox = { name: 'sandbox', type: 'sandbox', config: { latency_ms: 1 } };
@@ -45,8 +43,7 @@ describe('traces of what goes on beside requests', () => {
     const id = await incident();
     model.script(verdict());
     const headers = { traceparent: TRACEPARENT };
-    const answer = await admin.post(`/api/incidents/${id}/triage`, undefined, headers);
-    expect(answer.status).toBe(200);
+    expect((await admin.post(`/api/incidents/${id}/triage`, undefined, headers)).status).toBe(200);
     const request = await traced.collector.spanWith(
       (span) => span.traceId === TRACE && span.kind === 'server',
     );
@@ -72,8 +69,7 @@ describe('traces of what goes on beside requests', () => {
       source: 'siem-a',
       data: { alert_id: 'alert-1', severity: 'high' },
     };
-    const answer = await new WebhookSender(traced.app.client).send(event);
-    expect(answer.status).toBe(202);
+    expect((await new WebhookSender(traced.app.client).send(event)).status).toBe(202);
     const job = await traced.collector.spanWith(({ name }) => name === 'job webhook-events');
     expect(job).toMatchObject({ kind: 'consumer', parentId: '', isError: false });
     await spanBelow(job, /./);
@@ -92,8 +88,7 @@ describe('traces of what goes on beside requests', () => {
     const made = await admin.post('/api/playbooks', playbook);
     expect(made.status).toBe(201);
     const path = `/api/playbooks/${made.body.data.id}/run`;
-    const started = await admin.post(path, { incident_id: await incident() });
-    expect(started.status).toBeLessThan(300);
+    expect((await admin.post(path, { incident_id: await incident() })).status).toBeLessThan(300);
     const run = await traced.collector.spanWith(({ name }) => name === 'playbook run');
     const step = await spanBelow(run, /^playbook step$/);
     expect(step.attributes).toMatchObject({ 'action.type': 'lookup_ip' });

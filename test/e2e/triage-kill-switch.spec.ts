@@ -83,11 +83,9 @@ describe('while the kill switch is on', () => {
       const id = await world.incident();
       await world.later(id);
       await begun;
-      const turned = await world.turnOn();
-      expect(turned.body.data.in_flight).toBe(1);
+      expect((await world.turnOn()).body.data.in_flight).toBe(1);
       answer.resolve(judgement());
-      const run = await world.until(id, 'queued');
-      expect(run).toMatchObject({ failures: 0 });
+      expect(await world.until(id, 'queued')).toMatchObject({ failures: 0 });
       await world.turnOff();
       await world.until(id, 'completed');
     });
@@ -97,8 +95,7 @@ describe('while the kill switch is on', () => {
       const ids = [await world.incident(), await world.incident()];
       for (const id of ids) await world.wantTriage(id, { requested_by: 'webhook:siem' });
       for (const id of ids) await world.until(id, 'queued');
-      const { body } = await world.turnOff('discard');
-      expect(body.data.discarded.triage_runs).toBe(2);
+      expect((await world.turnOff('discard')).body.data.discarded.triage_runs).toBe(2);
       for (const id of ids) {
         const [run] = await world.runs(id);
         expect(run).toMatchObject({ status: 'failed', error: { reason: 'discarded' } });

@@ -12,15 +12,12 @@ import {
 import { useStarted } from '../support/use-started.js';
 
 describe('without a verdict', () => {
-  let world: TriageWorld;
-
-  beforeAll(async () => {
-    world = await TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000', AI_TOKENS_PER_HOUR: '1000' });
-  });
+  const world = useStarted(() =>
+    TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000', AI_TOKENS_PER_HOUR: '1000' }),
+  );
   afterEach(async () => {
     await world.database.query('update triage_runs set tokens_at = null');
   });
-  afterAll(() => world?.close());
 
   const untouched = async (id: string) => {
     const incident = await world.read(id);
@@ -47,8 +44,7 @@ describe('without a verdict', () => {
 
   it('passes on how long the provider wants to be left alone', async () => {
     script(world.app, () => Promise.reject(unavailable('rate_limited', { retryAfterMs: 12_300 })));
-    const answer = await world.triage(await world.incident());
-    expect(answer.headers['retry-after']).toBe('13');
+    expect((await world.triage(await world.incident())).headers['retry-after']).toBe('13');
   });
 
   it('answers 500 to an error of its own, without its words, and fails the run', async () => {

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { TRIAGE_EVENTS } from '../../src/triage/triage-run.js';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { RunClaims } from '../../src/triage/runs/run-claims.js';
 import { RunQueue } from '../../src/triage/runs/run-queue.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
@@ -36,8 +36,7 @@ describe('a triage run that nobody waits for', () => {
     expect(answer.status).toBe(202);
     expect(answer.headers['preference-applied']).toBe('respond-async');
     expect(answer.body.data).toMatchObject({ triage_id: expect.any(String), status: 'queued' });
-    const run = await world.until(id, 'completed');
-    expect(run.triage_id).toBe(answer.body.data.triage_id);
+    expect((await world.until(id, 'completed')).triage_id).toBe(answer.body.data.triage_id);
     expect((await world.read(id)).verdict.classification).toBe('malicious');
   });
 
@@ -72,10 +71,11 @@ describe('a triage run that nobody waits for', () => {
     await world.until(later, 'completed');
     await eventually(
       () =>
-        world.database.query<object[]>(`select 1 from unhandled_events where subject_id = $1`, [
-          id,
-        ]),
-      (unhandled) => unhandled.length === 0,
+        world.database.query<object[]>(
+          `select from work where data #>> '{subject,id}' = $1 and data ->> 'type' = 'incident.triage_wanted'`,
+          [id],
+        ),
+      (waiting) => waiting.length === 0,
     );
     expect(await world.runs(id)).toHaveLength(1);
   });
@@ -89,8 +89,7 @@ describe('a triage run that nobody waits for', () => {
     });
     expect(received.body).toMatchObject({ status: 'accepted' });
     const id = received.body.incident_id as string;
-    const run = await world.until(id, 'completed');
-    expect(run).toMatchObject({
+    expect(await world.until(id, 'completed')).toMatchObject({
       requested_by: 'webhook:siem',
       playbook: 'not-there-yet',
       notes: expect.arrayContaining([expect.stringContaining('There is no enabled playbook')]),
@@ -222,8 +221,7 @@ describe('a triage run that nobody waits for', () => {
     ['the incident was resolved', { status: 'resolved' }],
   ])('is not sent to the model when %s meanwhile, and nobody is alarmed', async (_, change) => {
     const id = await resting();
-    const changed = await world.update(id, change);
-    expect(changed.status).toBe(200);
+    expect((await world.update(id, change)).status).toBe(200);
     const asked = script(world.app, async () => judgement());
     const record = jest.spyOn(world.app.nest.get(DomainEvents), 'record');
     await world.makeDue(id);

@@ -125,8 +125,7 @@ describe('the triage of an incident', () => {
     const id = await world.incident();
     const first = await world.triage(id);
     const asked = script(world.app, async () => judgement());
-    const again = await world.triage(id);
-    expect(again.body).toEqual(first.body);
+    expect((await world.triage(id)).body).toEqual(first.body);
     expect(asked).not.toHaveBeenCalled();
     const forced = await world.triage(id, { body: { force: true } });
     expect(asked).toHaveBeenCalledTimes(1);
@@ -191,8 +190,7 @@ describe('the triage of an incident', () => {
     const id = await world.incident();
     const { triage_id } = (await world.triage(id)).body.data;
     const path = '/api/audit?action=triage.requested&per_page=1';
-    const { body } = await world.clients.manager.get(path);
-    expect(body.data[0]).toMatchObject({
+    expect((await world.clients.manager.get(path)).body.data[0]).toMatchObject({
       actor: expect.stringMatching(/^key:analyst/),
       subject: { type: 'triage', id: triage_id },
       details: { incident_id: id, force: false },
@@ -409,8 +407,7 @@ describe('the tools of a triage run', () => {
     const id = await world.incident({ raw_data: rawData });
     await asking(id, async (tools, given) => {
       const user = given.indicators.find(({ type }) => type === 'user')!;
-      const answer = await tools.get('related_incidents')!.ask({ indicator_id: user.id }, never);
-      expect(answer).toEqual({
+      expect(await tools.get('related_incidents')!.ask({ indicator_id: user.id }, never)).toEqual({
         incidents: [
           expect.objectContaining({ title: 'The newer one', decided_by_person: false }),
           expect.objectContaining({

@@ -1,7 +1,6 @@
 import { newId } from '../../src/platform/ids.js';
 import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
 import { WebhookEventCounts } from '../../src/webhooks/events/webhook-events.service.js';
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -27,12 +26,8 @@ describe('the inbox of webhook events', () => {
 
   const FIRST = Date.parse('2026-01-31T09:30:00.123Z');
   const app = useStarted(() => startTestApp());
-  let viewer: ApiClient;
+  const viewer = useStarted(() => as(app, 'viewer'));
   let later = 0;
-
-  beforeAll(async () => {
-    viewer = await as(app, 'viewer');
-  });
   beforeEach(() =>
     app.sql('truncate webhook_events, webhook_event_counts, webhook_event_count_deltas'),
   );

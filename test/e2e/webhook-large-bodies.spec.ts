@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as, makeUser } from '../support/principals.js';
 import { RawConnection } from '../support/raw-http.js';
@@ -22,11 +21,7 @@ const alerts = (from: number, count: number, prefix = 'a') =>
   }));
 
 describe('bodies of many events', () => {
-  let analyst: ApiClient;
-
-  beforeAll(async () => {
-    analyst = await as(app, 'analyst');
-  });
+  const analyst = useStarted(() => as(app, 'analyst'));
   afterEach(() => jest.restoreAllMocks());
 
   const senderOf = async (source: string): Promise<WebhookSender> => {
@@ -96,20 +91,16 @@ describe('bodies of many events', () => {
 
   it('counts each event for RATE_LIMIT_WEBHOOK, takes a body whole, and then refuses the next', async () => {
     const sender = await senderOf('limited');
-    const limited = await startTestApp({
+    await using limited = await startTestApp({
       database: app.database,
       settings: { RATE_LIMIT_WEBHOOK: '10' },
     });
-    try {
-      const one = new WebhookSender(limited.client, 'limited');
-      expect((await one.send({ alerts: alerts(0, 6) })).status).toBe(200);
-      expect((await one.send({ alerts: alerts(6, 2) })).headers['x-ratelimit-remaining']).toBe('3');
-      expect((await one.send({ alerts: alerts(8, 30) })).status).toBe(200);
-      const refused = await one.send({ alerts: alerts(38, 1) });
-      expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
-    } finally {
-      await limited.close();
-    }
+    const one = new WebhookSender(limited.client, 'limited');
+    expect((await one.send({ alerts: alerts(0, 6) })).status).toBe(200);
+    expect((await one.send({ alerts: alerts(6, 2) })).headers['x-ratelimit-remaining']).toBe('3');
+    expect((await one.send({ alerts: alerts(8, 30) })).status).toBe(200);
+    const refused = await one.send({ alerts: alerts(38, 1) });
+    expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited']);
     expect((await sender.send({ alerts: alerts(38, 1) })).status).toBe(200);
   });
 

@@ -3,8 +3,8 @@ import { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
 import { ReceiptBatchesRepository } from '../../src/webhooks/receipt/receipt-batches.repository.js';
 import { Settlement } from '../../src/webhooks/receipt/settlement.js';
+import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
 import { WebhookSourcesRepository } from '../../src/webhooks/sources/webhook-sources.repository.js';
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -36,13 +36,13 @@ function event(more: { severity?: string; details?: object; id?: string } = {}) 
 
 describe('webhook receipts', () => {
   const app = useStarted(() => startTestApp());
-  let admin: ApiClient;
-  let viewer: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
+  const viewer = useStarted(() => as(app, 'viewer'));
   let siem: WebhookSender;
 
+  afterEach(() => jest.restoreAllMocks());
+
   beforeAll(async () => {
-    admin = await as(app, 'admin');
-    viewer = await as(app, 'viewer');
     await registerSource(admin);
     siem = new WebhookSender(app.client);
   });
@@ -273,36 +273,31 @@ describe('webhook receipts', () => {
     expect((await siem.send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore]);
     jest.spyOn(app.nest.get(WebhookSourcesRepository), 'all').mockRejectedValue(DATABASE_AWAY);
+    app.nest.get(SourceDirectory).forget();
     expect((await new WebhookSender(app.client, 'nobody').send(event())).status).toBe(503);
     expect(await counted()).toEqual([siemBefore! + 1, otherBefore! + 1]);
-    jest.restoreAllMocks();
   });
 
   it('creates one incident from identical events that arrive concurrently on two replicas', async () => {
-    const other = await startTestApp({ database: app.database });
-    try {
-      const senders = [siem, new WebhookSender(other.client)];
-      const twins = Array.from({ length: 4 }, () => event());
-      const answers = await Promise.all(
-        Array.from({ length: 40 }, (_, index) => senders[index % 2]!.send(twins[index % 4])),
-      );
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-      expect(new Set(answers.map(({ body }) => body.incident_id)).size).toBe(4);
-      expect(answers.filter(({ body }) => body.duplicate !== true)).toHaveLength(4);
-    } finally {
-      await other.close();
-    }
+    await using other = await startTestApp({ database: app.database });
+    const senders = [siem, new WebhookSender(other.client)];
+    const twins = Array.from({ length: 4 }, () => event());
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => senders[index % 2]!.send(twins[index % 4])),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ body }) => body.incident_id)).size).toBe(4);
+    expect(answers.filter(({ body }) => body.duplicate !== true)).toHaveLength(4);
   });
 });
 
 describe('webhook receipts when too many are under way', () => {
   const app = useStarted(() => startTestApp({ settings: { WEBHOOK_SYNC_LIMIT: '0' } }));
-  let viewer: ApiClient;
+  const viewer = useStarted(() => as(app, 'viewer'));
   let siem: WebhookSender;
 
   beforeAll(async () => {
     await registerSource(await as(app, 'admin'));
-    viewer = await as(app, 'viewer');
     siem = new WebhookSender(app.client);
   });
 
@@ -369,21 +364,17 @@ describe('webhook receipts when too many are under way', () => {
   it('lets a receipt wait behind the queued bodies of its source, which may have the same event', async () => {
     const admin = await as(app, 'admin');
     await registerSource(admin, { source: 'behind' });
-    const other = await startTestApp({ database: app.database });
-    try {
-      const [data, id] = [app.nest.get(DataSource), newId()];
-      const queue = `insert into webhook_events (id, source, status, body, body_hash, received_at)
+    await using other = await startTestApp({ database: app.database });
+    const [data, id] = [app.nest.get(DataSource), newId()];
+    const queue = `insert into webhook_events (id, source, status, body, body_hash, received_at)
          values ($1, 'behind', 'queued', $2, sha256($2), now())`;
-      await data.query(queue, [id, Buffer.from(JSON.stringify(event()))]);
-      const sender = new WebhookSender(other.client, 'behind');
-      const answers = [await sender.send(event()), await sender.send([event(), event()])];
-      expect(answers.map(({ status }) => status)).toEqual([202, 202]);
-      await Promise.all(answers.map(({ body }) => settled(body.queue_id)));
-      expect((await settled(id)).status).toBe('processed');
-      expect((await sender.send(event())).status).toBe(200);
-    } finally {
-      await other.close();
-    }
+    await data.query(queue, [id, Buffer.from(JSON.stringify(event()))]);
+    const sender = new WebhookSender(other.client, 'behind');
+    const answers = [await sender.send(event()), await sender.send([event(), event()])];
+    expect(answers.map(({ status }) => status)).toEqual([202, 202]);
+    await Promise.all(answers.map(({ body }) => settled(body.queue_id)));
+    expect((await settled(id)).status).toBe('processed');
+    expect((await sender.send(event())).status).toBe(200);
   });
 
   it('shows, counts and logs as failed what fits no format', async () => {

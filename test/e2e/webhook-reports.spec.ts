@@ -1,4 +1,3 @@
-import type { ApiClient } from '../support/api-client.js';
 import { ChangeReader } from '../support/change-reader.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
@@ -20,13 +19,11 @@ function alertOf(details: object, severity = 'medium', id = `case-${(nextId += 1
 }
 
 describe('later events about an incident', () => {
-  let admin: ApiClient;
-  let analyst: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
+  const analyst = useStarted(() => as(app, 'analyst'));
   let siem: WebhookSender;
 
   beforeAll(async () => {
-    admin = await as(app, 'admin');
-    analyst = await as(app, 'analyst');
     await registerSource(admin);
     siem = new WebhookSender(app.client);
   });
@@ -105,7 +102,7 @@ describe('later events about an incident', () => {
     expect((await read(id)).data).toMatchObject({ severity: 'critical', ...body });
   });
 
-  it('is one of the changes that the response to a stale If-Match names', async () => {
+  it('names its changes in the response to a stale If-Match', async () => {
     const first = alertOf({ host: 'ws-1' });
     const id = await create(first);
     await siem.send(alertOf({ host: 'ws-1', user: 'mia' }, 'critical', first.data.alert_id));
@@ -215,8 +212,7 @@ describe('later events about an incident', () => {
     };
     const judge = async (id: string, body: object) => {
       const verdict = { classification: 'benign', reasoning: 'A test of ours.' };
-      const answer = await analyst.put(`/api/incidents/${id}`, { verdict, ...body });
-      expect(answer.status).toBe(200);
+      expect((await analyst.put(`/api/incidents/${id}`, { verdict, ...body })).status).toBe(200);
     };
 
     it('keeps that verdict, proposes the one of the later report and lists it under attention', async () => {
@@ -297,11 +293,10 @@ describe('what a tool says of the status of its alert', () => {
     status,
     ...more,
   });
-  let analyst: ApiClient;
+  const analyst = useStarted(() => as(app, 'analyst'));
   let sender: WebhookSender;
 
   beforeAll(async () => {
-    analyst = await as(app, 'analyst');
     const mapping = { title: '/name', severity: '/level', event_id: '/id' };
     const more = { format: 'mapping', mapping, min_severity: 'high' };
     await registerSource(await as(app, 'admin'), { ...more, source: 'monitor' });

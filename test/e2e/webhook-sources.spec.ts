@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DataSource } from 'typeorm';
 import { Clock } from '../../src/platform/clock.js';
 import { SourceDirectory } from '../../src/webhooks/sources/source-directory.js';
-import { type ApiClient, problemsOf } from '../support/api-client.js';
+import { problemsOf } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -22,7 +22,7 @@ const SECRET = 'secret-that-nobody-sees';
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 describe('/api/webhooks', () => {
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
   let names = 0;
 
   const body = (more: object = {}) => ({
@@ -41,10 +41,6 @@ describe('/api/webhooks', () => {
   const audited = async (source: string) => {
     return (await admin.get(`/api/audit?subject=webhook_source:${source}`)).body.data;
   };
-
-  beforeAll(async () => {
-    admin = await as(app, 'admin');
-  });
 
   afterEach(() => jest.restoreAllMocks());
 
@@ -173,8 +169,7 @@ describe('/api/webhooks', () => {
   it('deletes a source, whose name is free again', async () => {
     const source = await created();
     const path = `/api/webhooks/${source}`;
-    const gone = await admin.delete(path);
-    expect(gone.body).toEqual({ data: { id: source, deleted: true } });
+    expect((await admin.delete(path)).body).toEqual({ data: { id: source, deleted: true } });
     expect(await secretsOf(source)).toBeUndefined();
     for (const method of ['GET', 'DELETE']) {
       const { status, body: answer } = await admin.request(method, path);
@@ -208,9 +203,8 @@ describe('The webhook sources of two replicas', () => {
   const SECRET = 'secret-of-the-first-day!';
   const NEW = 'secret-of-the-second-day';
 
-  let here: TestApp;
-  let there: TestApp;
-  let admin: ApiClient;
+  const there = useStarted(() => startTestApp({ database: app.database }));
+  const admin = useStarted(() => as(app, 'admin'));
 
   const find = (app: TestApp, source: string) => app.nest.get(SourceDirectory).find(source);
   const secrets = async (app: TestApp, source: string) =>
@@ -218,16 +212,6 @@ describe('The webhook sources of two replicas', () => {
 
   const seen = (look: () => Promise<unknown>, expected: unknown) =>
     eventually(look, (now) => isDeepStrictEqual(now, expected));
-
-  beforeAll(async () => {
-    here = app;
-    there = await startTestApp({ database: here.database });
-    admin = await as(here, 'admin');
-  });
-
-  afterAll(async () => {
-    await there?.close();
-  });
 
   it('are known in both when they are new, and changes count in both', async () => {
     const known = async (app: TestApp) => {
@@ -245,11 +229,11 @@ describe('The webhook sources of two replicas', () => {
       [{ enabled: false }, [false, NEW]],
     ] as const) {
       await admin.put('/api/webhooks/gateway', change);
-      expect(await known(here)).toEqual(expected);
+      expect(await known(app)).toEqual(expected);
       await seen(() => known(there), [...expected]);
     }
     await admin.delete('/api/webhooks/gateway');
-    expect(await known(here)).toBeUndefined();
+    expect(await known(app)).toBeUndefined();
     await seen(() => known(there), undefined);
   });
 
@@ -261,18 +245,17 @@ describe('The webhook sources of two replicas', () => {
         [admin, elsewhere].map((client) => client.post('/api/webhooks', body)),
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
-      await seen(() => secrets(here, body.source), [SECRET]);
+      await seen(() => secrets(app, body.source), [SECRET]);
     }
   });
 });
 
 describe("Okta's verification of an event hook", () => {
   const SECRET = 'a-secret-of-okta-long-enough';
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
   let tests = 0;
 
   beforeAll(async () => {
-    admin = await as(app, 'admin');
     await registerSource(admin, { source: 'okta', preset: 'okta', secret: SECRET });
     await registerSource(admin, { source: 'signed' });
     const disabled = { source: 'disabled', preset: 'okta', enabled: false, secret: SECRET };
@@ -341,11 +324,7 @@ describe("Okta's verification of an event hook", () => {
 
 describe('The secrets of webhook sources', () => {
   const SECRETS = ['secret-of-the-first-day!', 'secret-of-the-second-day'] as const;
-  let admin: ApiClient;
-
-  beforeAll(async () => {
-    admin = await as(app, 'admin');
-  });
+  const admin = useStarted(() => as(app, 'admin'));
 
   it('are in no answer, no line of the log, and nowhere in the database as they are', async () => {
     const [secret, later] = SECRETS;

@@ -18,16 +18,12 @@ describe('docs/operations.md', () => {
     for (const [, , why, size, gone] of rows) {
       expect([why, size, gone]).not.toContain('');
     }
-    const app = await startTestApp();
-    try {
-      const made = await app.sql<{ name: string }[]>(
-        `select relname as name from pg_class
+    await using app = await startTestApp();
+    const made = await app.sql<{ name: string }[]>(
+      `select relname as name from pg_class
          where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')`,
-      );
-      expect(named.sort()).toEqual(made.map(({ name }) => name).sort());
-    } finally {
-      await app.close();
-    }
+    );
+    expect(named.sort()).toEqual(made.map(({ name }) => name).sort());
   });
 
   it('has a row for every code of webhook_errors_total', () => {

@@ -7,6 +7,7 @@ import type { Gate } from '../../src/platform/net/outbound-request.js';
 import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
 import { TestConnector } from '../support/actions/scripted-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { useStarted } from '../support/use-started.js';
 
 /** Long enough for two replicas to meet. */
 const ANSWER_MS = 50;
@@ -62,12 +63,13 @@ class SlowVendor extends TestConnector {
 const DEADLINE_MS = 600_000;
 
 describe('an action that its vendor accepts and is still doing', () => {
-  let world: ActionWorld;
+  const settings = { ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '200' };
+  const world = useStarted(() =>
+    ActionWorld.start({ ...settings, ACTION_DEADLINE_MS: String(DEADLINE_MS) }, 2),
+  );
   let vendor: SlowVendor;
 
   beforeAll(async () => {
-    const settings = { ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '200' };
-    world = await ActionWorld.start({ ...settings, ACTION_DEADLINE_MS: String(DEADLINE_MS) }, 2);
     world.lookOften();
     world.app.nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
     await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
@@ -77,7 +79,6 @@ describe('an action that its vendor accepts and is still doing', () => {
     for (const app of world.replicas) vendor.serve(app);
   });
   afterEach(() => revive(world.app));
-  afterAll(() => world?.close());
 
   const begin = async (): Promise<string> => {
     const answer = await world.execute('block_sender');

@@ -7,7 +7,8 @@ import { FakeVendor } from '../support/fake-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { registerSource } from '../support/webhook-sender.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { useStarted } from '../support/use-started.js';
 
 const LIMIT = 1_048_576;
 /** Enough lines to hold the loop for seconds where they are read in one turn, and few enough for a slow machine. */
@@ -23,13 +24,13 @@ const LINES = 'costly-lines';
 const SECRET = 'the-token-of-the-source';
 
 describe('Costly bodies', () => {
-  let database: TestDatabase;
+  afterAll(() => ServiceProcess.endAll());
+  const database = useStarted(() => createTestDatabase());
   let service: ServiceProcess;
   let admin: ApiClient;
   const { key } = createKey();
 
   beforeAll(async () => {
-    database = await createTestDatabase();
     service = await ServiceProcess.start({
       settings: {
         DATABASE_URL: database.url,
@@ -44,11 +45,6 @@ describe('Costly bodies', () => {
     const token = { secret: SECRET, signature: 'token' };
     await registerSource(admin, { source: SOURCE, ...token });
     await registerSource(admin, { source: TRIAGED, ...token, auto_triage: true });
-  });
-
-  afterAll(async () => {
-    await ServiceProcess.endAll();
-    await database.drop();
   });
 
   /** The most memory that the process ever had. Bodies that cost more come in later tests. */

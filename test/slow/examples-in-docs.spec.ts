@@ -14,7 +14,6 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { buffer, text } from 'node:stream/consumers';
 import { signatureHeaders } from '../../src/notifications/channels/webhook/webhook.channel.js';
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -89,11 +88,7 @@ function runnable(examples: readonly Example[]): Example[] {
 const app = useStarted(() =>
   startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } }),
 );
-let admin: ApiClient;
-
-beforeAll(async () => {
-  admin = await as(app, 'admin');
-});
+const admin = useStarted(() => as(app, 'admin'));
 afterAll(async () => {
   rmSync(work, { recursive: true, force: true });
 });

@@ -6,8 +6,7 @@ import { DeliveryWorker } from '../../src/notifications/deliveries/delivery-work
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { TargetRefusedError } from '../../src/platform/net/net.errors.js';
 import { Targets } from '../../src/platform/net/targets.js';
-import { DomainEvents } from '../../src/platform/jobs/events/domain-events.js';
-import type { ApiClient } from '../support/api-client.js';
+import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { eventSchemaErrors } from '../support/notifications/event-contract.js';
 import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';
@@ -28,7 +27,7 @@ describe('deliveries of notifications', () => {
       },
     }),
   );
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
   let names = 0;
 
   const channel = async (more: object = {}, url = receiver.url) => {
@@ -68,10 +67,6 @@ describe('deliveries of notifications', () => {
       async () => (await deliveries(id, '?status=delivered,dead&per_page=100')).data,
       (rows) => rows.length === n,
     );
-
-  beforeAll(async () => {
-    admin = await as(app, 'admin');
-  });
 
   afterEach(async () => {
     const { body } = await admin.get(`${PATH}?per_page=100`);
@@ -276,8 +271,7 @@ describe('deliveries of notifications', () => {
     receiver.vendor.behave('huge', 'slow-drip');
     await incident();
     await incident();
-    const rows = await ended(id, 2);
-    expect(rows.map(({ status, attempts }: never) => [status, attempts])).toEqual([
+    expect((await ended(id, 2)).map(({ status, attempts }: never) => [status, attempts])).toEqual([
       ['delivered', 1],
       ['delivered', 1],
     ]);
@@ -296,8 +290,7 @@ describe('deliveries of notifications', () => {
         last_error: '127.0.0.1 is not in a public network.',
       });
       expect((await deliveries(id, '?status=pending')).meta.total).toBe(5);
-      const { body } = await admin.get('/health/detailed');
-      expect(body.components.notifications).toMatchObject({
+      expect((await admin.get('/health/detailed')).body.components.notifications).toMatchObject({
         status: 'degraded',
         failing: [expect.stringMatching(/^hook /)],
       });
@@ -417,8 +410,7 @@ describe('deliveries of notifications', () => {
     await eventually(dead, (count) => count === before + 2);
     expect(receiver.requests).toHaveLength(tries);
     expect((await shown(id)).dead_last_day).toBe(2);
-    const { body } = await admin.get(PATH);
-    expect(body.data[0]).toMatchObject({ id, dead_last_day: 2 });
+    expect((await admin.get(PATH)).body.data[0]).toMatchObject({ id, dead_last_day: 2 });
     await pause();
     await admin.delete(`${PATH}/${id}`);
     await expire();
@@ -491,8 +483,7 @@ describe('deliveries of notifications', () => {
     receiver.vendor.behave('apply');
     const tries = receiver.requests.length;
     expect((await again({ since })).body.data).toEqual({ redelivered: 2 });
-    const rows = await ended(id, 2);
-    expect(rows.map(({ status }: { status: string }) => status)).toEqual([
+    expect((await ended(id, 2)).map(({ status }: { status: string }) => status)).toEqual([
       'delivered',
       'delivered',
     ]);
@@ -549,8 +540,7 @@ describe('deliveries of notifications', () => {
       await failForLong();
       await toldOf('unhealthy');
       expect(other.events[0]!.data).toMatchObject({ message: 'It answered with status 500.' });
-      const health = await admin.get('/health/detailed');
-      expect(health.body.components.notifications).toMatchObject({
+      expect((await admin.get('/health/detailed')).body.components.notifications).toMatchObject({
         status: 'degraded',
         total: 2,
         unhealthy: [expect.stringContaining('failing')],

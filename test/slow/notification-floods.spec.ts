@@ -1,4 +1,3 @@
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -13,7 +12,7 @@ describe('a flood of new incidents', () => {
   const app = useStarted(() =>
     startTestApp({ settings: { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8' } }),
   );
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
   let channel: string;
 
   const incident = (more: object) =>
@@ -36,10 +35,6 @@ describe('a flood of new incidents', () => {
       async () => (await deliveries('?status=delivered')).meta.total as number,
       (total) => total === n,
     );
-
-  beforeAll(async () => {
-    admin = await as(app, 'admin');
-  });
   beforeEach(async () => {
     const body = {
       name: 'soc',

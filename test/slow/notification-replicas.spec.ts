@@ -6,7 +6,6 @@ import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { loadSecretKeys } from '../../src/platform/secrets/load-secret-keys.js';
 import { SealedValues } from '../../src/platform/secrets/sealed-values.js';
 import { SecretBox } from '../../src/platform/secrets/secret-box.js';
-import type { ApiClient } from '../support/api-client.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { lostKeySql } from '../support/lost-key.js';
 import { isSignedBy, WebhookReceiver } from '../support/notifications/webhook-receiver.js';
@@ -20,7 +19,7 @@ const [OLD_KEY, NEW_KEY] = [0, 0].map(() => randomBytes(32).toString('base64')) 
 
 describe('notifications of several replicas', () => {
   const app = useStarted(() => replica());
-  let admin: ApiClient;
+  const admin = useStarted(() => as(app, 'admin'));
   let receiver: WebhookReceiver;
 
   const replica = (SECRETS_KEY = OLD_KEY, more: Partial<Parameters<typeof startTestApp>[0]> = {}) =>
@@ -48,10 +47,6 @@ describe('notifications of several replicas', () => {
     );
     return rows.length;
   };
-
-  beforeAll(async () => {
-    admin = await as(app, 'admin');
-  });
   beforeEach(async () => {
     receiver = await WebhookReceiver.start();
   });
@@ -150,14 +145,9 @@ describe('notifications of several replicas', () => {
     const values = new SealedValues(app.nest.get(DataSource), sealedColumns);
     // The present secret and the former one.
     expect(await values.reseal(new SecretBox(both), both.ids[0]!)).toBe(2);
-    const after = await replica(NEW_KEY, { database: app.database });
-    try {
-      const other = await as(after, 'admin');
-      const { body } = await other.post(`${PATH}/${id}/test`);
-      expect(body.data).toMatchObject({ success: true });
-      expect(isSignedBy(secret, receiver.requests[0]!)).toBe(true);
-    } finally {
-      await after.close();
-    }
+    await using after = await replica(NEW_KEY, { database: app.database });
+    const other = await as(after, 'admin');
+    expect((await other.post(`${PATH}/${id}/test`)).body.data).toMatchObject({ success: true });
+    expect(isSignedBy(secret, receiver.requests[0]!)).toBe(true);
   });
 });

@@ -61,7 +61,7 @@ describe('a service whose role owns nothing', () => {
     'create table more (id int)',
     'create schema more',
     'alter table users disable trigger all',
-    'drop table pgboss.job',
+    'drop table work',
     'set role incidents',
   ];
 
@@ -78,7 +78,7 @@ describe('a service whose role owns nothing', () => {
     await withClient(url, async (client) => {
       const { rows } = await client.query<{ name: string }>(
         `select c.oid::regclass::text as name from pg_class c
-          where relnamespace in ('public'::regnamespace, 'pgboss'::regnamespace)
+          where relnamespace = 'public'::regnamespace
             and (relkind in ('r', 'p') and not has_table_privilege(c.oid, 'select')
               or relkind = 'S' and not has_sequence_privilege(c.oid, 'usage'))`,
       );

@@ -35,8 +35,7 @@ describe('traces', () => {
       },
     };
     const body = { name: 'lookups', type: 'http', config };
-    const { status } = await admin.post('/api/connectors', body);
-    expect(status).toBe(201);
+    expect((await admin.post('/api/connectors', body)).status).toBe(201);
   });
   afterEach(() => vendor.forget());
 
@@ -45,8 +44,7 @@ describe('traces', () => {
 
   async function lookUp(headers: Record<string, string>): Promise<void> {
     const body = { action: 'lookup_ip', parameters: { ip: '203.0.113.77' } };
-    const answer = await admin.post('/api/actions/execute', body, headers);
-    expect(answer.status).toBe(200);
+    expect((await admin.post('/api/actions/execute', body, headers)).status).toBe(200);
   }
 
   it('shows a request with its statements, its action and the call to the vendor in the trace of its caller', async () => {
@@ -97,8 +95,7 @@ describe('traces', () => {
       title: SECRET,
       raw_data: { password: SECRET },
     };
-    const made = await admin.post('/api/incidents', body, headers);
-    expect(made.status).toBe(201);
+    expect((await admin.post('/api/incidents', body, headers)).status).toBe(201);
     await requestOf(traceId);
     const read = callersTrace();
     await admin.request('GET', `/api/incidents?search=${SECRET}`, read);

@@ -151,23 +151,19 @@ describe('a provider that an operator has to mend', () => {
     await world.stopQueueOf(world.app);
     api.script(verdict());
     const DATABASE_URL = world.app.database.url;
-    const next = await TriageWorld.start({ ...settings(), DATABASE_URL, ...more });
-    try {
-      const [run] = await eventually(
-        () => world.runs(id),
-        ([newest]) =>
-          newest.provider === provider &&
-          newest.status !== 'running' &&
-          newest.error?.reason !== 'provider_error',
-      );
-      if (provider === 'none') {
-        expect(run).toMatchObject({ status: 'queued', error: { reason: 'not_configured' } });
-        expect(run).not.toHaveProperty('next_attempt_at');
-      } else expect(run.status).toBe('completed');
-      if (status === 404) expect(api.requests.at(-1)!.body.model).toBe('another');
-    } finally {
-      await next.close();
-    }
+    await using next = await TriageWorld.start({ ...settings(), DATABASE_URL, ...more });
+    const [run] = await eventually(
+      () => next.runs(id),
+      ([newest]) =>
+        newest.provider === provider &&
+        newest.status !== 'running' &&
+        newest.error?.reason !== 'provider_error',
+    );
+    if (provider === 'none') {
+      expect(run).toMatchObject({ status: 'queued', error: { reason: 'not_configured' } });
+      expect(run).not.toHaveProperty('next_attempt_at');
+    } else expect(run.status).toBe('completed');
+    if (status === 404) expect(api.requests.at(-1)!.body.model).toBe('another');
   });
 
   it('is waited for no longer than a day, and the log names the incident', async () => {
@@ -243,25 +239,21 @@ describe('without a provider', () => {
     }
     const { body } = await world.clients.viewer.get('/health/detailed');
     expect(body.components.llm).toMatchObject({ status: 'disabled', runs_waiting: 2 });
-    const equipped = await TriageWorld.start({
+    await using equipped = await TriageWorld.start({
       TRIAGE_PROVIDER: 'rules',
       DATABASE_URL: world.app.database.url,
     });
-    try {
-      for (const id of ids) {
-        expect(await world.until(id, 'completed')).toMatchObject({ provider: 'rules' });
-      }
-      // That replica has it done also when the other one has seen the run first.
-      const due = jest.spyOn(equipped.app.nest.get(RunClaimsRepository), 'due');
-      due.mockResolvedValue([]);
-      const id = await world.incident();
-      await world.wantTriage(id);
-      expect(await waiting(id)).toMatchObject({ status: 'queued', provider: 'none' });
-      due.mockRestore();
+    for (const id of ids) {
       expect(await world.until(id, 'completed')).toMatchObject({ provider: 'rules' });
-    } finally {
-      await equipped.close();
     }
+    // That replica has it done also when the other one has seen the run first.
+    const due = jest.spyOn(equipped.app.nest.get(RunClaimsRepository), 'due');
+    due.mockResolvedValue([]);
+    const id = await world.incident();
+    await world.wantTriage(id);
+    expect(await waiting(id)).toMatchObject({ status: 'queued', provider: 'none' });
+    due.mockRestore();
+    expect(await world.until(id, 'completed')).toMatchObject({ provider: 'rules' });
   });
 
   it('says at the start which sources want what nobody does', async () => {

@@ -3,7 +3,10 @@ import { schema } from '../../src/app.schema.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { connectionOptions } from '../../src/platform/database/connection.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions } from '../../src/platform/database/transactions.js';
 import { createTestDatabase } from './test-database.js';
+import { standingFor, useStarted } from './use-started.js';
 
 export interface OpenTestDatabase {
   readonly url: string;
@@ -26,19 +29,18 @@ export async function openTestDatabase(): Promise<OpenTestDatabase> {
   };
 }
 
-/** The same, opened before the tests of the `describe` block and closed after them. */
-export function useTestDatabase(): Omit<OpenTestDatabase, 'close'> {
-  let open: OpenTestDatabase | undefined;
-  beforeAll(async () => {
-    open = await openTestDatabase();
-  });
-  afterAll(() => open?.close());
+/**
+ * The same, opened before the tests of the `describe` block and closed after them. Its parts may be passed on before the
+ * tests, not used.
+ */
+export function useTestDatabase() {
+  const open = useStarted(openTestDatabase);
+  const dataSource = standingFor(() => open.dataSource);
   return {
-    get url() {
-      return open!.url;
-    },
-    get dataSource() {
-      return open!.dataSource;
-    },
+    dataSource,
+    transactions: new Transactions(dataSource),
+    statements: new Statements(dataSource),
+    query: <Rows = ReturnType<typeof JSON.parse>>(text: string, values?: unknown[]) =>
+      dataSource.query<Rows>(text, values),
   };
 }

@@ -35,7 +35,7 @@ export interface TestAppOptions {
 type Requests = Pick<ApiClient, 'request' | 'get' | 'post' | 'put' | 'delete'>;
 
 /** Sends its requests without credentials; `app.client.with({ authorization })` has some. */
-export interface TestApp extends Requests {
+export interface TestApp extends Requests, AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly database: { readonly url: string };
@@ -91,6 +91,12 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   await nest.listen(0, '127.0.0.1');
   const { port } = server.address() as AddressInfo;
   const client = ApiClient.ofCheckedServer(`http://127.0.0.1:${port}`);
+  const close = async () => {
+    client.close();
+    await nest.close();
+    await dataSource.destroy();
+    await own?.drop();
+  };
   return {
     url: client.url,
     port,
@@ -103,11 +109,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     put: (...request) => client.put(...request),
     delete: (...request) => client.delete(...request),
     sql: (text, values) => dataSource.query(text, [...(values ?? [])]),
-    close: async () => {
-      client.close();
-      await nest.close();
-      await dataSource.destroy();
-      await own?.drop();
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -1,14 +1,26 @@
 import { startTestApp, type TestApp, type TestAppOptions } from './test-app.js';
 
-type Started = { close(): Promise<unknown> } | { stop(): Promise<unknown> };
+const ENDS = ['close', 'stop', 'drop', 'end'] as const;
+type Started = {
+  [End in (typeof ENDS)[number]]: Record<End, () => unknown>;
+}[(typeof ENDS)[number]];
 
-/** Starts something before the tests of the `describe` block, ends it after them, and stands for it in between. */
-export function useStarted<T extends Started>(start: () => Promise<T>): T {
+const open: (() => unknown)[] = [];
+
+/**
+ * Starts something before the tests of the `describe` block, ends it after them, and stands for it in between. What was
+ * started last ends first.
+ */
+export function useStarted<T extends Started>(start: () => T | Promise<T>): T {
   let started: T | undefined;
   beforeAll(async () => {
+    open.push(() => {
+      const ends: Partial<Record<string, () => unknown>> = started ?? {};
+      return ends[ENDS.find((end) => end in ends)!]?.();
+    });
     started = await start();
   });
-  afterAll(() => started && ('close' in started ? started.close() : started.stop()));
+  afterAll(() => open.pop()?.());
   return standingFor(() => started!);
 }
 
@@ -22,7 +34,8 @@ export function useReplicas(options: TestAppOptions = {}): readonly [TestApp, Te
   return [standingFor(() => both.app), standingFor(() => both.replica)];
 }
 
-function standingFor<T extends object>(started: () => T): T {
+/** Stands for what is there once the tests run. */
+export function standingFor<T extends object>(started: () => T): T {
   return new Proxy({} as T, {
     get: (_, name) => {
       const value: unknown = Reflect.get(started(), name);

@@ -47,6 +47,10 @@ export class World {
     for (const app of [...this.replicas].reverse()) await app.close();
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async incident(fields: object = {}): Promise<string> {
     const body = { incident_type: 'phishing', source: 'test', ...fields };
     const answer = await this.clients.analyst.post('/api/incidents', body);

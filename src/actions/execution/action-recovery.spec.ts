@@ -6,7 +6,6 @@ import { type ActionConnectors, ConnectorPlaces, MOST_PER_CONNECTOR } from './ac
 import type { ActionExecutor } from './action-executor.js';
 import type { ClaimRepository, Except } from './claim.repository.js';
 import type { Claims } from './claims.js';
-import type { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { Settings } from '../../platform/config/settings.js';
 import { ActionRecovery, type LapsedClaims, UnclaimedActions } from './action-recovery.js';
 
@@ -128,7 +127,7 @@ describe('ActionRecovery', () => {
       { settleOldest: fail } as unknown as LapsedClaims,
       { beginOldest: fail } as unknown as UnclaimedActions,
       new ConnectorPlaces(),
-      {} as DomainEvents,
+      {} as KillSwitch,
       { actionLeaseMs: 60_000 } as Settings,
     );
     recovery.onApplicationBootstrap();

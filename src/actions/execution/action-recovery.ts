@@ -6,7 +6,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
-import { KillSwitch, KILL_SWITCH_DEACTIVATED } from '../../kill-switch/kill-switch.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { type Action, hasEnded } from '../action.js';
 import { ActionConnectors, ConnectorPlaces, type GiveBack } from './action-connectors.js';
 import { ActionExecutor } from './action-executor.js';
@@ -19,7 +19,6 @@ import type { Connector } from '../../connectors/connector-type.js';
 import { ClaimLostError } from './lease-keeper.js';
 import { type RecoveryStep, recoveryStepOf } from './execution-rules.js';
 import { BackgroundLoop, reportFailure } from '../../platform/concurrency/background-loop.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 
 const MOST_AT_ONCE = 64;
 /** The place of actions that no connector provides any more: they end without a vendor. */
@@ -238,7 +237,7 @@ export class ActionRecovery
     private readonly lapsedClaims: LapsedClaims,
     private readonly unclaimedActions: UnclaimedActions,
     private readonly places: ConnectorPlaces,
-    private readonly events: DomainEvents,
+    private readonly killSwitch: KillSwitch,
     settings: Settings,
   ) {
     const pauseMs = Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE);
@@ -262,9 +261,7 @@ export class ActionRecovery
 
   onModuleInit(): void {
     this.places.onFree(() => this.beginningUnclaimed.wake());
-    this.events.on([KILL_SWITCH_DEACTIVATED], 'actions-go-on', async () =>
-      this.beginningUnclaimed.wake(),
-    );
+    this.killSwitch.onTurnedOff(() => this.beginningUnclaimed.wake());
   }
 
   onApplicationBootstrap(): void {

@@ -11,7 +11,7 @@ import {
   takesPart,
   Transactions,
 } from '../../platform/database/transactions.js';
-import { insertEvents } from '../../platform/jobs/events/event-outbox.js';
+import { insertEvents } from '../../platform/work/domain-event.js';
 import { type Action, type ActionResult, shownActionId, executedBy, SYSTEM } from '../action.js';
 import { type ActionChanged, ActionRecorder } from '../action-records.js';
 import { ActionsRepository, REJECTABLE } from '../actions.repository.js';

@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
 import { Work } from '../../platform/work/work.js';
 import { ConnectorRegistry } from '../connector-registry.js';
 import {

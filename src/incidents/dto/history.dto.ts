@@ -58,7 +58,7 @@ export class IncidentReportDto {
 
 const LISTED = 'incident.listed';
 
-export class IncidentChangeDto {
+class IncidentChangeDto {
   @OpenChoice('IncidentChangeEvent', [LISTED, ...INCIDENT_FEED_EVENTS], {
     description:
       'What happened. `incident.listed`: nothing, the incident existed when the feed began.',

@@ -143,7 +143,7 @@ export class CreatedIncidentDto extends PickType(IncidentFieldsDto, CREATED_COLU
 
 export class IncidentSummaryDto extends PickType(IncidentFieldsDto, LISTED_COLUMNS) {}
 
-export class WithdrawnDto {
+class WithdrawnDto {
   @WholeNumber({ min: 0, description: 'Rejected actions that waited for approval.' })
   readonly actions: number;
 

@@ -34,7 +34,7 @@ export class TimelineSubjectDto {
 const AnyValue = (description: string) =>
   Field({ optional: true, description }, { allOf: [{ $ref: '#/components/schemas/AnyJson' }] });
 
-export class TimelineChangeDto {
+class TimelineChangeDto {
   @Text({ description: 'Name of the field.' })
   readonly field: string;
 

@@ -7,7 +7,7 @@ import {
   insertRows,
   type Statement,
 } from '../../platform/database/statements.js';
-import { insertEvents } from '../../platform/jobs/events/event-outbox.js';
+import { insertEvents } from '../../platform/work/domain-event.js';
 
 /** Columns read by statements that lock incidents against changes. */
 export const LOCKED_COLUMNS = `id, incident_number, incident_type, title, severity, status,

@@ -31,9 +31,19 @@ create index ix_work_due on work (due_at) where not ready and died_at is null;
 create index ix_work_line on work (kind, line, id) where line is not null and died_at is null;
 create index ix_work_dead on work (died_at, dead_id) where died_at is not null;
 
+-- Which domain events become work of a lane. payload: a JSON path predicate.
+create table work_lanes (
+  lane text collate "C" not null,
+  types text[] not null,
+  payload text,
+  constraint pk_work_lanes primary key (lane)
+);
+
 -- Domain events -----------------------------------------------------------------------------------
 
-create table domain_events (
+-- Rows exist only during the statement that inserts them: triggers turn them into work and deliveries, so nothing is
+-- lost with them in a crash.
+create unlogged table domain_events (
   position bigint generated always as identity,
   id uuid not null,
   type text not null,
@@ -42,28 +52,25 @@ create table domain_events (
   payload jsonb not null,
   occurred_at timestamptz(3) not null,
   constraint domain_events_pkey primary key (position)
-);
--- Rows live for moments. Dead rows have to go before the next read has to step over them.
-alter table domain_events set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
-create table processed_events (
-  event_id uuid not null,
-  handler text not null,
-  constraint processed_events_pkey primary key (event_id, handler)
-);
-
--- Events that a handler failed to process in all its attempts.
-create table unhandled_events (
-  event_id uuid not null,
-  handler text not null,
-  type text not null,
-  subject_type text not null,
-  subject_id text not null,
-  payload jsonb not null,
-  occurred_at timestamptz(3) not null,
-  constraint pk_unhandled_events primary key (event_id, handler)
-);
-alter table unhandled_events set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+create function add_work_for_events() returns trigger language plpgsql as $$
+begin
+  insert into work (kind, ref, lane, urgency, ready, due_at, data)
+  select lane.lane, event.id, lane.lane, 2, true, now(), jsonb_build_object(
+           'id', event.id, 'type', event.type, 'payload', event.payload, 'occurredAt', event.occurred_at,
+           'subject', jsonb_build_object('type', event.subject_type, 'id', event.subject_id))
+    from new_events event
+    join work_lanes lane on event.type = any(lane.types)
+     and (lane.payload is null or event.payload @@ lane.payload::jsonpath)
+   order by event.position
+  on conflict (kind, ref) do nothing;
+  delete from domain_events where position = any(array(select position from new_events));
+  return null;
+end $$;
+-- Triggers run in the order of their names: this is the last one, because it removes the rows.
+create trigger domain_events_become_work after insert on domain_events
+  referencing new table as new_events for each statement execute function add_work_for_events();
 
 -- Idempotency keys --------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ import { Counter } from 'prom-client';
 import { Clock } from '../../platform/clock.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
 import { shownStart } from '../../platform/text.js';
 import type { Failed, Outcome, Refused } from '../channels/channel.port.js';
 import type { FoldedDelivery } from '../delivery.js';

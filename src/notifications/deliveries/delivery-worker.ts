@@ -11,7 +11,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { Clock } from '../../platform/clock.js';
 import { firstIdAt } from '../../platform/ids.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
 import { Work } from '../../platform/work/work.js';
 import { type Span, traced } from '../../platform/tracing/tracing.js';
 import type { ClaimedDelivery } from '../delivery.js';

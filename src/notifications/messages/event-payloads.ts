@@ -10,7 +10,7 @@ import type {
 } from '../../incidents/change-records.js';
 import type { Severity } from '../../incidents/incident.js';
 import type { StepFailedPayload } from '../../playbooks/runs/playbook-run.js';
-import type { EventSubject } from '../../platform/jobs/events/domain-event.js';
+import type { EventSubject } from '../../platform/work/domain-event.js';
 import type { EventName } from '../notification.js';
 import type {
   ActionData,

@@ -50,11 +50,11 @@ interface CountedList<Counted extends string, Other extends string, Field extend
   readonly sorts: Readonly<Record<Field, SortColumn>>;
 }
 
-export type ListRequest<Filter extends string, Field extends string> = PageRequest & {
+type ListRequest<Filter extends string, Field extends string> = PageRequest & {
   readonly sort: readonly Sort<Field>[];
 } & { readonly [Name in Filter]?: unknown };
 
-export interface ListQuery {
+interface ListQuery {
   readonly statement: Statement;
   readonly values: unknown[];
 }

@@ -10,10 +10,6 @@ export const MIGRATIONS_TABLE = 'schema_migrations';
 export interface Schema {
   readonly entities: readonly (abstract new () => object)[] | readonly EntitySchema[];
   readonly migrations: readonly (new () => MigrationInterface)[];
-  /** Schemas that libraries create and migrate themselves. */
-  readonly librarySchemas?: readonly string[];
-  /** Creates these schemas if the role of the service may not. */
-  readonly installLibraries?: (connection: PoolConfig) => Promise<void>;
 }
 
 export function createDataSource(

@@ -121,7 +121,7 @@ function placeOf(url: string): string {
 export async function migrateFor({ ownerUrl, url }: Roles, schema: Schema): Promise<void> {
   await requireSameDatabase({ ownerUrl, url });
   await migrate(ownerUrl, schema);
-  await letServiceUse({ ownerUrl, url }, schema);
+  await letServiceUse({ ownerUrl, url });
 }
 
 /** Migrates the schema. Replicas that start together take turns. */
@@ -142,11 +142,10 @@ export async function migrate(url: string, schema: Schema): Promise<void> {
   }
 }
 
-/** Creates library schemas and grants rights that the role of the service needs but cannot create itself. */
-export async function letServiceUse({ ownerUrl, url }: Roles, schema: Schema): Promise<void> {
+/** Grants rights that the role of the service needs. */
+export async function letServiceUse({ ownerUrl, url }: Roles): Promise<void> {
   if (ownerUrl === url) return;
-  await schema.installLibraries?.(patientConnectionOptions(ownerUrl));
-  await grantRuntime(ownerUrl, url, schema.librarySchemas ?? []);
+  await grantRuntime(ownerUrl, url);
 }
 
 async function untilAvailable(

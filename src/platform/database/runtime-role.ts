@@ -19,11 +19,7 @@ class RuntimeRoleError extends Error {}
  * Grants the role of the service the rights that it needs and no others. The role owns no table, so it can neither
  * disable a trigger nor change the schema. The grants are repeated after each migration, which may have added tables.
  */
-export async function grantRuntime(
-  ownerUrl: string,
-  runtimeUrl: string,
-  librarySchemas: readonly string[],
-): Promise<void> {
+export async function grantRuntime(ownerUrl: string, runtimeUrl: string): Promise<void> {
   const role = decodeURIComponent(new URL(runtimeUrl).username);
   const owner = new Client({ connectionString: withLibpqMeaning(ownerUrl) });
   // A broken connection rejects the current statement.
@@ -33,7 +29,7 @@ export async function grantRuntime(
     await owner.query('begin');
     await owner.query(`select pg_advisory_xact_lock(${AdvisoryLock.Grants})`);
     await requireLesserRole(owner, role);
-    for (const statement of await grantsFor(owner, role, librarySchemas)) {
+    for (const statement of await grantsFor(owner, role)) {
       await owner.query(statement);
     }
     await owner.query('commit');
@@ -57,17 +53,13 @@ async function requireLesserRole(owner: Client, role: string): Promise<void> {
   );
 }
 
-async function grantsFor(
-  owner: Client,
-  role: string,
-  librarySchemas: readonly string[],
-): Promise<string[]> {
+async function grantsFor(owner: Client, role: string): Promise<string[]> {
   const { rows } = await owner.query<{
     kind: string;
     schema: string;
     name: string;
     quoted: string;
-  }>(OWNED, [librarySchemas]);
+  }>(OWNED);
   const to = owner.escapeIdentifier(role);
   const schemas = [...new Set(rows.map(({ schema }) => schema))];
   return [
@@ -83,11 +75,11 @@ async function grantsFor(
   ];
 }
 
-/** Everything that the current role may grant, in the schema of the service and the schemas of its libraries. */
+/** Everything that the current role may grant, in the schema of the service. */
 const OWNED = `
   with ours as (
     select oid, quote_ident(nspname) as schema from pg_namespace
-     where nspname = current_schema() or nspname = any ($1::text[]))
+     where nspname = current_schema())
   select case when c.relkind = 'S' then 'sequence' else 'table' end as kind, schema, relname::text as name,
          c.oid::regclass::text as quoted
     from pg_class c join ours on ours.oid = c.relnamespace

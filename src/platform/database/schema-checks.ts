@@ -20,7 +20,7 @@ export async function requireUsableDatabase(dataSource: DataSource, schema: Sche
   requireNoneUnknown(applied, schema);
   const known = schema.migrations.map((migration) => new migration().name);
   const isPending = known.some((name) => name === undefined || !applied.includes(name));
-  await requireRights(dataSource, isPending, schema.librarySchemas ?? []);
+  if (isPending) await requireRights(dataSource);
 }
 
 async function requireSupportedVersion(dataSource: DataSource): Promise<void> {
@@ -56,30 +56,16 @@ function requireNoneUnknown(applied: readonly string[], schema: Schema): void {
 }
 
 /** Without these rights only half of the service would work. */
-async function requireRights(
-  dataSource: DataSource,
-  needsTables: boolean,
-  librarySchemas: readonly string[],
-): Promise<void> {
+async function requireRights(dataSource: DataSource): Promise<void> {
   const [rights] = await dataSource.query<Rights[]>(
     `select current_user as role, current_database() as database, coalesce(current_schema(), 'public') as schema,
-       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) as may_create_tables,
-       has_database_privilege(current_database(), 'CREATE') as may_create_schemas,
-       (select coalesce(array_agg(name), '{}') from unnest($1::text[]) as library (name)
-         where to_regnamespace(name) is null) as missing`,
-    [librarySchemas],
+       coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) as may_create_tables`,
   );
-  const { role, database, schema, missing } = rights!;
-  if (needsTables && !rights!.may_create_tables) {
+  const { role, database, schema } = rights!;
+  if (!rights!.may_create_tables) {
     throw new UnsupportedDatabaseError(
       `The role "${role}" may not create tables in the schema "${schema}", but migrations are pending. ` +
         `${AS_THE_OWNER}. If there is only one role, make it the owner: alter database "${database}" owner to "${role}".`,
-    );
-  }
-  if (missing.length > 0 && !rights!.may_create_schemas) {
-    throw new UnsupportedDatabaseError(
-      `The role "${role}" may not create schemas in the database "${database}", but the job queue needs the schema "${missing[0]}". ` +
-        `${AS_THE_OWNER}. If there is only one role: grant create on database "${database}" to "${role}".`,
     );
   }
 }
@@ -113,8 +99,6 @@ interface Rights {
   readonly database: string;
   readonly schema: string;
   readonly may_create_tables: boolean;
-  readonly may_create_schemas: boolean;
-  readonly missing: readonly string[];
 }
 
 /** Database URLs of the two roles; equal if there is only one role. */

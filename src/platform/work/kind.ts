@@ -41,7 +41,7 @@ export interface Claimed<D = unknown> {
 export interface Again {
   readonly inMs: number;
   readonly why?: string;
-  /** Default: true. Work is dead after a limited number of attempts. */
+  /** Default: true. Work is dead after a limited number of attempts; otherwise they start anew. */
   readonly countsAsAttempt?: boolean;
 }
 
@@ -55,6 +55,8 @@ export interface Kind<D = unknown, R = unknown> {
   readonly name: string;
   /** Number of rows that are worked on at a time on each replica, or the size of a set. */
   readonly places: number;
+  /** Domain events that become work of this kind: see DomainEvents. */
+  readonly news?: News;
   /** Time until another replica takes over the work of a killed process. It is renewed while the work is done. */
   readonly leaseMs?: number;
   /** Longer attempts are aborted and count as failed. */
@@ -87,6 +89,12 @@ export interface Ended<D = unknown, R = unknown> {
 /** Returned by `one` instead of a result. */
 export class AgainOutcome {
   constructor(readonly again: Again) {}
+}
+
+/** Selects domain events by type, and by a predicate on their payload in the JSON path language. */
+export interface News {
+  readonly types: readonly string[];
+  readonly where?: string;
 }
 
 export const DEFAULTS = {

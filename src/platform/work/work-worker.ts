@@ -4,12 +4,13 @@ import { presentTime } from '../clock.js';
 import { BackgroundLoop } from '../concurrency/background-loop.js';
 import { Batcher } from '../concurrency/batcher.js';
 import { unlessAborted, within } from '../concurrency/within.js';
-import { isDatabaseUnavailable } from '../database/sqlstate.js';
+import { isDatabaseUnavailable, SQLSTATE, sqlStateOf } from '../database/sqlstate.js';
 import type { Transactions, Tx } from '../database/transactions.js';
 import { newId } from '../ids.js';
 import { shownStart } from '../text.js';
 import { outsideTraces, traced } from '../tracing/tracing.js';
-import { type Again, AgainOutcome, type Claimed, DEFAULTS, type Kind } from './kind.js';
+import { Claim, Lane } from './claim.js';
+import { type Again, AgainOutcome, DEFAULTS, type Kind } from './kind.js';
 import {
   type ClaimedRow,
   type Ending,
@@ -28,113 +29,11 @@ const RETRY_MS = 500;
 const LOOK_BACK_MS = 60_000;
 /** Looks that ignore the look-back time find rows of a restore. */
 const FULL_LOOK_MS = 30_000;
-/** A set that waits longer for a lock is done row by row, so that only the row concerned waits. */
+/** A row that waits longer for a lock holds up no others: it is tried again later. */
 const LOCK_PATIENCE_MS = 1_000;
 const LONGEST_ERROR = 2_000;
 /** How long aborted work may take until it is left to the end of its lease. */
 const ABORT_MS = 300;
-
-class Claim implements Claimed {
-  readonly signal: AbortSignal;
-  private readonly controller = new AbortController();
-  private expiresAt: number;
-  private readonly timeIsUp: number;
-
-  constructor(
-    readonly row: ClaimedRow,
-    readonly kindOf: Kind,
-    readonly permit: unknown,
-    private readonly store: (state: object) => Promise<void>,
-  ) {
-    this.signal = this.controller.signal;
-    this.expiresAt = performance.now() + this.leaseMs;
-    this.timeIsUp = performance.now() + (kindOf.timeLimitMs ?? DEFAULTS.timeLimitMs);
-  }
-
-  get id(): string {
-    return this.row.id;
-  }
-
-  get fence(): number {
-    return this.row.fence;
-  }
-
-  get kind(): string {
-    return this.row.kind;
-  }
-
-  get ref(): string {
-    return this.row.ref;
-  }
-
-  get data(): unknown {
-    return this.row.data;
-  }
-
-  get state(): unknown {
-    return this.row.state;
-  }
-
-  get attempt(): number {
-    return this.row.attempts;
-  }
-
-  get lapsed(): boolean {
-    return this.row.lapsed;
-  }
-
-  get leaseMs(): number {
-    return this.kindOf.leaseMs ?? DEFAULTS.leaseMs;
-  }
-
-  get isExpired(): boolean {
-    return performance.now() > this.expiresAt;
-  }
-
-  /** Whether a third of the lease is over. */
-  get needsRenewal(): boolean {
-    return performance.now() > this.expiresAt - (2 * this.leaseMs) / 3;
-  }
-
-  get isTooLong(): boolean {
-    return performance.now() > this.timeIsUp;
-  }
-
-  async note(state: object): Promise<void> {
-    await this.store(state);
-  }
-
-  renewed(): void {
-    this.expiresAt = performance.now() + this.leaseMs;
-  }
-
-  abort(reason: string): void {
-    this.controller.abort(new Error(reason));
-  }
-}
-
-/** The places of one lane on this replica. */
-class Lane {
-  busy = 0;
-  lapsedBusy = 0;
-  /** Nothing that became due before this time waits. */
-  since: Date | undefined;
-
-  constructor(
-    readonly name: string,
-    readonly kind: Kind,
-  ) {}
-
-  get room(): Room {
-    const { places, leaseMs = DEFAULTS.leaseMs } = this.kind;
-    // One set at a time: what arrives meanwhile becomes the next set, and a lane takes at most one connection.
-    const free = this.kind.inSet && this.busy > 0 ? 0 : places - this.busy;
-    return {
-      ...{ lane: this.name, free, leaseMs, since: this.since },
-      takesLapsed: free > 0 && this.lapsedBusy === 0,
-    };
-  }
-}
 
 interface Finished {
   readonly claim: Claim;
@@ -282,9 +181,7 @@ export class WorkWorker {
   }
 
   private async carry(lane: Lane, set: readonly Claim[]): Promise<void> {
-    const lapsed = set[0]!.lapsed ? 1 : 0;
-    lane.busy += set.length;
-    lane.lapsedBusy += lapsed;
+    lane.take(set, 1);
     for (const claim of set) this.claims.add(claim);
     try {
       await (lane.kind.inSet ? this.doSet(set) : this.doOne(set[0]!));
@@ -292,8 +189,7 @@ export class WorkWorker {
       this.log.error({ err, kind: lane.kind.name }, 'The end of work could not be stored.');
     } finally {
       for (const claim of set) this.claims.delete(claim);
-      lane.busy -= set.length;
-      lane.lapsedBusy -= lapsed;
+      lane.take(set, -1);
       this.wake();
     }
   }
@@ -303,12 +199,12 @@ export class WorkWorker {
     const open = claims.filter((claim) => !claim.isExpired && !claim.signal.aborted);
     if (open.length === 0) return;
     const [first, ...others] = open as [Claim, ...Claim[]];
-    const { kindOf: kind } = first;
-    if (others.length === 0 && this.isWornOut(first)) return await this.fail(first, DIED);
+    const { definition: kind } = first;
+    if (others.length === 0 && first.isWornOut()) return await this.fail(first, DIED);
     try {
       await this.inTraces(open, () =>
         this.transactions.run(async (tx) => {
-          if (others.length > 0) await this.repository.limitLockWaits(tx, LOCK_PATIENCE_MS);
+          await this.repository.limitLockWaits(tx, LOCK_PATIENCE_MS);
           const again = await kind.inSet!(tx, open);
           const endings = open.map((row) => ({ row, again: again?.get(row) }));
           await this.repository.end(tx, this.id, endings);
@@ -319,19 +215,19 @@ export class WorkWorker {
         await this.doSet(open.filter(({ id }) => !error.ids.has(id)));
       } else if (others.length > 0) {
         for (const claim of open) await this.doSet([claim]);
-      } else if (isDatabaseUnavailable(error)) {
-        await this.pauseBeforeRetry();
+      } else if (isDatabaseUnavailable(error) && !isLocked(error)) {
+        await sleep(RETRY_MS);
         await this.doSet(open);
       } else await this.fail(first, error);
     }
   }
 
   private async doOne(claim: Claim): Promise<void> {
-    if (this.isWornOut(claim)) return await this.fail(claim, DIED);
+    if (claim.isWornOut()) return await this.fail(claim, DIED);
     let result: unknown;
     try {
       result = await this.inTraces([claim], () =>
-        unlessAborted(claim.signal, claim.kindOf.one!(claim)),
+        unlessAborted(claim.signal, claim.definition.one!(claim)),
       );
     } catch (error) {
       if (error instanceof LostClaims) return;
@@ -351,7 +247,7 @@ export class WorkWorker {
         return void (await this.ends.submit({ claim, result, ending }));
       } catch (error) {
         if (error instanceof LostClaims) return;
-        if (isDatabaseUnavailable(error)) await this.pauseBeforeRetry();
+        if (isDatabaseUnavailable(error)) await sleep(RETRY_MS);
         else if (ending.again || ending.diedOf !== undefined) throw error;
         else return await this.fail(claim, error);
       }
@@ -359,7 +255,7 @@ export class WorkWorker {
   }
 
   private async endAll(tx: Tx, finished: readonly Finished[]): Promise<void> {
-    for (const [kind, ended] of Map.groupBy(finished, ({ claim }) => claim.kindOf)) {
+    for (const [kind, ended] of Map.groupBy(finished, ({ claim }) => claim.definition)) {
       for (const { claim, ending } of ended) {
         if (ending.diedOf !== undefined) await kind.gaveUp?.(tx, claim, ending.diedOf);
       }
@@ -376,21 +272,16 @@ export class WorkWorker {
   }
 
   private async fail(claim: Claim, error: unknown): Promise<void> {
-    const { kindOf: kind, attempt, row } = claim;
+    const { definition: kind, attempt, row } = claim;
     const why = shownStart(error instanceof Error ? error.message : String(error), LONGEST_ERROR);
     this.log.warn({ err: error, kind: kind.name, ref: row.ref, attempt }, 'Work failed.');
     const age = presentTime() - row.added_at.getTime();
-    if (this.isWornOut(claim, 1) || age > (kind.deadlineMs ?? Infinity)) {
+    if (claim.isWornOut(1) || age > (kind.deadlineMs ?? Infinity)) {
       return await this.settle(claim, undefined, { diedOf: why });
     }
     const inMs = (kind.backoffMs ?? DEFAULTS.backoffMs)(attempt);
     const again: Again = { inMs, why };
     await this.settle(claim, undefined, { again });
-  }
-
-  /** Whether all attempts are used up, with the given number of further attempts. */
-  private isWornOut({ kindOf, attempt }: Claim, further = 0): boolean {
-    return attempt + further > (kindOf.mostAttempts ?? DEFAULTS.mostAttempts);
   }
 
   private async renew(): Promise<void> {
@@ -407,10 +298,6 @@ export class WorkWorker {
     }
   }
 
-  private async pauseBeforeRetry(): Promise<void> {
-    await sleep(RETRY_MS);
-  }
-
   private async inTraces<T>(claims: readonly Claim[], work: () => Promise<T>): Promise<T> {
     const [{ kind, attempt }] = claims as [Claim, ...Claim[]];
     const links = claims.flatMap(({ row }) => row.traceparent ?? []);
@@ -418,5 +305,7 @@ export class WorkWorker {
     return await traced(() => ({ name: `job ${kind}`, kind: 'consumer', attributes, links }), work);
   }
 }
+
+const isLocked = (error: unknown) => sqlStateOf(error) === SQLSTATE.lockNotAvailable;
 
 const DIED = new Error('The process ended while the work was done.');

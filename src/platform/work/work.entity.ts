@@ -1,4 +1,5 @@
-import { Column, Entity, Index, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn, Unique } from 'typeorm';
+import { EventColumns } from '../database/columns.js';
 
 /** A row exists while something waits or is worked on. A dead row stays for operators. */
 @Entity('work')
@@ -75,4 +76,32 @@ export class WorkEntity {
   /** Names the row for operators. */
   @Column({ type: 'uuid', nullable: true })
   readonly dead_id: string | null;
+}
+
+/** Domain events become work of the lanes that want them. Each replica writes its lanes when it starts. */
+@Entity('work_lanes')
+export class WorkLaneEntity {
+  @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'pk_work_lanes' })
+  readonly lane: string;
+
+  @Column({ type: 'text', array: true })
+  readonly types: string[];
+
+  /** JSON path predicate on the payload. */
+  @Column({ type: 'text', nullable: true })
+  readonly payload: string | null;
+}
+
+/** Rows exist only during the statement that inserts them: triggers turn them into work and deliveries. */
+@Entity('domain_events')
+export class DomainEventEntity extends EventColumns {
+  @PrimaryGeneratedColumn('identity', {
+    type: 'bigint',
+    generatedIdentity: 'ALWAYS',
+    primaryKeyConstraintName: 'domain_events_pkey',
+  })
+  readonly position: string;
+
+  @Column({ type: 'uuid' })
+  readonly id: string;
 }

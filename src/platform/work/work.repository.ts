@@ -2,7 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { Statements, type Statement } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
-import { type Again, type Claimed, type NewWork, Urgency } from './kind.js';
+import { type Again, type Claimed, type Kind, type NewWork, Urgency } from './kind.js';
 import type { WorkEntity } from './work.entity.js';
 
 /** Free places of a lane on this replica. */
@@ -79,9 +79,9 @@ const ADD: Statement = {
       attempts = case when work.died_at is null then work.attempts else 0 end,
       added_at = case when work.died_at is null then work.added_at else now() end,
       woken = ${IN_WORK},
-      ready = case when ${IN_WORK} then false when work.line is null then excluded.ready
+      ready = case when ${IN_WORK} then false when work.line is null then work.ready or excluded.ready
                    else work.ready or work.died_at is not null end,
-      due_at = case when ${IN_WORK} then work.due_at when work.line is null then excluded.due_at
+      due_at = case when ${IN_WORK} then work.due_at when work.line is null then least(work.due_at, excluded.due_at)
                     when work.died_at is not null then now() else work.due_at end`,
 };
 
@@ -179,8 +179,7 @@ const END: Statement = {
              ready = mine.outcome = 'woken' or mine.outcome = 'again' and mine.again_ms = 0,
              due_at = now() + coalesce(mine.again_ms, 0) * interval '1 ms',
              worker = null, woken = false,
-             attempts = case when mine.outcome = 'woken' then 0
-                             when mine.is_counted then attempts else greatest(0, attempts - 1) end,
+             attempts = case when mine.outcome = 'woken' or not mine.is_counted then 0 else attempts end,
              state = case when mine.outcome = 'woken' then null else coalesce(mine.new_state, state) end,
              error = coalesce(mine.died_of, mine.why),
              died_at = case when mine.outcome = 'dead' then now() end,
@@ -212,6 +211,16 @@ const ENSURE: Statement = {
     insert into work (kind, ref, lane, urgency, ready, due_at)
     select kind, $2, kind, $3, true, now() from unnest($1::text[]) as wanted (kind)
     on conflict (kind, ref) do nothing`,
+};
+
+const ENSURE_LANES: Statement = {
+  name: 'work_ensure_lanes',
+  text: `
+    insert into work_lanes (lane, types, payload)
+    select lane, types, payload
+      from jsonb_to_recordset($1::jsonb) as wanted (lane text, types text[], payload text) order by lane
+    on conflict (lane) do update set types = excluded.types, payload = excluded.payload
+     where (work_lanes.types, work_lanes.payload) is distinct from (excluded.types, excluded.payload)`,
 };
 
 const LIMIT_LOCK_WAITS: Statement = {
@@ -267,6 +276,14 @@ export class WorkRepository {
     await this.statements.rows(ENSURE, [kinds, ONLY_REF, Urgency.Normal]);
   }
 
+  /** Lets domain events become work of these kinds. */
+  async ensureLanes(kinds: readonly Kind[]): Promise<void> {
+    const lanes = kinds.flatMap(({ name, news }) =>
+      news ? [{ lane: name, types: news.types, payload: news.where }] : [],
+    );
+    await this.statements.rows(ENSURE_LANES, [JSON.stringify(lanes)]);
+  }
+
   async limitLockWaits(tx: Tx, ms: number): Promise<void> {
     await this.statements.rowsIn(tx, LIMIT_LOCK_WAITS, [String(ms)]);
   }
@@ -286,7 +303,10 @@ export class WorkRepository {
       ClaimedRow & { readonly has_lifted: boolean; readonly at: Date }
     >(LOOK, values);
     const [{ has_lifted, at }] = rows as [(typeof rows)[number]];
-    return { claimed: rows.filter(({ id }) => id !== null), hasLifted: has_lifted, at };
+    const claimed = rows
+      .filter(({ id }) => id !== null)
+      .sort((one, other) => Number(one.id) - Number(other.id));
+    return { claimed, hasLifted: has_lifted, at };
   }
 
   /** Claims in a transaction that has passed the gate of the lanes. */

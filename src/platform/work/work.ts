@@ -15,10 +15,10 @@ import { WorkRepository } from './work.repository.js';
 const LARGEST_DATA_BYTES = 1024 * 1024;
 /** Part of the grace period that is left for the steps after the work. */
 const GRACE_MARGIN_MS = 500;
-/** A restore may remove the rows of the timers. */
+/** A restore may remove the rows of timers and lanes. */
 const REGISTERED_FOR_MS = 60_000;
 const TIMER_LIMIT_MS = 900_000;
-const TIMERS = 'every.';
+export const TIMERS = 'every.';
 
 /**
  * The work engine. Work is a row in PostgreSQL: added in the transaction of the caller, claimed by one replica, done at
@@ -50,8 +50,8 @@ export class Work
   }
 
   /**
-   * Calls `handler` once per period on one replica, never on two at a time. A failed call is not repeated before the
-   * next period. Call it before the application starts.
+   * Calls `handler` once per period on one replica at a time. A failed call is not repeated before the next period; a call
+   * whose process was killed is repeated when its lease has ended. Call it before the application starts.
    */
   every(name: string, seconds: number, handler: (signal: AbortSignal) => Promise<unknown>): void {
     const one: Kind['one'] = async ({ signal }) => {
@@ -88,12 +88,19 @@ export class Work
     return await this.repository.cancel(tx, kind.name, refs);
   }
 
+  /** Whether this replica works; false while the database is unreachable at the start. */
+  get started(): boolean {
+    return this.registeredAt > -Infinity;
+  }
+
   /** Looks for work at once. */
   wake(): void {
     this.worker.wake();
   }
 
-  onApplicationBootstrap(): void {
+  /** Lanes have to be there before the first event. Without a database there is none, and the worker tries again. */
+  async onApplicationBootstrap(): Promise<void> {
+    await this.register().catch(() => undefined);
     this.worker.start();
   }
 
@@ -109,6 +116,7 @@ export class Work
 
   private async register(): Promise<void> {
     if (performance.now() - this.registeredAt < REGISTERED_FOR_MS) return;
+    await this.repository.ensureLanes([...this.kinds.values()]);
     await this.repository.ensure([...this.kinds.keys()].filter((name) => name.startsWith(TIMERS)));
     this.registeredAt = performance.now();
   }

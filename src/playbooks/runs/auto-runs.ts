@@ -5,11 +5,13 @@ import type { Incident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { runParts } from '../../platform/concurrency/joint-transactions.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
-import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import type { DomainEvent } from '../../platform/work/domain-event.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
 import { PlaybooksService } from '../playbooks.service.js';
 import { RunQueue } from './run-queue.js';
 import { RunRequests, type WantedAutomaticRun } from './run-requests.js';
+
+export const AUTO_RUNS = 'playbook-auto-runs';
 
 /** Starts the automatic playbooks after a triage by a person or by the service. */
 @Injectable()
@@ -24,7 +26,7 @@ export class AutoRuns implements OnModuleInit {
 
   onModuleInit(): void {
     const { triaged, severityChanged } = INCIDENT_EVENTS;
-    this.events.inTransaction([triaged, severityChanged], 'playbook-auto-runs', (tx, events) =>
+    this.events.inTransaction({ types: [triaged, severityChanged] }, AUTO_RUNS, (tx, events) =>
       this.startAll(tx, events),
     );
   }
@@ -33,7 +35,7 @@ export class AutoRuns implements OnModuleInit {
    * However often the event comes: the database keeps one automatic run of each version for an incident. Another severity changes
    * the order of the runs that wait.
    */
-  async startAll(tx: Tx, all: readonly DomainEvent[]): Promise<readonly []> {
+  async startAll(tx: Tx, all: readonly DomainEvent[]): Promise<void> {
     const events = all.filter(({ type }) => type === INCIDENT_EVENTS.triaged);
     const others = all.filter((event) => !events.includes(event));
     const ofEach = await runParts(
@@ -46,7 +48,7 @@ export class AutoRuns implements OnModuleInit {
       others.map(({ subject }) => subject.id),
     );
     const limited = new Set([...wanted.map(({ playbook }) => playbook.id), ...reordered]);
-    if (limited.size === 0) return [];
+    if (limited.size === 0) return;
     await this.requests.lockTurns(tx, [...limited]);
     const started = await runParts(
       tx,
@@ -57,7 +59,6 @@ export class AutoRuns implements OnModuleInit {
     );
     for (const id of reordered) await this.requests.orderTurns(tx, id);
     if (started.includes(true)) afterCommit(tx, () => this.queue.wake());
-    return [];
   }
 
   private async wantedBy(tx: Tx, { subject, payload }: DomainEvent): Promise<WantedAutomaticRun[]> {

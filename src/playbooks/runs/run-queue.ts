@@ -6,13 +6,13 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { actionIdOf } from '../../actions/action.js';
-import { ACTION_EVENTS, type ActionEventPayload } from '../../actions/action-records.js';
-import { KILL_SWITCH_DEACTIVATED } from '../../kill-switch/kill-switch.js';
+import { ACTION_EVENTS } from '../../actions/action-records.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { BackgroundLoop } from '../../platform/concurrency/background-loop.js';
 import { Settings } from '../../platform/config/settings.js';
-import { Transactions } from '../../platform/database/transactions.js';
-import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
+import type { DomainEvent } from '../../platform/work/domain-event.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
 import { Work } from '../../platform/work/work.js';
 import { PlaybookRunner } from './playbook-runner.js';
 import type { PlaybookRunSummary } from './playbook-run.js';
@@ -42,6 +42,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     private readonly writes: RunWritesRepository,
     private readonly transactions: Transactions,
     private readonly events: DomainEvents,
+    private readonly killSwitch: KillSwitch,
     private readonly work: Work,
     private readonly settings: Settings,
   ) {
@@ -52,13 +53,13 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
 
   onModuleInit(): void {
     const { completed, failed, rejected, approved } = ACTION_EVENTS;
-    this.events.onMany(
-      [completed, failed, rejected, approved],
-      'playbook-runs',
-      (events) => this.wakeFor(events),
-      { concurrency: 2, wants: isWaitedFor },
-    );
-    this.events.on([KILL_SWITCH_DEACTIVATED], 'playbook-runs-go-on', async () => this.wake());
+    // The run of a step whose action ends at once goes on by itself.
+    const news = {
+      types: [completed, failed, rejected, approved],
+      where: '!exists($.at_once)',
+    };
+    this.events.inTransaction(news, 'playbook-runs', (tx, events) => this.wakeFor(tx, events));
+    this.killSwitch.onTurnedOff(() => this.wake());
     this.work.every('wake-lost-playbook-runs', SWEEP_SECONDS, () => this.wakeLost());
   }
 
@@ -81,10 +82,10 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     this.wake();
   }
 
-  private async wakeFor(events: readonly DomainEvent[]): Promise<void> {
+  private async wakeFor(tx: Tx, events: readonly DomainEvent[]): Promise<void> {
     const ids = events.map(({ subject }) => actionIdOf(subject.id));
-    await this.transactions.run((tx) => this.writes.wakeFor(tx, ids));
-    this.wake();
+    await this.writes.wakeFor(tx, ids);
+    afterCommit(tx, () => this.wake());
   }
 
   private async look(): Promise<void> {
@@ -106,9 +107,4 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     await this.runner.carryOn(run, { letGo });
     letGo();
   }
-}
-
-/** The run of a step whose action ends at once goes on by itself. */
-function isWaitedFor({ payload }: DomainEvent): boolean {
-  return (payload as Partial<ActionEventPayload>).at_once === undefined;
 }

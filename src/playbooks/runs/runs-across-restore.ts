@@ -4,6 +4,8 @@ import type { AuditLog } from '../../audit/audit-log.js';
 import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import type { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import { kindOfHandler } from '../../platform/work/domain-events.js';
+import { AUTO_RUNS } from './auto-runs.js';
 import type { PlaybookRunSummary } from './playbook-run.js';
 import { RUN_COLUMNS, runOf, type RunRow } from './records/run-rows.js';
 import { newsOfEnd } from './records/run-words.js';
@@ -67,18 +69,18 @@ export async function cancelRunsOverRestore(tx: Tx): Promise<PlaybookRunSummary[
 }
 
 /**
- * To be called when the restored events are about to be handed out again. Where a playbook had started by itself since the
+ * To be called after the restore. Where a playbook had started by itself since the
  * backup, its run is gone, and the triage that began it may be among them: another run would do the same again. Answers how
  * many triages start nothing any more.
  */
 export async function dropTriagesOfRunsBefore(tx: Tx): Promise<number> {
   if (!(await isNoted(tx))) return 0;
   const [, dropped] = await tx.query<[unknown, number]>(
-    `delete from domain_events
-      where type = $1 and subject_id in (
+    `delete from work
+      where kind = $1 and data ->> 'type' = $2 and data #>> '{subject,id}' in (
         select incident_id::text from pg_temp.runs_before_restore before
          where automatic and not exists (select from playbook_runs run where run.id = before.id))`,
-    [INCIDENT_EVENTS.triaged],
+    [kindOfHandler(AUTO_RUNS), INCIDENT_EVENTS.triaged],
   );
   return dropped;
 }

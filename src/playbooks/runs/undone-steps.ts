@@ -2,15 +2,15 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { actionIdOf, shownActionId } from '../../actions/action.js';
-import { ACTION_EVENTS, type ActionEventPayload } from '../../actions/action-records.js';
+import { ACTION_EVENTS } from '../../actions/action-records.js';
 import {
   IncidentTimeline,
   type NewTimelineEntry,
 } from '../../incidents/timeline/incident-timeline.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import { Transactions, type Tx } from '../../platform/database/transactions.js';
-import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import type { DomainEvent } from '../../platform/work/domain-event.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
 import { shownStart } from '../../platform/text.js';
 
 interface UndoneStep {
@@ -38,7 +38,6 @@ const FIND: Statement = {
        and run.incident_id is not null`,
 };
 
-const HANDLER = 'playbook-steps-undone';
 const LONGEST_REASON = 500;
 
 /**
@@ -49,32 +48,22 @@ const LONGEST_REASON = 500;
 export class UndoneSteps implements OnModuleInit {
   constructor(
     private readonly events: DomainEvents,
-    private readonly transactions: Transactions,
     private readonly statements: Statements,
     private readonly timeline: IncidentTimeline,
   ) {}
 
   onModuleInit(): void {
-    this.events.onMany(
-      [ACTION_EVENTS.completed],
-      HANDLER,
-      async (events) => {
-        for (const event of events) await this.transactions.run((tx) => this.tell(tx, event));
-      },
-      { concurrency: 2, wants: isRollback },
-    );
+    const rollbacks = { types: [ACTION_EVENTS.completed], where: 'exists($.rollback_of)' };
+    this.events.inTransaction(rollbacks, 'playbook-steps-undone', async (tx, events) => {
+      for (const event of events) await this.tell(tx, event);
+    });
   }
 
   private async tell(tx: Tx, event: DomainEvent): Promise<void> {
-    if (!(await this.events.firstTime(tx, HANDLER, event))) return;
     const id = actionIdOf(event.subject.id);
     const steps = await this.statements.rowsIn<UndoneStep>(tx, FIND, [id]);
     await this.timeline.add(tx, ...steps.map(entryOf));
   }
-}
-
-function isRollback({ payload }: DomainEvent): boolean {
-  return (payload as Partial<ActionEventPayload>).rollback_of !== undefined;
 }
 
 function entryOf(undone: UndoneStep): NewTimelineEntry {

@@ -5,8 +5,8 @@ import { incidentEvent } from '../../incidents/change-records.js';
 import type { IncidentSummary } from '../../incidents/incident.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
-import type { NewEvent } from '../../platform/jobs/events/domain-event.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import type { NewEvent } from '../../platform/work/domain-event.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
 import { noPersonAsked, SYSTEM, TRIAGE_EVENTS, type TriageRun } from '../triage-run.js';
 import { completionInWords, requestInWords } from './run-words.js';
 

@@ -3,8 +3,8 @@ import { INCIDENT_EVENTS, type TriageWantedPayload } from '../../incidents/chang
 import { runParts } from '../../platform/concurrency/joint-transactions.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
-import type { DomainEvent } from '../../platform/jobs/events/domain-event.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import type { DomainEvent } from '../../platform/work/domain-event.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
 import { shownStart } from '../../platform/text.js';
 import { TriageRunsRepository } from '../records/triage-runs.repository.js';
 import { TriageInProgressError } from '../triage.errors.js';
@@ -26,7 +26,7 @@ export class AutoTriage implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.events.inTransaction([INCIDENT_EVENTS.triageWanted], HANDLER, (tx, events) =>
+    this.events.inTransaction({ types: [INCIDENT_EVENTS.triageWanted] }, HANDLER, (tx, events) =>
       this.queueRuns(tx, events),
     );
   }

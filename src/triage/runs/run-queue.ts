@@ -7,11 +7,10 @@ import {
 } from '@nestjs/common';
 import { AppError } from '../../platform/errors/app-error.js';
 import { IncidentEndings } from '../../incidents/incidents.service.js';
-import { KILL_SWITCH_DEACTIVATED, KillSwitch } from '../../kill-switch/kill-switch.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { BackgroundLoop, reportFailure } from '../../platform/concurrency/background-loop.js';
 import { Settings } from '../../platform/config/settings.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
 import type { UnavailableReason } from '../model/model.errors.js';
 import { TriageModel } from '../model/triage-model.port.js';
 import { RunClaimsRepository } from '../records/run-claims.repository.js';
@@ -63,7 +62,6 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     private readonly permits: RunPermits,
     private readonly model: TriageModel,
     private readonly incidentEndings: IncidentEndings,
-    private readonly events: DomainEvents,
     settings: Settings,
   ) {
     this.pauseMs = Math.min(LONGEST_PAUSE_MS, settings.actionLeaseMs / PAUSES_PER_LEASE);
@@ -76,7 +74,6 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
     this.incidentEndings.register({
       onDeleted: (tx, incidentId) => this.endings.failOfDeleted(tx, incidentId),
     });
-    this.events.on([KILL_SWITCH_DEACTIVATED], 'triage-goes-on', async () => this.wake());
   }
 
   onApplicationBootstrap(): void {
@@ -94,6 +91,7 @@ export class RunQueue implements OnModuleInit, OnApplicationBootstrap, BeforeApp
 
   private registerWithKillSwitch(): void {
     this.killSwitch.registerInFlight(() => this.repository.countUnderWay());
+    this.killSwitch.onTurnedOff(() => this.wake());
     this.killSwitch.registerHeld('triage_runs', {
       count: async () => (await this.runs.countOpen()).queued,
       discard: (tx, caller) => this.endings.discardHeld(tx, caller.name),

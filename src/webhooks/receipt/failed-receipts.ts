@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../platform/database/transactions.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
 import type { WebhookEventEntity } from '../events/webhook-event.entity.js';
 import { InboxRepository } from './inbox.repository.js';
 import type { Arrival } from './receipt.js';

@@ -15,7 +15,7 @@ import { titleWithoutDetails } from '../../incidents/titles.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { DomainEvents } from '../../platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
 import type { Json } from '../reading/json.js';
 import { incidentOf, type ReadEvent } from '../reading/read-events.js';
 import { KnownSayings, saysOpen } from '../reading/news.js';

@@ -1,5 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { hash } from 'node:crypto';
 import { Counter } from 'prom-client';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { Principal } from '../../auth/principal.js';
@@ -10,7 +11,7 @@ import { type Participant, Transactions, type Tx } from '../../platform/database
 import { AppError, NotFoundError, toAppError } from '../../platform/errors/app-error.js';
 import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
 import { isUuid } from '../../platform/ids.js';
-import { defineQueue, Jobs } from '../../platform/jobs/jobs.js';
+import { AgainOutcome, type Kind, type NewWork } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import type { WebhookEventEntity } from '../events/webhook-event.entity.js';
 import type { WebhookEventWithBody } from '../events/webhook-event.js';
@@ -34,25 +35,25 @@ import {
   nextPart,
 } from './settling-progress.js';
 
-/** A job usually starts within this time, unless the backlog is very long. */
-const LONG_WAIT_MS = 10 * 60_000;
-/** Within this time another replica may be working on the event. */
-const SHORT_WAIT_MS = 60_000;
-
-/**
- * Events that were queued before this moment and still wait get a new job, because their job may be lost. A backup has no jobs,
- * so events that were queued before the process started get one sooner.
- */
-export function forgottenBefore(now: Date, startedAt: Date): Date {
-  const found = Math.min(startedAt.getTime(), now.getTime() - SHORT_WAIT_MS);
-  return new Date(Math.max(found, now.getTime() - LONG_WAIT_MS));
+interface Queue {
+  readonly source: string;
 }
 
-export const QUEUED_EVENTS = defineQueue<{ readonly eventId: string }>('webhook-events');
+/** Work on the queued events of a source. */
+export const QUEUED_EVENTS = { name: 'webhook-events' } as Pick<Kind<Queue>, 'name'>;
 
-const CONCURRENCY = 4;
-const SWEEP_SECONDS = 60;
-const MOST_AT_ONCE = 1_000;
+/** One row of work for each source: its events are settled in the order of their receipt. */
+export function workOn(sources: readonly string[]): NewWork<Queue>[] {
+  return [...new Set(sources)]
+    .sort()
+    .map((source) => ({ ref: hash('md5', source), data: { source } }));
+}
+
+const PLACES = 4;
+/** Then other sources have their turn. */
+const TURN_MS = 1_000;
+/** Another worker settles the next event, for example one that lost its claim. */
+const LOCKED_MS = 500;
 /** Maximum number of bodies of a source that one transaction settles. */
 const MOST_TOGETHER = 20;
 
@@ -65,11 +66,15 @@ interface Failure {
   readonly why: string;
 }
 
+interface Settled {
+  readonly failures: readonly Failure[];
+  readonly isLocked: boolean;
+}
+
 /** Settles the events in the inbox: queued events, and failed events that an analyst replays. */
 @Injectable()
 export class InboxProcessing implements OnModuleInit {
   private readonly log = new Logger('Webhooks');
-  private readonly startedAt: Date;
   private readonly bodies = new StoredBodies();
 
   constructor(
@@ -80,19 +85,17 @@ export class InboxProcessing implements OnModuleInit {
     private readonly failed: FailedReceipts,
     private readonly settlement: Settlement,
     private readonly audit: AuditLog,
-    private readonly jobs: Jobs,
     private readonly work: Work,
     private readonly clock: Clock,
     @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
-  ) {
-    this.startedAt = clock.now();
-  }
+  ) {}
 
   onModuleInit(): void {
-    this.jobs.work(QUEUED_EVENTS, ({ eventId }) => this.processQueued(eventId), {
-      concurrency: CONCURRENCY,
+    this.work.define<Queue, void>({
+      ...QUEUED_EVENTS,
+      places: PLACES,
+      one: ({ data, signal }) => this.processQueued(data.source, signal),
     });
-    this.work.every('webhook-events-forgotten', SWEEP_SECONDS, () => this.queueForgotten());
   }
 
   /** Retries a failed event and answers with the outcome, which may be another failure. A large body is queued. */
@@ -133,7 +136,7 @@ export class InboxProcessing implements OnModuleInit {
     const total = event.body ? await this.countIn(tx, event, event.body) : 1;
     if (total > MOST_EVENTS || (total > 1 && !canSettle)) {
       await this.inbox.requeue(tx, id);
-      await this.jobs.enqueue(tx, QUEUED_EVENTS, { eventId: id });
+      await this.work.add(tx, QUEUED_EVENTS, ...workOn([event.source]));
     } else if (canSettle) await this.process(tx, event);
     else await this.inbox.markFailed(tx, id, NOT_STORED);
     await this.audit.record(tx, {
@@ -145,47 +148,48 @@ export class InboxProcessing implements OnModuleInit {
     return (await this.events.findById(id, tx))!;
   }
 
-  private async processQueued(id: string): Promise<void> {
-    const source = await this.inbox.queuedSourceOf(id);
-    if (source === undefined) return;
-    const failures = await this.processNext(source, MOST_TOGETHER);
-    for (const failure of failures) this.tell(failure);
-    await this.transactions.run((tx) => this.enqueueNext(tx, source));
+  private async processQueued(source: string, signal: AbortSignal): Promise<void | AgainOutcome> {
+    const begun = performance.now();
+    while (performance.now() - begun < TURN_MS) {
+      signal.throwIfAborted();
+      const settled = await this.processNext(source, MOST_TOGETHER);
+      if (!settled) return undefined;
+      if (settled.isLocked) return new AgainOutcome({ inMs: LOCKED_MS, countsAsAttempt: false });
+      for (const failure of settled.failures) this.tell(failure);
+    }
+    return new AgainOutcome({ inMs: 0, countsAsAttempt: false });
   }
 
   /**
    * Settles the bodies of a source in the order of their receipt, because their events may be about one incident. Does nothing
-   * while another worker has locked the first body. That worker enqueues the job of the next body.
+   * while another worker has locked the first body. Returns undefined if none is queued.
    */
-  private async processNext(source: string, most: number): Promise<readonly Failure[]> {
+  private async processNext(source: string, most: number): Promise<Settled | undefined> {
     let taken: readonly WebhookEventEntity[] = [];
     try {
       return await this.transactions.run(async (tx) => {
-        taken = await this.inbox.lockFirst(tx, source, most);
+        const first = await this.inbox.lockFirst(tx, source, most);
+        if (!first) return undefined;
+        taken = first;
         const failures: Failure[] = [];
         for (const event of taken) {
           const outcome = await this.process(tx, event);
           if (outcome === 'goes on') break;
           if (outcome) failures.push(outcome);
         }
-        await this.enqueueNext(tx, source);
-        return failures;
+        return { failures, isLocked: taken.length === 0 };
       });
     } catch (error) {
-      // The job queue retries the job.
+      // The work is tried again.
       if (isDatabaseUnavailable(error) || isLostRace(error)) throw error;
       const [first, ...others] = taken;
       if (!first) throw error;
       if (others.length > 0) return await this.processNext(source, 1);
       this.log.error({ err: error, event: first.id }, 'A webhook event was not stored');
-      if (await this.transactions.run((tx) => this.continueAfterFailure(tx, first.id))) return [];
-      return [{ event: first.id, source, code: toAppError(error).code, why: NOT_STORED }];
+      const goesOn = await this.transactions.run((tx) => this.continueAfterFailure(tx, first.id));
+      const failure = { event: first.id, source, code: toAppError(error).code, why: NOT_STORED };
+      return { failures: goesOn ? [] : [failure], isLocked: false };
     }
-  }
-
-  private async enqueueNext(tx: Tx, source: string): Promise<void> {
-    const eventId = await this.inbox.firstQueued(tx, source);
-    if (eventId) await this.jobs.enqueue(tx, QUEUED_EVENTS, { eventId }, { singletonKey: eventId });
   }
 
   /** Reports the failure in metrics and log, because the sender was answered 202. */
@@ -229,7 +233,7 @@ export class InboxProcessing implements OnModuleInit {
     return undefined;
   }
 
-  /** Stores the progress and enqueues the job of the next part in one transaction, so that a crash neither repeats nor loses a part. */
+  /** Stores the progress of a part in the transaction that settles it, so that a crash neither repeats nor loses a part. */
   private async goOn(
     tx: Tx,
     event: WebhookEventEntity,
@@ -246,7 +250,6 @@ export class InboxProcessing implements OnModuleInit {
       return undefined;
     }
     await this.inbox.keepProgress(tx, event, progress, settled);
-    await this.jobs.enqueue(tx, QUEUED_EVENTS, { eventId: id });
     return 'goes on';
   }
 
@@ -283,18 +286,6 @@ export class InboxProcessing implements OnModuleInit {
     await this.failed.tell(tx, event, failure.why);
     await this.inbox.markFailed(tx, event.id, failure.why);
     return failure;
-  }
-
-  private async queueForgotten(): Promise<void> {
-    const ids = await this.inbox.queuedBefore(
-      forgottenBefore(this.clock.now(), this.startedAt),
-      MOST_AT_ONCE,
-    );
-    for (const eventId of ids) {
-      await this.transactions.run((tx) =>
-        this.jobs.enqueue(tx, QUEUED_EVENTS, { eventId }, { singletonKey: eventId }),
-      );
-    }
   }
 }
 

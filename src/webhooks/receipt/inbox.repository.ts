@@ -1,6 +1,6 @@
 // SQL: `on conflict` and locks in one order, so that concurrent transactions neither fail nor deadlock.
 import { Injectable } from '@nestjs/common';
-import { DataSource, Equal, In, IsNull, LessThan, Not } from 'typeorm';
+import { Equal, In, IsNull, Not } from 'typeorm';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -105,10 +105,7 @@ const OTHER_FAILURE: Statement = {
 
 @Injectable()
 export class InboxRepository {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly statements: Statements,
-  ) {}
+  constructor(private readonly statements: Statements) {}
 
   /** Returns the incident ids of the claims that are the first. Waits for other transactions with the same claims. */
   async claimAll(
@@ -268,26 +265,17 @@ export class InboxRepository {
     return event ?? undefined;
   }
 
-  /** Source of a queued event. `undefined` if the event is not queued any more. */
-  async queuedSourceOf(id: string): Promise<string | undefined> {
-    const where = { id, status: 'queued' } as const;
-    const select = { id: true, source: true } as const;
-    const event = await this.dataSource
-      .getRepository(WebhookEventEntity)
-      .findOne({ select, where });
-    return event?.source;
-  }
-
   /** The first queued body of the source. */
   async firstQueued(tx: Tx, source: string): Promise<string | undefined> {
     const [id] = await this.firstQueuedIds(tx, source, 1);
     return id;
   }
 
-  /** Locks the first queued bodies of the source, in the order of receipt. Returns none if the first is locked by another worker. */
-  async lockFirst(tx: Tx, source: string, most: number): Promise<WebhookEventEntity[]> {
+  /** Locks the first queued bodies of the source, in the order of receipt. Returns none if the first is locked by another worker, and
+   * undefined if none is queued. */
+  async lockFirst(tx: Tx, source: string, most: number): Promise<WebhookEventEntity[] | undefined> {
     const ids = await this.firstQueuedIds(tx, source, most);
-    if (ids.length === 0) return [];
+    if (ids.length === 0) return undefined;
     const events = await tx
       .getRepository(WebhookEventEntity)
       .createQueryBuilder('event')
@@ -304,17 +292,6 @@ export class InboxRepository {
   private async firstQueuedIds(tx: Tx, source: string, most: number): Promise<string[]> {
     const rows = await this.statements.rowsIn<{ id: string }>(tx, FIRST_QUEUED, [source, most]);
     return rows.map(({ id }) => id);
-  }
-
-  /** Returns the events that have waited longest. */
-  async queuedBefore(time: Date, limit: number): Promise<string[]> {
-    const events = await this.dataSource.getRepository(WebhookEventEntity).find({
-      select: { id: true },
-      where: { status: 'queued', received_at: LessThan(time) },
-      order: { id: 'ASC' },
-      take: limit,
-    });
-    return events.map(({ id }) => id);
   }
 }
 

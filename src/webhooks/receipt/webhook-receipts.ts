@@ -13,7 +13,7 @@ import { Transactions } from '../../platform/database/transactions.js';
 import { LimitCounter } from '../../platform/limits/limit-counter.js';
 import { toAppError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
-import { Jobs } from '../../platform/jobs/jobs.js';
+import { Work } from '../../platform/work/work.js';
 import { readEventJson, readEventLines } from '../reading/event-json.js';
 import { MOST_EVENTS } from '../mapping/mapping-rules.js';
 import { incidentOf, isUnfit, openBody, type OpenBody, wordsOf } from '../reading/read-events.js';
@@ -22,7 +22,7 @@ import type { WebhookSource } from '../sources/webhook-source.js';
 import { FailedReceipts } from './failed-receipts.js';
 import { InboxRepository } from './inbox.repository.js';
 import { ReceiptBatchesRepository, type SingleReceipt } from './receipt-batches.repository.js';
-import { QUEUED_EVENTS } from './inbox-processing.js';
+import { QUEUED_EVENTS, workOn } from './inbox-processing.js';
 import { type Arrival, type ReadReceipt, type SettledEvent, principalOf } from './receipt.js';
 import { Settlement } from './settlement.js';
 import { overEntries, unknownSeverityEntries } from './further-reports.js';
@@ -67,7 +67,7 @@ export class WebhookReceipts {
     private readonly settlement: Settlement,
     private readonly creation: IncidentCreation,
     private readonly timeline: IncidentTimeline,
-    private readonly jobs: Jobs,
+    private readonly work: Work,
     private readonly clock: Clock,
     private readonly settings: Settings,
     private readonly limits: LimitCounter,
@@ -213,11 +213,8 @@ export class WebhookReceipts {
   private async queueAll(arrivals: readonly Arrival[]): Promise<readonly string[]> {
     return await this.transactions.run(async (tx) => {
       const ids = await this.inbox.queue(tx, arrivals);
-      await this.jobs.enqueueMany(
-        tx,
-        QUEUED_EVENTS,
-        [...new Set(ids)].map((eventId) => ({ eventId })),
-      );
+      const sources = arrivals.map(({ source }) => source);
+      await this.work.add(tx, QUEUED_EVENTS, ...workOn(sources));
       return ids;
     });
   }

@@ -147,8 +147,7 @@ function* repeat(requests: readonly Buffer[]): Generator<Buffer> {
 async function incidentPaths({ databaseUrl }: Target, kind: Kind): Promise<string[]> {
   const table = kind === 'bare' ? 'bare_incidents' : 'incidents';
   const text = `select id from ${table} order by random() limit 500`;
-  const rows = await run<{ id: string }>(databaseUrl, text);
-  return rows.map(({ id }) => `/api/incidents/${id}`);
+  return (await run<{ id: string }>(databaseUrl, text)).map(({ id }) => `/api/incidents/${id}`);
 }
 
 /** Compares the service with the baseline on the same server with the same incidents, in turns. */

@@ -5,7 +5,8 @@ import { DataSource } from 'typeorm';
 import { parse } from 'yaml';
 import { operationsOf, type OpenApiDocument } from '../../../scripts/contract/document.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
-import { defineQueue, Jobs } from '../../../src/platform/jobs/jobs.js';
+import { newId } from '../../../src/platform/ids.js';
+import { Work } from '../../../src/platform/work/work.js';
 import type { RecordedExample, RecordedExamples } from '../../../src/platform/openapi/examples.js';
 import type { Answer } from '../api-client.js';
 import { readContract } from '../contract-check-document.js';
@@ -34,12 +35,13 @@ const HURRIED = {
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 const WEBHOOK_SECRET = 'v7Zq-1mC4tXs9bLw2RkE8yHd';
 
-const reports = defineQueue<object>('reports', { retryLimit: 0 });
+const REPORTS = { name: 'reports', places: 1, mostAttempts: 1 };
 
 @Injectable()
 class FailingReports {
-  constructor(jobs: Jobs) {
-    jobs.work(reports, () => Promise.reject(new Error('The mail server did not answer.')));
+  constructor(work: Work) {
+    const one = () => Promise.reject(new Error('The mail server did not answer.'));
+    work.define({ ...REPORTS, one });
   }
 }
 
@@ -167,8 +169,9 @@ export class Player {
   private async happen(event: NonNullable<Scene['before']>): Promise<void> {
     if (event === 'the database goes away') return await this.proxy.close();
     if (event === 'a job fails') {
-      const jobs = this.app.nest.get(Jobs);
-      return await this.app.nest.get(Transactions).run((tx) => jobs.enqueue(tx, reports, {}));
+      const work = this.app.nest.get(Work);
+      const report = { ref: newId() };
+      return await this.app.nest.get(Transactions).run((tx) => work.add(tx, REPORTS, report));
     }
     await this.app.nest.get(DataSource).query(
       `update notification_deliveries set status = 'dead', attempts = 31, ended_at = now(),

@@ -1,22 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defineQueue } from '../../../src/platform/jobs/jobs.js';
 import { afterCommit } from '../../../src/platform/database/transactions.js';
 import { Replica } from './replica.js';
-
-/** The queue whose job the process takes and never finishes. */
-export const hangingQueue = defineQueue<{ n: number }>('hanging');
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Writes each event's subject into the table `heard`, once. */
-export function listenOnce({ events, transactions }: Replica): void {
-  events.on(['counted'], 'counter', async (event) =>
-    transactions.run(async (tx) => {
-      if (await events.firstTime(tx, 'counter', event)) {
-        await tx.query('insert into heard values ($1)', [event.subject.id]);
-      }
-    }),
-  );
+export function listenOnce({ events }: Replica): void {
+  events.inTransaction({ types: ['counted'] }, 'counter', async (tx, heard) => {
+    for (const { subject } of heard) await tx.query('insert into heard values ($1)', [subject.id]);
+  });
 }
 
 /** Points at which the process stops for ever, in their order. */
@@ -71,11 +63,6 @@ async function main(url: string, part: string): Promise<void> {
     haveEffects(replica, async (reached) => {
       if (reached !== point) return;
       say(point);
-      await sleep(600_000);
-    });
-  } else if (part === 'hang') {
-    replica.jobs.work(hangingQueue, async ({ n }) => {
-      say(`took ${n}`);
       await sleep(600_000);
     });
   } else listenOnce(replica);

@@ -6,15 +6,14 @@ import {
   PlatformModule,
   ConfigModule,
   DatabaseModule,
-  JobsModule,
+  WorkModule,
 } from '../../../src/platform/platform.module.js';
 import { loadSettings } from '../../../src/platform/config/load-settings.js';
 import { connectionOptions } from '../../../src/platform/database/connection.js';
 import { createDataSource } from '../../../src/platform/database/data-source.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
-import { DeadJobs, Jobs } from '../../../src/platform/jobs/jobs.js';
 import { Work } from '../../../src/platform/work/work.js';
-import { DomainEvents } from '../../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../../src/platform/work/domain-events.js';
 
 const silent: LoggerService = { log() {}, error() {}, warn() {} };
 
@@ -35,7 +34,7 @@ export class Replica {
         ConfigModule.with(settings),
         DatabaseModule.with(dataSource),
         PlatformModule,
-        JobsModule,
+        WorkModule,
       ],
     })
       .setLogger(silent)
@@ -44,14 +43,6 @@ export class Replica {
   }
 
   readonly get = <T>(type: abstract new (...args: never[]) => T): T => this.module.get<T>(type);
-
-  get jobs(): Jobs {
-    return this.get(Jobs);
-  }
-
-  get dead(): DeadJobs {
-    return this.get(DeadJobs);
-  }
 
   get work(): Work {
     return this.get(Work);
@@ -67,7 +58,6 @@ export class Replica {
 
   async start(): Promise<this> {
     await this.module.init();
-    while (!this.jobs.started) await new Promise((resolve) => setTimeout(resolve, 5));
     return this;
   }
 

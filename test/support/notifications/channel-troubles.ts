@@ -24,8 +24,7 @@ export function describeChannelTroubles(subject: () => Subject): void {
     'fails for now with status %i, and makes no attempt of its own',
     async (status) => {
       subject().server.play(status);
-      const outcome = await deliver();
-      expect(outcome).toMatchObject({
+      expect(await deliver()).toMatchObject({
         kind: 'failed',
         why: expect.stringContaining(`status ${status}.`) as unknown,
       });

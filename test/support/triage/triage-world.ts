@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { INCIDENT_EVENTS } from '../../../src/incidents/change-records.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
-import { DomainEvents } from '../../../src/platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../../src/platform/work/domain-events.js';
 import type { UnavailableReason } from '../../../src/triage/model/model.errors.js';
 import { ModelUnavailableError } from '../../../src/triage/model/model.errors.js';
 import {
@@ -150,16 +150,14 @@ export class TriageWorld extends World {
   async llm(expected: object): Promise<object> {
     return await eventually(
       async () => {
-        const { body } = await this.clients.viewer.get('/health/detailed');
-        return body.components.llm as object;
+        return (await this.clients.viewer.get('/health/detailed')).body.components.llm as object;
       },
       (seen) => isDeepStrictEqual({ ...seen, ...expected }, seen),
     );
   }
 
   async held(): Promise<number> {
-    const { body } = await this.clients.viewer.get('/api/kill-switch');
-    return body.data.held.triage_runs as number;
+    return (await this.clients.viewer.get('/api/kill-switch')).body.data.held.triage_runs as number;
   }
 
   /** The time of the run of an incident has come: its lease, or its wait, is over. */

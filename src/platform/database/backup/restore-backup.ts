@@ -14,9 +14,6 @@ import { followDatabaseTime } from '../open-database.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SQLSTATE, sqlStateOf } from '../sqlstate.js';
 
-/** The job library recreates its schema at the next start. Jobs only trigger work that rows describe. */
-const JOBS_SCHEMA = 'pgboss';
-
 interface RestoreOptions {
   readonly url: string;
   readonly file: string;
@@ -132,7 +129,6 @@ async function clear(
   for (let left = (await appliedMigrations(client)).length; left > 0; left -= 1) {
     await migrations(dataSource, runner).undoLastMigration();
   }
-  await client.query(`drop schema if exists ${JOBS_SCHEMA} cascade`);
 }
 
 /** Every change leaves an audit record, so a database without one was never used. */

@@ -4,7 +4,7 @@ import { AuditLog } from '../../../audit/audit-log.js';
 import { IncidentTimeline } from '../../../incidents/timeline/incident-timeline.js';
 import { afterCommit, type Tx } from '../../../platform/database/transactions.js';
 import type { LockedIncident } from '../../../incidents/incident.js';
-import { DomainEvents } from '../../../platform/jobs/events/domain-events.js';
+import { DomainEvents } from '../../../platform/work/domain-events.js';
 import type { SettledStep } from '../next-move.js';
 import type { PlaybookRunSummary } from '../playbook-run.js';
 import { RunSignals } from '../run-signals.js';

@@ -2,7 +2,7 @@ import { type Action, shownActionId, SYSTEM } from '../../../actions/action.js';
 import type { AuditEntry } from '../../../audit/audit-entry.js';
 import type { LockedIncident } from '../../../incidents/incident.js';
 import type { NewTimelineEntry } from '../../../incidents/timeline/incident-timeline.js';
-import type { NewEvent } from '../../../platform/jobs/events/domain-event.js';
+import type { NewEvent } from '../../../platform/work/domain-event.js';
 import type { SettledStep } from '../next-move.js';
 import {
   type EndedStatus,

@@ -1,8 +1,10 @@
 import type { Tx } from '../../src/platform/database/transactions.js';
-import type { DomainEvent, NewEvent } from '../../src/platform/jobs/events/domain-event.js';
+import type { DomainEvent, NewEvent } from '../../src/platform/work/domain-event.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+
+const COUNTED = { types: ['number.counted'] };
 
 const counted = (n: number): NewEvent => ({
   type: 'number.counted',
@@ -10,7 +12,7 @@ const counted = (n: number): NewEvent => ({
   payload: { n },
 });
 
-describe('a handler in the transaction that takes the events', () => {
+describe('domain events', () => {
   let database: TestDatabase;
   let replicas: Replica[];
 
@@ -31,7 +33,7 @@ describe('a handler in the transaction that takes the events', () => {
   const listen = (
     handler: (tx: Tx, events: readonly DomainEvent[]) => Promise<readonly DomainEvent[]>,
   ) => {
-    for (const { events } of replicas) events.inTransaction(['number.counted'], 'counter', handler);
+    for (const { events } of replicas) events.inTransaction(COUNTED, 'counter', handler);
   };
   const keep = async (tx: Tx, events: readonly DomainEvent[]): Promise<readonly DomainEvent[]> => {
     for (const { subject } of events) {
@@ -43,20 +45,31 @@ describe('a handler in the transaction that takes the events', () => {
   const seen = async (): Promise<number[]> =>
     (await query<{ n: number }>('select n from seen order by n')).map(({ n }) => n);
   const seenAll = (count: number) => eventually(seen, ({ length }) => length >= count);
-  const jobs = () => query('select 1 from pgboss.job_common where name = $$event.counter$$');
-  const unhandled = () => query('select subject_id from unhandled_events');
+  const waiting = () =>
+    query<{ n: string }>(`select data #>> '{subject,id}' as n from work where kind like 'event.%'`);
   const numbers = Array.from({ length: 100 }, (_, n) => n);
 
-  it('handles each event once, without a job, whichever replica takes it', async () => {
+  it('reach a handler in its transaction once, whichever replica takes them', async () => {
     listen(keep);
     await start();
     await Promise.all(numbers.map((n) => record(n)));
     expect(await seenAll(numbers.length)).toEqual(numbers);
-    expect(await query('select 1 from processed_events')).toEqual([]);
-    expect(await unhandled()).toEqual([]);
+    expect(await eventually(waiting, ({ length }) => length === 0)).toEqual([]);
+    expect(await query('select from domain_events')).toEqual([]);
   });
 
-  it('leaves each event to a job of its own when the work fails, and none is handled twice', async () => {
+  it('are handled in the order of writing', async () => {
+    const heard: number[] = [];
+    replicas[0]!.events.inTransaction(COUNTED, 'counter', async (_, events) => {
+      heard.push(...events.map(({ subject }) => Number(subject.id)));
+    });
+    await replicas[0]!.start();
+    await record(...numbers);
+    await eventually(() => heard.length === numbers.length);
+    expect(heard).toEqual(numbers);
+  });
+
+  it('get a transaction each when the work fails, and none is handled twice', async () => {
     let failures = 0;
     listen(async (tx, events) => {
       await keep(tx, events);
@@ -68,19 +81,17 @@ describe('a handler in the transaction that takes the events', () => {
     await start();
     await record(...numbers);
     await seenAll(numbers.length - 1);
-    expect(await eventually(unhandled, ({ length }) => length === 1)).toEqual([
-      { subject_id: '7' },
-    ]);
+    expect(await eventually(waiting, ({ length }) => length === 1)).toEqual([{ n: '7' }]);
     expect(await seenAll(numbers.length)).toEqual(numbers);
     expect(await query('select distinct at_once from seen')).toEqual([{ at_once: 1 }]);
-    await eventually(jobs, ({ length }) => length === 0);
+    await eventually(waiting, ({ length }) => length === 0);
   });
 
-  it('gets an event again that it answers, and the others not', async () => {
+  it('come again if the handler returns them, and the others not', async () => {
     let isEarly = true;
     listen(async (tx, events) => {
       const early = isEarly ? events.filter(({ subject }) => subject.id === '3') : [];
-      if (early.length > 0 && events.length === 1) isEarly = false;
+      if (early.length > 0) isEarly = false;
       await keep(
         tx,
         events.filter((event) => !early.includes(event)),
@@ -93,15 +104,12 @@ describe('a handler in the transaction that takes the events', () => {
     expect(await seenAll(4)).toEqual([1, 2, 3, 4]);
   });
 
-  it('keeps no other handler waiting while it waits for a lock', async () => {
+  it('keep no other handler waiting while one waits for a lock', async () => {
     const heard: string[] = [];
     listen(keep);
-    replicas[0]!.events.on(['number.counted'], 'other', async ({ subject }) => {
-      heard.push(subject.id);
-    });
-    replicas[1]!.events.on(['number.counted'], 'other', async ({ subject }) => {
-      heard.push(subject.id);
-    });
+    for (const { events } of replicas) {
+      events.on(COUNTED, 'other', async ({ subject }) => void heard.push(subject.id));
+    }
     await start();
     const busy = replicas[0]!.dataSource.createQueryRunner();
     try {
@@ -117,5 +125,35 @@ describe('a handler in the transaction that takes the events', () => {
       await busy.release();
     }
     expect(await seenAll(1)).toEqual([1]);
+  });
+
+  it('reach only handlers that want their type and payload, and carry everything', async () => {
+    const heard: DomainEvent[] = [];
+    const { events } = replicas[0]!;
+    events.on({ ...COUNTED, where: '$.n == 2 || exists($.special)' }, 'some', async (event) => {
+      heard.push(event);
+    });
+    events.on({ types: ['letter.counted'] }, 'letters', async (event) => void heard.push(event));
+    await replicas[0]!.start();
+    const at = Date.now();
+    await record(1, 2, 3);
+    await eventually(waiting, ({ length }) => length === 0);
+    const [event, ...others] = heard;
+    expect(others).toEqual([]);
+    expect(event).toEqual({ ...counted(2), id: expect.any(String), occurredAt: expect.any(Date) });
+    expect(Math.abs(event!.occurredAt.getTime() - at)).toBeLessThan(60_000);
+  });
+
+  it('that a handler fails on are tried again and hold up no others', async () => {
+    const heard: number[] = [];
+    let tries = 0;
+    replicas[0]!.events.on(COUNTED, 'partly', async ({ subject }) => {
+      if (subject.id === '13' && (tries += 1) < 3) throw new Error('Unlucky.');
+      heard.push(Number(subject.id));
+    });
+    await replicas[0]!.start();
+    await record(...numbers);
+    await eventually(() => heard.length === numbers.length);
+    expect(heard.at(-1)).toBe(13);
   });
 });

@@ -1,7 +1,7 @@
 // SQL: a temporary table, and statements that compare with it.
-import { Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import type { PlaybookDefinition } from '../playbook.js';
+import { Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import type { PlaybookDefinition } from './playbook.js';
 import { PlaybooksRepository } from './playbooks.repository.js';
 
 /** Playbooks that the backup would have let run again, and that a restore leaves as they were before the restore. */

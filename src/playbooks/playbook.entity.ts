@@ -1,4 +1,5 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { PlaybookDefinition } from './playbook.js';
 
 @Entity('playbooks')
 @Check('ck_playbooks_name', `name ~ '^[a-z0-9][a-z0-9-]{0,62}$'`)
@@ -17,16 +18,16 @@ export class PlaybookEntity {
   @Column({ type: 'integer', default: 1 })
   readonly version: number;
 
-  /** As the definition says, like `auto_run`: lists and triggers look for them. */
+  /** Copy from the definition, like `auto_run`, for the filters of lists and for triggers. */
   @Column({ type: 'boolean' })
   readonly enabled: boolean;
 
   @Column({ type: 'boolean' })
   readonly auto_run: boolean;
 
-  /** That of the present version, so that reading a playbook is reading one row. */
+  /** Definition of the current version, so that reading a playbook reads one row. */
   @Column({ type: 'json' })
-  readonly definition: object;
+  readonly definition: PlaybookDefinition;
 
   @Column({ type: 'text' })
   readonly created_by: string;
@@ -45,12 +46,16 @@ export class PlaybookEntity {
   readonly deleted_at: Date | null;
 }
 
-/** Written once: a trigger refuses every change, so that a run finds what it began with. */
+/** Immutable: a trigger rejects every change, so that a run keeps the version that it started with. */
 @Entity('playbook_versions')
 export class PlaybookVersionEntity {
-  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_versions' })
+  @PrimaryColumn({
+    name: 'playbook_id',
+    type: 'uuid',
+    primaryKeyConstraintName: 'pk_playbook_versions',
+  })
   @ForeignKey('playbooks', { name: 'fk_playbook_versions_playbook' })
-  readonly playbook_id: string;
+  readonly id: string;
 
   @PrimaryColumn({ type: 'integer', primaryKeyConstraintName: 'pk_playbook_versions' })
   readonly version: number;
@@ -59,7 +64,7 @@ export class PlaybookVersionEntity {
   readonly name: string;
 
   @Column({ type: 'json' })
-  readonly definition: object;
+  readonly definition: PlaybookDefinition;
 
   @Column({ type: 'text' })
   readonly changed_by: string;

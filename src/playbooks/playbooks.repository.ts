@@ -1,14 +1,14 @@
-// SQL: an advisory lock, which TypeORM has no words for.
-import { findOrder, sortWords, type Page, type PageRequest } from '../../platform/paging/page.js';
+// SQL: an advisory lock, and the authors of a version.
+import { findOrder, sortWords, type Page, type PageRequest } from '../platform/paging/page.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
-import { SetOf } from '../../platform/concurrency/joint-transactions.js';
-import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
-import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import { isUuid } from '../../platform/ids.js';
-import type { KeptVersion, Playbook, PlaybookDefinition } from '../playbook.js';
+import { SetOf } from '../platform/concurrency/joint-transactions.js';
+import { AdvisoryLock } from '../platform/database/advisory-locks.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import { isUuid } from '../platform/ids.js';
 import { PlaybookEntity, PlaybookVersionEntity } from './playbook.entity.js';
+import type { PlaybookDefinition } from './playbook.js';
 
 export const PLAYBOOK_SORTS = sortWords('created_at', 'name');
 export type PlaybookSort = (typeof PLAYBOOK_SORTS)[number];
@@ -16,10 +16,15 @@ export type PlaybookSort = (typeof PLAYBOOK_SORTS)[number];
 export const VERSION_SORTS = sortWords('version');
 export type VersionSort = (typeof VERSION_SORTS)[number];
 
-export interface PlaybookFilter {
+export interface PlaybookListRequest extends PageRequest {
   readonly name?: string;
   readonly enabled?: boolean;
   readonly auto_run?: boolean;
+  readonly sort: readonly PlaybookSort[];
+}
+
+export interface VersionListRequest extends PageRequest {
+  readonly sort: VersionSort;
 }
 
 interface PlaybookContent {
@@ -58,12 +63,14 @@ const MOST_VERSIONS_KNOWN = 100;
 
 @Injectable()
 export class PlaybooksRepository {
-  private readonly autoRunReads = new SetOf<undefined, readonly Playbook[]>(async (tx, readers) => {
-    const all = await this.readAutoRuns(tx);
-    return readers.map(() => all);
-  });
+  private readonly autoRunReads = new SetOf<undefined, readonly PlaybookEntity[]>(
+    async (tx, readers) => {
+      const all = await this.readAutoRuns(tx);
+      return readers.map(() => all);
+    },
+  );
   /** A version never changes. */
-  private readonly versionsKnown = new Map<string, KeptVersion>();
+  private readonly versionsKnown = new Map<string, PlaybookVersionEntity>();
   private readonly authorsKnown = new Map<string, readonly string[]>();
 
   constructor(
@@ -71,51 +78,52 @@ export class PlaybooksRepository {
     private readonly statements: Statements,
   ) {}
 
-  async list(
-    request: PageRequest,
-    filter: PlaybookFilter,
-    sort: readonly PlaybookSort[],
-  ): Promise<Page<Playbook>> {
-    const [rows, total] = await this.dataSource.getRepository(PlaybookEntity).findAndCount({
-      where: { ...given(filter), ...NOT_DELETED },
+  async list({
+    page,
+    per_page,
+    sort,
+    ...filter
+  }: PlaybookListRequest): Promise<Page<PlaybookEntity>> {
+    const { name, enabled, auto_run } = filter;
+    const [items, total] = await this.dataSource.getRepository(PlaybookEntity).findAndCount({
+      where: { ...given({ name, enabled, auto_run }), ...NOT_DELETED },
       order: findOrder(sort, SORT_COLUMNS, 'id'),
-      take: request.per_page,
-      skip: (request.page - 1) * request.per_page,
+      take: per_page,
+      skip: (page - 1) * per_page,
     });
-    return { items: rows.map(playbookOf), total };
+    return { items, total };
   }
 
-  async find(nameOrId: string): Promise<Playbook | undefined> {
+  async find(nameOrId: string): Promise<PlaybookEntity | undefined> {
     const repository = this.dataSource.getRepository(PlaybookEntity);
-    const row = await repository.findOneBy({ ...keyOf(nameOrId), ...NOT_DELETED });
-    return row ? playbookOf(row) : undefined;
+    return (await repository.findOneBy({ ...keyOf(nameOrId), ...NOT_DELETED })) ?? undefined;
   }
 
-  /** All that run by themselves, by name. */
-  async autoRuns(tx: Tx): Promise<readonly Playbook[]> {
+  /** Returns the enabled playbooks with `auto_run`, by name. */
+  async autoRuns(tx: Tx): Promise<readonly PlaybookEntity[]> {
     return await this.autoRunReads.submit(tx, undefined);
   }
 
-  private async readAutoRuns(tx: Tx): Promise<Playbook[]> {
+  private async readAutoRuns(tx: Tx): Promise<PlaybookEntity[]> {
     const repository = tx.getRepository(PlaybookEntity);
     const where = { auto_run: true, enabled: true, ...NOT_DELETED };
-    return (await repository.find({ where, order: { name: 'asc' } })).map(playbookOf);
+    return await repository.find({ where, order: { name: 'asc' } });
   }
 
-  /** Also of a playbook that was deleted. */
-  async findVersion(id: string, version: number): Promise<KeptVersion | undefined> {
+  /** Returns a version, also of a deleted playbook. */
+  async findVersion(id: string, version: number): Promise<PlaybookVersionEntity | undefined> {
     const key = `${id} ${version}`;
     const known = this.versionsKnown.get(key);
     if (known) return known;
     const repository = this.dataSource.getRepository(PlaybookVersionEntity);
-    const row = await repository.findOneBy({ playbook_id: id, version });
+    const row = await repository.findOneBy({ id, version });
     if (!row) return undefined;
     if (this.versionsKnown.size === MOST_VERSIONS_KNOWN) this.versionsKnown.clear();
-    this.versionsKnown.set(key, versionOf(row));
-    return versionOf(row);
+    this.versionsKnown.set(key, row);
+    return row;
   }
 
-  /** Who wrote the version, and who last let the playbook run automatically or trust the verdict before it. */
+  /** Returns the author of the version, and the principals who last set its `auto_run` and `trust_verdict`. */
   async authorsOf(id: string, version: number): Promise<readonly string[]> {
     const key = `${id} ${version}`;
     const known = this.authorsKnown.get(key);
@@ -127,45 +135,48 @@ export class PlaybooksRepository {
     return authors;
   }
 
-  /** Also of a playbook that was deleted. */
-  async versions(id: string, request: PageRequest, sort: VersionSort): Promise<Page<KeptVersion>> {
+  /** Lists the versions, also of a deleted playbook. */
+  async versions(
+    id: string,
+    { page, per_page, sort }: VersionListRequest,
+  ): Promise<Page<PlaybookVersionEntity>> {
     const repository = this.dataSource.getRepository(PlaybookVersionEntity);
-    const [rows, total] = await repository.findAndCount({
-      where: { playbook_id: id },
+    const [items, total] = await repository.findAndCount({
+      where: { id },
       order: { version: sort === 'version' ? 'asc' : 'desc' },
-      take: request.per_page,
-      skip: (request.page - 1) * request.per_page,
+      take: per_page,
+      skip: (page - 1) * per_page,
     });
-    return { items: rows.map(versionOf), total };
+    return { items, total };
   }
 
-  /** Whether there is a playbook or ever was one: deleted ones stay as rows. */
+  /** Includes deleted playbooks, whose rows stay. */
   async hasEverBeenOne(tx: Tx): Promise<boolean> {
     return await tx.getRepository(PlaybookEntity).exists();
   }
 
-  /** How many there are. Whoever else asks waits for the end of the transaction, so that two never make the last one. */
+  /** Counts the playbooks. Other callers wait for the end of the transaction, so that two cannot both create the last one. */
   async countAlone(tx: Tx): Promise<number> {
     await this.statements.rowsIn(tx, COUNT_LOCK);
     return await tx.getRepository(PlaybookEntity).countBy(NOT_DELETED);
   }
 
-  async lock(tx: Tx, nameOrId: string): Promise<Playbook | undefined> {
+  async lock(tx: Tx, nameOrId: string): Promise<PlaybookEntity | undefined> {
     const row = await tx.getRepository(PlaybookEntity).findOne({
       where: { ...keyOf(nameOrId), ...NOT_DELETED },
       lock: { mode: 'pessimistic_write' },
     });
-    return row ? playbookOf(row) : undefined;
+    return row ?? undefined;
   }
 
-  async insert(tx: Tx, { id, ...content }: PlaybookContent, by: string): Promise<Playbook> {
+  async insert(tx: Tx, { id, ...content }: PlaybookContent, by: string): Promise<PlaybookEntity> {
     const who = { created_by: by, updated_by: by };
     await tx.getRepository(PlaybookEntity).insert({ id, ...columnsOf(content), ...who });
     return await this.keepVersion(tx, id);
   }
 
-  /** Changes a playbook that is locked. */
-  async update(tx: Tx, { id, ...content }: PlaybookContent, by: string): Promise<Playbook> {
+  /** Creates a new version. The playbook is locked. */
+  async update(tx: Tx, { id, ...content }: PlaybookContent, by: string): Promise<PlaybookEntity> {
     await tx.getRepository(PlaybookEntity).update(id, {
       ...columnsOf(content),
       version: () => 'version + 1',
@@ -179,55 +190,28 @@ export class PlaybooksRepository {
     await tx.getRepository(PlaybookEntity).update(id, { deleted_at: () => 'now()' });
   }
 
-  private async keepVersion(tx: Tx, id: string): Promise<Playbook> {
+  private async keepVersion(tx: Tx, id: string): Promise<PlaybookEntity> {
     const row = await tx.getRepository(PlaybookEntity).findOneByOrFail({ id });
     const { version, name, definition, updated_by: changed_by, updated_at: changed_at } = row;
-    const kept = { playbook_id: id, version, name, definition, changed_by, changed_at };
+    const kept = { id, version, name, definition: definition as object, changed_by, changed_at };
     await tx.getRepository(PlaybookVersionEntity).insert(kept);
-    return playbookOf(row);
+    return row;
   }
 }
 
-/** TypeORM takes an undefined value for a mistake. */
-function given(filter: PlaybookFilter): PlaybookFilter {
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+/** TypeORM rejects undefined values in `where`. */
+function given<T extends object>(filter: T): Partial<T> {
+  return Object.fromEntries(
+    Object.entries(filter).filter(([, value]) => value !== undefined),
+  ) as Partial<T>;
 }
 
-/** No name is a UUID, so there is never one playbook by its id and another by its name. */
+/** No name is a UUID, so a reference is never ambiguous. */
 function keyOf(nameOrId: string): { readonly id: string } | { readonly name: string } {
   return isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId };
 }
 
 function columnsOf({ name, definition }: Omit<PlaybookContent, 'id'>) {
   const { enabled, auto_run } = definition;
-  return { name, enabled, auto_run, definition };
-}
-
-function playbookOf(row: PlaybookEntity): Playbook {
-  return {
-    id: row.id,
-    name: row.name,
-    version: row.version,
-    definition: definitionOf(row),
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-    updatedBy: row.updated_by,
-    updatedAt: row.updated_at,
-  };
-}
-
-function versionOf(row: PlaybookVersionEntity): KeptVersion {
-  return {
-    id: row.playbook_id,
-    version: row.version,
-    name: row.name,
-    definition: definitionOf(row),
-    changedBy: row.changed_by,
-    changedAt: row.changed_at,
-  };
-}
-
-/** Only what was checked is ever stored. */
-function definitionOf({ definition }: Pick<PlaybookEntity, 'definition'>): PlaybookDefinition {
-  return definition as PlaybookDefinition;
+  return { name, enabled, auto_run, definition: definition as object };
 }

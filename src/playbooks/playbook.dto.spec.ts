@@ -1,5 +1,5 @@
-import { checkPlaybook } from '../language/check-playbook.js';
-import { LANGUAGE_IN_WORDS } from './playbook-fields.js';
+import { checkPlaybook } from './language/check-playbook.js';
+import { LANGUAGE_IN_WORDS } from './playbook.dto.js';
 
 const problemsOf = (condition: string) => {
   const step = { name: 'look', action: 'lookup_ip', parameters: { ip: '192.0.2.1' }, condition };

@@ -1,6 +1,6 @@
 import { Environment } from '@marcbachmann/cel-js';
-import { ExpressionTypes } from '../expression-types.js';
-import { readExpression } from '../expression.js';
+import { ExpressionTypes } from './expression-types.js';
+import { readExpression } from './expression.js';
 import { Budget } from './values.js';
 import { DECLARATIONS, FUNCTION_NAMES } from './functions.js';
 import { Interpreter } from './interpreter.js';
@@ -43,6 +43,7 @@ describe('what the language has of CEL and beside it', () => {
     ['"abcdef".substring(1, 3)', 'bc'],
     ['size("h\u00e9\u{1f600}")', 3n],
     ['" a ".trim() + "AbC".lowerAscii() + "x".upperAscii()', 'aabcX'],
+    ['"\u00c4B\u0130".lowerAscii() + "\u00e4b\u00df".upperAscii()', '\u00c4b\u0130\u00e4B\u00df'],
     ['["a", "b"].join("-") + "a,b".split(",")[1]', 'a-bb'],
     ['timestamp("2026-07-01T23:30:15.250Z").getDate("Europe/Zurich")', 2n],
     ['timestamp("2026-07-01T23:30:15.250Z").getHours("Europe/Zurich")', 1n],

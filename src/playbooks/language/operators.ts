@@ -1,5 +1,4 @@
 import {
-  asSubject,
   type Budget,
   Duration,
   isList,
@@ -11,7 +10,7 @@ import {
   Mismatch,
   type Value,
 } from './values.js';
-import { inRange, knownTime } from './conversions.js';
+import { inRange, knownTime } from './functions.js';
 
 export type BinaryOperator = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | Sign | '+';
 type Sign = '-' | '*' | '/' | '%';
@@ -134,7 +133,7 @@ function ofDoubles(operator: Sign | '+', left: number, right: number): number {
 const DEEPEST = 100;
 
 /** Values of different kinds are not equal; a whole number equals the same number with a fraction of zero. */
-export function equal(left: Value, right: Value, budget: Budget, depth = 0): boolean {
+function equal(left: Value, right: Value, budget: Budget, depth = 0): boolean {
   budget.spend(1);
   if (depth > DEEPEST) throw new Mismatch('These values are too deep to be compared.');
   if (typeof left === 'string' && typeof right === 'string') {
@@ -150,7 +149,7 @@ export function equal(left: Value, right: Value, budget: Budget, depth = 0): boo
 }
 
 /** Less than 0, 0 or more than 0; NaN when a number is none. */
-export function compare(left: Value, right: Value, budget: Budget): number {
+function compare(left: Value, right: Value, budget: Budget): number {
   if (isNumber(left) && isNumber(right))
     return left < right ? -1 : left > right ? 1 : tie(left, right);
   if (typeof left === 'string' && typeof right === 'string') {
@@ -162,11 +161,7 @@ export function compare(left: Value, right: Value, budget: Budget): number {
   if (left instanceof Duration && right instanceof Duration) {
     return left.milliseconds - right.milliseconds;
   }
-  throw new Mismatch(incomparable(kindOf(left), kindOf(right)));
-}
-
-export function incomparable(left: string, right: string): string {
-  return `${asSubject(left)} and ${right} cannot be compared by < or >.`;
+  throw new Mismatch(`Here ${kindOf(left)} and ${kindOf(right)} cannot be compared by < or >.`);
 }
 
 function tie(left: number | bigint, right: number | bigint): number {

@@ -1,4 +1,4 @@
-import { ExpressionError, type Node, positionOf } from '../expression-tree.js';
+import { ExpressionError, isLoop, type Loop, type Node, positionOf } from './expression.js';
 import {
   asIndex,
   asText,
@@ -12,38 +12,30 @@ import {
   needs,
   type Value,
 } from './values.js';
-import { callFunction, callMethod, NO_PATH } from './functions.js';
+import { callFunction, callMethod } from './functions.js';
 import { type BinaryOperator, isBinaryOperator, negated, operate } from './operators.js';
 
-/** What goes through a list, or through the keys of an object. */
-export const LOOPS = ['all', 'exists', 'exists_one', 'map', 'filter'] as const;
-type Loop = (typeof LOOPS)[number];
-
-export function isLoop(name: string): name is Loop {
-  return LOOPS.some((loop) => loop === name);
-}
-
-export function literal(value: Extract<Node, { op: 'value' }>['args']): Value {
+function literal(value: Extract<Node, { op: 'value' }>['args']): Value {
   if (typeof value === 'object' && value !== null) {
     throw new Mismatch('Bytes and unsigned numbers are not part of this language.');
   }
   return value;
 }
 
-export function named(name: string, scope: ReadonlyMap<string, Value>): Value {
+function named(name: string, scope: ReadonlyMap<string, Value>): Value {
   const value = scope.get(name);
   if (value === undefined) throw new Mismatch(`There is no ${name} here.`);
   return value;
 }
 
-export function member(value: Value, name: string): Value {
+function member(value: Value, name: string): Value {
   if (!isMembers(value)) throw new Mismatch(`There is no ${name} in ${kindOf(value)}.`);
   const found = memberOf(value, name);
   if (found === undefined) throw new Mismatch(`There is no ${name} here.`);
   return found;
 }
 
-export function at(value: Value, index: Value): Value {
+function at(value: Value, index: Value): Value {
   if (!isList(value)) return member(value, asText(index));
   const found = value[asIndex(index)];
   if (found === undefined) throw new Mismatch('The list has no item there.');
@@ -140,7 +132,8 @@ export class Interpreter {
 
   /** Whether the last member of a path is there. What comes before it has to be. */
   private has([path]: readonly Node[], scope: Scope): boolean {
-    if (path?.op !== '.') throw new Mismatch(NO_PATH);
+    if (path?.op !== '.')
+      throw new Mismatch('has() needs a path, such as incident.raw_data.sender.');
     const [before, name] = path.args;
     const value = this.value(before, scope);
     return isMembers(value) && memberOf(value, name) !== undefined;

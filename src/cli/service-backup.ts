@@ -41,7 +41,7 @@ import {
   carryPlaybooksOverRestore,
   notePlaybooksBeforeRestore,
   type PlaybooksAcrossRestore,
-} from '../playbooks/records/playbooks-across-restore.js';
+} from '../playbooks/playbooks-across-restore.js';
 import {
   carrySourcesOverRestore,
   noteSourcesBeforeRestore,

@@ -1,20 +1,45 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import { isUuid } from '../platform/ids.js';
 import { UnreachableError } from '../platform/net/net.errors.js';
-import { plainTextProblems } from '../targets/target-check.js';
+import { OutboundHttp } from '../platform/net/outbound-http.js';
+import { OutboundSmtp } from '../platform/net/outbound-smtp.js';
+import { plainTextProblems, TypesByName } from '../targets/target-check.js';
 import { SealedConfig } from '../targets/target-secrets.js';
-import type { SealedConnector } from './connector.js';
-import {
-  Connector,
-  type ConnectorIdentity,
-  type TestResult,
-  type ConnectorType,
-} from './connector-type.js';
-import { ConnectorTypes } from './connector-types.js';
+import type { ConnectorEntity } from './connector.entity.js';
+import { type Connector, type ConnectorIdentity, ConnectorType } from './connector-type.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 
 const UNREADABLE = 'The secrets of the connector cannot be decrypted; see the log.';
+
+/** Types that the files of a folder export, in the order of the file names. */
+function typesIn(folder: string): ConnectorType[] {
+  const load = createRequire(__filename);
+  const files = readdirSync(folder).filter((name) => /^[a-z-]+\.[jt]s$/.test(name));
+  return files
+    .sort()
+    .flatMap((name): unknown[] => Object.values(load(join(folder, name)) as object))
+    .filter((exported) => exported instanceof ConnectorType);
+}
+
+/** All types of connectors. */
+export const CONNECTOR_TYPES = new TypesByName(typesIn(join(__dirname, 'types')));
+
+type Typed = Pick<ConnectorEntity, 'type'>;
+
+/**
+ * Whether a connector serves no action because another one exists. The sandbox serves only if no other connector
+ * exists, enabled or not: after the last real connector was disabled, actions must not appear completed.
+ */
+export function standsBy({ type }: Typed, all: readonly Typed[]): boolean {
+  return (
+    CONNECTOR_TYPES.find(type)?.servesOnlyAlone === true &&
+    all.some((other) => CONNECTOR_TYPES.find(other.type)?.servesOnlyAlone === false)
+  );
+}
 
 /** A connector instance, reused until its row changes. */
 interface Instance {
@@ -24,14 +49,14 @@ interface Instance {
   readonly connector: Connector;
 }
 
-interface ConfiguredConnector {
-  readonly row: SealedConnector;
-  readonly type: ConnectorType;
+interface ServingConnector {
+  readonly row: ConnectorEntity;
+  readonly provides: readonly ActionTypeName[];
 }
 
 /**
- * Reads the connectors from the database each time, so that every replica sees changes at once. Instances are reused
- * while their rows are unchanged, because circuit breakers keep state.
+ * Finds the connector for an action. Reads the connectors from the database each time, so that every replica sees
+ * changes at once. Instances are reused while their rows are unchanged, because circuit breakers keep state.
  */
 @Injectable()
 export class ConnectorRegistry {
@@ -40,8 +65,9 @@ export class ConnectorRegistry {
 
   constructor(
     private readonly rows: ConnectorsRepository,
-    private readonly types: ConnectorTypes,
     private readonly configs: SealedConfig,
+    private readonly http: OutboundHttp,
+    private readonly smtp: OutboundSmtp,
   ) {}
 
   /**
@@ -49,14 +75,14 @@ export class ConnectorRegistry {
    * none.
    */
   async providerOf(type: ActionTypeName): Promise<Connector | undefined> {
-    const [found] = await this.providers(type);
+    const found = (await this.serving()).find(({ provides }) => provides.includes(type));
     return found && this.connectorOf(found.row);
   }
 
   /** By id, if it is enabled and provides the action type. */
   async provider(id: string, type: ActionTypeName): Promise<Connector | undefined> {
-    const found = (await this.providers(type)).find(({ row }) => row.id === id);
-    return found && this.connectorOf(found.row);
+    const found = (await this.serving()).find(({ row }) => row.id === id);
+    return found?.provides.includes(type) ? this.connectorOf(found.row) : undefined;
   }
 
   /** By id, even if it is disabled, to ask about earlier operations. */
@@ -67,83 +93,58 @@ export class ConnectorRegistry {
 
   /** Action types that an enabled connector provides. */
   async availableTypes(): Promise<ReadonlySet<ActionTypeName>> {
-    const serving = await this.serving();
-    return new Set(serving.flatMap(({ type, row }) => type.provides(row.config)));
+    return new Set((await this.serving()).flatMap(({ provides }) => provides));
   }
 
-  connectorOf(row: SealedConnector): Connector {
+  connectorOf(row: ConnectorEntity): Connector {
     const known = this.instances.get(row.id);
     const { version } = row;
-    const changedAt = row.updatedAt.getTime();
+    const changedAt = row.updated_at.getTime();
     if (known?.version === version && known.changedAt === changedAt) return known.connector;
-    const connector = this.make(row);
+    const connector = this.connect(row);
     this.instances.set(row.id, { version, changedAt, connector });
     return connector;
   }
 
-  private async providers(type: ActionTypeName): Promise<ConfiguredConnector[]> {
-    const serving = await this.serving();
-    return serving.filter((one) => one.type.provides(one.row.config).includes(type));
-  }
-
   /** Connectors for actions, by priority. */
-  private async serving(): Promise<ConfiguredConnector[]> {
+  private async serving(): Promise<ServingConnector[]> {
     const rows = await this.rows.all();
-    this.forgetAllBut(rows);
-    return rows.flatMap((row): ConfiguredConnector[] => {
-      const type = this.types.find(row.type);
-      return type && row.enabled && !this.types.standsBy(row, rows) ? [{ row, type }] : [];
+    const ids = new Set(rows.map(({ id }) => id));
+    for (const id of this.instances.keys()) if (!ids.has(id)) this.instances.delete(id);
+    return rows.flatMap((row): ServingConnector[] => {
+      const type = CONNECTOR_TYPES.find(row.type);
+      return type && row.enabled && !standsBy(row, rows)
+        ? [{ row, provides: type.provides(row.config) }]
+        : [];
     });
   }
 
   /** If the secrets cannot be decrypted, actions of the connector fail with the reason. */
-  private make(row: SealedConnector): Connector {
+  private connect(row: ConnectorEntity): Connector {
     const { id, name, type: typeName } = row;
-    const type = this.types.find(typeName);
     const identity = { id, name, type: typeName };
     try {
+      const type = CONNECTOR_TYPES.find(typeName);
       if (!type) throw new Error(`There is no connector type ${typeName}.`);
       const config = this.configs.open(id, row);
       const [unsafe] = plainTextProblems(type, config, 'config');
-      if (!unsafe) return type.create(identity, config);
+      if (!unsafe) return type.connect(identity, config, { http: this.http, smtp: this.smtp });
       // The API rejects such a configuration, so it was written into the database directly.
       this.logger.error({ connector: name }, `A connector cannot be used: ${unsafe.message}`);
-      return new UnusableConnector(identity, type.provides(row.config), unsafe.message);
+      return unusable(identity, unsafe.message);
     } catch (err) {
       this.logger.error({ err, connector: name }, 'A connector cannot be used');
-      return new UnusableConnector(identity, type?.provides(row.config) ?? [], UNREADABLE);
+      return unusable(identity, UNREADABLE);
     }
-  }
-
-  private forgetAllBut(rows: readonly SealedConnector[]): void {
-    const ids = new Set(rows.map(({ id }) => id));
-    for (const id of this.instances.keys()) if (!ids.has(id)) this.instances.delete(id);
   }
 }
 
 /** Replaces a connector whose stored configuration is unusable. All its operations fail with the reason. */
-class UnusableConnector extends Connector {
-  constructor(
-    identity: ConnectorIdentity,
-    private readonly actions: readonly ActionTypeName[],
-    private readonly reason: string,
-  ) {
-    super(identity);
-  }
-
-  provides(type: ActionTypeName): boolean {
-    return this.actions.includes(type);
-  }
-
-  idempotent(): boolean {
-    return true;
-  }
-
-  async execute(): Promise<never> {
-    throw new UnreachableError(this.reason, { temporary: false });
-  }
-
-  async test(): Promise<TestResult> {
-    return { success: false, message: this.reason, latencyMs: 0 };
-  }
+function unusable(identity: ConnectorIdentity, reason: string): Connector {
+  return {
+    identity,
+    idempotent: () => true,
+    execute: () => Promise.reject(new UnreachableError(reason, { temporary: false })),
+    test: async () => ({ success: false, message: reason, latency_ms: 0 }),
+  };
 }

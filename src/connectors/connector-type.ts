@@ -1,8 +1,18 @@
-import type { ActionTypeName } from '../action-catalogue/action-types.js';
-import type { Gate } from '../platform/net/outbound-request.js';
+import { type ActionTypeName, isActionType } from '../action-catalogue/action-types.js';
 import type { FieldError } from '../platform/errors/app-error.js';
-import type { Config, ConfigSchema } from '../targets/target-config.js';
+import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
+import type { Gate } from '../platform/net/outbound-request.js';
+import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
+import type { Targets } from '../platform/net/targets.js';
 import type { ConfigDefinition, Destination } from '../targets/target-check.js';
+import {
+  type Config,
+  type ConfigOf,
+  type ConfigSchema,
+  withDefaults,
+} from '../targets/target-config.js';
+import { RefusedError } from './calls/vendor-answers.js';
+import type { VendorHttp } from './calls/vendor-calls.js';
 
 /** Maximum duration of a test, because a person waits for it. */
 export const TEST_TIMEOUT_MS = 5_000;
@@ -33,18 +43,21 @@ interface Simulated {
   readonly simulated?: true;
 }
 
-export type Outcome = Simulated &
+type Ended = Simulated &
   (
     | { readonly kind: 'done'; readonly message: string; readonly data?: Record<string, unknown> }
-    /** The vendor said no: nothing happened. */
+    /** The vendor rejected the action: nothing happened. */
     | { readonly kind: 'refused'; readonly message: string }
-    /** The vendor is still doing it. The handle, which is stored as JSON, is for asking how far it is. */
-    | {
-        readonly kind: 'accepted';
-        readonly message: string;
-        readonly handle: Record<string, unknown>;
-      }
   );
+
+/** The vendor continues to work on the action. The handle, which is stored as JSON, identifies it in polls. */
+type Accepted = Simulated & {
+  readonly kind: 'accepted';
+  readonly message: string;
+  readonly handle: Record<string, unknown>;
+};
+
+export type Outcome = Ended | Accepted;
 
 /** Effect of an action, for the people who decide on it. */
 export interface Preview {
@@ -56,7 +69,7 @@ export interface Preview {
 export interface TestResult {
   readonly success: boolean;
   readonly message: string;
-  readonly latencyMs: number;
+  readonly latency_ms: number;
 }
 
 export interface ConnectorIdentity {
@@ -67,27 +80,22 @@ export interface ConnectorIdentity {
 }
 
 /**
- * One configured connector. Its errors tell what happened: UnreachableError means that nothing was sent,
- * OutcomeUnknownError that something was. Errors of the gate are passed on: the request sent nothing.
+ * One configured connector. UnreachableError means that nothing was sent, OutcomeUnknownError that something was sent.
+ * Errors of the gate are passed on: the request sent nothing.
  */
-export abstract class Connector {
-  constructor(readonly identity: ConnectorIdentity) {}
-
+export interface Connector {
+  readonly identity: ConnectorIdentity;
   /** Whether all results are simulated. */
-  get simulates(): boolean {
-    return false;
-  }
-
-  abstract provides(type: ActionTypeName): boolean;
+  readonly simulates?: boolean;
 
   /** Whether a call with an unknown outcome may be repeated without a second effect. */
-  abstract idempotent(type: ActionTypeName): boolean;
+  idempotent(type: ActionTypeName): boolean;
 
   /** Retries only safe requests. Each attempt passes the gate. */
-  abstract execute(call: ActionCall, gate: Gate): Promise<Outcome>;
+  execute(call: ActionCall, gate: Gate): Promise<Outcome>;
 
   /** Outcome of a simulated action; `undefined` if it must be executed. */
-  simulate?(type: ActionTypeName): Exclude<Outcome, { kind: 'accepted' }> | undefined;
+  simulate?(type: ActionTypeName): Ended | undefined;
 
   /**
    * Looks up the effect of an action without changing anything. `undefined` for types without a preview. Throws like
@@ -101,38 +109,158 @@ export abstract class Connector {
   /** Reads the current state at the vendor to resolve an unknown outcome. Not gated. */
   probe?(call: ActionCall): Promise<Outcome | 'unknown'>;
 
-  /** Checks that the vendor answers and accepts the credentials. Not gated, without effect, never throws. */
-  abstract test(): Promise<TestResult>;
+  /** Checks that the vendor answers and accepts the credentials. Not gated, without effect. */
+  test(): Promise<TestResult>;
 }
 
-/**
- * A type of connector, such as `http`. To add one, write a class in adapters/ and list it in ConnectorTypes. The schema
- * describes the configuration and marks its secrets.
- */
-export abstract class ConnectorType implements ConfigDefinition {
-  abstract readonly name: string;
-  abstract readonly description: string;
-  abstract readonly schema: ConfigSchema;
-  abstract readonly destinations: readonly Destination[];
-  /** All action types that this type can provide. */
-  abstract readonly actions: readonly ActionTypeName[];
+/** Network access of connectors. */
+export interface Outbound extends VendorHttp {
+  readonly smtp: OutboundSmtp;
+}
+
+/** One action type. `vendor` is the client that `connect` returned. A RefusedError means that nothing happened. */
+export interface ActionDefinition<Vendor> {
+  /** A repetition has no second effect. */
+  readonly idempotent: boolean;
+  /** Executes the action. */
+  send(vendor: Vendor, call: ActionCall, gate: Gate): Promise<Outcome>;
+  /** Reads the state at the vendor if the outcome of `send` is unknown. */
+  ask?(vendor: Vendor, call: ActionCall): Promise<Outcome | 'unknown'>;
+  /** Reads the progress of an accepted action. */
+  poll?(vendor: Vendor, handle: Record<string, unknown>, call: ActionCall): Promise<Outcome>;
+  preview?(vendor: Vendor, call: ActionCall, gate: Gate): Promise<Preview>;
+}
+
+interface ConnectorDefinition<Schema extends ConfigSchema, Vendor> {
+  readonly name: string;
+  readonly description: string;
+  readonly config: Schema;
+  /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
+  readonly destinations: readonly Destination[];
   /**
    * Minimum interval between health checks. Some vendors count them against the rate limit. Checks run at most once per
    * minute.
    */
-  readonly checkedEveryMs: number = 0;
+  readonly checkedEveryMs?: number;
   /** Its connectors serve only if no connector of another type exists, enabled or not. */
-  readonly servesOnlyAlone: boolean = false;
+  readonly servesOnlyAlone?: true;
+  /** Rules that the schema cannot express. */
+  problems?(config: ConfigOf<Schema>, path: string, targets: Targets): FieldError[];
+  /** Client of the vendor, reused until the configuration changes. */
+  connect(config: ConfigOf<Schema>, outbound: Outbound): Vendor;
+  readonly actions: Readonly<Partial<Record<ActionTypeName, ActionDefinition<Vendor>>>>;
+  /** Actions of a connector, if they depend on its configuration. */
+  provides?(config: ConfigOf<Schema>): readonly ActionTypeName[];
+  /** Overrides `idempotent` of the actions, if it depends on the configuration. */
+  idempotent?(vendor: Vendor, type: ActionTypeName): boolean;
+  simulate?(vendor: Vendor, type: ActionTypeName): Ended | undefined;
+  /** Returns a sentence about the successful test. Throws the reason of a failure. */
+  test(vendor: Vendor): Promise<string>;
+}
 
-  problems(_config: Config, _path: string): FieldError[] {
-    return [];
+/** Defines a connector type. Each file of `types/` exports one. */
+export function defineConnector<const Schema extends ConfigSchema, Vendor>(
+  definition: ConnectorDefinition<Schema, Vendor>,
+): ConnectorType {
+  return new ConnectorType(definition);
+}
+
+export class ConnectorType implements ConfigDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly config: ConfigSchema;
+  readonly destinations: readonly Destination[];
+  /** All action types that this type can provide. */
+  readonly actions: readonly ActionTypeName[];
+  readonly checkedEveryMs: number;
+  readonly servesOnlyAlone: boolean;
+
+  constructor(private readonly definition: ConnectorDefinition<ConfigSchema, unknown>) {
+    ({
+      name: this.name,
+      description: this.description,
+      config: this.config,
+      destinations: this.destinations,
+      checkedEveryMs: this.checkedEveryMs = 0,
+      servesOnlyAlone: this.servesOnlyAlone = false,
+    } = definition);
+    this.actions = Object.keys(definition.actions).filter(isActionType);
+  }
+
+  problems(config: Config, path: string, targets: Targets): FieldError[] {
+    return this.definition.problems?.(config, path, targets) ?? [];
   }
 
   /** Action types that a connector with this configuration provides. */
-  provides(_config: Config): readonly ActionTypeName[] {
-    return this.actions;
+  provides(config: Config): readonly ActionTypeName[] {
+    return this.definition.provides?.(config) ?? this.actions;
   }
 
   /** @param config valid configuration, including secrets */
-  abstract create(identity: ConnectorIdentity, config: Config): Connector;
+  connect(identity: ConnectorIdentity, config: Config, outbound: Outbound): Connector {
+    const vendor = this.definition.connect(withDefaults(this.config, config), outbound);
+    return connectorOf(identity, this.definition, vendor);
+  }
+}
+
+function connectorOf<Vendor>(
+  identity: ConnectorIdentity,
+  type: ConnectorDefinition<ConfigSchema, Vendor>,
+  vendor: Vendor,
+): Connector {
+  const all = Object.values(type.actions);
+  const of = ({ type: name }: ActionCall): ActionDefinition<Vendor> => {
+    const action = type.actions[name];
+    if (action) return action;
+    throw new RefusedError(`Connectors of the type ${type.name} do not provide ${name}.`);
+  };
+  return {
+    identity,
+    simulates: type.simulate !== undefined,
+    idempotent: (name) =>
+      type.idempotent?.(vendor, name) ?? type.actions[name]?.idempotent ?? false,
+    execute: (call, gate) => unlessRefused(async () => await of(call).send(vendor, call, gate)),
+    simulate: (name) => type.simulate?.(vendor, name),
+    preview: async (call, gate) => {
+      try {
+        return await type.actions[call.type]?.preview?.(vendor, call, gate);
+      } catch (error) {
+        if (error instanceof RefusedError) return { message: error.message };
+        throw error;
+      }
+    },
+    // Their presence says that the vendor can be asked.
+    ...(all.some((action) => action.poll !== undefined) && {
+      poll: async (handle: Record<string, unknown>, call: ActionCall) =>
+        await of(call).poll!(vendor, handle, call),
+    }),
+    ...(all.some((action) => action.ask !== undefined) && {
+      probe: async (call: ActionCall) =>
+        (await type.actions[call.type]?.ask?.(vendor, call)) ?? 'unknown',
+    }),
+    test: () => measuredTest(() => type.test(vendor)),
+  };
+}
+
+async function unlessRefused(work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof RefusedError) return { kind: 'refused', message: error.message };
+    throw error;
+  }
+}
+
+const TEST_FAILURES = [RefusedError, UnreachableError, OutcomeUnknownError];
+
+async function measuredTest(test: () => Promise<string>): Promise<TestResult> {
+  const start = performance.now();
+  const result = await test().then(
+    (message) => ({ success: true, message }),
+    (error: Error) => {
+      if (!TEST_FAILURES.some((failure) => error instanceof failure)) throw error;
+      return { success: false, message: error.message };
+    },
+  );
+  return { ...result, latency_ms: Math.round(performance.now() - start) };
 }

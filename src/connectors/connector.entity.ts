@@ -1,7 +1,20 @@
 import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { Config } from '../targets/target-config.js';
 import { RowTimes } from '../platform/database/columns.js';
-import type { CheckedStatus } from './connector.js';
+
+const CHECKED_STATUSES = ['healthy', 'degraded', 'unhealthy'] as const;
+export type CheckedStatus = (typeof CHECKED_STATUSES)[number];
+
+export const CONNECTOR_STATUSES = [...CHECKED_STATUSES, 'disabled'] as const;
+export type ConnectorStatus = (typeof CONNECTOR_STATUSES)[number];
+
+/** A connector that was never checked is not shown as healthy. */
+export function statusOf({
+  enabled,
+  health,
+}: Pick<ConnectorEntity, 'enabled' | 'health'>): ConnectorStatus {
+  return enabled ? (health ?? 'degraded') : 'disabled';
+}
 
 @Entity('connectors')
 @Check('ck_connectors_health', `health in ('healthy', 'degraded', 'unhealthy')`)

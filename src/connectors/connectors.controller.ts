@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Param, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
@@ -8,25 +8,97 @@ import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import {
   ConnectorDto,
+  ConnectorHealthDto,
   ConnectorQueryDto,
   ConnectorInputDto,
   ConnectorUpdateDto,
   CONNECTOR_REQUEST,
+  ConnectorTestDto,
+  ConnectorTypeDto,
+  shownConnector,
+  shownHealth,
+  shownType,
 } from './connectors.dto.js';
 import { ApiRequestByType } from '../targets/target-contract.js';
+import { ConnectorChecks } from './connector-checks.js';
+import { CONNECTOR_TYPES } from './connector-registry.js';
+import type { TestResult } from './connector-type.js';
 import { ConnectorsService } from './connectors.service.js';
 
 @ApiTags('Connectors')
 @Controller('api/connectors')
 export class ConnectorsController {
-  constructor(private readonly connectors: ConnectorsService) {}
+  constructor(
+    private readonly connectors: ConnectorsService,
+    private readonly checks: ConnectorChecks,
+  ) {}
+
+  @Get('types')
+  @Requires('viewer')
+  @Operation(
+    'listConnectorTypes',
+    'List the types of connectors',
+    'Lists the configuration and the actions of each type.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'All types, with the schema of their configuration and their actions.',
+    type: ConnectorTypeDto,
+    catalogue: true,
+  })
+  listTypes(): ConnectorTypeDto[] {
+    return CONNECTOR_TYPES.all.map(shownType);
+  }
+
+  @Get('health')
+  @Requires('viewer')
+  @Operation(
+    'getConnectorHealth',
+    'Read the health of the connectors',
+    'Enabled connectors are checked regularly. Returns the last results without waiting.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'All connectors, with the result of their last check.',
+    type: ConnectorHealthDto,
+    catalogue: true,
+  })
+  async health(): Promise<ConnectorHealthDto[]> {
+    const rows = await this.connectors.all();
+    return rows.map((row) => shownHealth(row, rows));
+  }
+
+  @Post(':id/test')
+  @HttpCode(200)
+  @Requires('admin')
+  @Operation(
+    'testConnector',
+    'Test a connector',
+    'The kill switch does not stop a test, because it has no effect.',
+  )
+  @ApiAnswer({
+    status: 200,
+    description: 'Result of the test: `success` says whether the connector answers.',
+    type: ConnectorTestDto,
+  })
+  test(
+    @Param('id') id: string,
+    @CurrentPrincipal() caller: Principal,
+    @Idempotent() idempotency: Idempotency,
+  ): Promise<ConnectorTestDto> {
+    return this.checks.test(
+      caller,
+      id,
+      idempotency.remember((result: TestResult) => result),
+    );
+  }
 
   @Get()
   @Requires('viewer')
   @Operation('listConnectors', 'List the connectors', 'Newest first, without their secrets.')
   @ApiAnswer({ status: 200, description: 'The connectors.', type: ConnectorDto, list: true })
   async list(@Query() query: ConnectorQueryDto): Promise<ListAnswer<ConnectorDto>> {
-    return ListAnswer.of(await this.connectors.list(query, query.sort), query, ConnectorDto.from);
+    return ListAnswer.of(await this.connectors.list(query, query.sort), query, shownConnector);
   }
 
   @Post()
@@ -49,8 +121,8 @@ export class ConnectorsController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<ConnectorDto> {
-    const remember = idempotency.remember(ConnectorDto.from);
-    return ConnectorDto.from(await this.connectors.create(caller, body, remember));
+    const remember = idempotency.remember(shownConnector);
+    return shownConnector(await this.connectors.create(caller, body, remember));
   }
 
   @Get(':id')
@@ -62,7 +134,7 @@ export class ConnectorsController {
   )
   @ApiAnswer({ status: 200, description: 'The connector.', type: ConnectorDto })
   async get(@Param('id') id: string): Promise<ConnectorDto> {
-    return ConnectorDto.from(await this.connectors.get(id));
+    return shownConnector(await this.connectors.get(id));
   }
 
   @Put(':id')
@@ -80,7 +152,7 @@ export class ConnectorsController {
     @Body() body: ConnectorUpdateDto,
     @CurrentPrincipal() caller: Principal,
   ): Promise<ConnectorDto> {
-    return ConnectorDto.from(await this.connectors.update(caller, id, body));
+    return shownConnector(await this.connectors.update(caller, id, body));
   }
 
   @Delete(':id')

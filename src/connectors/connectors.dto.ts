@@ -1,4 +1,5 @@
 import { PickType } from '@nestjs/swagger';
+import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import {
   Choice,
@@ -8,22 +9,29 @@ import {
   Id,
   Instant,
   JsonObject,
+  OpenChoices,
   Text,
   Texts,
   WholeNumber,
 } from '../platform/validation/fields.js';
 import { NullIsAbsent } from '../platform/validation/json-shield.js';
-import type { Config } from '../targets/target-config.js';
-import { CONNECTOR_SCHEMAS } from './connector-types.js';
+import { present } from '../platform/validation/present.js';
+import type { Config, ConfigSchema } from '../targets/target-config.js';
+import { CONNECTOR_TYPES, standsBy } from './connector-registry.js';
 import {
   CONNECTOR_STATUSES,
-  type ConnectorRecord,
+  type ConnectorEntity,
   type ConnectorStatus,
   statusOf,
-} from './connector.js';
+} from './connector.entity.js';
+import type { ConnectorType } from './connector-type.js';
 import { CONNECTOR_SORTS, type ConnectorSort } from './connectors.repository.js';
 import { DEFAULT_PRIORITY } from './connectors.service.js';
 import type { RequestsByType } from '../targets/target-contract.js';
+
+const NOT_CHECKED = 'Not checked yet.';
+const DISABLED = 'The connector is disabled.';
+const STANDS_BY = 'It stands by: it serves actions only while no connector of another type exists.';
 
 const Priority = (options: FieldOptions = {}) =>
   WholeNumber({
@@ -98,29 +106,86 @@ export class ConnectorDto extends PickType(ConnectorInputDto, ['name', 'type']) 
   readonly status: ConnectorStatus;
 
   @Instant({ optional: true })
-  readonly last_checked_at?: string;
+  readonly last_checked_at?: Date;
 
   @Instant()
-  readonly created_at: string;
+  readonly created_at: Date;
 
   @Instant()
-  readonly updated_at: string;
+  readonly updated_at: Date;
+}
 
-  static from(this: void, record: ConnectorRecord): ConnectorDto {
-    return {
-      id: record.id,
-      name: record.name,
-      type: record.type,
-      enabled: record.enabled,
-      priority: record.priority,
-      config: record.config,
-      secrets_set: record.secretNames,
-      status: statusOf(record),
-      last_checked_at: record.lastCheckedAt?.toISOString(),
-      created_at: record.createdAt.toISOString(),
-      updated_at: record.updatedAt.toISOString(),
-    };
+const presentConnector = present(ConnectorDto);
+
+export function shownConnector(row: ConnectorEntity): ConnectorDto {
+  return presentConnector({ ...row, secrets_set: row.secret_names, status: statusOf(row) });
+}
+
+export class ConnectorHealthDto extends PickType(ConnectorDto, ['id', 'type']) {
+  @Text()
+  readonly name: string;
+
+  @Choice('ComponentStatus', CONNECTOR_STATUSES)
+  readonly status: ConnectorStatus;
+
+  @Text({
+    description:
+      'Result of the last check, or that the connector is disabled, stands by or is not checked yet.',
+  })
+  readonly message: string;
+
+  @WholeNumber({ optional: true, min: 0 })
+  readonly latency_ms?: number;
+
+  @Instant({ optional: true })
+  readonly checked_at?: Date;
+}
+
+const presentHealth = present(ConnectorHealthDto);
+
+export function shownHealth(
+  row: ConnectorEntity,
+  all: readonly ConnectorEntity[],
+): ConnectorHealthDto {
+  const checked_at = row.last_checked_at;
+  if (row.enabled && !standsBy(row, all)) {
+    const message = row.health_message ?? NOT_CHECKED;
+    return presentHealth({ ...row, status: statusOf(row), message, checked_at });
   }
+  // Results from before it was disabled are outdated.
+  const message = row.enabled ? STANDS_BY : DISABLED;
+  return presentHealth({ ...row, status: 'disabled', message, latency_ms: null, checked_at });
+}
+
+export class ConnectorTestDto {
+  @Flag()
+  readonly success: boolean;
+
+  @Text()
+  readonly message: string;
+
+  @WholeNumber({ min: 0 })
+  readonly latency_ms: number;
+}
+
+export class ConnectorTypeDto {
+  @Text()
+  readonly name: string;
+
+  @Text()
+  readonly description: string;
+
+  @JsonObject({ description: 'JSON Schema of `config`. Fields with writeOnly are secrets.' })
+  readonly config_schema: ConfigSchema;
+
+  @OpenChoices('ActionTypeName', ACTION_TYPES, {
+    description: 'Action types that connectors of this type can provide.',
+  })
+  readonly actions: readonly string[];
+}
+
+export function shownType({ name, description, config, actions }: ConnectorType): ConnectorTypeDto {
+  return { name, description, config_schema: config, actions };
 }
 
 /** Body of a request for a connector in the contract. */
@@ -129,5 +194,5 @@ export const CONNECTOR_REQUEST: RequestsByType = {
   noun: 'Connector',
   request: ConnectorInputDto,
   otherFields: ['enabled', 'priority'],
-  configs: CONNECTOR_SCHEMAS,
+  configs: Object.fromEntries(CONNECTOR_TYPES.all.map(({ name, config }) => [name, config])),
 };

@@ -6,20 +6,15 @@ import { DataSource, IsNull } from 'typeorm';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import type { Config } from '../targets/target-config.js';
 import { SECRETS_LOST } from '../targets/target-secrets.js';
-import type { CheckResult, SealedConnector } from './connector.js';
-import { ConnectorEntity } from './connector.entity.js';
+import type { TestResult } from './connector-type.js';
+import { type CheckedStatus, ConnectorEntity } from './connector.entity.js';
 
 /** Fields that a caller sets. */
-interface ConnectorContent {
-  readonly name: string;
-  readonly enabled: boolean;
-  readonly priority: number;
-  readonly config: Config;
-  readonly sealed: string | undefined;
-  readonly secretNames: readonly string[];
-}
+type ConnectorContent = Pick<
+  ConnectorEntity,
+  'name' | 'enabled' | 'priority' | 'config' | 'secrets' | 'secret_names'
+>;
 
 export const CONNECTOR_SORTS = sortWords('created_at', 'name');
 export type ConnectorSort = (typeof CONNECTOR_SORTS)[number];
@@ -38,10 +33,9 @@ const NOT_CHECKED_YET = {
 export class ConnectorsRepository {
   private readonly readAll: Statement;
   /** Batches concurrent reads into one statement, which starts after all of them: see Batcher. */
-  private readonly reads = new Batcher<undefined, readonly SealedConnector[]>(async (readers) => {
+  private readonly reads = new Batcher<undefined, readonly ConnectorEntity[]>(async (readers) => {
     const rows = await this.statements.rows<ConnectorEntity>(this.readAll);
-    const connectors = rows.map(connectorOf);
-    return readers.map(() => connectors);
+    return readers.map(() => rows);
   });
 
   constructor(
@@ -56,33 +50,32 @@ export class ConnectorsRepository {
     };
   }
 
-  async list(request: PageRequest, sort: readonly ConnectorSort[]): Promise<Page<SealedConnector>> {
-    const [rows, total] = await this.dataSource.getRepository(ConnectorEntity).findAndCount({
+  async list(request: PageRequest, sort: readonly ConnectorSort[]): Promise<Page<ConnectorEntity>> {
+    const [items, total] = await this.dataSource.getRepository(ConnectorEntity).findAndCount({
       where: NOT_DELETED,
       order: findOrder(sort, SORT_COLUMNS, 'id'),
       take: request.per_page,
       skip: (request.page - 1) * request.per_page,
     });
-    return { items: rows.map(connectorOf), total };
+    return { items, total };
   }
 
   /** All connectors, in the order in which they serve actions. */
-  async all(): Promise<readonly SealedConnector[]> {
+  async all(): Promise<readonly ConnectorEntity[]> {
     return await this.reads.submit(undefined);
   }
 
-  async findById(id: string): Promise<SealedConnector | undefined> {
+  async findById(id: string): Promise<ConnectorEntity | undefined> {
     const repository = this.dataSource.getRepository(ConnectorEntity);
-    const row = await repository.findOneBy({ id, ...NOT_DELETED });
-    return row ? connectorOf(row) : undefined;
+    return (await repository.findOneBy({ id, ...NOT_DELETED })) ?? undefined;
   }
 
-  async lockById(tx: Tx, id: string): Promise<SealedConnector | undefined> {
+  async lockById(tx: Tx, id: string): Promise<ConnectorEntity | undefined> {
     const row = await tx.getRepository(ConnectorEntity).findOne({
       where: { id, ...NOT_DELETED },
       lock: { mode: 'pessimistic_write' },
     });
-    return row ? connectorOf(row) : undefined;
+    return row ?? undefined;
   }
 
   async insert(
@@ -90,8 +83,8 @@ export class ConnectorsRepository {
     id: string,
     type: string,
     content: ConnectorContent,
-  ): Promise<SealedConnector> {
-    await tx.getRepository(ConnectorEntity).insert({ id, type, ...columnsOf(content) });
+  ): Promise<ConnectorEntity> {
+    await tx.getRepository(ConnectorEntity).insert({ id, type, ...content });
     return await this.read(tx, id);
   }
 
@@ -103,13 +96,13 @@ export class ConnectorsRepository {
   /** Changes a locked connector. Check results of another configuration are discarded. */
   async update(
     tx: Tx,
-    before: SealedConnector,
+    before: ConnectorEntity,
     content: ConnectorContent,
-  ): Promise<SealedConnector> {
+  ): Promise<ConnectorEntity> {
     const isSameConfig =
-      before.sealed === content.sealed && isDeepStrictEqual(before.config, content.config);
+      before.secrets === content.secrets && isDeepStrictEqual(before.config, content.config);
     await tx.getRepository(ConnectorEntity).update(before.id, {
-      ...columnsOf(content),
+      ...content,
       ...(isSameConfig ? {} : NOT_CHECKED_YET),
       version: () => 'version + 1',
       updated_at: () => 'now()',
@@ -133,9 +126,10 @@ export class ConnectorsRepository {
    */
   async recordCheck(
     tx: Tx,
-    { id, version }: Pick<SealedConnector, 'id' | 'version'>,
-    { status, message, latencyMs }: CheckResult,
-  ): Promise<{ readonly unhealthyToldAt: Date | null } | undefined> {
+    { id, version }: Pick<ConnectorEntity, 'id' | 'version'>,
+    health: CheckedStatus,
+    { message, latency_ms }: TestResult,
+  ): Promise<Pick<ConnectorEntity, 'unhealthy_told_at'> | undefined> {
     const repository = tx.getRepository(ConnectorEntity);
     const row = await repository.findOne({
       where: { id, version, ...NOT_DELETED },
@@ -145,12 +139,12 @@ export class ConnectorsRepository {
     // A test without the secrets must not hide that they are lost.
     if (!row.enabled && row.health_message === SECRETS_LOST) return undefined;
     await repository.update(id, {
-      health: status,
+      health,
       health_message: message,
-      latency_ms: latencyMs,
+      latency_ms,
       last_checked_at: () => 'now()',
     });
-    return { unhealthyToldAt: row.unhealthy_told_at };
+    return row;
   }
 
   /** Stores that the failure, or the recovery, was reported. */
@@ -159,32 +153,7 @@ export class ConnectorsRepository {
     await tx.getRepository(ConnectorEntity).update(id, { unhealthy_told_at });
   }
 
-  private async read(tx: Tx, id: string): Promise<SealedConnector> {
-    return connectorOf(await tx.getRepository(ConnectorEntity).findOneByOrFail({ id }));
+  private async read(tx: Tx, id: string): Promise<ConnectorEntity> {
+    return await tx.getRepository(ConnectorEntity).findOneByOrFail({ id });
   }
-}
-
-function columnsOf({ name, enabled, priority, config, sealed, secretNames }: ConnectorContent) {
-  const secrets = sealed ?? null;
-  return { name, enabled, priority, config, secrets, secret_names: [...secretNames] };
-}
-
-function connectorOf(row: ConnectorEntity): SealedConnector {
-  return {
-    id: row.id,
-    name: row.name,
-    type: row.type,
-    enabled: row.enabled,
-    priority: row.priority,
-    config: row.config,
-    sealed: row.secrets ?? undefined,
-    secretNames: row.secret_names,
-    version: row.version,
-    health: row.health ?? undefined,
-    healthMessage: row.health_message ?? undefined,
-    latencyMs: row.latency_ms ?? undefined,
-    lastCheckedAt: row.last_checked_at ?? undefined,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
 }

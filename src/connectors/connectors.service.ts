@@ -9,8 +9,8 @@ import { mapConstraints } from '../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import type { Config } from '../targets/target-config.js';
 import { type ChangedConfig, SealedConfig } from '../targets/target-secrets.js';
-import type { ConnectorRecord, SealedConnector } from './connector.js';
-import { ConnectorTypes } from './connector-types.js';
+import type { ConnectorEntity } from './connector.entity.js';
+import { CONNECTOR_TYPES } from './connector-registry.js';
 import { ConnectorsRepository, type ConnectorSort } from './connectors.repository.js';
 import { Settings } from '../platform/config/settings.js';
 
@@ -43,20 +43,19 @@ export class ConnectorsService {
   constructor(
     private readonly transactions: Transactions,
     private readonly connectors: ConnectorsRepository,
-    private readonly types: ConnectorTypes,
     private readonly configs: SealedConfig,
     private readonly audit: AuditLog,
   ) {}
 
-  list(request: PageRequest, sort: readonly ConnectorSort[]): Promise<Page<ConnectorRecord>> {
+  list(request: PageRequest, sort: readonly ConnectorSort[]): Promise<Page<ConnectorEntity>> {
     return this.connectors.list(request, sort);
   }
 
-  all(): Promise<readonly ConnectorRecord[]> {
+  all(): Promise<readonly ConnectorEntity[]> {
     return this.connectors.all();
   }
 
-  async get(id: string): Promise<SealedConnector> {
+  async get(id: string): Promise<ConnectorEntity> {
     const found = isUuid(id) ? await this.connectors.findById(id) : undefined;
     if (!found) throw new ConnectorNotFoundError();
     return found;
@@ -65,14 +64,14 @@ export class ConnectorsService {
   async create(
     caller: Caller,
     wanted: NewConnector,
-    idempotency: Participant<ConnectorRecord>,
-  ): Promise<ConnectorRecord> {
+    idempotency: Participant<ConnectorEntity>,
+  ): Promise<ConnectorEntity> {
     const { name, enabled = true, priority = DEFAULT_PRIORITY } = wanted;
-    const type = this.types.named(wanted.type);
+    const type = CONNECTOR_TYPES.named(wanted.type);
     const id = newId();
     const stored = this.configs.checkAndSeal(type, id, wanted.config);
     return await this.unlessTaken(name, () =>
-      this.transactions.run<ConnectorRecord>(
+      this.transactions.run<ConnectorEntity>(
         async (tx) => {
           const content = { name, enabled, priority, ...stored };
           const made = await this.connectors.insert(tx, id, type.name, content);
@@ -85,25 +84,19 @@ export class ConnectorsService {
     );
   }
 
-  async update(caller: Caller, id: string, change: ConnectorChange): Promise<ConnectorRecord> {
+  async update(caller: Caller, id: string, change: ConnectorChange): Promise<ConnectorEntity> {
     if (Object.values(change).every((value) => value === undefined)) {
       throw ValidationError.nothingGiven();
     }
     if (!isUuid(id)) throw new ConnectorNotFoundError();
     return await this.unlessTaken(change.name ?? '', () =>
-      this.transactions.run<ConnectorRecord>(async (tx) => {
+      this.transactions.run<ConnectorEntity>(async (tx) => {
         const before = await this.lock(tx, id);
         const { name = before.name, enabled = before.enabled, priority = before.priority } = change;
         const changed = change.config && this.changed(before, change.config);
-        const stored = changed ?? before;
-        const after = await this.connectors.update(tx, before, {
-          name,
-          enabled,
-          priority,
-          config: stored.config,
-          sealed: stored.sealed,
-          secretNames: stored.secretNames,
-        });
+        const { config, secrets, secret_names } = changed ?? before;
+        const content = { name, enabled, priority, config, secrets, secret_names };
+        const after = await this.connectors.update(tx, before, content);
         await this.record(tx, caller, 'connector.updated', after, {
           enabled,
           priority,
@@ -126,11 +119,11 @@ export class ConnectorsService {
     }, caller);
   }
 
-  private changed(before: SealedConnector, change: Config): ChangedConfig {
-    return this.configs.change(this.types.named(before.type), before.id, before, change);
+  private changed(before: ConnectorEntity, change: Config): ChangedConfig {
+    return this.configs.change(CONNECTOR_TYPES.named(before.type), before.id, before, change);
   }
 
-  private async lock(tx: Tx, id: string): Promise<SealedConnector> {
+  private async lock(tx: Tx, id: string): Promise<ConnectorEntity> {
     const found = await this.connectors.lockById(tx, id);
     if (!found) throw new ConnectorNotFoundError();
     return found;
@@ -145,7 +138,7 @@ export class ConnectorsService {
     tx: Tx,
     caller: Caller,
     action: Extract<AuditAction, `connector.${string}`>,
-    { id, name, type }: ConnectorRecord,
+    { id, name, type }: ConnectorEntity,
     details: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     const subject = { type: 'connector', id };
@@ -178,8 +171,8 @@ export class DefaultSandbox implements OnApplicationBootstrap {
       enabled: true,
       priority: DEFAULT_PRIORITY,
       config: {},
-      sealed: undefined,
-      secretNames: [],
+      secrets: null,
+      secret_names: [],
     };
     await this.transactions.run(async (tx) => {
       if (await this.connectors.hasEverBeenOne(tx)) return;

@@ -48,7 +48,7 @@ export class ChannelChanges {
     const isMissing = rotates !== undefined && !Object.hasOwn(wanted.config, rotates);
     const madeSecret = isMissing ? type.newSecret?.() : undefined;
     const config = isMissing ? { ...wanted.config, [rotates]: madeSecret ?? null } : wanted.config;
-    const { config: readable, sealed, secretNames } = this.configs.checkAndSeal(type, id, config);
+    const stored = this.configs.checkAndSeal(type, id, config);
     return {
       content: {
         name: wanted.name,
@@ -56,9 +56,7 @@ export class ChannelChanges {
         events: eventsOf(wanted.events ?? type.defaultEvents),
         minSeverity: wanted.min_severity ?? 'low',
         newIncidentMinSeverity: newIncidentMinSeverityOf(type, wanted),
-        config: readable,
-        sealed,
-        secretNames,
+        ...stored,
         formerSecret: undefined,
         formerSecretUntil: undefined,
       },
@@ -78,7 +76,7 @@ export class ChannelChanges {
     const { enabled = before.enabled } = change;
     // A channel whose secrets are lost is enabled again only with new ones.
     if (enabled && !before.enabled && !stored) this.requireWhole(type, before);
-    const { config: readable, sealed, secretNames } = stored ?? before;
+    const { config: readable, secrets, secret_names } = stored ?? before;
     const content: ChannelContent = {
       name: change.name ?? before.name,
       enabled,
@@ -86,16 +84,18 @@ export class ChannelChanges {
       minSeverity: change.min_severity ?? before.minSeverity,
       newIncidentMinSeverity: change.new_incident_min_severity ?? before.newIncidentMinSeverity,
       config: readable,
-      sealed,
-      secretNames,
+      secrets,
+      secret_names,
       ...this.formerAfter(type, before, config, change.revoke_old_secret),
     };
     return { content, madeSecret };
   }
 
   /** For the audit trail; empty where the type is of another release, or the address is lost with its key. */
-  sentTo({ id, type, config, sealed }: SealedChannel): string[] {
-    return this.types.find(type)?.sentTo(this.configs.openReadable(id, { config, sealed })) ?? [];
+  sentTo(channel: SealedChannel): string[] {
+    return (
+      this.types.find(channel.type)?.sentTo(this.configs.openReadable(channel.id, channel)) ?? []
+    );
   }
 
   private requireWhole(type: ChannelType, before: SealedChannel): void {

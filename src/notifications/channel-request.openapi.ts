@@ -17,7 +17,7 @@ export const CHANNEL_SCHEMAS: Readonly<Record<string, ConfigSchema>> = {
   teams: TEAMS_CHANNEL_SCHEMA,
   email: EMAIL_CHANNEL_SCHEMA,
   pagerduty: PAGERDUTY_CHANNEL_SCHEMA,
-  webhook: givenSchema({ schema: WEBHOOK_SCHEMA, rotates: ROTATED_SECRET }),
+  webhook: givenSchema({ config: WEBHOOK_SCHEMA, rotates: ROTATED_SECRET }),
 };
 
 /** The body of a request for a channel, as the contract has it. */

@@ -20,7 +20,7 @@ export interface ChannelRecord extends ChannelIdentity {
   readonly newIncidentMinSeverity?: Severity;
   readonly config: Config;
   /** Which secrets are set, such as `secret`. */
-  readonly secretNames: readonly string[];
+  readonly secret_names: readonly string[];
   /** Until when the secret before the present one is valid; undefined when there is none. */
   readonly formerSecretUntil?: Date;
   /** Counts the changes that people make. */
@@ -45,7 +45,7 @@ export interface ChannelRecord extends ChannelIdentity {
 
 /** A channel with its secrets, which are still sealed. */
 export interface SealedChannel extends ChannelRecord {
-  readonly sealed?: string;
+  readonly secrets: string | null;
   readonly formerSecret?: string;
 }
 

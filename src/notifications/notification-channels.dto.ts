@@ -218,7 +218,7 @@ export class NotificationChannelDto {
       min_severity: record.minSeverity,
       new_incident_min_severity: record.newIncidentMinSeverity,
       config: record.config,
-      secrets_set: record.secretNames,
+      secrets_set: record.secret_names,
       old_secret_valid_until: isValid ? formerSecretUntil.toISOString() : undefined,
       status: channelStatusOf(record),
       failing_since: record.failingSince?.toISOString(),

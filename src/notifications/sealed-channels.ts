@@ -11,7 +11,7 @@ import type { SealedChannel } from './notification-channel.js';
 /** Time for which the previous secret stays valid, so that the receiver can be reconfigured. */
 export const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
-type Sealed = Pick<SealedChannel, 'config' | 'sealed'>;
+type Sealed = Pick<SealedChannel, 'config' | 'secrets'>;
 
 const OWNER = 'notification_channel';
 const contextOfFormer = (id: string) => `${OWNER}:${id}:former`;
@@ -31,8 +31,8 @@ export class SealedChannels extends SealedConfig {
   }
 
   /** `undefined` if the keys cannot decrypt the secrets. */
-  openIfReadable(id: string, { config, sealed }: Sealed): Config | undefined {
-    return unlessUnreadable(() => this.open(id, { config, sealed }));
+  openIfReadable(id: string, channel: Sealed): Config | undefined {
+    return unlessUnreadable(() => this.open(id, channel));
   }
 
   /** Returns the configuration, without its secrets if the keys cannot decrypt them. */

@@ -5,7 +5,7 @@ import type { WrittenPlaybook, WrittenStep } from './language/playbook-definitio
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, NotFoundError } from '../platform/errors/app-error.js';
 
-/** Small letters, digits and hyphens, but nothing that looks like an id: where either will do, nobody is mistaken for another. */
+/** Lower-case letters, digits and hyphens. A UUID is no name, so that an id is never mistaken for a name. */
 export const PLAYBOOK_NAME =
   /^(?![0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$)[a-z0-9][a-z0-9-]{0,62}$/;
 
@@ -16,21 +16,18 @@ export function isNameOrId(text: string): boolean {
 export const ON_ERROR = ['stop', 'continue'] as const satisfies OnError[];
 export type OnError = PlaybookStep['on_error'];
 
-/** The incidents that a playbook is for. An empty list takes any. */
+/** Incidents that a playbook is for. An empty list matches all. */
 export interface PlaybookTriggers {
   readonly incident_types: readonly string[];
   readonly severities: readonly Severity[];
   readonly sources: readonly string[];
 }
 
-/** The same with every field named, so that the compiler finds where one that was added is not carried along. */
-export type EveryField<T> = { readonly [K in keyof Required<T>]: T[K] };
-
 export interface PlaybookStep extends WrittenStep {
   readonly action: ActionTypeName;
 }
 
-/** What people decide about a playbook, by the names that callers and the stored JSON have for it. */
+/** Content of a playbook, with the field names of the API and of the stored JSON. */
 export interface PlaybookDefinition extends WrittenPlaybook {
   readonly description?: string;
   readonly enabled: boolean;
@@ -42,41 +39,28 @@ export interface PlaybookDefinition extends WrittenPlaybook {
   readonly steps: readonly PlaybookStep[];
 }
 
-/** What a run goes by: the definition as it was at one version, and what the playbook was called then. */
+/** Definition and name of a playbook at one version. A run keeps its version. */
 export interface PlaybookVersion {
-  /** Of the playbook: its versions have numbers alone. */
+  /** Id of the playbook. */
   readonly id: string;
   readonly version: number;
   readonly name: string;
   readonly definition: PlaybookDefinition;
 }
 
-/** By its name an address may show another playbook than it did: so the id is part of what a change is meant for. */
+/** Includes the id, because another playbook may have the name later. */
 export function revisionOf({ id, version }: PlaybookVersion): `${string}-${number}` {
   return `${id}-${version}`;
 }
 
-export interface Playbook extends PlaybookVersion {
-  readonly createdBy: string;
-  readonly createdAt: Date;
-  readonly updatedBy: string;
-  readonly updatedAt: Date;
-}
-
-/** A version with who made it, and when. */
-export interface KeptVersion extends PlaybookVersion {
-  readonly changedBy: string;
-  readonly changedAt: Date;
-}
-
-/** What triggers look at. */
+/** Fields that triggers compare. */
 export interface TriggeringIncident {
   readonly type: string;
   readonly severity: Severity;
   readonly source: string;
 }
 
-/** What a request says: undefined where it says nothing, an empty text to take one away. */
+/** Fields to change. An empty text removes the field. */
 export type DefinitionChange = { readonly [K in keyof PlaybookDefinition]?: PlaybookDefinition[K] };
 
 export const DEFAULT_DEFINITION: PlaybookDefinition = {
@@ -92,22 +76,21 @@ export function definitionAfter(
   before: PlaybookDefinition,
   change: DefinitionChange,
 ): PlaybookDefinition {
-  const after: EveryField<PlaybookDefinition> = {
-    description: change.description ?? before.description,
+  const after: { readonly [K in keyof Required<PlaybookDefinition>]: PlaybookDefinition[K] } = {
+    description: (change.description ?? before.description) || undefined,
     enabled: change.enabled ?? before.enabled,
     triggers: change.triggers ? eachOnce(change.triggers) : before.triggers,
     auto_run: change.auto_run ?? before.auto_run,
     trust_verdict: change.trust_verdict ?? before.trust_verdict,
-    instructions: change.instructions ?? before.instructions,
+    instructions: (change.instructions ?? before.instructions) || undefined,
     variables: change.variables ?? before.variables,
     steps: change.steps ?? before.steps,
   };
-  const { description, instructions, ...rest } = after;
-  // No field that is undefined: what is compared with this was read from JSON.
-  return { ...(description && { description }), ...rest, ...(instructions && { instructions }) };
+  // The database stores JSON, and comparisons see undefined fields and prototypes.
+  return JSON.parse(JSON.stringify(after)) as PlaybookDefinition;
 }
 
-/** What is named twice in a list says nothing more, and makes no other version. */
+/** Repeated values create no new version. */
 function eachOnce({ incident_types, severities, sources }: PlaybookTriggers): PlaybookTriggers {
   return {
     incident_types: [...new Set(incident_types)],
@@ -118,14 +101,14 @@ function eachOnce({ incident_types, severities, sources }: PlaybookTriggers): Pl
 
 type Content = Pick<PlaybookVersion, 'name' | 'definition'>;
 
-/** The fields that differ, `name` among them. */
+/** Names of the fields that differ, including `name`. */
 export function changedFields(before: Content, after: Content): string[] {
   const [from, to] = [fieldsOf(before), fieldsOf(after)];
   const names = new Set([...Object.keys(from), ...Object.keys(to)]);
   return [...names].filter((name) => !isDeepStrictEqual(from[name], to[name]));
 }
 
-/** Whether the change only describes the playbook, stops it or takes its trust away. Nothing may stand in the way of that. */
+/** Whether the change only describes the playbook, disables it or removes its trust. Such a change is always permitted. */
 export function onlyStops(before: Content, after: Content): boolean {
   const { enabled, auto_run, trust_verdict } = after.definition;
   const isHarmless = (field: string) =>
@@ -137,9 +120,8 @@ export function onlyStops(before: Content, after: Content): boolean {
 }
 
 /**
- * Steps of a playbook with `trust_verdict` may run on the word of a model, because a manager took the responsibility for
- * them. So whoever is no manager may change nothing of such a playbook, unless the change takes the trust away, or only
- * stops or describes it.
+ * Steps of a playbook with `trust_verdict` run on the verdict of a model, for which a manager is responsible. Other roles can
+ * only describe such a playbook, disable it or remove its trust.
  */
 export function isForManagers(before: Content | undefined, after: Content): boolean {
   if (!after.definition.trust_verdict) return false;
@@ -168,22 +150,12 @@ export class PlaybookNotFoundError extends NotFoundError {
 
 export class PlaybookNameTakenError extends AppError {
   constructor(name: string) {
-    super('conflict', `There is a playbook named ${name} already.`);
+    super('conflict', `A playbook named ${name} already exists.`);
   }
 }
 
 export class TooManyPlaybooksError extends AppError {
   constructor(most: number) {
-    super('conflict', `There are ${most} playbooks, and no more may be: delete one first.`);
+    super('conflict', `The limit of ${most} playbooks is reached. Delete one first.`);
   }
-}
-
-/**
- * A playbook that comes with the service, and is the site's own from the first start on. What it says to people in chats,
- * tickets and mails has no words of the incident's title or raw data: strangers write these, with mentions, links and marks
- * that such tools act on. The number of the incident leads to them.
- */
-export interface ShippedPlaybook {
-  readonly name: string;
-  readonly definition: PlaybookDefinition;
 }

@@ -28,26 +28,27 @@ import {
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import {
+  ByNameOrId,
   CheckedPlaybookDto,
+  LANGUAGE_IN_WORDS,
+  NO_SUCH_PLAYBOOK,
   PlaybookDto,
   PlaybookInputDto,
   PlaybookQueryDto,
   PlaybookUpdateDto,
   PlaybookVersionDto,
   PlaybookVersionsQueryDto,
-} from './dto/playbook.dto.js';
-import { ByNameOrId, LANGUAGE_IN_WORDS, NO_SUCH_PLAYBOOK } from './dto/playbook-fields.js';
+  presentPlaybook,
+  presentVersion,
+} from './playbook.dto.js';
 import { revisionOf } from './playbook.js';
-import { MOST_PLAYBOOKS, PlaybookChanges, PlaybooksService } from './playbooks.service.js';
+import { MOST_PLAYBOOKS, PlaybooksService } from './playbooks.service.js';
 
 @ApiTags('Playbooks')
 @Controller('api/playbooks')
 @Requires('viewer')
 export class PlaybooksController {
-  constructor(
-    private readonly playbooks: PlaybooksService,
-    private readonly changes: PlaybookChanges,
-  ) {}
+  constructor(private readonly playbooks: PlaybooksService) {}
 
   @Get()
   @Operation(
@@ -62,8 +63,7 @@ export class PlaybooksController {
     list: true,
   })
   async list(@Query() query: PlaybookQueryDto): Promise<ListAnswer<PlaybookDto>> {
-    const page = await this.playbooks.list(query, PlaybookQueryDto.toFilter(query), query.sort);
-    return ListAnswer.of(page, query, PlaybookDto.from);
+    return ListAnswer.of(await this.playbooks.list(query), query, presentPlaybook);
   }
 
   @Post()
@@ -83,9 +83,8 @@ export class PlaybooksController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<PlaybookDto> {
-    const wanted = PlaybookInputDto.toWanted(body);
-    const remember = idempotency.remember(PlaybookDto.from);
-    return PlaybookDto.from(await this.changes.create(caller, wanted, remember));
+    const remember = idempotency.remember(presentPlaybook);
+    return presentPlaybook(await this.playbooks.create(caller, body, remember));
   }
 
   @Post('validate')
@@ -100,7 +99,7 @@ export class PlaybooksController {
   @ApiAnswer({ status: 200, description: 'The playbook can be saved.', type: CheckedPlaybookDto })
   @ApiErrorMeanings({ conflict: SAME_KEY_UNDER_WAY })
   validate(@Body() body: PlaybookInputDto): CheckedPlaybookDto {
-    this.changes.check(PlaybookInputDto.toWanted(body));
+    this.playbooks.check(body);
     return { valid: true };
   }
 
@@ -124,7 +123,7 @@ export class PlaybooksController {
   ): Promise<PlaybookDto> {
     const playbook = await this.playbooks.get(id);
     setEtag(reply, revisionOf(playbook));
-    return PlaybookDto.from(playbook);
+    return presentPlaybook(playbook);
   }
 
   @Get(':id/versions')
@@ -145,8 +144,7 @@ export class PlaybooksController {
     @Param('id') id: string,
     @Query() query: PlaybookVersionsQueryDto,
   ): Promise<ListAnswer<PlaybookVersionDto>> {
-    const page = await this.playbooks.versions(id, query, query.sort);
-    return ListAnswer.of(page, query, PlaybookVersionDto.from);
+    return ListAnswer.of(await this.playbooks.versions(id, query), query, presentVersion);
   }
 
   @Put(':id')
@@ -155,7 +153,7 @@ export class PlaybooksController {
   @Operation(
     'updatePlaybook',
     'Change a playbook',
-    'Fields that are left out stay unchanged. A change creates a new version; runs that have begun keep their version. Only a manager can change a playbook with `trust_verdict`. A senior can still disable it, describe it, or switch off `auto_run` or `trust_verdict`.',
+    'Fields that are left out stay unchanged; `triggers`, `variables` and `steps` are replaced as a whole. A change creates a new version; runs that have begun keep their version. Only a manager can change a playbook with `trust_verdict`. A senior can still disable it, describe it, or switch off `auto_run` or `trust_verdict`.',
   )
   @ApiIfMatch()
   @ApiBody({ type: PlaybookUpdateDto })
@@ -174,10 +172,9 @@ export class PlaybooksController {
     @CurrentPrincipal() caller: Principal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<PlaybookDto> {
-    const change = PlaybookUpdateDto.toChange(body);
-    const playbook = await this.changes.update(caller, id, change, condition);
+    const playbook = await this.playbooks.update(caller, id, body, condition);
     setEtag(reply, revisionOf(playbook));
-    return PlaybookDto.from(playbook);
+    return presentPlaybook(playbook);
   }
 
   @Delete(':id')
@@ -201,6 +198,6 @@ export class PlaybooksController {
     @IfMatch() condition: IfMatchCondition,
     @CurrentPrincipal() caller: Principal,
   ): Promise<DeletedResourceDto> {
-    return { id: await this.changes.delete(caller, id, condition), deleted: true };
+    return { id: await this.playbooks.delete(caller, id, condition), deleted: true };
   }
 }

@@ -4,9 +4,9 @@ import { AuthModule } from '../auth/auth.module.js';
 import { ConnectorsModule } from '../connectors/connectors.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { KillSwitchModule } from '../kill-switch/kill-switch.module.js';
-import { PlaybookChanges, PlaybooksService } from './playbooks.service.js';
 import { PlaybooksController } from './playbooks.controller.js';
-import { PlaybooksRepository } from './records/playbooks.repository.js';
+import { PlaybooksRepository } from './playbooks.repository.js';
+import { PlaybooksService } from './playbooks.service.js';
 import { AutoRuns } from './runs/auto-runs.js';
 import { DryRuns } from './runs/dry-run.js';
 import { PlaybookRunCounts, RunListRepository } from './runs/listing/run-list.repository.js';
@@ -26,17 +26,13 @@ import { RunRequests } from './runs/run-requests.js';
 import { RunSignals } from './runs/run-signals.js';
 import { StepDecisions } from './runs/step-decisions.js';
 import { UndoneSteps } from './runs/undone-steps.js';
-import { ShippedPlaybooks } from './shipped/shipped-playbooks.js';
 
-/** The rooms: `language` checks and evaluates what steps say, `records` holds rows, `shipped` what a site begins with, `runs` is
- * everything about runs. */
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule, ActionsModule],
   controllers: [PlaybooksController, PlaybookRunsController, AllPlaybookRunsController],
   providers: [
     AutoRuns,
     DryRuns,
-    PlaybookChanges,
     PlaybookRunCounts,
     PlaybookRunner,
     PlaybookRunsRepository,
@@ -51,7 +47,6 @@ import { ShippedPlaybooks } from './shipped/shipped-playbooks.js';
     RunRequests,
     RunSignals,
     RunWritesRepository,
-    ShippedPlaybooks,
     StepDecisions,
     UndoneSteps,
   ],

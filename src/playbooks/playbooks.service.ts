@@ -1,6 +1,18 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { SYSTEM } from '../actions/action.js';
+import type { AuditAction } from '../audit/audit-entry.js';
+import { AuditLog } from '../audit/audit-log.js';
+import { VersionHistory } from '../audit/changes/version-history.js';
+import { requireRole } from '../auth/authorisation.js';
+import type { Principal } from '../auth/principal.js';
+import { mapConstraints, violatedConstraint } from '../platform/database/sqlstate.js';
+import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
+import { ValidationError } from '../platform/errors/app-error.js';
+import type { IfMatchCondition } from '../platform/http/etag.js';
 import { isUuid, newId } from '../platform/ids.js';
-import type { Page, PageRequest } from '../platform/paging/page.js';
+import type { Page } from '../platform/paging/page.js';
+import { checkPlaybook } from './language/check-playbook.js';
+import type { PlaybookEntity, PlaybookVersionEntity } from './playbook.entity.js';
 import {
   changedFields,
   DEFAULT_DEFINITION,
@@ -9,9 +21,7 @@ import {
   isForManagers,
   isNameOrId,
   isTriggeredBy,
-  type KeptVersion,
   onlyStops,
-  type Playbook,
   type PlaybookDefinition,
   PlaybookNameTakenError,
   PlaybookNotFoundError,
@@ -21,89 +31,32 @@ import {
   type TriggeringIncident,
 } from './playbook.js';
 import {
-  type PlaybookFilter,
-  type PlaybookSort,
+  type PlaybookListRequest,
   PlaybooksRepository,
-  type VersionSort,
-} from './records/playbooks.repository.js';
-import type { AuditAction } from '../audit/audit-entry.js';
-import { AuditLog } from '../audit/audit-log.js';
-import { VersionHistory } from '../audit/changes/version-history.js';
-import { requireRole } from '../auth/authorisation.js';
-import type { Principal } from '../auth/principal.js';
-import { mapConstraints } from '../platform/database/sqlstate.js';
-import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { ValidationError } from '../platform/errors/app-error.js';
-import type { IfMatchCondition } from '../platform/http/etag.js';
-import { checkPlaybook } from './language/check-playbook.js';
+  type VersionListRequest,
+} from './playbooks.repository.js';
+import malwareContainment from './shipped/malware-containment.json';
+import phishingResponse from './shipped/phishing-response.json';
+import suspiciousLogin from './shipped/suspicious-login.json';
 
-/** What there is of playbooks, for callers and for other modules. */
-@Injectable()
-export class PlaybooksService {
-  constructor(private readonly playbooks: PlaybooksRepository) {}
+/**
+ * Texts for people in these playbooks do not contain raw words of the incident: strangers write them, with mentions and links
+ * that chats and tickets act on. docs/playbooks.md describes each playbook.
+ */
+export const SHIPPED_PLAYBOOKS = [
+  phishingResponse,
+  malwareContainment,
+  suspiciousLogin,
+] as readonly Pick<PlaybookVersion, 'name' | 'definition'>[];
 
-  list(
-    request: PageRequest,
-    filter: PlaybookFilter,
-    sort: readonly PlaybookSort[],
-  ): Promise<Page<Playbook>> {
-    return this.playbooks.list(request, filter, sort);
-  }
-
-  async get(nameOrId: string): Promise<Playbook> {
-    const found = await this.find(nameOrId);
-    if (!found) throw new PlaybookNotFoundError();
-    return found;
-  }
-
-  /** A disabled one, too; undefined when there is none or it was deleted. */
-  async find(nameOrId: string): Promise<Playbook | undefined> {
-    return isNameOrId(nameOrId) ? await this.playbooks.find(nameOrId) : undefined;
-  }
-
-  async findEnabled(nameOrId: string): Promise<Playbook | undefined> {
-    const found = await this.find(nameOrId);
-    return found?.definition.enabled ? found : undefined;
-  }
-
-  /** What a run goes by, whatever became of the playbook since. */
-  async versionOf(id: string, version: number): Promise<PlaybookVersion | undefined> {
-    return await this.playbooks.findVersion(id, version);
-  }
-
-  /** Those who have asked for what an automatic run of the version does. */
-  async authorsOf(id: string, version: number): Promise<readonly string[]> {
-    return await this.playbooks.authorsOf(id, version);
-  }
-
-  /** Of a deleted playbook by its id alone, because its name may be that of another one now. */
-  async versions(
-    nameOrId: string,
-    request: PageRequest,
-    sort: VersionSort,
-  ): Promise<Page<KeptVersion>> {
-    const id = isUuid(nameOrId) ? nameOrId : (await this.get(nameOrId)).id;
-    const page = await this.playbooks.versions(id, request, sort);
-    if (page.total === 0) throw new PlaybookNotFoundError();
-    return page;
-  }
-
-  /** The enabled playbooks that run by themselves for such an incident, by name. */
-  async autoRunsFor(tx: Tx, incident: TriggeringIncident): Promise<Playbook[]> {
-    const all = await this.playbooks.autoRuns(tx);
-    return all.filter(({ definition }) => isTriggeredBy(definition.triggers, incident));
-  }
-}
-
-/** That are not deleted. Lists, and the search for those that run by themselves, read whole definitions. */
+/** Maximum number of playbooks. Lists and automatic runs read whole definitions. */
 export const MOST_PLAYBOOKS = 1_000;
 
 export type NewPlaybook = DefinitionChange & { readonly name: string };
 export type PlaybookChange = DefinitionChange & { readonly name?: string };
 
-/** What people do to playbooks. A change that changes something makes a new version. */
 @Injectable()
-export class PlaybookChanges {
+export class PlaybooksService implements OnApplicationBootstrap {
   constructor(
     private readonly transactions: Transactions,
     private readonly playbooks: PlaybooksRepository,
@@ -111,7 +64,69 @@ export class PlaybookChanges {
     private readonly history: VersionHistory,
   ) {}
 
-  /** Throws what `create` would say of the content. */
+  /** Creates the shipped playbooks if there has never been a playbook. Later releases do not change them. */
+  async onApplicationBootstrap(): Promise<void> {
+    try {
+      await this.transactions.run(async (tx) => {
+        if (await this.playbooks.hasEverBeenOne(tx)) return;
+        for (const { name, definition } of SHIPPED_PLAYBOOKS) {
+          await this.insert(tx, name, definition, SYSTEM);
+        }
+      });
+    } catch (error) {
+      // Another replica was first.
+      if (violatedConstraint(error) !== 'uq_playbooks_name') throw error;
+    }
+  }
+
+  list(request: PlaybookListRequest): Promise<Page<PlaybookEntity>> {
+    return this.playbooks.list(request);
+  }
+
+  async get(nameOrId: string): Promise<PlaybookEntity> {
+    const found = await this.find(nameOrId);
+    if (!found) throw new PlaybookNotFoundError();
+    return found;
+  }
+
+  /** Also returns a disabled playbook, but not a deleted one. */
+  async find(nameOrId: string): Promise<PlaybookEntity | undefined> {
+    return isNameOrId(nameOrId) ? await this.playbooks.find(nameOrId) : undefined;
+  }
+
+  async findEnabled(nameOrId: string): Promise<PlaybookEntity | undefined> {
+    const found = await this.find(nameOrId);
+    return found?.enabled ? found : undefined;
+  }
+
+  /** Returns a version, also of a deleted playbook. */
+  async versionOf(id: string, version: number): Promise<PlaybookVersion | undefined> {
+    return await this.playbooks.findVersion(id, version);
+  }
+
+  /** Returns the principals who are responsible for automatic runs of the version. */
+  async authorsOf(id: string, version: number): Promise<readonly string[]> {
+    return await this.playbooks.authorsOf(id, version);
+  }
+
+  /** A deleted playbook is found by its id only, because another playbook may have its name. */
+  async versions(
+    nameOrId: string,
+    request: VersionListRequest,
+  ): Promise<Page<PlaybookVersionEntity>> {
+    const id = isUuid(nameOrId) ? nameOrId : (await this.get(nameOrId)).id;
+    const page = await this.playbooks.versions(id, request);
+    if (page.total === 0) throw new PlaybookNotFoundError();
+    return page;
+  }
+
+  /** Returns the enabled playbooks that run automatically for such an incident, by name. */
+  async autoRunsFor(tx: Tx, incident: TriggeringIncident): Promise<PlaybookEntity[]> {
+    const all = await this.playbooks.autoRuns(tx);
+    return all.filter(({ definition }) => isTriggeredBy(definition.triggers, incident));
+  }
+
+  /** Throws the validation errors that `create` would throw. */
   check(wanted: NewPlaybook): void {
     requireValid(definitionAfter(DEFAULT_DEFINITION, wanted));
   }
@@ -119,15 +134,15 @@ export class PlaybookChanges {
   async create(
     caller: Principal,
     wanted: NewPlaybook,
-    idempotency: Participant<Playbook>,
-  ): Promise<Playbook> {
+    idempotency: Participant<PlaybookEntity>,
+  ): Promise<PlaybookEntity> {
     const { name } = wanted;
     const definition = definitionAfter(DEFAULT_DEFINITION, wanted);
-    requireValid(definition);
     return await unlessTaken(name, () =>
-      this.transactions.run<Playbook>(
+      this.transactions.run<PlaybookEntity>(
         async (tx) => {
           if (isForManagers(undefined, { name, definition })) requireRole(caller, 'manager');
+          requireValid(definition);
           if ((await this.playbooks.countAlone(tx)) >= MOST_PLAYBOOKS) {
             throw new TooManyPlaybooksError(MOST_PLAYBOOKS);
           }
@@ -139,37 +154,28 @@ export class PlaybookChanges {
     );
   }
 
-  async insert(
-    tx: Tx,
-    name: string,
-    definition: PlaybookDefinition,
-    by: string,
-  ): Promise<Playbook> {
-    const made = await this.playbooks.insert(tx, { id: newId(), name, definition }, by);
-    await this.record(tx, by, 'playbook.created', made);
-    return made;
-  }
-
+  /** Creates a new version, unless the change changes nothing. */
   async update(
     caller: Principal,
     nameOrId: string,
     change: PlaybookChange,
     condition: IfMatchCondition,
-  ): Promise<Playbook> {
+  ): Promise<PlaybookEntity> {
     if (Object.values(change).every((value) => value === undefined)) {
       throw ValidationError.nothingGiven();
     }
     return await unlessTaken(change.name ?? '', () =>
-      this.transactions.run<Playbook>(async (tx) => {
-        const before = await this.lock(tx, nameOrId, condition);
+      this.transactions.run<PlaybookEntity>(async (tx) => {
+        const before = await this.lock(tx, nameOrId);
         const { id, name } = before;
         const definition = definitionAfter(before.definition, change);
         const after = { id, name: change.name ?? name, definition };
-        const fields = changedFields(before, after);
-        if (fields.length === 0) return before;
+        if (isForManagers(before, after)) requireRole(caller, 'manager');
         // A definition from a backup may be invalid under the current settings, and must still be stoppable.
         if (!onlyStops(before, after)) requireValid(definition);
-        if (isForManagers(before, after)) requireRole(caller, 'manager');
+        await this.requireMatch(tx, before, condition);
+        const fields = changedFields(before, after);
+        if (fields.length === 0) return before;
         const changed = await this.playbooks.update(tx, after, caller.name);
         const renamed = fields.includes('name') ? { name_before: name } : {};
         await this.record(tx, caller.name, 'playbook.updated', changed, { fields, ...renamed });
@@ -178,27 +184,46 @@ export class PlaybookChanges {
     );
   }
 
-  /** The id of the one that is gone. Its runs go on: they have the version that they began with. */
+  /** Returns the id of the deleted playbook. Its runs continue with their version. */
   async delete(caller: Principal, nameOrId: string, condition: IfMatchCondition): Promise<string> {
     return await this.transactions.run(async (tx) => {
-      const gone = await this.lock(tx, nameOrId, condition);
-      await this.playbooks.markDeleted(tx, gone.id);
-      await this.record(tx, caller.name, 'playbook.deleted', gone);
-      return gone.id;
+      const playbook = await this.lock(tx, nameOrId);
+      await this.requireMatch(tx, playbook, condition);
+      await this.playbooks.markDeleted(tx, playbook.id);
+      await this.record(tx, caller.name, 'playbook.deleted', playbook);
+      return playbook.id;
     }, caller);
   }
 
-  private async lock(tx: Tx, nameOrId: string, condition: IfMatchCondition): Promise<Playbook> {
+  private async insert(
+    tx: Tx,
+    name: string,
+    definition: PlaybookDefinition,
+    by: string,
+  ): Promise<PlaybookEntity> {
+    const created = await this.playbooks.insert(tx, { id: newId(), name, definition }, by);
+    await this.record(tx, by, 'playbook.created', created);
+    return created;
+  }
+
+  private async lock(tx: Tx, nameOrId: string): Promise<PlaybookEntity> {
     const found = isNameOrId(nameOrId) ? await this.playbooks.lock(tx, nameOrId) : undefined;
     if (!found) throw new PlaybookNotFoundError();
-    const { id, version, name, definition, updatedAt } = found;
-    const values = { name, ...definition };
-    const present = { id, version, revision: revisionOf(found), updatedAt, values };
-    await this.history.requireMatch(tx, condition, { type: 'playbook', ...present });
     return found;
   }
 
-  /** The content is in the version: an entry names it, and the fields that changed. */
+  private async requireMatch(
+    tx: Tx,
+    playbook: PlaybookEntity,
+    condition: IfMatchCondition,
+  ): Promise<void> {
+    const { id, version, name, definition, updated_at: updatedAt } = playbook;
+    const values = { name, ...definition };
+    const current = { id, version, revision: revisionOf(playbook), updatedAt, values };
+    await this.history.requireMatch(tx, condition, { type: 'playbook', ...current });
+  }
+
+  /** The record names the version, which has the content, and the fields that changed. */
   private async record(
     tx: Tx,
     actor: string,

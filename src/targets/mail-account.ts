@@ -17,10 +17,6 @@ export interface MailAccount {
   readonly from: string;
 }
 
-export interface SmtpConfig extends MailAccount {
-  readonly allowed_recipient_domains?: readonly string[];
-}
-
 const SUBMISSION_PORT = 587;
 
 export const MAIL_SERVER_PROPERTIES = {
@@ -67,33 +63,11 @@ export const MAIL_SERVER_PROPERTIES = {
   },
 } as const satisfies ConfigSchema['properties'];
 
-export const SMTP_SCHEMA: ConfigSchema = {
-  type: 'object',
-  properties: {
-    ...MAIL_SERVER_PROPERTIES,
-    allowed_recipient_domains: {
-      type: 'array',
-      items: { type: 'string', pattern: '^[A-Za-z0-9.-]+$', maxLength: 253 },
-      maxItems: 100,
-      uniqueItems: true,
-      description:
-        'Domains of allowed recipients, without subdomains. Default: the domain of `from`.',
-    },
-  },
-  required: ['host', 'from'],
-  additionalProperties: false,
-};
-
 export function serverOf(config: MailAccount): MailServer {
   const { port = SUBMISSION_PORT, secure = false, username: user, password: pass } = config;
   const host = hostOf(config.host)!;
   const login = user !== undefined && pass !== undefined ? { user, pass } : undefined;
   return { host, port, secure, requireTls: !isPrivateHost(host), login };
-}
-
-/** In lower case. */
-export function domainsOf({ from, allowed_recipient_domains }: SmtpConfig): ReadonlySet<string> {
-  return new Set((allowed_recipient_domains ?? [domainOf(from)]).map((name) => name.toLowerCase()));
 }
 
 export function domainOf(address: string): string {

@@ -183,11 +183,11 @@ export type Destination =
 
 /** Description of the configuration of a type. */
 export interface ConfigDefinition {
-  readonly schema: ConfigSchema;
+  readonly config: ConfigSchema;
   /** Destinations of secrets. If one changes, the secrets must be given again. */
   readonly destinations: readonly Destination[];
   /** Rules that the schema cannot express. `config` is valid by the schema. */
-  problems(config: Config, path: string): FieldError[];
+  problems(config: Config, path: string, targets: Targets): FieldError[];
 }
 
 /** Types of connectors or channels. */
@@ -212,7 +212,10 @@ export class TypesByName<Type extends { readonly name: string }> {
 }
 
 /** Scheme, host and port of each destination. */
-export function originsOf({ schema, destinations }: ConfigDefinition, config: Config): string[] {
+export function originsOf(
+  { config: schema, destinations }: ConfigDefinition,
+  config: Config,
+): string[] {
   return destinations.map((destination) => {
     const value = (name: string): unknown => valueOf(schema, config, name);
     if ('address' in destination) return new URL(String(value(destination.address))).origin;
@@ -253,7 +256,7 @@ export function secretRequiredError(path: string, name: string): FieldError {
 
 /** Addresses to which secrets would be sent unencrypted over the internet. */
 export function plainTextProblems(
-  { schema, destinations }: ConfigDefinition,
+  { config: schema, destinations }: ConfigDefinition,
   config: Config,
   path: string,
 ): FieldError[] {

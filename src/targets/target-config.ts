@@ -68,6 +68,66 @@ export interface ConfigSchema extends Described {
   readonly additionalProperties: false;
 }
 
+/** Schema of a configuration with these fields. */
+export function fields<
+  const Properties extends ConfigSchema['properties'],
+  const Required extends readonly (keyof Properties & string)[],
+>(properties: Properties, required: Required, description?: string) {
+  return {
+    type: 'object',
+    description,
+    properties,
+    required,
+    additionalProperties: false,
+  } as const;
+}
+
+/** Schema of an http or https address. */
+export function address<const More extends Partial<StringSchema>>(
+  description: string,
+  more: More,
+): StringSchema & More {
+  return { type: 'string', format: 'uri', maxLength: 2_000, description, ...more };
+}
+
+/** Schema of a secret. */
+export function secret<const More extends Partial<StringSchema>>(
+  description: string,
+  more: More,
+): StringSchema & More {
+  const length = { minLength: SHORTEST_SECRET, maxLength: 1_000 };
+  return { type: 'string', ...length, writeOnly: true, description, ...more };
+}
+
+type ValueOf<Schema> = Schema extends { readonly enum: readonly (infer Word)[] }
+  ? Word
+  : Schema extends { readonly type: 'string' }
+    ? string
+    : Schema extends { readonly type: 'integer' }
+      ? number
+      : Schema extends { readonly type: 'boolean' }
+        ? boolean
+        : Schema extends { readonly items: infer Item }
+          ? readonly ValueOf<Item>[]
+          : unknown;
+
+type SetNames<Schema extends ConfigSchema> = {
+  [Name in keyof Schema['properties']]: Name extends Schema['required'][number]
+    ? Name
+    : Schema['properties'][Name] extends { readonly default: unknown }
+      ? Name
+      : never;
+}[keyof Schema['properties']];
+
+/** A configuration that is valid by the schema and has its defaults. */
+export type ConfigOf<Schema extends ConfigSchema> = {
+  readonly [Name in SetNames<Schema>]: ValueOf<Schema['properties'][Name]>;
+} & {
+  readonly [Name in Exclude<keyof Schema['properties'], SetNames<Schema>>]?: ValueOf<
+    Schema['properties'][Name]
+  >;
+};
+
 /** A configuration from JSON: values may be null, but not undefined. */
 export type Config = Readonly<Record<string, NonNullable<unknown> | null>>;
 

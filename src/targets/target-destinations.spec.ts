@@ -15,7 +15,7 @@ const SECRET = { ...TEXT, writeOnly: true } as const;
 
 /** A vendor with a separate login service. */
 const TWO_ADDRESSES: ConfigDefinition = {
-  schema: {
+  config: {
     type: 'object',
     properties: {
       base_url: { ...ADDRESS, default: 'https://graph.vendor.example' },
@@ -38,7 +38,7 @@ const TWO_ADDRESSES: ConfigDefinition = {
 
 /** A mail server. */
 const HOST: ConfigDefinition = {
-  schema: {
+  config: {
     type: 'object',
     properties: {
       host: TEXT,
@@ -92,7 +92,7 @@ describe('secretsNotGivenAgain', () => {
     headers: { authorization: 'two', 'x.y': 'three' },
   };
   const kept = (change: Config): string[] =>
-    secretsNotGivenAgain(TWO_ADDRESSES.schema, stored, change);
+    secretsNotGivenAgain(TWO_ADDRESSES.config, stored, change);
 
   it('names each secret that a change does not contain', () => {
     expect(kept({})).toEqual(['client_secret', 'headers.authorization', 'headers.x.y']);

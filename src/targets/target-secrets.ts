@@ -14,10 +14,14 @@ import {
 } from './target-check.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 
+/** Columns of a stored configuration. */
 interface StoredConfig {
+  /** Without its secrets. */
   readonly config: Config;
-  readonly sealed: string | undefined;
-  readonly secretNames: readonly string[];
+  /** Sealed secrets; null if there are none. */
+  readonly secrets: string | null;
+  /** Names of the secrets that are set, such as `secrets.token`. */
+  readonly secret_names: string[];
 }
 
 export interface ChangedConfig extends StoredConfig {
@@ -25,7 +29,7 @@ export interface ChangedConfig extends StoredConfig {
   readonly moved?: { readonly from: readonly string[]; readonly to: readonly string[] };
 }
 
-type Sealed = Pick<StoredConfig, 'config'> & { readonly sealed?: string };
+type Sealed = Pick<StoredConfig, 'config' | 'secrets'>;
 
 /**
  * Splits a configuration into a readable part and sealed secrets, and joins them again. Secrets that were sealed for
@@ -43,48 +47,46 @@ export class SealedConfig {
 
   /** Throws a ValidationError that names each invalid field. */
   checkAndSeal(kind: ConfigDefinition, id: string, config: Config): StoredConfig {
-    const schemaProblems = configProblems(kind.schema, config, 'config');
+    const schemaProblems = configProblems(kind.config, config, 'config');
     const problems =
       schemaProblems.length > 0
         ? schemaProblems
         : [
-            ...twinNameProblems(kind.schema, config, 'config'),
-            ...refusedTargetProblems(kind.schema, config, 'config', this.targets),
+            ...twinNameProblems(kind.config, config, 'config'),
+            ...refusedTargetProblems(kind.config, config, 'config', this.targets),
             ...plainTextProblems(kind, config, 'config'),
-            ...kind.problems(config, 'config'),
+            ...kind.problems(config, 'config', this.targets),
           ];
     if (problems.length > 0) throw new ValidationError(problems);
-    const { readable, secrets } = splitConfig(kind.schema, config);
-    const names = secretNames(kind.schema, secrets);
+    const { readable, secrets } = splitConfig(kind.config, config);
+    const names = secretNames(kind.config, secrets);
     return {
       config: readable,
-      sealed:
-        names.length > 0 ? this.box.seal(JSON.stringify(secrets), this.contextOf(id)) : undefined,
-      secretNames: names,
+      secrets: names.length > 0 ? this.box.seal(JSON.stringify(secrets), this.contextOf(id)) : null,
+      secret_names: names,
     };
   }
 
   /** Applies a partial change. If it changes the destination of secrets, all secrets must be given again. */
   change(kind: ConfigDefinition, id: string, stored: Sealed, change: Config): ChangedConfig {
     // Checked first, because merging would hide one of two spellings.
-    const twins = twinNameProblems(kind.schema, change, 'config');
+    const twins = twinNameProblems(kind.config, change, 'config');
     if (twins.length > 0) throw new ValidationError(twins);
     const before = this.open(id, stored);
-    const after = changeConfig(kind.schema, before, change);
+    const after = changeConfig(kind.config, before, change);
     const content = this.checkAndSeal(kind, id, after);
     const [from, to] = [originsOf(kind, before), originsOf(kind, after)];
     if (from.every((origin, index) => origin === to[index])) return content;
-    const missing = secretsNotGivenAgain(kind.schema, before, change);
+    const missing = secretsNotGivenAgain(kind.config, before, change);
     if (missing.length > 0) {
       throw new ValidationError(missing.map((name) => secretRequiredError('config', name)));
     }
     return { ...content, moved: { from, to } };
   }
 
-  open(id: string, { config, sealed }: Sealed): Config {
-    const secrets =
-      sealed === undefined ? {} : (JSON.parse(this.box.open(sealed, this.contextOf(id))) as Config);
-    return { ...config, ...secrets };
+  open(id: string, { config, secrets }: Sealed): Config {
+    if (secrets === null) return config;
+    return { ...config, ...(JSON.parse(this.box.open(secrets, this.contextOf(id))) as Config) };
   }
 
   /** Sealed values are bound to this text: they cannot be opened for another target. */

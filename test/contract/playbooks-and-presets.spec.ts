@@ -1,4 +1,4 @@
-import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/shipped/shipped-playbooks.js';
+import { SHIPPED_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
 import { decisionsOf } from '../support/playbooks/decisions-of.js';
 import { readSamples } from '../support/webhooks/samples.js';
 

@@ -3,8 +3,8 @@ import {
   carryPlaybooksOverRestore,
   notePlaybooksBeforeRestore,
   type PlaybooksAcrossRestore,
-} from '../../src/playbooks/records/playbooks-across-restore.js';
-import { PlaybooksRepository } from '../../src/playbooks/records/playbooks.repository.js';
+} from '../../src/playbooks/playbooks-across-restore.js';
+import { PlaybooksRepository } from '../../src/playbooks/playbooks.repository.js';
 import { DEFAULT_DEFINITION, type PlaybookDefinition } from '../../src/playbooks/playbook.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
@@ -54,7 +54,7 @@ describe('playbooks across a restore', () => {
     });
     expect(across).toEqual({ deleted: 0, restricted: 1 });
     const restored = await playbooks.find(id);
-    expect(restored).toMatchObject({ version: 4, updatedBy: 'author' });
+    expect(restored).toMatchObject({ version: 4, updated_by: 'author' });
     expect(restored!.definition).toEqual({ ...AUTOMATIC, auto_run: false, trust_verdict: false });
     expect(
       await query('select version, changed_by from playbook_versions order by version'),

@@ -1,9 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { HttpType } from '../../src/connectors/adapters/http/http.connector.js';
-import { ConnectorRegistry } from '../../src/connectors/connector-registry.js';
+import { CONNECTOR_TYPES, ConnectorRegistry } from '../../src/connectors/connector-registry.js';
 import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
-import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
+import { ConnectorChecks } from '../../src/connectors/connector-checks.js';
 import { Clock } from '../../src/platform/clock.js';
 import { DomainEvents } from '../../src/platform/work/domain-events.js';
 import type { Gate } from '../../src/platform/net/outbound-request.js';
@@ -234,7 +233,7 @@ describe('/api/connectors', () => {
   it('checks a connector again only after the interval of its type', async () => {
     const { id } = (await create(http())).body.data;
     const hour = 3_600_000;
-    const rest = jest.replaceProperty(app.nest.get(HttpType), 'checkedEveryMs', hour);
+    const rest = jest.replaceProperty(CONNECTOR_TYPES.find('http')!, 'checkedEveryMs', hour);
     const checks = app.nest.get(ConnectorChecks);
     const checkAt = async (at: number): Promise<number> => {
       const clock = jest.spyOn(app.nest.get(Clock), 'now').mockReturnValue(new Date(at));

@@ -267,6 +267,15 @@ describe('/api/playbooks', () => {
       expect((await put(id, change, manager.client)).status).toBe(200);
     });
 
+    it('answers 403 before 422, and 422 before 412', async () => {
+      const steps = [{ ...QUARANTINE, condition: 'incident.unknown' }];
+      expect((await create({ trust_verdict: true, steps })).status).toBe(403);
+      const { id } = await created({ trust_verdict: true });
+      expect((await put(id, { steps })).status).toBe(403);
+      const stale = { 'if-match': `"${id}-9"` };
+      expect((await put(id, { steps }, manager.client, stale)).status).toBe(422);
+    });
+
     it('lets a senior stop it, describe it, and take the trust away', async () => {
       const { id } = await created({ ...WHOLE, trust_verdict: true });
       expect(
@@ -341,7 +350,7 @@ describe('The number of playbooks', () => {
     const { body } = twins.find(({ status }) => status === 409)!;
     expect(body.error).toMatchObject({
       code: 'conflict',
-      message: `There are ${MOST_PLAYBOOKS} playbooks, and no more may be: delete one first.`,
+      message: `The limit of ${MOST_PLAYBOOKS} playbooks is reached. Delete one first.`,
     });
 
     expect((await client.delete('/api/playbooks/filler-1')).status).toBe(200);

@@ -322,8 +322,6 @@ describe('A malformed id or name in an address', () => {
 describe('Every POST of a principal', () => {
   /** POST handlers that need no Once, and why. Adding one is a decision: they change nothing that a repetition could. */
   const CHANGES_NOTHING: Readonly<Record<string, string>> = {
-    'ConnectorsController.test':
-      'Asks a vendor for a sign of life; asked twice it answers as of now.',
     'PlaybooksController.validate': 'Checks what it is sent and keeps nothing.',
     'WebhookSourcesController.preview': 'Shows what a body would make, and makes nothing.',
   };

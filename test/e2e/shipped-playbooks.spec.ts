@@ -1,8 +1,5 @@
 import { DataSource } from 'typeorm';
-import {
-  ShippedPlaybooks,
-  SHIPPED_PLAYBOOKS,
-} from '../../src/playbooks/shipped/shipped-playbooks.js';
+import { PlaybooksService, SHIPPED_PLAYBOOKS } from '../../src/playbooks/playbooks.service.js';
 import { as } from '../support/principals.js';
 import { useReplicas, useStarted } from '../support/use-started.js';
 
@@ -12,7 +9,7 @@ describe('The shipped playbooks', () => {
 
   const listed = async () => (await admin.get('/api/playbooks?sort=name&per_page=100')).body.data;
   const bootAll = () =>
-    Promise.all(replicas.map(({ nest }) => nest.get(ShippedPlaybooks).onApplicationBootstrap()));
+    Promise.all(replicas.map(({ nest }) => nest.get(PlaybooksService).onApplicationBootstrap()));
 
   it('are created once at the first start, do not run automatically, and can be sent as they are shown', async () => {
     const names = SHIPPED_PLAYBOOKS.map(({ name }) => name);

@@ -1,5 +1,5 @@
 import { FakeVendor } from '../support/fake-vendor.js';
-import { ConnectorChecks } from '../../src/connectors/health/connector-checks.js';
+import { ConnectorChecks } from '../../src/connectors/connector-checks.js';
 import { OktaServer } from '../support/vendors/okta-server.js';
 import type { Reply } from '../support/vendors/vendor-server.js';
 import { useStarted } from '../support/use-started.js';

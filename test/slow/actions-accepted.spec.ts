@@ -40,14 +40,14 @@ class SlowVendor extends TestConnector {
     });
   }
 
-  override async poll(handle: Record<string, unknown>): Promise<Outcome> {
+  async poll(handle: Record<string, unknown>): Promise<Outcome> {
     this.polls += 1;
     await this.takeTime(handle.ticket);
     if (this.answer === 'unreachable') throw new Error('No answer.');
     return this.answer.kind === 'accepted' ? { ...this.answer, handle } : this.answer;
   }
 
-  override async probe(): Promise<Outcome | 'unknown'> {
+  async probe(): Promise<Outcome | 'unknown'> {
     return this.present;
   }
 

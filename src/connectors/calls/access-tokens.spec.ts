@@ -25,7 +25,7 @@ function serviceOf() {
     },
   } as OutboundHttp;
   const tokens = new AccessTokens(
-    new VendorCalls(http, async () => undefined),
+    new VendorCalls({ http, wait: async () => undefined }),
     {
       url: new URL('https://login.example.com/token'),
       form: { client_id: 'me & you', client_secret: SECRET, grant_type: 'client_credentials' },

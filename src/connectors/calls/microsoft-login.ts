@@ -1,11 +1,10 @@
-import type { OutboundHttp } from '../../platform/net/outbound-http.js';
+import { address, secret } from '../../targets/target-config.js';
 import { AccessTokens } from './access-tokens.js';
 import { vendorUrl } from './vendor-api.js';
-import { VendorCalls } from './vendor-calls.js';
-import { SHORTEST_SECRET, type StringSchema } from '../../targets/target-config.js';
+import { VendorCalls, type VendorHttp } from './vendor-calls.js';
 
 /** Credentials of an application for any Microsoft service. */
-export interface MicrosoftLogin {
+interface MicrosoftLogin {
   readonly login_url: string;
   readonly tenant_id: string;
   readonly client_id: string;
@@ -13,13 +12,9 @@ export interface MicrosoftLogin {
 }
 
 export const MICROSOFT_LOGIN_FIELDS = {
-  login_url: {
-    type: 'string',
-    format: 'uri',
-    maxLength: 2_000,
+  login_url: address('Address of the login service. National clouds have their own.', {
     default: 'https://login.microsoftonline.com',
-    description: 'Address of the login service. National clouds have their own.',
-  },
+  }),
   tenant_id: {
     type: 'string',
     pattern: '^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$',
@@ -32,14 +27,8 @@ export const MICROSOFT_LOGIN_FIELDS = {
     maxLength: 100,
     description: 'Id of the registered application.',
   },
-  client_secret: {
-    type: 'string',
-    minLength: SHORTEST_SECRET,
-    maxLength: 1_000,
-    writeOnly: true,
-    description: 'Client secret of the application.',
-  },
-} as const satisfies Record<string, StringSchema>;
+  client_secret: secret('Client secret of the application.', {}),
+} as const;
 
 /**
  * Tokens by client credentials, with all permissions that an administrator granted to the application.
@@ -48,7 +37,7 @@ export const MICROSOFT_LOGIN_FIELDS = {
  * @param resource the service, such as `https://graph.microsoft.com`
  */
 export function microsoftTokens(
-  http: OutboundHttp,
+  http: VendorHttp,
   { login_url, tenant_id, client_id, client_secret }: MicrosoftLogin,
   resource: string,
 ): AccessTokens {

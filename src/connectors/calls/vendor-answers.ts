@@ -1,6 +1,4 @@
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
-import type { Outcome, TestResult } from '../connector-type.js';
-import { measureTest } from './vendor-calls.js';
 import { SecretMask } from '../../platform/masking/secret-mask.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { shownStart, visibleStart } from '../../platform/text.js';
@@ -81,28 +79,6 @@ export class RefusedError extends Error {
   }
 }
 
-/** Outcome of an action that ends at the first refusal, if earlier requests had no effect. */
-export async function unlessRefused(work: () => Promise<Outcome>): Promise<Outcome> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof RefusedError) return { kind: 'refused', message: error.message };
-    throw error;
-  }
-}
-
-/** Runs the test of a connector. `work` returns a sentence about the result, or throws. */
-export function testResult(work: () => Promise<string>): Promise<TestResult> {
-  return measureTest(async () => {
-    try {
-      return { success: true, message: await work() };
-    } catch (error) {
-      if (error instanceof RefusedError) return { success: false, message: error.message };
-      throw error;
-    }
-  });
-}
-
 const LONGEST_EXCERPT = 200;
 const MOST_DATA = 16_384;
 const DEEPEST_DATA = 20;
@@ -145,17 +121,23 @@ export class AnswerRedactor {
 }
 
 /** Copy with every text, key and number replaced, in order. A number may be a secret, such as a PIN. */
-function withTexts(value: unknown, depth: number, replace: (text: string) => string): unknown {
+function withTexts(
+  value: unknown,
+  depth: number,
+  replace: (text: string) => string,
+  replaceNumber = replace,
+): unknown {
   if (typeof value === 'string') return replace(value);
   if (typeof value === 'number') {
-    const text = replace(String(value));
+    const text = replaceNumber(String(value));
     return text === String(value) ? value : text;
   }
   if (typeof value !== 'object' || value === null) return value;
   if (depth === 0) return '[too deep]';
-  if (Array.isArray(value)) return value.map((item) => withTexts(item, depth - 1, replace));
+  const within = (item: unknown) => withTexts(item, depth - 1, replace, replaceNumber);
+  if (Array.isArray(value)) return value.map(within);
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [replace(key), withTexts(item, depth - 1, replace)]),
+    Object.entries(value).map(([key, item]) => [replace(key), within(item)]),
   );
 }
 
@@ -183,23 +165,5 @@ export function shownData(data: Data | undefined): Record<string, unknown> | und
     left -= kept.length;
     return kept;
   };
-  return ofObject(data, DEEPEST_DATA, shown);
-}
-
-function ofObject(
-  data: Data,
-  depth: number,
-  shown: (text: string) => string,
-): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [shown(key), ofValue(value, depth - 1, shown)]),
-  );
-}
-
-function ofValue(value: unknown, depth: number, shown: (text: string) => string): unknown {
-  if (typeof value === 'string') return shown(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth === 0) return '[too deep]';
-  if (Array.isArray(value)) return value.map((item) => ofValue(item, depth - 1, shown));
-  return ofObject(value as Data, depth, shown);
+  return withTexts(data, DEEPEST_DATA, shown, (number) => number) as Record<string, unknown>;
 }

@@ -5,10 +5,8 @@ import {
 } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import { AnswerShapeError, nothing, textAt, valueAt } from './vendor-answers.js';
-import { RefusedError, testResult, unlessRefused } from './vendor-answers.js';
+import { AnswerShapeError, nothing, RefusedError, textAt, valueAt } from './vendor-answers.js';
 import { type ChangeRequest, type Credentials, fixedCredentials, VendorApi } from './vendor-api.js';
-import { VendorCalls } from './vendor-calls.js';
 
 type Turn = readonly [status: number, body?: unknown] | Error;
 
@@ -42,16 +40,19 @@ function apiOf(turns: readonly Turn[], credentials?: Credentials) {
       );
     },
   } as OutboundHttp;
-  const api = new VendorApi(new VendorCalls(http, async () => undefined), {
-    vendor: 'The vendor',
-    baseUrl: 'https://vendor.example.com/api',
-    credentials: credentials ?? fixedCredentials({ authorization: `Bearer ${TOKEN}` }),
-    secrets: ['client-secret-1'],
-    complaintIn: (json) => {
-      const said = valueAt(json, 'error');
-      return typeof said === 'string' ? said : undefined;
+  const api = new VendorApi(
+    { http, wait: async () => undefined },
+    {
+      vendor: 'The vendor',
+      baseUrl: 'https://vendor.example.com/api',
+      credentials: credentials ?? fixedCredentials({ authorization: `Bearer ${TOKEN}` }),
+      secrets: ['client-secret-1'],
+      complaintIn: (json) => {
+        const said = valueAt(json, 'error');
+        return typeof said === 'string' ? said : undefined;
+      },
     },
-  });
+  );
   return { api, requests };
 }
 
@@ -201,26 +202,5 @@ describe('VendorApi', () => {
     const { api } = apiOf([[200]]);
     await expect(api.change(shut, CHANGE, nothing)).rejects.toBe(refusal);
     await expect(api.ask(shut, { method: 'GET', path: ['me'] }, nothing)).rejects.toBe(refusal);
-  });
-});
-
-describe('the refusal of an action or a test', () => {
-  const refuse = () => Promise.reject(new RefusedError('no'));
-  const mistake = new TypeError('a mistake');
-
-  it('is a refused outcome, or a failed test', async () => {
-    expect(await unlessRefused(refuse)).toEqual({ kind: 'refused', message: 'no' });
-    expect(await testResult(refuse)).toMatchObject({ success: false, message: 'no' });
-  });
-
-  it('does not change a result without refusal', async () => {
-    const done = { kind: 'done', message: 'yes' } as const;
-    expect(await unlessRefused(async () => done)).toBe(done);
-    expect(await testResult(async () => 'yes')).toMatchObject({ success: true, message: 'yes' });
-  });
-
-  it('does not catch other errors', async () => {
-    await expect(unlessRefused(() => Promise.reject(mistake))).rejects.toBe(mistake);
-    await expect(testResult(() => Promise.reject(mistake))).rejects.toBe(mistake);
   });
 });

@@ -2,7 +2,7 @@ import { RefusedError, AnswerRedactor, AnswerShapeError } from './vendor-answers
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { shownStart } from '../../platform/text.js';
-import type { VendorCalls, VendorRequest } from './vendor-calls.js';
+import { VendorCalls, type VendorHttp, type VendorRequest } from './vendor-calls.js';
 
 /** A segment `.` or `..`, also between encoded slashes, which some servers decode first. */
 const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
@@ -97,17 +97,22 @@ interface VendorApiOptions {
 }
 
 const LONGEST_COMPLAINT = 300;
-const SHORTEST_SECRET = 6;
+/** Shorter words in headers are ordinary words. */
+const SHORTEST_MASKED_WORD = 6;
 
 /**
  * JSON requests to one vendor. `read` throws AnswerShapeError for an undocumented answer. A refusal is a RefusedError,
  * and an unknown outcome is an OutcomeUnknownError.
  */
 export class VendorApi {
+  private readonly calls: VendorCalls;
+
   constructor(
-    private readonly calls: VendorCalls,
+    http: VendorHttp,
     private readonly options: VendorApiOptions,
-  ) {}
+  ) {
+    this.calls = new VendorCalls(http);
+  }
 
   /** Sends a request with an effect. */
   async change<T>(gate: Gate, request: ChangeRequest, read: (json: unknown) => T): Promise<T> {
@@ -201,7 +206,7 @@ export class VendorApi {
     const words = Object.values(headers).map((value) => value.split(' ').at(-1)!);
     const secrets = [
       ...this.options.secrets,
-      ...words.filter((one) => one.length >= SHORTEST_SECRET),
+      ...words.filter((one) => one.length >= SHORTEST_MASKED_WORD),
     ];
     const redactor = new AnswerRedactor(secrets);
     const complaint = this.options.complaintIn(redactor.data(answer)) ?? redactor.excerpt(answer);

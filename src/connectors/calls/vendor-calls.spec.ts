@@ -7,7 +7,7 @@ import {
   type Departure,
   type Gate,
 } from '../../platform/net/outbound-request.js';
-import { measureTest, VendorCalls, type VendorRequest } from './vendor-calls.js';
+import { VendorCalls, type VendorRequest } from './vendor-calls.js';
 
 const REQUEST: VendorRequest = { method: 'POST', url: new URL('https://vendor.example') };
 const IDEMPOTENT = { idempotent: true };
@@ -30,7 +30,7 @@ function callsOf(...turns: Turn[]) {
       return typeof turn === 'number' ? answer(turn) : turn;
     },
   } as OutboundHttp;
-  const calls = new VendorCalls(http, async (ms) => void waits.push(ms));
+  const calls = new VendorCalls({ http, wait: async (ms) => void waits.push(ms) });
   return { http, requests, waits, calls };
 }
 
@@ -109,7 +109,7 @@ describe('VendorCalls', () => {
     jest.spyOn(Math, 'random').mockReturnValue(0);
     let waited = false;
     setTimeout(() => (waited = true), 50);
-    await new VendorCalls(http).gated(OPEN, REQUEST, IDEMPOTENT);
+    await new VendorCalls({ http }).gated(OPEN, REQUEST, IDEMPOTENT);
     expect(waited).toBe(true);
   });
 
@@ -281,27 +281,5 @@ describe('VendorCalls', () => {
       await expect(refused).rejects.toThrow('shut');
       expect((await calls.gated(OPEN, REQUEST, options)).status).toBe(200);
     });
-  });
-});
-
-describe('measureTest', () => {
-  it('returns the result of the test and its duration in whole milliseconds', async () => {
-    jest.spyOn(performance, 'now').mockReturnValueOnce(100).mockReturnValueOnce(142.4);
-    const result = await measureTest(async () => ({ success: true, message: 'Well.' }));
-    expect(result).toEqual({ success: true, message: 'Well.', latencyMs: 42 });
-    jest.restoreAllMocks();
-  });
-
-  it.each([new UnreachableError('away'), new OutcomeUnknownError('cut', 'timeout')])(
-    'returns a failed test if the test throws %p',
-    async (error) => {
-      const result = await measureTest(() => Promise.reject(error));
-      expect(result).toMatchObject({ success: false, message: error.message });
-    },
-  );
-
-  it('throws any other error', async () => {
-    const mistake = new TypeError('a mistake');
-    await expect(measureTest(() => Promise.reject(mistake))).rejects.toBe(mistake);
   });
 });

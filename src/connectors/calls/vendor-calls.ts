@@ -8,8 +8,14 @@ import {
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import type { TestResult } from '../connector-type.js';
 import { presentTime } from '../../platform/clock.js';
+
+/** Access to a vendor over HTTP. */
+export interface VendorHttp {
+  readonly http: OutboundHttp;
+  /** Waits before a retry. */
+  readonly wait?: (ms: number) => Promise<unknown>;
+}
 
 const NO_RETRY_AFTER_MS = 20_000;
 
@@ -30,7 +36,7 @@ interface AttemptRules<Answer> {
 export class Attempts {
   private readonly breaker = new CircuitBreaker();
 
-  constructor(private readonly wait: (ms: number) => Promise<unknown>) {}
+  constructor(private readonly wait: NonNullable<VendorHttp['wait']> = sleep) {}
 
   async run<Answer>(
     gate: Gate,
@@ -192,12 +198,11 @@ const TIMEOUT_MS = 10_000;
 
 /** HTTP calls of one connector, with timeouts, retries and a shared circuit breaker. */
 export class VendorCalls {
+  private readonly http: OutboundHttp;
   private readonly attempts: Attempts;
 
-  constructor(
-    private readonly http: OutboundHttp,
-    wait: (ms: number) => Promise<unknown> = sleep,
-  ) {
+  constructor({ http, wait }: VendorHttp) {
+    this.http = http;
     this.attempts = new Attempts(wait);
   }
 
@@ -257,18 +262,4 @@ function mayAnswerBeRepeated(
   { idempotent, limitIsRefusal = false }: CallOptions,
 ): boolean {
   return isTemporary(status) && (idempotent || (limitIsRefusal && status === 429));
-}
-
-/** Runs the test of a connector and measures its duration. An unreachable vendor is a result, not an error. */
-export async function measureTest(
-  test: () => Promise<Omit<TestResult, 'latencyMs'>>,
-): Promise<TestResult> {
-  const start = performance.now();
-  const result = await test().catch((error: unknown) => {
-    if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
-      return { success: false, message: error.message };
-    }
-    throw error;
-  });
-  return { ...result, latencyMs: Math.round(performance.now() - start) };
 }

@@ -1,6 +1,7 @@
 import type { Config, ConfigSchema } from '../../targets/target-config.js';
 import { type ConfigDefinition, type Destination, originsOf } from '../../targets/target-check.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
+import type { Targets } from '../../platform/net/targets.js';
 import type { PartlySent } from '../delivery.js';
 import { EVENTS_FOR_PEOPLE, type Message, type NotifiedEvent } from '../notification.js';
 
@@ -49,7 +50,7 @@ export interface ConnectOptions {
 export abstract class ChannelType implements ConfigDefinition {
   abstract readonly name: string;
   abstract readonly description: string;
-  abstract readonly schema: ConfigSchema;
+  abstract readonly config: ConfigSchema;
   /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
   abstract readonly destinations: readonly Destination[];
   /**
@@ -69,7 +70,7 @@ export abstract class ChannelType implements ConfigDefinition {
     return originsOf(this, config);
   }
 
-  problems(_config: Config, _path: string): FieldError[] {
+  problems(_config: Config, _path: string, _targets: Targets): FieldError[] {
     return [];
   }
 
@@ -78,7 +79,7 @@ export abstract class ChannelType implements ConfigDefinition {
 }
 
 /** Schema of the configuration in requests. A field that the service can generate is not required. */
-export function givenSchema(type: Pick<ChannelType, 'schema' | 'rotates'>): ConfigSchema {
-  const required = type.schema.required.filter((field) => field !== type.rotates);
-  return { ...type.schema, required };
+export function givenSchema(type: Pick<ChannelType, 'config' | 'rotates'>): ConfigSchema {
+  const required = type.config.required.filter((field) => field !== type.rotates);
+  return { ...type.config, required };
 }

@@ -1,4 +1,4 @@
-import type { Config, ConfigSchema } from '../../targets/target-config.js';
+import { type Config, type ConfigSchema, fields } from '../../targets/target-config.js';
 import type { FieldError } from '../../platform/errors/app-error.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
@@ -12,9 +12,8 @@ interface HookConfig {
 
 /** The configuration of a type whose receiver makes an address for it, and asks for nothing else. */
 export function hookSchema(description: string): ConfigSchema {
-  return {
-    type: 'object',
-    properties: {
+  return fields(
+    {
       webhook_url: {
         type: 'string',
         format: 'uri-with-query',
@@ -24,9 +23,8 @@ export function hookSchema(description: string): ConfigSchema {
         description: `${description} Who knows it can post, so it is a secret.`,
       },
     },
-    required: ['webhook_url'],
-    additionalProperties: false,
-  };
+    ['webhook_url'],
+  );
 }
 
 /** A type that posts each event to such an address, once. */

@@ -21,8 +21,8 @@ export interface ChannelContent {
   readonly minSeverity: Severity;
   readonly newIncidentMinSeverity: Severity | undefined;
   readonly config: Config;
-  readonly sealed: string | undefined;
-  readonly secretNames: readonly string[];
+  readonly secrets: string | null;
+  readonly secret_names: readonly string[];
   readonly formerSecret: string | undefined;
   readonly formerSecretUntil: Date | undefined;
 }
@@ -120,7 +120,7 @@ export class NotificationChannelsRepository {
    */
   async update(tx: Tx, before: SealedChannel, content: ChannelContent): Promise<SealedChannel> {
     const isSame =
-      before.sealed === content.sealed &&
+      before.secrets === content.secrets &&
       before.enabled === content.enabled &&
       isDeepStrictEqual(before.config, content.config);
     await tx.getRepository(NotificationChannelEntity).update(before.id, {
@@ -232,8 +232,8 @@ function columnsOf(content: ChannelContent) {
     min_severity: content.minSeverity,
     new_incident_min_severity: content.newIncidentMinSeverity ?? null,
     config: content.config,
-    secrets: content.sealed ?? null,
-    secret_names: [...content.secretNames],
+    secrets: content.secrets,
+    secret_names: [...content.secret_names],
     former_secret: content.formerSecret ?? null,
     former_secret_until: content.formerSecretUntil ?? null,
   };
@@ -249,8 +249,8 @@ function channelOf(row: NotificationChannelEntity): SealedChannel {
     minSeverity: row.min_severity,
     newIncidentMinSeverity: row.new_incident_min_severity ?? undefined,
     config: row.config,
-    sealed: row.secrets ?? undefined,
-    secretNames: row.secret_names,
+    secrets: row.secrets,
+    secret_names: row.secret_names,
     formerSecret: row.former_secret ?? undefined,
     formerSecretUntil: row.former_secret_until ?? undefined,
     version: row.version,

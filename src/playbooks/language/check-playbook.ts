@@ -2,8 +2,7 @@ import { actionType, isActionType } from '../../action-catalogue/action-types.js
 import { type ActionParameter, parameterErrors } from '../../action-catalogue/parameters.js';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
-import { readExpression } from './expression.js';
-import { ExpressionError, type Root, ROOTS, TEMPLATE_ROOTS } from './expression-tree.js';
+import { ExpressionError, readExpression, type Root, ROOTS, TEMPLATE_ROOTS } from './expression.js';
 import { ExpressionTypes } from './expression-types.js';
 import {
   isName,
@@ -14,9 +13,8 @@ import {
   type WrittenStep,
 } from './playbook-definition.js';
 import { type Placeholder, placeholdersOf, readTemplate, soleOf } from './template.js';
-import { typeInWords } from './evaluation/values.js';
 
-/** What has to be mended before the playbook may be saved; nothing when it is right. */
+/** Returns the problems of a playbook; none if it can be saved. */
 export function checkPlaybook({ variables, steps }: WrittenPlaybook): FieldError[] {
   if (JSON.stringify({ variables, steps }).length > LONGEST_DEFINITION) {
     const message = `variables and steps have at most ${LONGEST_DEFINITION} characters together, as JSON.`;
@@ -63,7 +61,8 @@ class StepCheck {
   private checkName(): void {
     const { name } = this.step;
     if (!isName(name)) this.add('name', NAME_IN_WORDS);
-    if (this.names.indexOf(name) < this.position) this.add('name', 'is that of an earlier step');
+    if (this.names.indexOf(name) < this.position)
+      this.add('name', 'is the name of an earlier step');
   }
 
   private checkCondition(): void {
@@ -75,7 +74,7 @@ class StepCheck {
   private checkParameters(): void {
     const { action, parameters } = this.step;
     if (!isActionType(action)) {
-      this.add('action', `must be a type of action, and ${shownName(action)} is none`);
+      this.add('action', `must be an action type; ${shownName(action)} is not known`);
       return;
     }
     const type = actionType(action);
@@ -117,7 +116,7 @@ class StepCheck {
     const tree = readExpression(text, roots);
     const type = this.types.typeOf(tree, this.names, this.position, wanted.isForPeople);
     if (type === 'dyn' || wanted.types.includes(type)) return;
-    throw new ExpressionError(tree.start, `${wanted.words}, and here is ${typeInWords(type)}.`);
+    throw new ExpressionError(tree.start, `${wanted.words}, not ${type}.`);
   }
 
   private attempt(field: string, check: () => void): void {
@@ -138,19 +137,19 @@ class StepCheck {
   }
 }
 
-/** What a value may be, beside one whose type nobody knows before the run. */
+/** Permitted types. `dyn` is always permitted, because its type is known only in the run. */
 interface Wanted {
   readonly types: readonly string[];
   readonly words: string;
   readonly isForPeople?: boolean;
 }
 
-const WANTED_OF_CONDITION: Wanted = { types: ['bool'], words: 'A condition is true or false' };
+const WANTED_OF_CONDITION: Wanted = { types: ['bool'], words: 'A condition must be true or false' };
 const WANTED: Readonly<Record<ActionParameter['type'], Wanted>> = {
-  string: { types: ['string'], words: 'This parameter is a text' },
-  integer: { types: ['int', 'double'], words: 'This parameter is a whole number' },
+  string: { types: ['string'], words: 'This parameter must be a text' },
+  integer: { types: ['int', 'double'], words: 'This parameter must be a whole number' },
 };
 const WANTED_IN_TEXT: Wanted = {
   types: ['string', 'int', 'double', 'bool'],
-  words: 'A template within a text is a text, a number, or true or false',
+  words: 'A template within a text must be a text, a number, or true or false',
 };

@@ -3,14 +3,20 @@ import type { Parameters } from '../../actions/action.js';
 import { parameterErrors } from '../../action-catalogue/parameters.js';
 import { defangForPeople } from '../../incidents/defang.js';
 import { storable } from '../../platform/text.js';
-import { asTruth, Budget, type Members, Mismatch, needs, type Value } from './evaluation/values.js';
-import { textOf } from './evaluation/conversions.js';
-import { Interpreter } from './evaluation/interpreter.js';
-import { isRaw, readExpression } from './expression.js';
-import { ExpressionError, type Node, ROOTS, TEMPLATE_ROOTS } from './expression-tree.js';
+import {
+  ExpressionError,
+  isRaw,
+  type Node,
+  readExpression,
+  ROOTS,
+  TEMPLATE_ROOTS,
+} from './expression.js';
+import { textOf } from './functions.js';
+import { Interpreter } from './interpreter.js';
 import type { WrittenStep } from './playbook-definition.js';
 import type { Values } from './step-context.js';
 import { type Placeholder, readTemplate, soleOf } from './template.js';
+import { asTruth, Budget, type Members, Mismatch, needs, type Value } from './values.js';
 
 /** What a step is to do. */
 export type Decision =
@@ -122,7 +128,7 @@ class StepEvaluation {
 
   private judged(parameters: Parameters): Decision {
     const { action } = this.step;
-    if (!isActionType(action)) return this.failed('action', 'is no type of action.');
+    if (!isActionType(action)) return this.failed('action', 'is not a known action type.');
     const [error] = parameterErrors(actionType(action), parameters);
     if (error) return { kind: 'error', message: `${this.path}.${error.message}` };
     const broken = Object.entries(parameters).find(

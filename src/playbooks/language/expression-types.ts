@@ -1,7 +1,8 @@
 import { Environment, TypeError as CelTypeError } from '@marcbachmann/cel-js';
-import { DECLARATIONS } from './evaluation/functions.js';
-import { CEL_OPTIONS } from './expression.js';
+import { DECLARATIONS } from './functions.js';
 import {
+  asSentence,
+  CEL_OPTIONS,
   childrenOf,
   ExpressionError,
   fieldRead,
@@ -10,8 +11,7 @@ import {
   nodesOf,
   positionOf,
   type Root,
-} from './expression-tree.js';
-import { typeProblem } from './library-errors.js';
+} from './expression.js';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -86,7 +86,7 @@ const COMMON = DECLARATIONS.reduce(
   .registerVariable('steps', 'map<string, Step>');
 
 function notEvaluated(): never {
-  throw new Error('The library only reads and checks expressions; evaluation/ has the values.');
+  throw new Error('The library only reads and checks expressions; Interpreter evaluates them.');
 }
 
 /** The types of what the expressions of one playbook may read. */
@@ -114,7 +114,7 @@ export class ExpressionTypes {
     const { type, error } = this.types.check(tree.input);
     if (type !== undefined) return type;
     if (!(error instanceof CelTypeError)) throw new Error('The library read this before.');
-    throw new ExpressionError(positionOf(error.node ?? tree), typeProblem(error));
+    throw new ExpressionError(positionOf(error.node ?? tree), typeProblem(error.summary));
   }
 
   /** The library sees no wrong name in has(), and does not know which steps come earlier. */
@@ -164,6 +164,15 @@ function stepProblem(name: string, names: readonly string[], position: number): 
   return at < 0
     ? `There is no step ${name}.`
     : `The step ${name} comes later: only earlier ones can be read.`;
+}
+
+/** The message of the library as a sentence. */
+function typeProblem(summary: string): string {
+  return asSentence(
+    summary
+      .replace(/^no such overload:/, 'there is no operation')
+      .replace(/^found no matching overload for/, 'there is no function'),
+  );
 }
 
 /** How a value of JSON is typed. */

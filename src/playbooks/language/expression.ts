@@ -1,16 +1,7 @@
-import { Environment, ParseError } from '@marcbachmann/cel-js';
-import { isInRange, OUT_OF_RANGE } from './evaluation/conversions.js';
-import { isFunction, mostOperands, RAW } from './evaluation/functions.js';
-import { isLoop } from './evaluation/interpreter.js';
-import {
-  childrenOf,
-  ExpressionError,
-  isRoot,
-  type Node,
-  positionOf,
-  type Root,
-} from './expression-tree.js';
-import { syntaxProblem } from './library-errors.js';
+import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
+import type { FieldError } from '../../platform/errors/app-error.js';
+import { shownName, shownStart } from '../../platform/text.js';
+import { isFunction, isInRange, mostOperands, OUT_OF_RANGE, RAW } from './functions.js';
 import {
   DEEPEST_NODE,
   LONGEST_EXPRESSION,
@@ -18,6 +9,85 @@ import {
   MOST_NESTED_LOOPS,
   MOST_NODES,
 } from './playbook-definition.js';
+
+/** An expression may name anything, of any length. */
+const LONGEST_MESSAGE = 300;
+
+/** An expression cannot be read, or has no value. The message is a whole sentence that can be shown. */
+export class ExpressionError extends Error {
+  constructor(
+    /** Where in the expression, counted in UTF-16 units from 0. */
+    readonly offset: number,
+    message: string,
+  ) {
+    super(shownStart(message, LONGEST_MESSAGE));
+    this.name = new.target.name;
+  }
+
+  /** The same, in a longer text in which the expression begins at `start`. */
+  within(start: number): ExpressionError {
+    return new ExpressionError(this.offset + start, this.message);
+  }
+
+  /** As people read it who wrote the field: they count characters from 1. */
+  inField(field: string): FieldError {
+    const message = `${field} at character ${this.offset + 1}: ${this.message}`;
+    return { field, code: 'expression', message };
+  }
+}
+
+/** A part of an expression, with the parts that it is made of. */
+export type Node = ASTNode;
+
+/** What an expression may read. */
+export const ROOTS = ['incident', 'variables', 'steps', 'verdict'] as const;
+export type Root = (typeof ROOTS)[number];
+
+/** The values of parameters never come from the verdict, because a model may have written it. */
+export const TEMPLATE_ROOTS: readonly Root[] = ['incident', 'variables', 'steps'];
+
+export function isRoot(name: string): name is Root {
+  return ROOTS.some((root) => root === name);
+}
+
+/** Every node of the tree, the root first. */
+export function nodesOf(node: Node): Node[] {
+  return [node, ...childrenOf(node).flatMap(nodesOf)];
+}
+
+/** All nodes right below. The operands of a node are nodes, lists of nodes and texts. */
+export function childrenOf(node: Node): readonly Node[] {
+  const operands: readonly unknown[] = [node.args].flat(2);
+  return operands.filter(isNode);
+}
+
+/** `incident.title`, or `incident["title"]`. */
+export function fieldRead(node: Node): { root: Root; name: string } | undefined {
+  if (node.op !== '.' && node.op !== '[]') return undefined;
+  const [left, right] = node.args;
+  if (left.op !== 'id' || !isRoot(left.args)) return undefined;
+  const name = typeof right === 'string' ? right : right.op === 'value' ? right.args : undefined;
+  return typeof name === 'string' ? { root: left.args, name } : undefined;
+}
+
+/** Where people look for what a node does: for `incident.title.trim()` at `trim`, where the library has the first character. */
+export function positionOf(node: Node): number {
+  if (node.op !== 'rcall') return node.pos;
+  const [name, receiver] = node.args;
+  return node.input.indexOf(name, node.input.indexOf('.', receiver.end));
+}
+
+function isNode(operand: unknown): operand is Node {
+  return typeof operand === 'object' && operand !== null && 'op' in operand;
+}
+
+/** Functions that visit the items of a list, or the keys of an object. */
+const LOOPS = ['all', 'exists', 'exists_one', 'map', 'filter'] as const;
+export type Loop = (typeof LOOPS)[number];
+
+export function isLoop(name: string): name is Loop {
+  return LOOPS.some((loop) => loop === name);
+}
 
 export const CEL_OPTIONS = {
   homogeneousAggregateLiterals: false,
@@ -147,4 +217,38 @@ function unknownName(name: string, names: ReadonlySet<string>): string {
 function unknownMethod(name: string): string {
   if (name !== 'matches') return `There is no function ${name}().`;
   return 'There are no regular expressions: use contains(), startsWith() or endsWith().';
+}
+
+const TOKENS: Readonly<Record<string, string>> = {
+  RPAREN: '")"',
+  RBRACKET: '"]"',
+  RBRACE: '"}"',
+  COLON: '":"',
+  IDENTIFIER: 'a name',
+};
+
+const LIMITS: Readonly<Record<string, string>> = {
+  maxAstNodes: 'parts',
+  maxDepth: 'levels',
+  maxCallArguments: 'operands of a function',
+  maxListElements: 'items of a list',
+  maxMapEntries: 'keys of an object',
+};
+
+/** The message of the library as a sentence. Its names of tokens and limits are replaced. */
+function syntaxProblem({ summary, range }: ParseError, text: string): string {
+  const [, limit = '', most] = /^Exceeded (\w+) \((\d+)\)/.exec(summary) ?? [];
+  if (most !== undefined) return `An expression has at most ${most} ${LIMITS[limit] ?? limit}.`;
+  const [, token] = /^Expected (\w+)/.exec(summary) ?? [];
+  if (token !== undefined) return `Expected ${TOKENS[token] ?? token} here.`;
+  if (!summary.startsWith('Unexpected')) return asSentence(summary);
+  const rest = text.slice(range?.start ?? 0);
+  const [found] = /^(?:\w+|.)/su.exec(rest) ?? [];
+  return found === undefined
+    ? 'The expression ends too early.'
+    : `Unexpected ${shownName(found)} here.`;
+}
+
+export function asSentence(summary: string): string {
+  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
 }

@@ -30,9 +30,6 @@ const PIECES = [
   ...['\0', '\ud800', '\n', '\u202e', '\u{1f600}'],
 ];
 
-/** Words that only the library says. */
-const OF_THE_LIBRARY = /overload|Unexpected|EOF|Expected|Exceeded|Ternary|predicate|list<|map</;
-
 const raw = (name: string) => `incident.raw_data.${name}`;
 const each = (body: string) => `${raw('l')}.exists(x, ${body})`;
 const twice = (body: string) => `${raw('l')}.all(x, ${raw('l')}.all(y, ${body}))`;
@@ -213,7 +210,6 @@ describe('a hostile step', () => {
       expect(problems.every(({ message }) => message.length < 400 && message.isWellFormed())).toBe(
         true,
       );
-      expect(problems.filter(({ message }) => OF_THE_LIBRARY.test(message))).toEqual([]);
       expect(decided(hostile, context).kind).toMatch(/^(run|skip|error)$/);
     }
   });

@@ -1,6 +1,6 @@
 import type { Incident } from '../../incidents/incident.js';
-import type { Members, Value } from './evaluation/values.js';
-import type { Root } from './expression-tree.js';
+import type { Members, Value } from './values.js';
+import type { Root } from './expression.js';
 import type { StepOutcome } from './playbook-definition.js';
 
 /** What a run is about. */

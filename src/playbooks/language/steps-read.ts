@@ -1,6 +1,12 @@
 import { readsClassification } from './expression-types.js';
-import { readExpression } from './expression.js';
-import { ExpressionError, fieldRead, type Node, nodesOf, ROOTS } from './expression-tree.js';
+import {
+  ExpressionError,
+  fieldRead,
+  type Node,
+  nodesOf,
+  readExpression,
+  ROOTS,
+} from './expression.js';
 import type { WrittenStep } from './playbook-definition.js';
 import { placeholdersOf, readTemplate } from './template.js';
 

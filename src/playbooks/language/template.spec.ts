@@ -1,4 +1,4 @@
-import { ExpressionError } from './expression-tree.js';
+import { ExpressionError } from './expression.js';
 import { readTemplate, soleOf } from './template.js';
 
 describe('readTemplate', () => {

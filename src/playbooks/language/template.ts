@@ -1,4 +1,4 @@
-import { ExpressionError } from './expression-tree.js';
+import { ExpressionError } from './expression.js';
 import { LONGEST_TEMPLATE, MOST_EXPRESSIONS } from './playbook-definition.js';
 
 /** Texts, and between them the expressions that stand in `{{ }}`. */

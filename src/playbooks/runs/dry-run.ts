@@ -12,16 +12,15 @@ import { StepDecisions } from './step-decisions.js';
 export const DRY_DECISIONS = ['run', 'skip', 'undecided', 'error', 'not_reached'] as const;
 export type DryDecision = (typeof DRY_DECISIONS)[number];
 
+/** Fields have the names of the API. */
 export interface DryStep {
-  readonly step: PlaybookStep;
+  readonly name: string;
+  readonly action: string;
   readonly decision: DryDecision;
-  readonly parameters?: Parameters;
-  /** The level that its action would have to be approved at; of an undecided step at least. */
-  readonly level?: RequiredLevel;
-  /** The same in an automatic run, where the playbook has them. */
-  readonly automaticLevel?: RequiredLevel;
-  /** Whether an enabled connector provides its action. */
   readonly available: boolean;
+  readonly approval_level?: RequiredLevel;
+  readonly automatic_approval_level?: RequiredLevel;
+  readonly parameters?: Parameters;
   readonly error?: string;
 }
 
@@ -31,10 +30,10 @@ export interface DryRun extends WantedPlaybookRun {
 
 type Told = Pick<DryStep, 'decision' | 'parameters' | 'error'>;
 
-/** Those of a step of which nobody can say them before. */
+/** Parameters that are known only in a real run. */
 const UNKNOWN: Parameters = {};
 
-/** Tells what a run would do now, by asking what the run would ask. It writes nothing and calls nobody. */
+/** Simulates a run with the decisions of a real run. Writes nothing and calls no vendor. */
 @Injectable()
 export class DryRuns {
   constructor(
@@ -48,23 +47,30 @@ export class DryRuns {
     const decider = await this.decisions.before(wanted);
     const told = await this.rehearse(definition.steps, decider);
     const available = await this.registry.availableTypes();
-    const byItself = definition.auto_run ? await this.decisions.levelsOf(definition, true) : [];
+    const automaticLevels = definition.auto_run
+      ? await this.decisions.levelsOf(definition, true)
+      : [];
     const steps = definition.steps.map((step, position): DryStep => {
       const one = told[position] ?? { decision: 'not_reached' };
       const levelOf = (asked?: ApprovalLevel) => this.levelOf(step, one, asked, wanted);
-      const level = levelOf(decider.askedLevels[position]);
-      const automaticLevel = levelOf(byItself[position]);
-      return { step, ...one, level, automaticLevel, available: available.has(step.action) };
+      return {
+        name: step.name,
+        action: step.action,
+        available: available.has(step.action),
+        approval_level: levelOf(decider.askedLevels[position]),
+        automatic_approval_level: levelOf(automaticLevels[position]),
+        ...one,
+      };
     });
     return { ...wanted, steps };
   }
 
-  /** Takes the steps as the run would, as if each action that it begins came to an end that nobody knows. */
+  /** Takes the steps as a real run would. The result of each action is unknown. */
   private async rehearse(steps: readonly PlaybookStep[], decider: StepDecider): Promise<Told[]> {
     const taken: TakenStep[] = [];
     const told: Told[] = [];
     const begun = new Set<string>();
-    /** Of undecided steps of which only the condition is unknown. */
+    /** Parameters of undecided steps whose condition alone is unknown. */
     const known = new Map<number, Parameters>();
     const knowing: StepDecider = {
       ...decider,
@@ -97,7 +103,7 @@ export class DryRuns {
     }
   }
 
-  /** Undefined where there is no action, and where nobody has to approve it. */
+  /** `undefined` if the step has no action, or the action needs no approval. */
   private levelOf(
     step: PlaybookStep,
     { decision, parameters = step.parameters }: Told,

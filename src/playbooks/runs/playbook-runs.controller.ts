@@ -12,7 +12,7 @@ import {
   SAME_KEY_UNDER_WAY,
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
-import { ByNameOrId, NO_SUCH_PLAYBOOK } from '../dto/playbook-fields.js';
+import { ByNameOrId, NO_SUCH_PLAYBOOK } from '../playbook.dto.js';
 import { PlaybookDryRunDto } from './dto/dry-run.dto.js';
 import {
   PlaybookRunDto,
@@ -30,7 +30,7 @@ import { PlaybookRunsService } from './playbook-runs.service.js';
 
 const NO_SUCH_RUN = 'There is no such playbook, or no such run of it.';
 
-/** `kind` tells which it is: generated clients tell types apart by a word, and not by a boolean such as `dry_run`. */
+/** Generated clients need the word `kind`: they cannot choose a type by a boolean such as `dry_run`. */
 const RUN_OUTCOME = {
   name: 'PlaybookRunOutcome',
   types: [StartedPlaybookRunDto, PlaybookDryRunDto],
@@ -49,21 +49,21 @@ export class PlaybookRunsController {
   @Operation(
     'runPlaybook',
     'Run a playbook',
-    'Takes its steps one after the other, and answers when the run has ended or waits, at the latest after `ACTION_WAIT_MS`: ' +
-      'it goes on without the request, for days where it has to wait for an approval, and over restarts. The approval levels of ' +
-      'actions hold as everywhere. With `dry_run` it tells what each step would do, and does nothing: a disabled playbook may be ' +
-      'tried so, too, and any one while the kill switch is on.',
+    'Takes the steps in order, and responds when the run has ended or waits, after `ACTION_WAIT_MS` at the latest. The run ' +
+      'continues without the request, also after restarts, and waits for approvals for days. Actions need their usual approval ' +
+      'levels. With `dry_run` the response shows the effect of each step, and nothing is executed. A dry run is also possible ' +
+      'if the playbook is disabled or the kill switch is on.',
   )
   @ByNameOrId()
   @ApiBody({ type: PlaybookRunRequestDto, required: false })
   @ApiAnswer({
     status: 200,
-    description: 'The run has ended, or was a dry one: `kind` tells which.',
+    description: 'The run has ended, or it was a dry run: see `kind`.',
     type: RUN_OUTCOME,
   })
   @ApiAnswer({
     status: 202,
-    description: 'It is running, or waits for the approval of an action.',
+    description: 'The run continues, or waits for the approval of an action.',
     type: RUN_OUTCOME,
   })
   @ApiErrors('invalid_state', 'kill_switch_active')
@@ -71,7 +71,7 @@ export class PlaybookRunsController {
     not_found: 'There is no such playbook, or no such incident.',
     conflict: SAME_KEY_UNDER_WAY,
     invalid_state: 'The playbook is disabled.',
-    kill_switch_active: 'The kill switch is on: no run was begun. A dry run is possible.',
+    kill_switch_active: 'The kill switch is on. Only a dry run is possible.',
   })
   async run(
     @Param('id') playbook: string,
@@ -80,13 +80,12 @@ export class PlaybookRunsController {
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StartedPlaybookRunDto | PlaybookDryRunDto> {
-    const request = PlaybookRunRequestDto.toRequest(body);
-    if (body.dry_run) return PlaybookDryRunDto.from(await this.runs.dryRun(playbook, request));
+    if (body.dry_run) return PlaybookDryRunDto.from(await this.runs.dryRun(playbook, body));
     const remember = idempotency.remember(StartedPlaybookRunDto.from, {
       status: statusOfRun,
       provisionalForMs: this.runs.answeredWithinMs,
     });
-    const run = await this.runs.run(caller, playbook, request, remember);
+    const run = await this.runs.run(caller, playbook, body, remember);
     void reply.status(statusOfRun(run));
     return StartedPlaybookRunDto.from(run);
   }
@@ -95,13 +94,13 @@ export class PlaybookRunsController {
   @Operation(
     'listPlaybookRuns',
     'List the runs of a playbook',
-    'Those of a deleted playbook by its id.',
+    'The runs of a deleted playbook can be listed by its id.',
   )
   @ByNameOrId()
   @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   @ApiAnswer({
     status: 200,
-    description: 'Its runs that match, of all its versions, with their exact number.',
+    description: 'The matching runs of all versions, with their exact number.',
     type: PlaybookRunSummaryDto,
     list: true,
   })
@@ -109,7 +108,7 @@ export class PlaybookRunsController {
     @Param('id') playbook: string,
     @Query(IncidentIdPipe) query: PlaybookRunsQueryDto,
   ): Promise<ListAnswer<PlaybookRunSummaryDto>> {
-    const page = await this.runs.listOf(playbook, PlaybookRunsQueryDto.toRequest(query));
+    const page = await this.runs.listOf(playbook, query);
     return ListAnswer.of(page, query, PlaybookRunSummaryDto.from);
   }
 
@@ -117,12 +116,12 @@ export class PlaybookRunsController {
   @Operation(
     'getPlaybookRun',
     'Read a playbook run',
-    'That of a deleted playbook by the id of the playbook.',
+    'A run of a deleted playbook can be read by the id of the playbook.',
   )
   @ByNameOrId()
   @ApiAnswer({
     status: 200,
-    description: 'All there is to it, with each of its steps.',
+    description: 'The run with all of its steps.',
     type: PlaybookRunDto,
   })
   @ApiErrorMeanings({ not_found: NO_SUCH_RUN })
@@ -139,7 +138,7 @@ export class PlaybookRunsController {
   @Operation(
     'cancelPlaybookRun',
     'Cancel a playbook run',
-    "No further step begins. An action of it that waits for approval is rejected in the name of the caller, who needs the level of that action unless the run is the caller's own. One that needs none and has not begun is rejected, too; one that is being executed ends by itself.",
+    'No further step begins. An action of the run that waits for approval is rejected in the name of the caller, who needs the level of the action unless the caller started the run. An action that needs no approval and has not begun is also rejected. An action that is being executed continues to its end.',
   )
   @ByNameOrId()
   @ApiAnswer({
@@ -153,7 +152,7 @@ export class PlaybookRunsController {
     conflict: SAME_KEY_UNDER_WAY,
     invalid_state: 'The run has ended.',
     insufficient_approval_level:
-      'An action of the run of somebody else waits for approval, and needs a higher level than that of the caller.',
+      'The caller did not start the run, and an action of it waits for a higher approval level than the caller has.',
   })
   async cancel(
     @Param('id') playbook: string,
@@ -176,18 +175,18 @@ export class AllPlaybookRunsController {
   @Operation(
     'listAllPlaybookRuns',
     'List the runs of all playbooks',
-    'Those of deleted playbooks are among them.',
+    'Includes the runs of deleted playbooks.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'The runs that match, with their exact number.',
+    description: 'The matching runs, with their exact number.',
     type: PlaybookRunSummaryDto,
     list: true,
   })
   async list(
     @Query(IncidentIdPipe) query: AllPlaybookRunsQueryDto,
   ): Promise<ListAnswer<PlaybookRunSummaryDto>> {
-    const page = await this.runs.list(AllPlaybookRunsQueryDto.toRequest(query));
+    const page = await this.runs.list(query);
     return ListAnswer.of(page, query, PlaybookRunSummaryDto.from);
   }
 
@@ -195,11 +194,11 @@ export class AllPlaybookRunsController {
   @Operation(
     'findPlaybookRun',
     'Read a playbook run by its id alone',
-    'It is the `playbook_run_id` of an action that a step asked for. The run says which playbook it is of, also of a deleted one.',
+    'Actions have the id of their run as `playbook_run_id`. Also reads runs of deleted playbooks.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'All there is to it, with each of its steps.',
+    description: 'The run with all of its steps.',
     type: PlaybookRunDto,
   })
   async find(@Param('run_id') runId: string): Promise<PlaybookRunDto> {

@@ -26,11 +26,11 @@ import { RunRequests, type WantedPlaybookRun } from './run-requests.js';
 import { variableErrors, variablesOf } from './run-variables.js';
 
 export interface RunRequest {
-  readonly incidentId?: string;
-  readonly variables: Readonly<Record<string, unknown>>;
+  readonly incident_id?: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
 }
 
-/** What people do with runs. Wherever it takes the id of a playbook, it takes its name. */
+/** Requests of people about runs. `playbook` is an id or a name. */
 @Injectable()
 export class PlaybookRunsService {
   private readonly log = new Logger('Playbooks');
@@ -48,14 +48,14 @@ export class PlaybookRunsService {
     private readonly settings: Settings,
   ) {}
 
-  /** How long an answer may be on its way. */
+  /** Maximum time of a response. */
   get answeredWithinMs(): number {
     return this.actions.answeredWithinMs;
   }
 
   /**
-   * Starts a run, and waits for its end no longer than a request does: it goes on without it. What goes wrong after the start
-   * is no error of the request: whoever got one would start a second run.
+   * Starts a run and waits for its end for at most `ACTION_WAIT_MS`. Does not return errors that occur after the run was
+   * created: the caller would retry and start a second run.
    */
   async run(
     caller: Principal,
@@ -77,14 +77,13 @@ export class PlaybookRunsService {
     }
   }
 
-  /** Also of a playbook that is not enabled yet, and while the kill switch is on. */
+  /** Is also possible for a disabled playbook, and while the kill switch is on. */
   async dryRun(playbook: string, request: RunRequest): Promise<DryRun> {
     return await this.dryRuns.of(await this.wanted(playbook, request));
   }
 
   async listOf(playbook: string, request: RunListRequest): Promise<Page<PlaybookRunSummary>> {
-    const playbookId = await this.idOf(playbook);
-    return await this.list({ ...request, filter: { ...request.filter, playbookId } });
+    return await this.list({ ...request, playbook_id: await this.idOf(playbook) });
   }
 
   async list(request: RunListRequest): Promise<Page<PlaybookRunSummary>> {
@@ -98,7 +97,7 @@ export class PlaybookRunsService {
     return run;
   }
 
-  /** By its id alone: whoever looks at an action knows no more of its run. */
+  /** Reads a run by its id alone, because actions know only the id of their run. */
   async find(runId: string): Promise<PlaybookRun> {
     const run = isUuid(runId) ? await this.runs.find(runId) : undefined;
     const version = run && (await this.playbooks.versionOf(run.playbookId, run.playbookVersion));
@@ -124,18 +123,18 @@ export class PlaybookRunsService {
 
   private async wanted(
     nameOrId: string,
-    { incidentId, variables }: RunRequest,
+    { incident_id, variables = {} }: RunRequest,
   ): Promise<WantedPlaybookRun> {
     const playbook = await this.playbooks.find(nameOrId);
     if (!playbook) throw new PlaybookNotFoundError();
     const defaults = playbook.definition.variables;
     const errors = variableErrors(defaults, variables);
     if (errors.length > 0) throw new ValidationError(errors);
-    const incident = incidentId === undefined ? undefined : await this.incidents.get(incidentId);
+    const incident = incident_id === undefined ? undefined : await this.incidents.get(incident_id);
     return { playbook, incident, variables: variablesOf(defaults, variables) };
   }
 
-  /** The runs of a playbook that was deleted are found by its id: its name may be another's by now. */
+  /** A deleted playbook is found by its id only, because another playbook may have its name. */
   private async idOf(nameOrId: string): Promise<string> {
     const found = await this.playbooks.find(nameOrId);
     if (found) return found.id;

@@ -5,7 +5,7 @@ import { INCIDENT_FIELDS } from '../../incidents/incident-fields.js';
 import { checkPlaybook } from '../language/check-playbook.js';
 import { stepsUnderVerdict } from '../language/steps-read.js';
 import type { PlaybookStep } from '../playbook.js';
-import { SHIPPED_PLAYBOOKS } from './shipped-playbooks.js';
+import { SHIPPED_PLAYBOOKS } from '../playbooks.service.js';
 
 /** What the action of a step is given when the steps before it were skipped; undefined when it is not taken. */
 function parametersOf(

@@ -1,9 +1,10 @@
 import { ConnectorRegistry } from '../../../src/connectors/connector-registry.js';
-import {
-  type ActionCall,
+import type {
+  ActionCall,
   Connector,
-  type Outcome,
-  type TestResult,
+  ConnectorIdentity,
+  Outcome,
+  TestResult,
 } from '../../../src/connectors/connector-type.js';
 import type { Departure, Gate } from '../../../src/platform/net/outbound-request.js';
 import type { TestApp } from '../test-app.js';
@@ -12,23 +13,22 @@ import type { TestApp } from '../test-app.js';
 export const SCRIPTED = 'scripted';
 
 /** A connector of a test that offers every action type. */
-export abstract class TestConnector extends Connector {
+export abstract class TestConnector implements Connector {
+  readonly identity: ConnectorIdentity;
   repeatable = false;
 
   constructor(name: string) {
-    super({ id: name, name, type: 'test' });
+    this.identity = { id: name, name, type: 'test' };
   }
 
-  provides(): boolean {
-    return true;
-  }
+  abstract execute(call: ActionCall, gate: Gate): Promise<Outcome>;
 
   idempotent(): boolean {
     return this.repeatable;
   }
 
   async test(): Promise<TestResult> {
-    return { success: true, message: 'Fine.', latencyMs: 0 };
+    return { success: true, message: 'Fine.', latency_ms: 0 };
   }
 
   /** From now on the replica knows no other connector. */
@@ -76,7 +76,7 @@ export class ScriptedVendor extends TestConnector {
     });
   }
 
-  override poll(): Promise<Outcome> {
+  poll(): Promise<Outcome> {
     return this.look();
   }
 }

@@ -79,17 +79,24 @@ KillSwitch.prototype.waitForEarlierPermits = async function watchedCommit(age) {
 };
 
 /* No vendor of the connector `http` takes long to do what it accepted: for one action type this one does. */
-const { HttpConnector } = compiled('connectors/adapters/http/http.connector.js');
-const { execute } = HttpConnector.prototype;
-HttpConnector.prototype.execute = async function acceptOnly(call, gate) {
-  const outcome = await execute.call(this, call, gate);
-  if (call.type !== 'scan_host' || outcome.kind !== 'done') return outcome;
-  return { kind: 'accepted', message: 'Begun.', handle: { id: call.actionId } };
-};
-HttpConnector.prototype.poll = async function poll() {
-  const url = new URL(`${this.config.base_url}/state`);
-  await this.calls.ungated({ method: 'GET', url, headers: {} });
-  return { kind: 'done', message: 'Ended.' };
+const { ConnectorType } = compiled('connectors/connector-type.js');
+const { connect } = ConnectorType.prototype;
+ConnectorType.prototype.connect = function connectSlowly(identity, config, outbound) {
+  const connector = connect.call(this, identity, config, outbound);
+  if (this.name !== 'http') return connector;
+  return {
+    ...connector,
+    async execute(call, gate) {
+      const outcome = await connector.execute(call, gate);
+      if (call.type !== 'scan_host' || outcome.kind !== 'done') return outcome;
+      return { kind: 'accepted', message: 'Begun.', handle: { id: call.actionId } };
+    },
+    async poll() {
+      const url = new URL(`${config.base_url}/state`);
+      await outbound.http.request({ method: 'GET', url, headers: {}, timeoutMs: 10_000 });
+      return { kind: 'done', message: 'Ended.' };
+    },
+  };
 };
 
 require(main);

@@ -11,12 +11,12 @@ import {
   valuesOf,
   withOutcomes,
 } from '../../../src/playbooks/language/step-context.js';
-import type { ShippedPlaybook } from '../../../src/playbooks/playbook.js';
+import type { PlaybookVersion } from '../../../src/playbooks/playbook.js';
 import { incidentWith } from './incident-with.js';
 
 /** The run of a playbook whose actions all do what they say. */
 export function decisionsOf(
-  { definition }: ShippedPlaybook,
+  { definition }: Pick<PlaybookVersion, 'definition'>,
   fields: IncidentFields,
   classification?: Classification,
 ): Record<string, string> {

@@ -1,7 +1,9 @@
 import timers from 'node:timers/promises';
+import type { Config } from '../../../src/targets/target-config.js';
 import type { Settings } from '../../../src/platform/config/settings.js';
 import type { Gate } from '../../../src/platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../src/platform/net/outbound-http.js';
+import type { Connector, ConnectorType, Outbound } from '../../../src/connectors/connector-type.js';
 import { Resolver, Targets } from '../../../src/platform/net/targets.js';
 
 const targets = new Targets(new Resolver(), {
@@ -48,4 +50,15 @@ export class CountingGate implements Gate {
     };
     return request({ signal: new AbortController().signal, leave }) as Promise<T>;
   }
+}
+
+/** A connector of the type with these settings. It does not wait between attempts. */
+export function connectTo(
+  type: ConnectorType,
+  config: object,
+  outbound: object,
+  wait: (ms: number) => Promise<unknown> = async () => undefined,
+): Connector {
+  const identity = { id: 'c', name: 'the vendor', type: type.name };
+  return type.connect(identity, config as Config, { wait, ...outbound } as Outbound);
 }

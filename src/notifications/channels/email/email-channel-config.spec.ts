@@ -1,6 +1,5 @@
-import { configProblems } from '../../../targets/target-check.js';
+import { configProblems, originsOf } from '../../../targets/target-check.js';
 import type { Config } from '../../../targets/target-config.js';
-import { originsOf } from '../../../targets/target-check.js';
 import type { Settings } from '../../../platform/config/settings.js';
 import { OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
 import { Resolver, Targets } from '../../../platform/net/targets.js';
@@ -12,11 +11,11 @@ const CONFIG = { host: 'mail.example.com', from: 'soc@example.com', to: TO };
 describe('the configuration of a channel of the type email', () => {
   const settings = { allowedPrivateTargets: ['10.1.0.0/16'] } as unknown as Settings;
   const targets = new Targets(new Resolver(), settings);
-  const type = new EmailChannelType(new OutboundSmtp(targets), targets);
+  const type = new EmailChannelType(new OutboundSmtp(targets));
 
   const problems = (config: Config): [string, string][] => {
-    const found = configProblems(type.schema, config, 'config');
-    return [...found, ...(found.length > 0 ? [] : type.problems(config, 'config'))].map(
+    const found = configProblems(type.config, config, 'config');
+    return [...found, ...(found.length > 0 ? [] : type.problems(config, 'config', targets))].map(
       ({ field, code }) => [field, code],
     );
   };

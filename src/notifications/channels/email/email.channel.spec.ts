@@ -38,7 +38,7 @@ describe('a channel of the type email', () => {
     const targets = new Targets(resolver, {
       allowedPrivateTargets: allowed,
     } as unknown as Settings);
-    return new EmailChannelType(new OutboundSmtp(targets), targets);
+    return new EmailChannelType(new OutboundSmtp(targets));
   };
   const configWith = (more: object = {}) => ({
     host: '127.0.0.1',

@@ -3,13 +3,14 @@ import {
   MAIL_SERVER_PROPERTIES,
   type MailAccount,
   mailAccountProblems,
+  mailContent,
   mailSecrets,
+  type Note,
   serverOf,
 } from '../../../targets/mail-account.js';
-import type { ConfigSchema, Config } from '../../../targets/target-config.js';
+import { type Config, fields } from '../../../targets/target-config.js';
 import type { FieldError } from '../../../platform/errors/app-error.js';
-import { Targets } from '../../../platform/net/targets.js';
-import { type Note, mailContent } from '../../../targets/mail-account.js';
+import type { Targets } from '../../../platform/net/targets.js';
 import { shortened } from '../../../incidents/raw-data-text.js';
 import { escapeHtml } from '../../../platform/http/page-look.js';
 import type { Fact, Message } from '../../notification.js';
@@ -25,9 +26,8 @@ interface EmailChannelConfig extends MailAccount {
   readonly to: readonly string[];
 }
 
-export const EMAIL_CHANNEL_SCHEMA: ConfigSchema = {
-  type: 'object',
-  properties: {
+export const EMAIL_CHANNEL_SCHEMA = fields(
+  {
     ...MAIL_SERVER_PROPERTIES,
     to: {
       type: 'array',
@@ -38,9 +38,8 @@ export const EMAIL_CHANNEL_SCHEMA: ConfigSchema = {
       description: 'The addresses that each message goes to. All of them are named in it.',
     },
   },
-  required: ['host', 'from', 'to'],
-  additionalProperties: false,
-};
+  ['host', 'from', 'to'],
+);
 
 function emailConfigProblems(
   config: EmailChannelConfig,
@@ -185,12 +184,9 @@ export class EmailChannelType extends ChannelType {
   readonly name = 'email';
   readonly description = 'Email: a message to some addresses, through your own mail server.';
   readonly destinations = [{ host: 'host', port: 'port', secure: 'secure' }];
-  readonly schema = EMAIL_CHANNEL_SCHEMA;
+  readonly config = EMAIL_CHANNEL_SCHEMA;
 
-  constructor(
-    private readonly smtp: OutboundSmtp,
-    private readonly targets: Targets,
-  ) {
+  constructor(private readonly smtp: OutboundSmtp) {
     super();
   }
 
@@ -198,8 +194,8 @@ export class EmailChannelType extends ChannelType {
     return [...super.sentTo(config), ...(config as unknown as EmailChannelConfig).to];
   }
 
-  override problems(config: Config, path: string): FieldError[] {
-    return emailConfigProblems(config as unknown as EmailChannelConfig, path, this.targets);
+  override problems(config: Config, path: string, targets: Targets): FieldError[] {
+    return emailConfigProblems(config as unknown as EmailChannelConfig, path, targets);
   }
 
   connect(config: Config): Channel {

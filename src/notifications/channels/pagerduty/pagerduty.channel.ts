@@ -9,7 +9,7 @@ import {
 } from '../../notification.js';
 import { LINK_TEXT, shownWords } from '../shown-words.js';
 import { alertChanges } from './alert-rules.js';
-import type { ConfigSchema, Config } from '../../../targets/target-config.js';
+import { address, type Config, fields } from '../../../targets/target-config.js';
 import { Injectable } from '@nestjs/common';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
@@ -77,9 +77,8 @@ interface PagerDutyChannelConfig {
 
 const PAGERDUTY_BASE_URL = 'https://events.pagerduty.com';
 
-export const PAGERDUTY_CHANNEL_SCHEMA: ConfigSchema = {
-  type: 'object',
-  properties: {
+export const PAGERDUTY_CHANNEL_SCHEMA = fields(
+  {
     routing_key: {
       type: 'string',
       pattern: '^[A-Za-z0-9]{32}$',
@@ -87,18 +86,13 @@ export const PAGERDUTY_CHANNEL_SCHEMA: ConfigSchema = {
       writeOnly: true,
       description: 'The integration key of an Events API v2 integration: 32 letters and digits.',
     },
-    base_url: {
-      type: 'string',
-      format: 'uri',
+    base_url: address('In the EU https://events.eu.pagerduty.com.', {
       minLength: 8,
-      maxLength: 2_000,
       default: PAGERDUTY_BASE_URL,
-      description: 'In the EU https://events.eu.pagerduty.com.',
-    },
+    }),
   },
-  required: ['routing_key'],
-  additionalProperties: false,
-};
+  ['routing_key'],
+);
 
 /** Opens, acknowledges and resolves alerts. Its keys make an event that comes twice the same as one that comes once. */
 class PagerDutyChannel implements Channel {
@@ -142,7 +136,7 @@ export class PagerDutyChannelType extends ChannelType {
   readonly description =
     'PagerDuty: alerts by the Events API v2, which are acknowledged and resolved as the incident is.';
   readonly destinations = [{ address: 'base_url' }];
-  readonly schema = PAGERDUTY_CHANNEL_SCHEMA;
+  readonly config = PAGERDUTY_CHANNEL_SCHEMA;
   /** With the events that resolve alerts, which would stay open without them. */
   override readonly defaultEvents: readonly NotifiedEvent[] = [
     ...EVENTS_FOR_PEOPLE,

@@ -1,4 +1,4 @@
-import { slackText } from '../../../connectors/adapters/slack/slack-text.js';
+import { slackText } from '../../../connectors/types/slack.js';
 import type { Message } from '../../notification.js';
 import { LINK_TEXT, shownWords } from '../shown-words.js';
 import { Injectable } from '@nestjs/common';
@@ -65,7 +65,7 @@ export const SLACK_CHANNEL_SCHEMA = hookSchema(
 export class SlackChannelType extends HookChannelType {
   readonly name = 'slack';
   readonly description = 'Slack: a message for people into one channel, by an incoming webhook.';
-  readonly schema = SLACK_CHANNEL_SCHEMA;
+  readonly config = SLACK_CHANNEL_SCHEMA;
 
   constructor(http: OutboundHttp) {
     super(http);

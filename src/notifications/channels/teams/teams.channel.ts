@@ -58,7 +58,7 @@ export class TeamsChannelType extends HookChannelType {
   readonly name = 'teams';
   readonly description =
     'Microsoft Teams: an Adaptive Card into a channel or chat, by a workflow that takes webhooks.';
-  readonly schema = TEAMS_CHANNEL_SCHEMA;
+  readonly config = TEAMS_CHANNEL_SCHEMA;
 
   constructor(http: OutboundHttp) {
     super(http);

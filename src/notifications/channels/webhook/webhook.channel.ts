@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
-import type { ConfigSchema, Config } from '../../../targets/target-config.js';
+import { type Config, fields } from '../../../targets/target-config.js';
 import { Injectable } from '@nestjs/common';
 import type { FieldError } from '../../../platform/errors/app-error.js';
 import { OutboundHttp } from '../../../platform/net/outbound-http.js';
@@ -58,9 +58,8 @@ interface WebhookConfig {
   readonly secret: string;
 }
 
-export const WEBHOOK_SCHEMA: ConfigSchema = {
-  type: 'object',
-  properties: {
+export const WEBHOOK_SCHEMA = fields(
+  {
     url: {
       type: 'string',
       format: 'uri-with-query',
@@ -77,9 +76,8 @@ export const WEBHOOK_SCHEMA: ConfigSchema = {
         'whsec_ and the base64 of 24 to 64 random bytes. When there is none, the service makes one and shows it once.',
     },
   },
-  required: ['url', 'secret'],
-  additionalProperties: false,
-};
+  ['url', 'secret'],
+);
 
 /** The service makes it when it is missing. */
 export const ROTATED_SECRET = 'secret';
@@ -112,7 +110,7 @@ export class WebhookChannelType extends ChannelType {
   override readonly isForPeople = false;
   override readonly defaultEvents = NOTIFIED_EVENTS;
 
-  readonly schema = WEBHOOK_SCHEMA;
+  readonly config = WEBHOOK_SCHEMA;
 
   constructor(private readonly http: OutboundHttp) {
     super();

@@ -11,8 +11,8 @@ import {
   Text,
   WholeNumber,
 } from '../../../platform/validation/fields.js';
-import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../dto/playbook-fields.js';
-import { DRY_DECISIONS, type DryDecision, type DryRun, type DryStep } from '../dry-run.js';
+import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../playbook.dto.js';
+import { DRY_DECISIONS, type DryDecision, type DryRun } from '../dry-run.js';
 
 class DryRunStepDto {
   @Text({ example: 'quarantine' })
@@ -34,7 +34,7 @@ class DryRunStepDto {
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
     description:
-      'At which its action would have to be approved. Of an `undecided` step: at least, as nobody knows its target before.',
+      'Level at which the action would need approval. Of an `undecided` step: the minimum, because its target is not known.',
     example: 'analyst',
   })
   readonly approval_level?: RequiredLevel;
@@ -42,7 +42,7 @@ class DryRunStepDto {
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
     description:
-      'Of a playbook with `auto_run`: the `approval_level` that the step has when the playbook runs by itself.',
+      'The `approval_level` of the step in an automatic run, if the playbook has `auto_run`.',
     example: 'analyst',
   })
   readonly automatic_approval_level?: RequiredLevel;
@@ -55,21 +55,14 @@ class DryRunStepDto {
   })
   readonly parameters?: Readonly<Record<string, unknown>>;
 
-  @Text({ optional: true, description: 'Why it would fail.' })
+  @Text({ optional: true, description: 'Reason why the step would fail.' })
   readonly error?: string;
-
-  static from(this: void, told: DryStep): DryRunStepDto {
-    const { step, decision, available, parameters, level, automaticLevel, error } = told;
-    const { name, action } = step;
-    const levels = { approval_level: level, automatic_approval_level: automaticLevel };
-    return { name, action, decision, available, parameters, ...levels, error };
-  }
 }
 
-/** What a run would do. It has no id: nothing of it is kept. */
+/** Effect of a run. It has no id, because it is not stored. */
 export class PlaybookDryRunDto {
   @Choice('PlaybookDryRunKind', ['dry_run'], {
-    description: 'Tells it from a run.',
+    description: 'Distinguishes a dry run from a run.',
     example: 'dry_run',
   })
   readonly kind: 'dry_run';
@@ -89,14 +82,14 @@ export class PlaybookDryRunDto {
   @Id('IncidentId', { optional: true })
   readonly incident_id?: string;
 
-  @WholeNumber({ min: 0, description: 'None: nothing was done.', example: 0 })
+  @WholeNumber({ min: 0, description: 'Always 0: nothing was executed.', example: 0 })
   readonly steps_completed: number;
 
   @WholeNumber({ min: 0, example: 3 })
   readonly steps_total: number;
 
   @JsonObject({
-    description: 'With the values that they would have in a run.',
+    description: 'Variables with their values in the run.',
     example: VARIABLES_EXAMPLE,
   })
   readonly variables: Readonly<Record<string, unknown>>;
@@ -115,7 +108,7 @@ export class PlaybookDryRunDto {
       steps_completed: 0,
       steps_total: steps.length,
       variables,
-      steps: steps.map(DryRunStepDto.from),
+      steps,
     };
   }
 }

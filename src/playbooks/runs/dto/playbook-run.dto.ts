@@ -18,7 +18,7 @@ import {
   Text,
   WholeNumber,
 } from '../../../platform/validation/fields.js';
-import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../dto/playbook-fields.js';
+import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../playbook.dto.js';
 import type { PlaybookStep } from '../../playbook.js';
 import {
   hasEnded,

@@ -9,20 +9,18 @@ import {
   RUN_OUTCOMES,
   type RunOutcome,
 } from '../playbook-run.js';
-import type { RunRequest } from '../playbook-runs.service.js';
 import { LONGEST_VARIABLES } from '../run-variables.js';
-import type { RunListRequest } from '../listing/run-list.repository.js';
 
 export class PlaybookRunRequestDto {
   @IncidentReference({
     optional: true,
-    description: 'The incident that it is about: its id, or its number.',
+    description: 'Id or number of the incident.',
   })
   readonly incident_id?: string;
 
   @JsonObject({
     optional: true,
-    description: `Other values for variables of the playbook, of the same types: at most ${LONGEST_VARIABLES} characters as JSON.`,
+    description: `Values that replace the defaults of variables, with the same types. At most ${LONGEST_VARIABLES} characters as JSON.`,
     example: { channel: '#soc-night' },
   })
   readonly variables?: Record<string, unknown>;
@@ -30,13 +28,9 @@ export class PlaybookRunRequestDto {
   @Flag({
     optional: true,
     default: false,
-    description: 'Tells what each step would do, and does nothing.',
+    description: 'Returns the effect of each step and executes nothing.',
   })
   readonly dry_run?: boolean = false;
-
-  static toRequest(this: void, { incident_id, variables = {} }: PlaybookRunRequestDto): RunRequest {
-    return { incidentId: incident_id, variables };
-  }
 }
 
 const SORTS = sortWords('created_at');
@@ -47,63 +41,42 @@ export class PlaybookRunsQueryDto extends PageQueryDto {
 
   @Words('PlaybookRunEnd', RUN_OUTCOMES, {
     optional: true,
-    description: 'Those that ended so.',
+    description: 'Runs that ended with one of these outcomes.',
   })
   readonly outcome?: readonly RunOutcome[];
 
   @IncidentReference({
     optional: true,
-    description: 'About this incident alone: its id, or its number.',
+    description: 'Id or number of the incident.',
     example: undefined,
   })
   readonly incident_id?: string;
 
   @Instant({
     optional: true,
-    description: 'Those that started from this time on.',
+    description: 'Runs that started at or after this time.',
   })
   readonly from?: string;
 
   @Instant({
     optional: true,
-    description: 'Those that started up to and with this time.',
+    description: 'Runs that started at or before this time.',
   })
   readonly to?: string;
 
   @Choice('PlaybookRunSort', SORTS, {
     optional: true,
     default: '-created_at',
-    description: 'By the time at which they started.',
+    description: 'Order by the time of the start.',
   })
   readonly sort: (typeof SORTS)[number] = '-created_at';
-
-  static toRequest(this: void, query: PlaybookRunsQueryDto): RunListRequest {
-    const { page, per_page, status, outcome, incident_id, from, to, sort } = query;
-    return {
-      page,
-      per_page,
-      filter: {
-        statuses: status,
-        outcomes: outcome,
-        incidentId: incident_id,
-        from: from === undefined ? undefined : new Date(from),
-        to: to === undefined ? undefined : new Date(to),
-      },
-      newestFirst: sort === '-created_at',
-    };
-  }
 }
 
 export class AllPlaybookRunsQueryDto extends PlaybookRunsQueryDto {
   @Id('PlaybookId', {
     optional: true,
-    description: 'Of this playbook alone, also of a deleted one.',
+    description: 'Id of the playbook, also of a deleted one.',
     example: undefined,
   })
   readonly playbook_id?: string;
-
-  static override toRequest(this: void, query: AllPlaybookRunsQueryDto): RunListRequest {
-    const request = PlaybookRunsQueryDto.toRequest(query);
-    return { ...request, filter: { ...request.filter, playbookId: query.playbook_id } };
-  }
 }

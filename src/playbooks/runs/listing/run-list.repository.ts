@@ -1,21 +1,23 @@
 // SQL: a list is one statement with its exact total.
 import { Injectable } from '@nestjs/common';
+import { countedList, equal } from '../../../platform/counting/counted-list.js';
 import {
-  byId,
-  choiceOf,
+  BY_ID,
   countOf,
-  idsInOrder,
-  isChosen,
-  listStatement,
   pageOf,
-  StatementValues,
-  where,
   type WithTotal,
 } from '../../../platform/counting/counted-list.sql.js';
 import { CountFold } from '../../../platform/counting/count-fold.js';
+import { AdvisoryLock } from '../../../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../../../platform/database/statements.js';
 import { Transactions } from '../../../platform/database/transactions.js';
-import type { Page, PageRequest } from '../../../platform/paging/page.js';
+import { firstIdAfter, firstIdAt, wholeMs } from '../../../platform/ids.js';
+import {
+  type Page,
+  type PageRequest,
+  sortsOf,
+  type SortWord,
+} from '../../../platform/paging/page.js';
 import {
   PLAYBOOK_RUN_STATUSES,
   type PlaybookRunStatus,
@@ -23,86 +25,43 @@ import {
   type RunOutcome,
 } from '../playbook-run.js';
 import { IS_DUE, RUN_COLUMNS, runOf, type RunRow } from '../records/run-rows.js';
-import { AdvisoryLock } from '../../../platform/database/advisory-locks.js';
-import { firstIdAt } from '../../../platform/ids.js';
 
-export interface ListQuery {
-  readonly text: string;
-  readonly values: readonly unknown[];
-}
+/** The same rule as `outcomeOf`. */
+const OUTCOMES: Readonly<Record<RunOutcome, string>> = {
+  succeeded: `(status = 'completed' and steps_failed = 0)`,
+  partial: `(status = 'completed' and steps_failed > 0)`,
+  failed: `(status = 'failed')`,
+  cancelled: `(status = 'cancelled')`,
+};
 
-/** One statement that yields a page and the exact total: see listStatement. Ids begin with the time of the start. */
-export function listQuery({ filter, newestFirst, page, per_page }: RunListRequest): ListQuery {
-  const values = new StatementValues();
-  const { playbookId, statuses } = filter;
-  const chosen = choiceOf(statuses, 'text', values, PLAYBOOK_RUN_STATUSES.length);
-  const ofPlaybook =
-    playbookId === undefined ? [] : [`playbook_id = ${values.add(playbookId, 'uuid')}`];
-  const counted = [...ofPlaybook, ...(chosen ? [isChosen('status', chosen)] : [])];
-  const narrow = narrowConditions(filter, values);
-  const ranges = (chosen?.each ?? [undefined]).map((status) => [
-    ...ofPlaybook,
-    ...(status === undefined ? [] : [`status = ${status}`]),
-    ...narrow,
-  ]);
-  const direction = newestFirst ? 'desc' : 'asc';
-  const offset = (page - 1) * per_page;
-  const first = idsInOrder('playbook_runs', ranges, direction, offset + per_page);
-  const text = listStatement({
-    total:
-      narrow.length > 0
-        ? `(select count(*) from playbook_runs${where([...counted, ...narrow])})`
-        : countOf('playbook_run', counted),
-    ids: `
-    select id from (${first}) as candidate order by id ${direction}
-    offset ${values.add(offset, 'bigint')} limit ${per_page}`,
-    columns: RUN_COLUMNS.join(', '),
-    table: 'playbook_runs',
-    order: byId(direction),
-  });
-  return { text, values: values.all };
-}
-
-/** As `outcomeOf` has it. The outcomes are words of ours. */
-function hasOutcome(outcome: RunOutcome): string {
-  switch (outcome) {
-    case 'succeeded':
-      return `(status = 'completed' and steps_failed = 0)`;
-    case 'partial':
-      return `(status = 'completed' and steps_failed > 0)`;
-    case 'failed':
-    case 'cancelled':
-      return `(status = '${outcome}')`;
-  }
-}
-
-/** Runs about one incident, or in a range of time, are few: an index finds them, so they are counted as they are. */
-function narrowConditions(
-  { incidentId, outcomes, from, to }: RunFilter,
-  values: StatementValues,
-): string[] {
-  const idAt = (time: number) => values.add(firstIdAt(time), 'uuid');
-  return [
-    ...(outcomes === undefined ? [] : [`(${outcomes.map(hasOutcome).join(' or ')})`]),
-    ...(incidentId === undefined ? [] : [`incident_id = ${values.add(incidentId, 'uuid')}`]),
-    ...(from === undefined ? [] : [`id >= ${idAt(from.getTime())}`]),
-    ...(to === undefined ? [] : [`id < ${idAt(to.getTime() + 1)}`]),
-  ];
-}
-
-interface RunFilter {
-  readonly statuses?: readonly PlaybookRunStatus[];
-  readonly outcomes?: readonly RunOutcome[];
-  readonly playbookId?: string;
-  readonly incidentId?: string;
-  /** Those that started from this time on, and up to and with that one. */
-  readonly from?: Date;
-  readonly to?: Date;
-}
+/** Filters have the names of the query parameters. Ids begin with the time of the start. */
+const runList = countedList({
+  table: 'playbook_runs',
+  columns: RUN_COLUMNS.join(', '),
+  counts: 'playbook_run',
+  counted: {
+    playbook_id: { filter: 'playbook_id', type: 'uuid' },
+    status: { filter: 'status', type: 'text', all: PLAYBOOK_RUN_STATUSES },
+  },
+  indexes: [['playbook_id'], ['playbook_id', 'status'], ['status']],
+  filters: {
+    outcome: (outcomes: readonly RunOutcome[]) =>
+      `(${outcomes.map((outcome) => OUTCOMES[outcome]).join(' or ')})`,
+    incident_id: equal('incident_id', 'uuid'),
+    from: (time: string, values) => `id >= ${values.add(firstIdAt(wholeMs(time)), 'uuid')}`,
+    to: (time: string, values) => `id < ${values.add(firstIdAfter(time), 'uuid')}`,
+  },
+  sorts: { created_at: BY_ID },
+});
 
 export interface RunListRequest extends PageRequest {
-  readonly filter: RunFilter;
-  readonly newestFirst: boolean;
+  readonly status?: readonly PlaybookRunStatus[];
+  readonly outcome?: readonly RunOutcome[];
+  readonly playbook_id?: string;
+  readonly incident_id?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly sort: SortWord<'created_at'>;
 }
 
 /** Runs that have not ended. One that is due and that no replica has claimed is counted as that alone, and so is one that waits for its turn. */
@@ -129,15 +88,17 @@ const OPEN: Statement = {
            ${countOpen('running')}, ${countOpen('waiting_approval')}`,
 };
 
-const DIMENSIONS = ['playbook_id', 'status'] as const;
 @Injectable()
 export class RunListRepository {
   constructor(private readonly statements: Statements) {}
 
-  async list(request: RunListRequest): Promise<Page<PlaybookRunSummary>> {
-    const { text, values } = listQuery(request);
-    const rows = await this.statements.rows<RunRow & WithTotal>({ name: '', text }, [...values]);
-    return pageOf(rows, runOf);
+  async list({ playbook_id, sort, ...request }: RunListRequest): Promise<Page<PlaybookRunSummary>> {
+    const { statement, values } = runList({
+      ...request,
+      playbook_id: playbook_id === undefined ? undefined : [playbook_id],
+      sort: sortsOf([sort]),
+    });
+    return pageOf(await this.statements.rows<RunRow & WithTotal>(statement, values), runOf);
   }
 
   async openCounts(): Promise<OpenRuns> {
@@ -152,7 +113,7 @@ export class PlaybookRunCounts extends CountFold {
     super(statements, transactions, {
       rows: 'playbook runs',
       table: 'playbook_run',
-      by: DIMENSIONS,
+      by: ['playbook_id', 'status'],
       lock: AdvisoryLock.PlaybookRunCounts,
     });
   }

@@ -1,4 +1,4 @@
-import { STEPS_EXAMPLE, VARIABLES_EXAMPLE } from '../../../../src/playbooks/dto/playbook-fields.js';
+import { STEPS_EXAMPLE, VARIABLES_EXAMPLE } from '../../../../src/playbooks/playbook.dto.js';
 import { by, type Scene } from '../scene.js';
 
 const REPORTED_MAIL = {

@@ -1,0 +1,190 @@
+import { Semaphore } from '../platform/concurrency/semaphore.js';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { Clock } from '../platform/clock.js';
+import { AuditLog } from '../audit/audit-log.js';
+import type { Caller } from '../platform/http/caller.js';
+import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
+import { Work } from '../platform/work/work.js';
+import { CONNECTOR_TYPES, ConnectorRegistry, standsBy } from './connector-registry.js';
+import { type CheckedStatus, type ConnectorEntity, statusOf } from './connector.entity.js';
+import type { TestResult } from './connector-type.js';
+import { ConnectorsRepository } from './connectors.repository.js';
+import { ConnectorsService } from './connectors.service.js';
+import { shownMessage } from './calls/vendor-answers.js';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Gauge } from 'prom-client';
+import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
+import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
+
+const PERIOD_SECONDS = 60;
+const AT_ONCE = 4;
+/** A slower answer makes the connector degraded. */
+const SLOW_MS = 3_000;
+
+type Turn = 'unhealthy' | 'well again';
+
+/** Checks the connectors: regularly on one replica at a time, and on request. */
+@Injectable()
+export class ConnectorChecks implements OnModuleInit {
+  private readonly logger = new Logger(ConnectorChecks.name);
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly connectors: ConnectorsRepository,
+    private readonly service: ConnectorsService,
+    private readonly configured: ConnectorRegistry,
+    private readonly events: DomainEvents,
+    private readonly audit: AuditLog,
+    private readonly work: Work,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.work.every('check-connectors', PERIOD_SECONDS, () => this.checkAll());
+  }
+
+  async checkAll(): Promise<void> {
+    const due = (await this.connectors.all()).filter((row) => row.enabled && this.isDue(row));
+    const places = new Semaphore(AT_ONCE);
+    await Promise.all(due.map((row) => places.run(() => this.check(row))));
+  }
+
+  /** Test on request. The result is stored like that of a regular check. */
+  async test(
+    caller: Caller,
+    id: string,
+    idempotency: Participant<TestResult>,
+  ): Promise<TestResult> {
+    const row = await this.service.get(id);
+    const result = await this.tested(row);
+    let turn: Turn | undefined;
+    const answer = await this.transactions.run<TestResult>(
+      async (tx) => {
+        turn = await this.recordResult(tx, row, result);
+        const details = { name: row.name, success: result.success };
+        const subject = { type: 'connector', id };
+        const action = 'connector.tested';
+        await this.audit.record(tx, { actor: caller.name, action, subject, details });
+        return result;
+      },
+      caller,
+      idempotency,
+    );
+    this.tell(row, result, turn);
+    return answer;
+  }
+
+  private async tested(row: ConnectorEntity): Promise<TestResult> {
+    const result = await this.configured.connectorOf(row).test();
+    return { ...result, message: shownMessage(result.message) };
+  }
+
+  private isDue({ type, last_checked_at }: ConnectorEntity): boolean {
+    const checkedEveryMs = CONNECTOR_TYPES.find(type)?.checkedEveryMs ?? 0;
+    if (!last_checked_at) return true;
+    return this.clock.now().getTime() - last_checked_at.getTime() >= checkedEveryMs;
+  }
+
+  private async check(row: ConnectorEntity): Promise<void> {
+    try {
+      const result = await this.tested(row);
+      const turn = await this.transactions.run((tx) => this.recordResult(tx, row, result));
+      this.tell(row, result, turn);
+    } catch (err) {
+      // A failure here must not stop the checks of other connectors.
+      this.logger.error({ err, connector: row.name }, 'A connector could not be checked');
+    }
+  }
+
+  /**
+   * Compares with the last report, not with the last check: a connector with a new configuration has no last check, but
+   * its recovery must be reported.
+   */
+  private async recordResult(
+    tx: Tx,
+    row: ConnectorEntity,
+    result: TestResult,
+  ): Promise<Turn | undefined> {
+    const health = healthFrom(result);
+    const recorded = await this.connectors.recordCheck(tx, row, health, result);
+    if (!recorded || !row.enabled) return undefined;
+    const { unhealthy_told_at } = recorded;
+    const isUnhealthy = health === 'unhealthy';
+    if (isUnhealthy === (unhealthy_told_at !== null)) return undefined;
+    await this.connectors.markTold(tx, row.id, isUnhealthy);
+    const { id, name, type } = row;
+    await this.events.record(tx, {
+      type: isUnhealthy ? 'connector.unhealthy' : 'connector.recovered',
+      subject: { type: 'connector', id },
+      payload: {
+        name,
+        type,
+        message: result.message,
+        unhealthy_since: unhealthy_told_at?.toISOString(),
+      },
+    });
+    return isUnhealthy ? 'unhealthy' : 'well again';
+  }
+
+  /** Logs each change once, on the replica that stored it. */
+  private tell(
+    { name, type }: ConnectorEntity,
+    { message }: TestResult,
+    turn: Turn | undefined,
+  ): void {
+    const about = { connector: name, type, reason: message };
+    if (turn === 'unhealthy') this.logger.warn(about, 'A connector is unhealthy');
+    if (turn === 'well again') this.logger.log(about, 'A connector is healthy again');
+  }
+}
+
+function healthFrom({ success, latency_ms }: TestResult): CheckedStatus {
+  if (!success) return 'unhealthy';
+  return latency_ms > SLOW_MS ? 'degraded' : 'healthy';
+}
+
+/** Shows the results of the last checks of all replicas in `/health/detailed` and the metrics. */
+@Injectable()
+export class ConnectorSignals implements OnModuleInit {
+  constructor(
+    private readonly connectors: ConnectorsRepository,
+    private readonly components: HealthComponents,
+    private readonly gauges: ScrapedGauges,
+    @InjectMetric('connector_up') private readonly connectorUp: Gauge<'connector'>,
+  ) {}
+
+  onModuleInit(): void {
+    this.components.register('connectors', () => this.health());
+    this.gauges.register(this.connectorUp, async () => {
+      const { serving } = await this.enabled();
+      const checked = serving.filter(({ health }) => health);
+      return checked.map(({ name, health }) => [
+        { connector: name },
+        health === 'unhealthy' ? 0 : 1,
+      ]);
+    });
+  }
+
+  private async enabled() {
+    const rows = await this.connectors.all();
+    const enabled = rows.filter((row) => row.enabled);
+    const serving = enabled.filter((row) => !standsBy(row, rows));
+    return { serving, standBy: serving.length < enabled.length };
+  }
+
+  private async health(): Promise<ComponentHealth> {
+    const { serving, standBy } = await this.enabled();
+    if (serving.length === 0) {
+      const message = standBy
+        ? 'No enabled connector provides actions: the sandbox stands by while a connector of another type exists.'
+        : 'No connector is enabled.';
+      return { status: 'disabled', message, total: 0 };
+    }
+    const total = serving.length;
+    const down = serving.filter((one) => statusOf(one) === 'unhealthy').map(({ name }) => name);
+    if (down.length === 0) return { status: 'healthy', total };
+    const message = `${down.length} of ${total} connectors ${down.length === 1 ? 'does' : 'do'} not answer.`;
+    return { status: 'degraded', message, total, unhealthy: down };
+  }
+}

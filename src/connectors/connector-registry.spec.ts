@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { configProblems, originsOf, plainTextProblems } from '../targets/target-check.js';
+import { type Config, splitConfig } from '../targets/target-config.js';
+import { CONNECTOR_TYPES } from './connector-registry.js';
+import type { ConnectorType } from './connector-type.js';
+import { jira } from './types/jira.js';
+import { slack } from './types/slack.js';
+import { virusTotal } from './types/virustotal.js';
+
+it('finds the types of the contract in the folder, in the order of their names', () => {
+  const document = JSON.parse(readFileSync('openapi/openapi.json', 'utf8'));
+  const { mapping } = document.components.schemas.ConnectorInput.discriminator;
+  expect(CONNECTOR_TYPES.names).toEqual(Object.keys(mapping));
+  expect(CONNECTOR_TYPES.names).toEqual([...CONNECTOR_TYPES.names].sort());
+});
+
+const JIRA = {
+  base_url: 'https://example.atlassian.net',
+  email: 'soc@example.com',
+  api_token: 'a-secret',
+  project_key: 'SEC',
+};
+
+interface Least {
+  readonly type: ConnectorType;
+  readonly config: Config;
+  readonly secret: string;
+  readonly origin: string;
+}
+
+describe.each<Least>([
+  {
+    type: virusTotal,
+    config: { api_key: 'a-secret' },
+    secret: 'api_key',
+    origin: 'https://www.virustotal.com',
+  },
+  {
+    type: slack,
+    config: { bot_token: 'a-secret' },
+    secret: 'bot_token',
+    origin: 'https://slack.com',
+  },
+  { type: jira, config: JIRA, secret: 'api_token', origin: JIRA.base_url },
+])('the configuration of $type.name', ({ type, config, secret, origin }) => {
+  it('needs no more than this, and knows where the secret goes', () => {
+    expect(configProblems(type.config, config, 'config')).toEqual([]);
+    expect(originsOf(type, config)).toEqual([origin]);
+  });
+
+  it('keeps the secret, and only that, out of what may be read', () => {
+    expect(splitConfig(type.config, config).secrets).toEqual({ [secret]: 'a-secret' });
+  });
+
+  it('takes no secret that is too short to be masked safely', () => {
+    const short = { ...config, [secret]: '4831483' };
+    expect(configProblems(type.config, short, 'config')).toMatchObject([
+      {
+        field: `config.${secret}`,
+        code: 'length',
+        message: expect.stringContaining('must have 8 to'),
+      },
+    ]);
+  });
+
+  it('takes no secret that would end a header', () => {
+    const broken = { ...config, [secret]: 'secret\r\nx: y' };
+    expect(configProblems(type.config, broken, 'config')).toMatchObject([
+      { field: `config.${secret}`, code: 'matches' },
+    ]);
+  });
+
+  it('sends the secret through the internet only encrypted', () => {
+    const plain = { ...config, base_url: 'http://vendor.example.com' };
+    expect(plainTextProblems(type, plain, 'config')).toMatchObject([{ code: 'https_required' }]);
+  });
+});
+
+it.each([
+  { email: 'a:b@example.com' },
+  { email: 'soc' },
+  { project_key: 'SEC" OR project = "HR' },
+  { project_key: '../SEC' },
+  { issue_type: '' },
+])('takes no jira configuration with %j', (change) => {
+  const config = { ...JIRA, ...change };
+  const [name] = Object.keys(change);
+  expect(configProblems(jira.config, config, 'config')).toMatchObject([
+    { field: `config.${name}` },
+  ]);
+});

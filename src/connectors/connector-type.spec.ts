@@ -1,0 +1,87 @@
+import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
+import { fields } from '../targets/target-config.js';
+import { RefusedError } from './calls/vendor-answers.js';
+import { type ActionCall, defineConnector, type Outbound, type Outcome } from './connector-type.js';
+
+const CALL: ActionCall = {
+  actionId: 'act-1',
+  attempt: 1,
+  type: 'block_ip',
+  parameters: {},
+  mayTarget: () => true,
+};
+const GATE = { send: () => Promise.reject(new Error('closed')) };
+
+function connectorThat(send: () => Promise<Outcome>, test: () => Promise<string>) {
+  const type = defineConnector({
+    name: 'firewall',
+    description: '',
+    config: fields({}, []),
+    destinations: [],
+    connect: () => undefined,
+    actions: { block_ip: { idempotent: true, send } },
+    test,
+  });
+  return type.connect({ id: 'c', name: 'c', type: 'firewall' }, {}, {} as Outbound);
+}
+
+describe('a connector of a defined type', () => {
+  const done = { kind: 'done', message: 'yes' } as const;
+  const mistake = new TypeError('a mistake');
+  const throwing = (error: Error) =>
+    connectorThat(
+      () => Promise.reject(error),
+      () => Promise.reject(error),
+    );
+
+  it('returns the outcome of an action, and the sentence about a test', async () => {
+    const connector = connectorThat(
+      async () => done,
+      async () => 'Well.',
+    );
+    expect(await connector.execute(CALL, GATE)).toBe(done);
+    expect(await connector.test()).toMatchObject({ success: true, message: 'Well.' });
+  });
+
+  it('returns a refused outcome or a failed test after a RefusedError', async () => {
+    const connector = throwing(new RefusedError('no'));
+    expect(await connector.execute(CALL, GATE)).toEqual({ kind: 'refused', message: 'no' });
+    expect(await connector.test()).toMatchObject({ success: false, message: 'no' });
+  });
+
+  it.each([new UnreachableError('away'), new OutcomeUnknownError('cut', 'timeout')])(
+    'returns a failed test after %p, and throws it from an action',
+    async (error) => {
+      const connector = throwing(error);
+      expect(await connector.test()).toMatchObject({ success: false, message: error.message });
+      await expect(connector.execute(CALL, GATE)).rejects.toBe(error);
+    },
+  );
+
+  it('throws any other error', async () => {
+    await expect(throwing(mistake).execute(CALL, GATE)).rejects.toBe(mistake);
+    await expect(throwing(mistake).test()).rejects.toBe(mistake);
+  });
+
+  it('measures a test in whole milliseconds', async () => {
+    const connector = connectorThat(
+      async () => done,
+      async () => 'Well.',
+    );
+    jest.spyOn(performance, 'now').mockReturnValueOnce(100).mockReturnValueOnce(142.4);
+    expect(await connector.test()).toEqual({ success: true, message: 'Well.', latency_ms: 42 });
+    jest.restoreAllMocks();
+  });
+
+  it('refuses an action type that its type does not define', async () => {
+    const connector = throwing(mistake);
+    const outcome = await connector.execute({ ...CALL, type: 'scan_host' }, GATE);
+    expect(outcome).toMatchObject({ kind: 'refused' });
+  });
+
+  it('has no probe and no poll if no action defines one', () => {
+    // Recovery would ask a vendor that cannot be asked.
+    expect(throwing(mistake)).not.toHaveProperty('probe');
+    expect(throwing(mistake)).not.toHaveProperty('poll');
+  });
+});

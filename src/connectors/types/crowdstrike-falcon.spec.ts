@@ -1,0 +1,340 @@
+import { FalconServer } from '../../../test/support/vendors/falcon-server.js';
+import { connectTo, CountingGate, SiteHttp } from '../../../test/support/vendors/vendor-site.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import type { ActionCall, Connector } from '../connector-type.js';
+import { crowdstrikeFalcon } from './crowdstrike-falcon.js';
+
+const ACT = 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f';
+const DETAILS = 'POST /devices/entities/devices/v2';
+const CONTAIN = 'POST /devices/entities/devices-actions/v2?action_name=contain';
+
+describe('a connector to CrowdStrike Falcon', () => {
+  let server: FalconServer;
+  let http: SiteHttp;
+  let gate: CountingGate;
+  let falcon: Connector;
+  let host: string;
+
+  beforeEach(async () => {
+    server = await new FalconServer().start();
+    host = server.addHost('LAPTOP-7');
+    http = new SiteHttp();
+    gate = new CountingGate();
+    falcon = create();
+  });
+  afterEach(async () => {
+    const { problems } = server;
+    await server.stop();
+    expect(problems).toEqual([]);
+  });
+
+  const create = (client_secret = 'falcon-secret-1') =>
+    connectTo(
+      crowdstrikeFalcon,
+      { base_url: server.url, client_id: 'falcon-client', client_secret },
+      { http },
+    );
+  const call = (type: ActionTypeName, host_id: string, more: object = {}): ActionCall => ({
+    actionId: ACT,
+    attempt: 1,
+    mayTarget: () => true,
+    type,
+    parameters: { host_id, ...more },
+  });
+  const execute = (type: ActionTypeName, hostId = host, more: object = {}) =>
+    falcon.execute(call(type, hostId, more), gate);
+  const status = (value: string) => (server.hosts.get(host)!.status = value);
+
+  it('checks whether the host that it found is a protected target before it does anything', async () => {
+    const asked: unknown[] = [];
+    const mayTarget = (name?: string) => asked.push(name) === 0;
+    const { hostname } = server.hosts.get(host)!;
+    for (const type of ['isolate_host', 'unisolate_host', 'scan_host'] as const) {
+      const outcome = await falcon.execute({ ...call(type, host), mayTarget }, gate);
+      expect(outcome).toMatchObject({ kind: 'refused' });
+      expect(outcome.message).toContain(`"${hostname}" is a protected target.`);
+    }
+    expect(asked).toEqual([hostname, hostname, hostname]);
+    expect(server.lines).toEqual([DETAILS, DETAILS, DETAILS]);
+  });
+
+  describe('that contains a host', () => {
+    it('is accepted, and polls until the host is contained', async () => {
+      const accepted = await execute('isolate_host');
+      if (accepted.kind !== 'accepted') throw new Error(accepted.message);
+      expect(accepted.handle).toEqual({ device_id: host, seen_under_way: false, changed: true });
+      expect(server.lines).toEqual([DETAILS, CONTAIN]);
+      const isolate = call('isolate_host', host);
+      const pending = await falcon.poll!(accepted.handle, isolate);
+      const handle = { device_id: host, seen_under_way: true, changed: true };
+      expect(pending).toMatchObject({ kind: 'accepted', handle });
+      server.settle('contained');
+      expect(await falcon.poll!(handle, isolate)).toEqual({
+        kind: 'done',
+        message: 'The host is contained.',
+        data: { device_id: host, status: 'contained', changed: true },
+      });
+      expect(gate.left).toBe(2);
+    });
+
+    it('lifts containment in the same way', async () => {
+      status('contained');
+      expect(await execute('unisolate_host')).toMatchObject({ kind: 'accepted' });
+      server.settle('normal');
+      const handle = { device_id: host, seen_under_way: true };
+      const lifted = await falcon.poll!(handle, call('unisolate_host', host));
+      expect(lifted).toMatchObject({ kind: 'done', data: { status: 'normal' } });
+    });
+
+    it('lifts containment of the contained host, even if another host has its name now', async () => {
+      status('contained');
+      server.addHost('LAPTOP-8', 'contained');
+      const rollback = { ...call('unisolate_host', 'LAPTOP-8'), undoes: { device_id: host } };
+      expect(await falcon.execute(rollback, gate)).toMatchObject({
+        kind: 'accepted',
+        handle: { device_id: host },
+      });
+    });
+
+    it('waits while the vendor still shows the old status, and fails if the containment is reverted', async () => {
+      const isolate = call('isolate_host', host);
+      const early = { device_id: host, seen_under_way: false };
+      expect(await falcon.poll!(early, isolate)).toMatchObject({ kind: 'accepted', handle: early });
+      const seen = { ...early, seen_under_way: true };
+      expect(await falcon.poll!(seen, isolate)).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('"normal"'),
+      });
+    });
+
+    it.each([
+      ['contained', { kind: 'done', data: { changed: false } }],
+      ['containment_pending', { kind: 'accepted', handle: { changed: false } }],
+    ])('sends nothing if the host is %s already, and reports that', async (present, outcome) => {
+      status(present);
+      expect(await execute('isolate_host')).toMatchObject(outcome);
+      expect(server.lines).toEqual([DETAILS]);
+    });
+
+    it('does not report that nothing changed if an earlier attempt may have changed it', async () => {
+      status('contained');
+      const again = { ...call('isolate_host', host), attempt: 2 };
+      expect(await falcon.execute(again, gate)).toEqual({
+        kind: 'done',
+        message: 'The host is contained.',
+        data: { device_id: host, status: 'contained' },
+      });
+    });
+
+    it('does not lift containment that existed before', async () => {
+      status('contained');
+      const undoes = { device_id: host, changed: false };
+      const rollback = { ...call('unisolate_host', host), undoes };
+      expect(await falcon.execute(rollback, gate)).toMatchObject({ kind: 'done' });
+      expect(server.lines).toEqual([]);
+    });
+
+    it('succeeds on a conflict if somebody else was faster, otherwise is refused', async () => {
+      server.play('fine', 409);
+      expect(await execute('isolate_host')).toMatchObject({
+        kind: 'refused',
+        message: 'Falcon answered with status 409: says 409.',
+      });
+      const details = { resources: [{ device_id: host, status: 'normal' }] };
+      status('contained');
+      server.play({ status: 200, body: details });
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'done' });
+    });
+
+    it.each([
+      ['contained', 'done'],
+      ['containment_pending', 'accepted'],
+    ])('resolves the outcome of a broken call if the host is %s', async (present, kind) => {
+      server.play('fine', 'drop-after', 'drop-after', 'drop-after');
+      await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
+      status(present);
+      expect(await falcon.probe!(call('isolate_host', host))).toMatchObject({ kind });
+    });
+
+    it('sends the request again if the connection broke, and accepts the effect of the first attempt', async () => {
+      server.play('fine', 'drop-after');
+      const handle = { device_id: host, seen_under_way: true };
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted', handle });
+      expect(server.lines).toEqual([DETAILS, CONTAIN, CONTAIN, DETAILS]);
+    });
+
+    it('leaves the outcome of a broken call unknown while the host is unchanged', async () => {
+      expect(await falcon.probe!(call('isolate_host', host))).toBe('unknown');
+    });
+
+    it('finds a host by name in any case, and then uses its id', async () => {
+      const accepted = await execute('isolate_host', 'laptop-7');
+      expect(accepted).toMatchObject({ kind: 'accepted', handle: { device_id: host } });
+      expect(server.lines[0]).toBe(
+        'GET /devices/queries/devices/v1?filter=hostname%3A%27laptop-7%27&limit=2',
+      );
+    });
+
+    it.each([
+      ['with another name that begins alike', 'laptop'],
+      ['with an unknown name', 'printer-1'],
+      ['with an unknown id', 'f'.repeat(32)],
+    ])('rejects a host %s', async (_, hostId) => {
+      expect(await execute('isolate_host', hostId)).toEqual({
+        kind: 'refused',
+        message: 'Falcon knows no such host.',
+      });
+      expect(server.lines).not.toContain(CONTAIN);
+    });
+
+    it('rejects a name that two hosts have', async () => {
+      server.addHost('laptop-7');
+      expect(await execute('isolate_host', 'LAPTOP-7')).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('Several hosts'),
+      });
+    });
+
+    it.each([
+      "x'+status:'normal",
+      "laptop-7'",
+      '*',
+      '../oauth2',
+      'a?b=c',
+      'a&limit=5000',
+      'line\r\nbreak',
+      '\0',
+      '\ud800',
+      '{{ secrets.x }}',
+      'x'.repeat(10_000),
+      '',
+    ])('sends nothing for the host %j', async (hostId) => {
+      expect(await execute('isolate_host', hostId)).toMatchObject({ kind: 'refused' });
+      expect(server.lines).toEqual([]);
+      expect(gate.left).toBe(0);
+    });
+  });
+
+  describe('that scans a host', () => {
+    it.each([
+      ['quick', ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*']],
+      ['full', ['*']],
+      [undefined, ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*']],
+    ])('of the type %s, is done when the scan has started', async (scan_type, file_paths) => {
+      const accepted = await execute('scan_host', host, { scan_type });
+      if (accepted.kind !== 'accepted') throw new Error(accepted.message);
+      const [[id, scan]] = [...server.scans] as [[string, { request: object; status: string }]];
+      expect(scan.request).toMatchObject({ hosts: [host], file_paths, quarantine: false });
+      const ask = () => falcon.poll!(accepted.handle, call('scan_host', host));
+      expect(await ask()).toMatchObject({ kind: 'accepted', handle: { scan_id: id } });
+      scan.status = 'running';
+      expect(await ask()).toMatchObject({ kind: 'done', data: { scan_id: id } });
+    });
+
+    it.each(['failed', 'canceled'])('fails if the scan is %s', async (end) => {
+      const accepted = await execute('scan_host');
+      if (accepted.kind !== 'accepted') throw new Error(accepted.message);
+      for (const scan of server.scans.values()) scan.status = end;
+      expect(await falcon.poll!(accepted.handle, call('scan_host', host))).toEqual({
+        kind: 'refused',
+        message: `The scan was ${end} at the vendor.`,
+      });
+    });
+
+    it('is sent once, and found by its action id after a broken call', async () => {
+      expect(falcon.idempotent('scan_host')).toBe(false);
+      const scan = call('scan_host', host);
+      expect(await falcon.probe!(scan)).toBe('unknown');
+      server.play('fine', 'drop-after');
+      await expect(execute('scan_host')).rejects.toThrow(OutcomeUnknownError);
+      expect(server.scans.size).toBe(1);
+      expect(await falcon.probe!(scan)).toMatchObject({ kind: 'accepted' });
+    });
+  });
+
+  describe('when the vendor', () => {
+    it('expires a token early, logs in again once and continues', async () => {
+      await falcon.test();
+      server.tokens.expire();
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+      expect(server.logins).toBe(2);
+    });
+
+    it('rejects the client, is refused without showing the secret', async () => {
+      falcon = create('another-secret');
+      const refused = { kind: 'refused', message: expect.stringContaining('does not accept') };
+      expect(await execute('isolate_host')).toMatchObject(refused);
+      const test = await falcon.test();
+      expect(test.success).toBe(false);
+      expect(test.message).not.toContain('another-secret');
+    });
+
+    it.each([400, 401, 403, 404])('answers with %i, is refused with its message', async (code) => {
+      server.play('fine', code, code);
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
+      expect(server.hosts.get(host)!.status).toBe('normal');
+    });
+
+    it('returns an error with status 200, is refused with its message', async () => {
+      const errors = [{ code: 400, message: 'No such sensor.' }, { code: 1 }];
+      server.play('fine', { status: 202, body: { meta: {}, errors, resources: [] } });
+      expect(await execute('isolate_host')).toEqual({
+        kind: 'refused',
+        message: 'Falcon answered with status 202: No such sensor.',
+      });
+    });
+
+    it('limits the rate, is asked again later', async () => {
+      server.retryAfter = '0';
+      server.play('fine', 429);
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+      server.retryAfter = '60';
+      server.play(429);
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
+    });
+
+    it.each([500, 'html', 'drop-after', 'hang'] as const)(
+      'leaves the outcome open (%s), keeps it unknown',
+      async (trouble) => {
+        http.hasty = true;
+        server.play('fine', trouble, trouble, trouble);
+        await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
+      },
+    );
+
+    it.each([500, 'html', 'drop'] as const)(
+      'fails to answer a read (%s), reports that nothing was sent',
+      async (trouble) => {
+        server.play(trouble, trouble, trouble);
+        await expect(execute('isolate_host')).rejects.toThrow(UnreachableError);
+        expect(server.lines).not.toContain(CONTAIN);
+      },
+    );
+
+    it.each([
+      ['no device', { resources: [{ hostname: 'x' }] }],
+      ['another device', { resources: [{ device_id: 'x', status: 'contained' }] }],
+      ['no list', { resources: { __proto__: [] } }],
+      ['nothing', undefined],
+    ])('answers with %s, contains nothing', async (_, body) => {
+      server.play({ status: 200, body });
+      await execute('isolate_host').catch(() => undefined);
+      expect(server.lines).toEqual([DETAILS]);
+    });
+  });
+
+  it('sends nothing if the kill switch is turned on between its read and its effect', async () => {
+    gate.refuseFrom = 2;
+    await expect(execute('isolate_host')).rejects.toThrow('the switch is on');
+    expect(server.lines).toEqual([DETAILS]);
+  });
+
+  it('is tested by a read that requires the permission to read hosts', async () => {
+    const fine = { success: true, message: 'Falcon accepts the credentials.' };
+    expect(await falcon.test()).toMatchObject(fine);
+    server.play(403);
+    expect(await falcon.test()).toMatchObject({ success: false });
+    expect(gate.left).toBe(0);
+  });
+});

@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import type { HttpAction, HttpConfig } from './http-config.js';
+import { requestFor } from './http.js';
+import { RenderError, MOST_RENDERED_BYTES } from './http-templates.js';
+
+const BASE = 'https://vendor.example/api';
+
+function request(
+  action: HttpAction,
+  parameters: Record<string, unknown>,
+  more: Partial<HttpConfig> = {},
+) {
+  const config: HttpConfig = { base_url: BASE, actions: { block_ip: action }, ...more };
+  return requestFor(config, action, { actionId: 'act-1', parameters });
+}
+
+describe('the request of an http action', () => {
+  it('replaces each template by its value', () => {
+    const made = request(
+      {
+        method: 'PUT',
+        path: '/hosts/{{ parameters.host }}/block?why={{parameters.reason}}',
+        body: {
+          id: '{{ action.id }}',
+          text: 'for {{ parameters.host }}: {{ parameters.reason }}',
+          minutes: '{{ parameters.minutes }}',
+          absent: '{{ parameters.absent }}',
+          nested: [{ token: '{{ secrets.token }}' }],
+        },
+      },
+      { host: 'web/1', reason: 'a&b "c"', minutes: 5 },
+      { secrets: { token: 's' }, headers: { 'X-Key': 'k {{ secrets.token }}' } },
+    );
+    expect(made.method).toBe('PUT');
+    expect(made.url.toString()).toBe(`${BASE}/hosts/web%2F1/block?why=a%26b%20%22c%22`);
+    expect(JSON.parse(made.body!)).toEqual({
+      id: 'act-1',
+      text: 'for web/1: a&b "c"',
+      minutes: 5,
+      nested: [{ token: 's' }],
+    });
+    expect(made.headers).toMatchObject({
+      'X-Key': 'k s',
+      'content-type': 'application/json',
+      'idempotency-key': 'act-1',
+    });
+  });
+
+  it('reads a text body as JSON, or as a form if the content type is a form', () => {
+    const json = request({ path: '/', body: '{"a": "{{ parameters.a }}"}' }, { a: '","b":"' });
+    expect(JSON.parse(json.body!)).toEqual({ a: '","b":"' });
+    const form = request(
+      { path: '/', body: 'a={{ parameters.a }}&b=1' },
+      { a: 'x&b=2' },
+      {
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      },
+    );
+    expect(form.body).toBe('a=x%26b%3D2&b=1');
+  });
+
+  it.each(['.', '..', '', '\ud800', '../../admin', 'a/..', 'a\\..\\b', 'a/./b'])(
+    'rejects %j as a path segment',
+    (host) => {
+      expect(() => request({ path: '/hosts/{{ parameters.host }}' }, { host })).toThrow(
+        RenderError,
+      );
+    },
+  );
+
+  it.each(['..a', 'a..b', 'a/b', 'v1.2', '%2e%2e'])('allows %j as a path segment', (host) => {
+    const { url } = request({ path: '/hosts/{{ parameters.host }}' }, { host });
+    expect(decodeURIComponent(url.pathname.split('/').at(-1)!)).toBe(host);
+  });
+
+  it.each([
+    ['/a/{{ parameters.x }}{{ parameters.y }}/b', { x: '.', y: '.' }],
+    ['/a/%2{{ parameters.x }}%2{{ parameters.x }}/b', { x: 'e' }],
+    ['/a/.{{ parameters.x }}/b', { x: '.' }],
+    ['/a/.{{ parameters.x }}/b', { x: './admin' }],
+  ])('rejects a path with a dot segment made of values: %s', (path, parameters) => {
+    expect(() => request({ path }, parameters)).toThrow(RenderError);
+  });
+
+  it.each(['x; role=admin', 'x, y', 'x", uri="/', 'x\\'])(
+    'rejects the value %j within a header, but accepts it as a whole value',
+    (value) => {
+      const sent = (header: string) =>
+        request({ path: '/' }, { user: value }, { headers: { cookie: header } }).headers?.cookie;
+      for (const header of ['target={{ parameters.user }}; role=viewer', ' {{parameters.user}}']) {
+        expect(() => sent(header)).toThrow(
+          'parameters.user contains ; , " or \\, which have a meaning in a header.',
+        );
+      }
+      expect(sent('{{ parameters.user }}')).toBe(value);
+    },
+  );
+
+  it('puts a secret into a header unchanged', () => {
+    const secrets = { token: 'a="b", c; d' };
+    const headers = { authorization: 'Digest {{ secrets.token }}' };
+    expect(request({ path: '/' }, {}, { headers, secrets }).headers).toMatchObject({
+      authorization: 'Digest a="b", c; d',
+    });
+  });
+
+  it.each(['a\r\nx-admin: 1', 'a\0', 'é'])('rejects the value %j in a header', (value) => {
+    const headers = { 'x-user': '{{ parameters.user }}' };
+    expect(() => request({ path: '/' }, { user: value }, { headers })).toThrow(RenderError);
+  });
+
+  it('does not parse a value as a template', () => {
+    const made = request(
+      { path: '/', body: { a: 'x {{ parameters.a }}' } },
+      { a: '{{ secrets.token }}' },
+      { secrets: { token: 'hidden' } },
+    );
+    expect(JSON.parse(made.body!)).toEqual({ a: 'x {{ secrets.token }}' });
+  });
+
+  it('omits a missing parameter, even if every object inherits its name', () => {
+    const body = { a: '{{ parameters.constructor }}', b: 'x{{ parameters.__proto__ }}' };
+    expect(JSON.parse(request({ path: '/', body }, {}).body!)).toEqual({ b: 'x' });
+  });
+
+  describe('with templates that multiply a value', () => {
+    const parameters = { text: 'x'.repeat(10_000), list: ['x'.repeat(9_996)] };
+    const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } };
+    const times = (count: number, text: string) => text.repeat(count);
+    const lists = (count: number, text: string) => ({ list: Array<string>(count).fill(text) });
+    const text = '{{ parameters.text }}';
+    const list = '{{ parameters.list }}';
+
+    it.each([
+      ['a path', (count: number) => request({ path: `/${times(count, text)}` }, parameters)],
+      ['a query', (count: number) => request({ path: `/?q=${times(count, text)}` }, parameters)],
+      [
+        'a header',
+        (count: number) =>
+          request({ path: '/' }, parameters, { headers: { 'x-a': times(count, text) } }),
+      ],
+      [
+        'a form',
+        (count: number) => request({ path: '/', body: times(count, text) }, parameters, form),
+      ],
+      [
+        'a text',
+        (count: number) => request({ path: '/', body: { a: times(count, text) } }, parameters),
+      ],
+      ['texts', (count: number) => request({ path: '/', body: lists(count, text) }, parameters)],
+      ['values', (count: number) => request({ path: '/', body: lists(count, list) }, parameters)],
+      [
+        'JSON in a string',
+        (count: number) =>
+          request({ path: '/', body: JSON.stringify(lists(count, text)) }, parameters),
+      ],
+    ])('rejects %s that becomes too large', (_, of) => {
+      expect(() => of(100)).not.toThrow();
+      expect(() => of(110)).toThrow(RenderError);
+      expect(() => of(110)).toThrow(`exceeds ${MOST_RENDERED_BYTES} bytes`);
+    });
+
+    it('counts all parts of a request, each in its escaped length', () => {
+      const half = { path: `/?q=${times(53, text)}`, body: { a: times(53, text) } };
+      expect(() => request(half, parameters)).toThrow(RenderError);
+      const escaped = { path: '/', body: { a: times(20, text) } };
+      expect(() => request(escaped, { text: '\u0001'.repeat(10_000) })).toThrow(RenderError);
+    });
+
+    it('stops before it builds a text that is too large', () => {
+      const secrets = { s: 'x'.repeat(8_000) };
+      const body = lists(45, times(1_250, '{{secrets.s}}'));
+      const before = process.memoryUsage().heapUsed;
+      expect(() => request({ path: '/', body }, {}, { secrets })).toThrow(RenderError);
+      expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
+    });
+  });
+
+  it('puts any value only where its template is, or rejects it', () => {
+    const anything = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({
+        unit: fc.constantFrom('.', '/', '\\', '%', '2', 'e', '?', '#', '@', ':', '\r', '\n'),
+      }),
+    );
+    fc.assert(
+      fc.property(anything, (value) => {
+        let made;
+        try {
+          made = request(
+            {
+              path: '/one/{{ parameters.v }}/two?q={{ parameters.v }}&r=1',
+              body: { v: 'a{{ parameters.v }}b', fixed: 1 },
+            },
+            { v: value },
+          );
+        } catch (error) {
+          return error instanceof RenderError;
+        }
+        const segments = made.url.pathname.split('/');
+        return (
+          made.url.origin === 'https://vendor.example' &&
+          made.url.hash === '' &&
+          segments.length === 5 &&
+          segments[2] === 'one' &&
+          segments[4] === 'two' &&
+          decodeURIComponent(segments[3]!) === value &&
+          made.url.searchParams.get('q') === value &&
+          [...made.url.searchParams.keys()].join() === 'q,r' &&
+          (JSON.parse(made.body!) as { v: string }).v === `a${value}b`
+        );
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

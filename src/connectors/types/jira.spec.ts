@@ -1,0 +1,155 @@
+import { JiraServer } from '../../../test/support/vendors/jira-server.js';
+import { describeUsualTroubles } from '../../../test/support/vendors/usual-troubles.js';
+import { connectTo, CountingGate, SiteHttp } from '../../../test/support/vendors/vendor-site.js';
+import { UnreachableError } from '../../platform/net/net.errors.js';
+import type { Connector } from '../connector-type.js';
+import { jira } from './jira.js';
+
+describe('JiraConnector', () => {
+  const server = new JiraServer();
+  const http = new SiteHttp();
+  let connector: Connector;
+
+  const connectorWith = (more: object = {}): Connector =>
+    connectTo(
+      jira,
+      {
+        base_url: server.url,
+        email: server.email,
+        api_token: server.token,
+        project_key: 'SEC',
+        ...more,
+      },
+      { http },
+    );
+  const callOf = (parameters: Record<string, unknown> = {}) => ({
+    actionId: 'act-1',
+    attempt: 1,
+    mayTarget: () => true,
+    type: 'create_ticket' as const,
+    parameters: { title: 'Phishing', ...parameters },
+  });
+  const open = (parameters: Record<string, unknown> = {}) =>
+    connector.execute(callOf(parameters), new CountingGate());
+  const paragraph = (...texts: string[]) => ({
+    type: 'paragraph',
+    content: texts.map((text) => ({ type: 'text', text })),
+  });
+
+  beforeAll(() => server.start());
+
+  beforeEach(() => {
+    server.forget();
+    connector = connectorWith();
+  });
+
+  afterEach(() => expect(server.problems).toEqual([]));
+
+  afterAll(() => server.stop());
+
+  it('opens an issue with the id of the action', async () => {
+    expect(await open({ description: 'First\n\nThird', priority: 'High' })).toEqual({
+      kind: 'done',
+      message: 'Jira opened SEC-1.',
+      data: { id: '10001', key: 'SEC-1' },
+    });
+    expect(server.issues.map(({ fields }) => fields)).toEqual([
+      {
+        project: { key: 'SEC' },
+        issuetype: { name: 'Task' },
+        summary: 'Phishing',
+        labels: ['act-1'],
+        description: {
+          type: 'doc',
+          version: 1,
+          content: [paragraph('First'), paragraph(), paragraph('Third')],
+        },
+        priority: { name: 'High' },
+      },
+    ]);
+    expect(server.problems).toEqual([]);
+  });
+
+  it('opens issues of the configured type', async () => {
+    connector = connectorWith({ issue_type: 'Incident' });
+    await open();
+    expect(server.issues[0]!.fields).toMatchObject({ issuetype: { name: 'Incident' } });
+  });
+
+  it.each([
+    ['a link and a mention', '[x|https://evil.example] [~accountid:1] @ada {code}'],
+    ['a document', '{"type":"doc","version":1,"content":[{"type":"mention"}]}'],
+    ['a template and quotes', '{{ secrets.token }} "\' \\'],
+  ])('writes %s as plain text', async (_, description) => {
+    await open({ description });
+    expect(server.issues[0]!.fields.description!.content).toEqual([paragraph(description)]);
+  });
+
+  it('writes a paragraph per line, without control characters', async () => {
+    await open({ description: 'a\tb\r\nc\rd\u2028e\u0000f\u001bg\ud800' });
+    expect(server.issues[0]!.fields.description!.content).toEqual(
+      ['a b', 'c', 'd', 'e\ufffdf g\ufffd'].map((text) => paragraph(text)),
+    );
+    expect(server.problems).toEqual([]);
+  });
+
+  it('makes one line of at most 255 characters from any title', async () => {
+    await open({ title: 'Phish\r\ning\u2028 for "SEC"' });
+    await open({ title: '🦊'.repeat(500) });
+    const [first, second] = server.issues.map(({ fields }) => fields.summary);
+    expect(first).toBe('Phish ing  for "SEC"');
+    expect(second).toHaveLength(255);
+    expect(second!.endsWith('…') && second!.isWellFormed()).toBe(true);
+    expect(server.problems).toEqual([]);
+  });
+
+  it('names the field that Jira rejects', async () => {
+    expect(await open({ priority: 'Mega' })).toEqual({
+      kind: 'refused',
+      message: 'Jira answered with status 400: priority: The priority selected is invalid.',
+    });
+  });
+
+  it('finds an issue by its label if the answer was lost', async () => {
+    server.play('drop-after');
+    await expect(open()).rejects.toThrow();
+    expect(await connector.probe!(callOf())).toEqual({
+      kind: 'done',
+      message: 'Jira had opened SEC-1.',
+      data: { id: '10001', key: 'SEC-1' },
+    });
+    expect(await connector.probe!({ ...callOf(), actionId: 'act-2' })).toBe('unknown');
+    server.isIndexed = false;
+    expect(await connector.probe!(callOf())).toBe('unknown');
+    server.play(500);
+    await expect(connector.probe!(callOf())).rejects.toThrow(UnreachableError);
+    expect(server.problems).toEqual([]);
+  });
+
+  it('tests login and project, explains failures, and never shows the token', async () => {
+    expect(await connector.test()).toMatchObject({
+      success: true,
+      message: 'Jira shows the project SEC.',
+    });
+    expect(await connectorWith({ project_key: 'NONE' }).test()).toMatchObject({
+      success: false,
+      message: "Jira answered with status 404: No project could be found with key 'NONE'.",
+    });
+    const login = Buffer.from(`${server.email}:${server.token}`).toString('base64');
+    const body = { errorMessages: [`${server.token} or ${login}`], errors: {} };
+    server.play({ status: 403, body });
+    expect(await connector.test()).toMatchObject({
+      success: false,
+      message: 'Jira answered with status 403: [secret] or [secret].',
+    });
+    expect(await connectorWith({ api_token: 'wrong' }).test()).toMatchObject({ success: false });
+  });
+
+  describeUsualTroubles('change', () => ({
+    server,
+    http,
+    connector,
+    call: callOf(),
+    effects: () => server.issues.length,
+  }));
+});

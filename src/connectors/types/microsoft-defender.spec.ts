@@ -1,0 +1,274 @@
+import { DefenderServer } from '../../../test/support/vendors/defender-server.js';
+import { connectTo, CountingGate, SiteHttp } from '../../../test/support/vendors/vendor-site.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import type { ActionCall, Connector, Outcome } from '../connector-type.js';
+import { microsoftDefender } from './microsoft-defender.js';
+
+const ACT = 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f';
+
+describe('a connector to Microsoft Defender for Endpoint', () => {
+  let server: DefenderServer;
+  let http: SiteHttp;
+  let gate: CountingGate;
+  let defender: Connector;
+  let host: string;
+
+  beforeEach(async () => {
+    server = await new DefenderServer().start();
+    host = server.addMachine('laptop-7.example.com');
+    http = new SiteHttp();
+    gate = new CountingGate();
+    defender = create();
+  });
+  afterEach(async () => {
+    const { problems } = server;
+    await server.stop();
+    expect(problems).toEqual([]);
+  });
+
+  const create = (more: object = {}) =>
+    connectTo(microsoftDefender, { ...server.config, ...more }, { http });
+  const call = (type: ActionTypeName, host_id = host, more: object = {}): ActionCall => ({
+    actionId: ACT,
+    attempt: 1,
+    mayTarget: () => true,
+    type,
+    parameters: { host_id, ...more },
+  });
+  const execute = (type: ActionTypeName, hostId = host, more: object = {}) =>
+    defender.execute(call(type, hostId, more), gate);
+  const poll = (outcome: Outcome, type: ActionTypeName): Promise<Outcome> => {
+    if (outcome.kind !== 'accepted') throw new Error(outcome.message);
+    return defender.poll!(outcome.handle, call(type));
+  };
+  const sent = () => server.lines.filter((line) => line.startsWith('POST'));
+
+  it('checks whether the host that it found is a protected target before it does anything', async () => {
+    const asked: unknown[] = [];
+    const mayTarget = (name?: string) => asked.push(name) === 0;
+    for (const type of ['isolate_host', 'unisolate_host', 'scan_host'] as const) {
+      const outcome = await defender.execute({ ...call(type), mayTarget }, gate);
+      expect(outcome).toMatchObject({ kind: 'refused' });
+      expect(outcome.message).toContain('is a protected target.');
+    }
+    const name = 'laptop-7.example.com';
+    expect(asked).toEqual([name, name, name]);
+    expect(sent()).toEqual([]);
+  });
+
+  describe('that isolates a host', () => {
+    it('is accepted, and polls until it is done', async () => {
+      const accepted = await execute('isolate_host', host, { reason: 'It "phones"\r\nhome.' });
+      const { id, ...action } = server.actions[0]!;
+      expect(accepted).toMatchObject({ kind: 'accepted', handle: { machine_action_id: id } });
+      expect(action).toMatchObject({
+        scope: 'Full',
+        requestorComment: `Incident triage ${ACT}: It "phones"\r\nhome.`,
+      });
+      server.actions[0]!.status = 'InProgress';
+      expect(await poll(accepted, 'isolate_host')).toMatchObject({ kind: 'accepted' });
+      server.settle('Succeeded');
+      expect(await poll(accepted, 'isolate_host')).toEqual({
+        kind: 'done',
+        message: 'Defender says: Succeeded.',
+        data: { machine_id: host, machine_action_id: id, status: 'Succeeded', changed: true },
+      });
+      expect(server.lines.slice(0, 3)).toEqual([
+        `GET /api/machines/${host}`,
+        `GET /api/machineactions?$filter=machineId%20eq%20%27${host}%27&$top=50`,
+        `POST /api/machines/${host}/isolate`,
+      ]);
+    });
+
+    it.each(['Failed', 'TimeOut', 'Cancelled'])('fails if it ends as %s', async (end) => {
+      const accepted = await execute('isolate_host');
+      server.settle(end);
+      expect(await poll(accepted, 'isolate_host')).toEqual({
+        kind: 'refused',
+        message: `Defender says: ${end}.`,
+      });
+      // Failed machine actions do not determine the state of the host.
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+      expect(sent()).toHaveLength(2);
+    });
+
+    it('sends nothing if the host is isolated already, or about to be', async () => {
+      await execute('isolate_host');
+      const found = await execute('isolate_host');
+      expect(found).toMatchObject({ kind: 'accepted', handle: { changed: false } });
+      server.settle('Succeeded');
+      const unchanged = { kind: 'done', data: { machine_id: host, changed: false } };
+      expect(await poll(found, 'isolate_host')).toMatchObject(unchanged);
+      expect(await execute('isolate_host')).toMatchObject(unchanged);
+      const undoes = { machine_id: host, changed: false };
+      const rollback = { ...call('unisolate_host'), undoes };
+      expect(await defender.execute(rollback, gate)).toMatchObject({ kind: 'done' });
+      expect(sent()).toHaveLength(1);
+    });
+
+    it('releases the host, and isolates it again later', async () => {
+      for (const type of ['isolate_host', 'unisolate_host', 'isolate_host'] as const) {
+        expect(await execute(type)).toMatchObject({ kind: 'accepted' });
+        server.settle('Succeeded');
+      }
+      expect(sent().map((line) => line.split('/').at(-1))).toEqual([
+        'isolate',
+        'unisolate',
+        'isolate',
+      ]);
+    });
+
+    it('releases the isolated host, even if another host has its name now', async () => {
+      server.addMachine('laptop-8.example.com');
+      const rollback = { ...call('unisolate_host', 'laptop-8'), undoes: { machine_id: host } };
+      expect(await defender.execute(rollback, gate)).toMatchObject({ kind: 'accepted' });
+      expect(sent()).toEqual([`POST /api/machines/${host}/unisolate`]);
+    });
+
+    it('accepts the effect of an attempt whose connection broke', async () => {
+      server.play('fine', 'fine', 'drop-after');
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+      expect(server.actions).toHaveLength(1);
+    });
+
+    it('is refused if another machine action is in progress', async () => {
+      await execute('scan_host');
+      expect(await execute('isolate_host')).toEqual({
+        kind: 'refused',
+        message: 'Defender answered with status 400: Action is already in progress.',
+      });
+    });
+
+    it('resolves the outcome of a broken call', async () => {
+      expect(await defender.probe!(call('isolate_host'))).toBe('unknown');
+      server.play('fine', 'fine', 'drop-after', 'drop', 'drop');
+      await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
+      expect(await defender.probe!(call('isolate_host'))).toMatchObject({ kind: 'accepted' });
+      server.settle('Failed');
+      expect(await defender.probe!(call('isolate_host'))).toMatchObject({ kind: 'refused' });
+    });
+
+    it.each(['laptop-7', 'LAPTOP-7.example.com'])('finds the host %s', async (name) => {
+      expect(await execute('isolate_host', name)).toMatchObject({ kind: 'accepted' });
+      expect(sent()).toEqual([`POST /api/machines/${host}/isolate`]);
+    });
+
+    it('rejects an unknown host, and an answer about another host', async () => {
+      expect(await execute('isolate_host', 'printer-1')).toMatchObject({ kind: 'refused' });
+      server.play({ status: 200, body: { id: host, computerDnsName: 'other.example.com' } });
+      expect(await execute('isolate_host', 'printer-1')).toMatchObject({ kind: 'refused' });
+      const id = "x' or true";
+      server.play({ status: 200, body: { id, computerDnsName: 'printer-1' } });
+      expect(await execute('isolate_host', 'printer-1')).toMatchObject({ kind: 'refused' });
+      expect(sent()).toEqual([]);
+    });
+
+    it.each([
+      "x' or 1 eq 1",
+      '../machineactions',
+      '..',
+      'a?b',
+      'a\r\nb',
+      '\0',
+      '\ud800',
+      '',
+      '{{ x }}',
+    ])('sends nothing for the host %j', async (hostId) => {
+      expect(await execute('isolate_host', hostId)).toMatchObject({ kind: 'refused' });
+      expect([server.lines, gate.left]).toEqual([[], 0]);
+    });
+  });
+
+  describe('that scans a host', () => {
+    it.each([
+      ['full', 'Full'],
+      ['quick', 'Quick'],
+      [undefined, 'Quick'],
+    ])('of the type %s, is done when the scan has started', async (scan_type, scope) => {
+      const accepted = await execute('scan_host', host, { scan_type });
+      expect(server.actions).toMatchObject([{ type: 'RunAntiVirusScan', scope }]);
+      expect(await poll(accepted, 'scan_host')).toMatchObject({ kind: 'accepted' });
+      server.actions[0]!.status = 'InProgress';
+      expect(await poll(accepted, 'scan_host')).toMatchObject({ kind: 'done' });
+    });
+
+    it('is sent once, and found by its action id after a broken call', async () => {
+      expect(defender.idempotent('scan_host')).toBe(false);
+      server.play('fine', 'drop-after');
+      await expect(execute('scan_host')).rejects.toThrow(OutcomeUnknownError);
+      expect(sent()).toHaveLength(1);
+      expect(await defender.probe!(call('scan_host'))).toMatchObject({ kind: 'accepted' });
+      const another = { ...call('scan_host'), actionId: ACT.replace('0193', '0194') };
+      expect(await defender.probe!(another)).toBe('unknown');
+    });
+  });
+
+  describe('when the vendor', () => {
+    it('expires a token early, logs in again once and continues', async () => {
+      await defender.test();
+      server.tokens.expire();
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+      expect(server.logins).toBe(2);
+    });
+
+    it('rejects the client, is refused without showing the secret', async () => {
+      defender = create({ client_secret: 'another-secret' });
+      const { message } = await execute('isolate_host');
+      expect(message).toContain('does not accept the credentials');
+      expect(message).not.toContain('another-secret');
+    });
+
+    it.each([401, 403, 404, 409])('answers with %i, is refused with its message', async (code) => {
+      server.play('fine', 'fine', code, code);
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'refused' });
+      expect(server.actions).toEqual([]);
+    });
+
+    it('returns an error with status 200, is refused with its message', async () => {
+      server.play('fine', 'fine', { status: 201, body: { error: { message: 'No sensor.' } } });
+      expect(await execute('isolate_host')).toMatchObject({
+        kind: 'refused',
+        message: 'Defender answered with status 201: No sensor.',
+      });
+    });
+
+    it('limits the rate, is asked again later', async () => {
+      server.retryAfter = '0';
+      server.play('fine', 'fine', 429);
+      expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
+    });
+
+    it.each([500, 'html', 'hang'] as const)(
+      'leaves the outcome open (%s), keeps it unknown',
+      async (trouble) => {
+        http.hasty = true;
+        server.play('fine', 'fine', trouble, trouble, trouble);
+        await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
+      },
+    );
+
+    it.each([500, 'html', 'drop'] as const)(
+      'fails to answer a read (%s), reports that nothing was sent',
+      async (trouble) => {
+        server.play(trouble, trouble, trouble);
+        await expect(execute('isolate_host')).rejects.toThrow(UnreachableError);
+        expect(sent()).toEqual([]);
+      },
+    );
+  });
+
+  it('sends nothing if the kill switch is turned on between its reads and its effect', async () => {
+    gate.refuseFrom = 3;
+    await expect(execute('isolate_host')).rejects.toThrow('the switch is on');
+    expect(sent()).toEqual([]);
+  });
+
+  it('is tested by a read that requires the permission to read machines', async () => {
+    const fine = { success: true, message: 'Defender accepts the credentials.' };
+    expect(await defender.test()).toMatchObject(fine);
+    server.play(403);
+    expect(await defender.test()).toMatchObject({ success: false });
+    expect(gate.left).toBe(0);
+  });
+});

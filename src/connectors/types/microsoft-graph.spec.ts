@@ -1,0 +1,574 @@
+import { MicrosoftGraphServer } from '../../../test/support/vendors/microsoft-graph-server.js';
+import { connectTo, CountingGate, SiteHttp } from '../../../test/support/vendors/vendor-site.js';
+import type { Trouble } from '../../../test/support/vendors/vendor-server.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import type { ActionCall, Connector } from '../connector-type.js';
+import { microsoftGraph } from './microsoft-graph.js';
+
+const MESSAGE = '<a1@example.net>';
+const MAILBOX = 'ada@example.com';
+const BASE = '/v1.0/users/ada%40example.com';
+const LIST = `GET ${BASE}/messages?$filter=internetMessageId%20eq%20%27%3Ca1%40example.net%3E%27&$select=id%2CinternetMessageId%2CparentFolderId%2Cfrom%2Csender&$top=20`;
+const JUNK = `GET ${BASE}/mailFolders/junkemail?$select=id`;
+
+describe('the connector of Microsoft Graph', () => {
+  const server = new MicrosoftGraphServer();
+  let http: SiteHttp;
+  let gate: CountingGate;
+  let connector: Connector;
+
+  const connect = (more: object = {}): Connector =>
+    connectTo(microsoftGraph, { ...server.config, ...more }, { http });
+  const callOf = (
+    type: ActionTypeName,
+    parameters: ActionCall['parameters'] = {},
+    more: Partial<ActionCall> = {},
+  ): ActionCall => ({
+    actionId: 'act-1',
+    attempt: 1,
+    mayTarget: () => true,
+    type,
+    parameters: type.endsWith('_email')
+      ? { message_id: MESSAGE, recipient: MAILBOX, ...parameters }
+      : { user: MAILBOX, ...parameters },
+    ...more,
+  });
+  const execute = (...call: Parameters<typeof callOf>) => connector.execute(callOf(...call), gate);
+
+  beforeAll(() => server.start());
+  beforeEach(() => {
+    server.forget();
+    http = new SiteHttp();
+    gate = new CountingGate();
+    connector = connect();
+  });
+  afterEach(() => expect(server.problems).toEqual([]));
+  afterAll(() => server.stop());
+
+  describe('previews an action', () => {
+    it('by counting the mails of the sender that it would change, through the gate', async () => {
+      server.mail(MESSAGE);
+      server.mail(MESSAGE, 'inbox', MAILBOX, 'Boss@example.com');
+      const call = callOf('quarantine_email', {}, { sender: 'mallory@example.net' });
+      expect(await connector.preview!(call, gate)).toEqual({
+        count: 1,
+        message: `Moves 1 mail to quarantine in ${MAILBOX}. Leaves alone 1 with the same message_id from another sender (boss@example.com).`,
+      });
+      expect(server.lines).toEqual([JUNK, LIST]);
+      expect(gate.left).toBe(2);
+    });
+
+    it('but not an action without mails', async () => {
+      expect(await connector.preview!(callOf('disable_user'), gate)).toBeUndefined();
+      expect(server.calls).toEqual([]);
+    });
+  });
+
+  describe('quarantines a mail', () => {
+    it('by moving each copy, and stores the new ids and the old folders', async () => {
+      const [first, second] = [server.mail(MESSAGE), server.mail(MESSAGE, 'archive')];
+      server.mail('<other@example.net>');
+      const ids = [first.id, second.id];
+      expect(await execute('quarantine_email')).toEqual({
+        kind: 'done',
+        message: 'The mail is quarantined.',
+        data: {
+          mailbox: MAILBOX,
+          moved: [
+            { id: first.id, from: 'folder-inbox' },
+            { id: second.id, from: 'folder-archive' },
+          ],
+        },
+      });
+      expect(server.lines).toEqual([
+        JUNK,
+        LIST,
+        ...ids.map((id) => `POST ${BASE}/messages/${encodeURIComponent(id)}/move`),
+      ]);
+      expect(server.calls.at(-1)!.body).toEqual({ destinationId: 'junkemail' });
+      expect(server.mails.map(({ folder }) => folder)).toEqual([
+        'folder-junk',
+        'folder-junk',
+        'folder-inbox',
+      ]);
+      expect(gate.left).toBe(4);
+    });
+
+    it('in the mailboxes of all recipients, skips mailboxes without it, and rolls that back', async () => {
+      const [bob, eve] = ['bob@example.com', 'eve@example.com'];
+      const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'archive', bob)];
+      const recipient = `${MAILBOX}, ${bob}, ${eve}`;
+      const preview = await connector.preview!(callOf('quarantine_email', { recipient }), gate);
+      expect(preview).toMatchObject({ count: 2 });
+      const outcome = await execute('quarantine_email', { recipient });
+      expect(mails.map(({ folder }) => folder)).toEqual(['folder-junk', 'folder-junk']);
+      expect(outcome).toMatchObject({
+        kind: 'done',
+        message: `In 2 of 3 mailboxes: The mail is quarantined. ${eve}: The mailbox holds no mail with this message_id.`,
+        data: { mailboxes: [{ mailbox: MAILBOX }, { mailbox: bob }] },
+      });
+      const { data: undoes } = outcome as { data: Record<string, unknown> };
+      await execute('release_email', { recipient: `${MAILBOX}, ${bob}` }, { undoes });
+      expect(mails.map(({ folder }) => folder)).toEqual(['folder-inbox', 'folder-archive']);
+      const nowhere = await execute('delete_email', { recipient: `${eve}, eva@example.com` });
+      expect(nowhere).toMatchObject({
+        kind: 'refused',
+        message: `${eve}: The mailbox holds no mail with this message_id.`,
+      });
+    });
+
+    it('once, even if it is asked again', async () => {
+      server.mail(MESSAGE);
+      await execute('quarantine_email');
+      const again = await execute('quarantine_email');
+      expect(again).toMatchObject({ kind: 'done', data: { moved: [] } });
+      expect(server.lines.filter((line) => line.startsWith('POST'))).toHaveLength(1);
+    });
+
+    it('in the default mailbox if no recipient is named, and fails without a default', async () => {
+      server.mail(MESSAGE, 'inbox', 'soc@example.com');
+      connector = connect({ mailbox: 'soc@example.com' });
+      const call = { message_id: 'a1@example.net', recipient: undefined };
+      expect(await execute('quarantine_email', call)).toMatchObject({
+        data: { mailbox: 'soc@example.com' },
+      });
+      connector = connect();
+      expect(await execute('quarantine_email', call)).toEqual({
+        kind: 'refused',
+        message: 'recipient is required: the connector has no default mailbox.',
+      });
+    });
+
+    it.each([
+      'mallory@example.net',
+      'M. <Mallory@Example.net>',
+      'mallory@example.net (Mallory)',
+      'boss@example.com <mallory@example.net>',
+      'list@example.net',
+    ])('of the sender %s only, and names other mails with the id', async (sender) => {
+      const [meant, other] = [
+        server.mail(MESSAGE),
+        server.mail(MESSAGE, 'inbox', MAILBOX, 'Boss@example.com'),
+      ];
+      const only = sender.startsWith('list') ? [meant, other] : [meant];
+      const done = await execute('quarantine_email', {}, { sender });
+      expect(done).toMatchObject({
+        kind: 'done',
+        data: { moved: only.map(() => ({ from: 'folder-inbox' })) },
+      });
+      expect(other.folder).toBe(only.length === 2 ? 'folder-junk' : 'folder-inbox');
+      if (only.length === 2) return;
+      expect(done).toMatchObject({
+        message:
+          'The mail is quarantined. A mail with the same message_id from another sender (boss@example.com) is left alone.',
+        data: { left_alone: [{ from: 'boss@example.com' }] },
+      });
+    });
+
+    it('and releases and deletes no mail of another sender', async () => {
+      const other = server.mail(MESSAGE, 'inbox', MAILBOX, 'boss@example.com');
+      const sender = 'mallory@example.net';
+      for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
+        expect(await execute(type, {}, { sender })).toEqual({
+          kind: 'refused',
+          message:
+            'The mailbox holds a mail with this message_id, but not from the sender of the incident: it is from boss@example.com, and left alone.',
+        });
+      }
+      expect(server.mails).toEqual([other]);
+      expect(await connector.probe!(callOf('delete_email', {}, { sender }))).toMatchObject({
+        kind: 'done',
+      });
+    });
+
+    it.each(['The boss', 'boss@example.com, mallory@example.net', 'boss@'])(
+      'but no mail for the sender %j, which is not an address',
+      async (sender) => {
+        const mail = server.mail(MESSAGE, 'inbox', MAILBOX, 'boss@example.com');
+        const message =
+          'The sender of the incident is not a mail address, so mails with this message_id (from boss@example.com) are left alone.';
+        for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
+          expect(await execute(type, {}, { sender })).toEqual({ kind: 'refused', message });
+        }
+        const call = callOf('delete_email', {}, { sender });
+        expect(await connector.preview!(call, gate)).toEqual({
+          count: 0,
+          message: `Deletes 0 mails in ${MAILBOX}. ${message}`,
+        });
+        expect(await connector.probe!(call)).toBe('unknown');
+        expect(server.mails).toEqual([mail]);
+      },
+    );
+
+    it('of no sender if the action names none and several senders used the id', async () => {
+      const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'inbox', MAILBOX, 'b@example.com')];
+      const message =
+        'Mails of several senders have this message_id (mallory@example.net, b@example.com), and the action names no sender: all are left alone. Request the action for an incident that names the sender.';
+      for (const type of ['quarantine_email', 'delete_email', 'release_email'] as const) {
+        expect(await execute(type)).toEqual({ kind: 'refused', message });
+      }
+      const call = callOf('quarantine_email');
+      expect(await connector.preview!(call, gate)).toEqual({
+        count: 0,
+        message: `Moves 0 mails to quarantine in ${MAILBOX}. ${message}`,
+      });
+      expect(await connector.probe!(callOf('delete_email'))).toBe('unknown');
+      expect(server.mails).toEqual(mails);
+      expect(mails.every(({ folder }) => folder === 'folder-inbox')).toBe(true);
+    });
+
+    it('of no sender if the mailboxes hold mails of several senders', async () => {
+      const bob = 'bob@example.com';
+      const mails = [server.mail(MESSAGE), server.mail(MESSAGE, 'inbox', bob, 'b@example.com')];
+      const call = { recipient: `${MAILBOX}, ${bob}` };
+      expect(await execute('delete_email', call)).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('(mallory@example.net, b@example.com)') as string,
+      });
+      expect(server.mails).toEqual(mails);
+    });
+
+    it('and rolls that back, whoever sent another mail with the id since', async () => {
+      const mail = server.mail(MESSAGE);
+      const { data: undoes } = (await execute('quarantine_email')) as {
+        data: Record<string, unknown>;
+      };
+      const later = server.mail(MESSAGE, 'junkemail', MAILBOX, 'b@example.com');
+      expect(await execute('release_email', {}, { undoes })).toMatchObject({ kind: 'done' });
+      expect([mail.folder, later.folder]).toEqual(['folder-inbox', 'folder-junk']);
+    });
+
+    it('but not if there is none, or if there are too many', async () => {
+      expect(await execute('quarantine_email')).toMatchObject({
+        kind: 'refused',
+        message: 'The mailbox holds no mail with this message_id.',
+      });
+      for (let copy = 0; copy < 20; copy += 1) server.mail(MESSAGE);
+      expect(await execute('quarantine_email')).toMatchObject({ kind: 'refused' });
+      expect(server.mails.every(({ folder }) => folder === 'folder-inbox')).toBe(true);
+    });
+
+    it('but not if the answer contains another mail', async () => {
+      const value = [{ id: 'x', internetMessageId: '<b@example.net>', parentFolderId: 'y' }];
+      server.play('fine', { status: 200, body: { value } });
+      await expect(execute('quarantine_email')).rejects.toThrow('another Message-ID');
+      expect(server.lines).toHaveLength(2);
+    });
+
+    it('and reports an unknown outcome if the second copy is refused', async () => {
+      server.mail(MESSAGE);
+      server.mail(MESSAGE, 'archive');
+      server.play('fine', 'fine', 'fine', 403);
+      await expect(execute('quarantine_email')).rejects.toMatchObject({
+        name: 'OutcomeUnknownError',
+        message:
+          'Done for 1 of 2 copies of the mail. Microsoft Graph answered with status 403: Error403, says 403.',
+      });
+    });
+  });
+
+  describe('releases a mail', () => {
+    const undoing = async () => {
+      const done = await execute('quarantine_email');
+      if (done.kind !== 'done') throw new Error('It is not quarantined.');
+      return { undoes: done.data! };
+    };
+
+    it('to the folder from which the quarantine moved it, and no other copy', async () => {
+      server.mail(MESSAGE, 'archive');
+      server.mail(MESSAGE, 'junkemail');
+      const released = await execute('release_email', {}, await undoing());
+      expect(released).toMatchObject({ kind: 'done', data: { released: 1 } });
+      expect(server.mails.map(({ folder }) => folder)).toEqual(['folder-archive', 'folder-junk']);
+    });
+
+    it('to the inbox if the origin is unknown', async () => {
+      server.mail(MESSAGE, 'archive');
+      await execute('quarantine_email', {}, { attempt: 2 });
+      await execute('release_email');
+      expect(server.mails[0]!.folder).toBe('folder-inbox');
+    });
+
+    it('but not a copy that its user has moved meanwhile', async () => {
+      const mail = server.mail(MESSAGE, 'archive');
+      const undo = await undoing();
+      mail.folder = 'folder-inbox';
+      expect(await execute('release_email', {}, undo)).toMatchObject({ data: { released: 0 } });
+      expect(mail.folder).toBe('folder-inbox');
+    });
+
+    it('and changes nothing if the quarantine moved nothing, or somebody was faster', async () => {
+      const mail = server.mail(MESSAGE, 'junkemail');
+      const undone = await execute('release_email', {}, await undoing());
+      expect(undone).toEqual({
+        kind: 'done',
+        message: 'Nothing to undo: the mail was in quarantine before.',
+      });
+      expect(mail.folder).toBe('folder-junk');
+      await execute('release_email');
+      expect(await execute('release_email')).toEqual({
+        kind: 'done',
+        message: 'The mail is not in quarantine.',
+        data: { mailbox: MAILBOX, released: 0 },
+      });
+    });
+  });
+
+  it('deletes each copy of a mail permanently', async () => {
+    server.mail(MESSAGE);
+    server.mail(MESSAGE, 'junkemail');
+    expect(await execute('delete_email')).toMatchObject({ kind: 'done', data: { deleted: 2 } });
+    expect(server.mails).toEqual([]);
+    expect(server.lines.at(-1)).toBe(`POST ${BASE}/messages/AAMk1%3D%3D/permanentDelete`);
+    expect(await execute('delete_email')).toMatchObject({ kind: 'refused' });
+  });
+
+  describe('with an account', () => {
+    it('disables and enables it, and reports whether it changed', async () => {
+      const user = server.user(MAILBOX);
+      expect(await execute('disable_user')).toEqual({
+        kind: 'done',
+        message: `The account ${MAILBOX} is disabled.`,
+        data: { user_id: user.id, user: MAILBOX, changed: true },
+      });
+      expect(user.accountEnabled).toBe(false);
+      expect(server.calls.at(-1)!).toMatchObject({
+        method: 'PATCH',
+        url: `/v1.0/users/${user.id}`,
+        body: { accountEnabled: false },
+      });
+      expect(await execute('disable_user')).toEqual({
+        kind: 'done',
+        message: `The account ${MAILBOX} was disabled already.`,
+        data: { user_id: user.id, user: MAILBOX, changed: false },
+      });
+      await execute('enable_user', {}, { undoes: { changed: true } });
+      expect(user.accountEnabled).toBe(true);
+    });
+
+    it('leaves it disabled if it was disabled before the action that is rolled back', async () => {
+      const user = server.user(MAILBOX, false);
+      const undone = await execute('enable_user', {}, { undoes: { changed: false } });
+      expect(undone).toEqual({
+        kind: 'done',
+        message: 'Nothing to undo: the action changed nothing.',
+        data: { changed: false },
+      });
+      expect(user.accountEnabled).toBe(false);
+      expect(server.lines).toEqual([]);
+    });
+
+    it('leaves open in a later attempt whether it changed', async () => {
+      server.user(MAILBOX, false);
+      const done = await execute('disable_user', {}, { attempt: 2 });
+      expect(done).toMatchObject({ kind: 'done' });
+      expect(done).not.toHaveProperty('data.changed');
+    });
+
+    it('checks the principal name of an account that is named by its id before it does anything', async () => {
+      const { id } = server.user(MAILBOX);
+      const asked: unknown[] = [];
+      const mayTarget = (name?: string) => asked.push(name) === 0;
+      for (const type of ['disable_user', 'enable_user', 'revoke_sessions'] as const) {
+        const outcome = await execute(type, { user: id }, { mayTarget });
+        expect(outcome).toMatchObject({ kind: 'refused' });
+        expect(outcome.message).toContain(`"${MAILBOX}" is a protected target.`);
+      }
+      expect(asked).toEqual([MAILBOX, MAILBOX, MAILBOX]);
+      expect(server.lines.every((line) => line.startsWith('GET'))).toBe(true);
+    });
+
+    it('revokes its sessions for any success answer, unless the answer says no', async () => {
+      const user = server.user(MAILBOX);
+      expect(await execute('revoke_sessions')).toMatchObject({ kind: 'done' });
+      expect(user.sessionsRevoked).toBe(1);
+      server.play({ status: 204 }, { status: 200, body: { value: false } });
+      expect(await execute('revoke_sessions')).toMatchObject({ kind: 'done' });
+      expect(await execute('revoke_sessions')).toMatchObject({ kind: 'refused' });
+    });
+  });
+
+  describe('if Graph fails', () => {
+    beforeEach(() => server.user(MAILBOX));
+    /** The second request is the one with the effect. */
+    const atChange = (...troubles: readonly Trouble[]) => server.play('fine', ...troubles);
+
+    it('logs in once for many calls, and again after a token is rejected', async () => {
+      await Promise.all(Array.from({ length: 5 }, () => execute('revoke_sessions')));
+      expect(server.logins).toBe(1);
+      server.tokens.expire();
+      expect(await execute('disable_user')).toMatchObject({ kind: 'done' });
+      expect(server.logins).toBe(2);
+    });
+
+    it('reports rejected credentials after two answers with status 401', async () => {
+      server.play(401, 401);
+      expect(await execute('revoke_sessions')).toEqual({
+        kind: 'refused',
+        message:
+          'Microsoft Graph does not accept the credentials: InvalidAuthenticationToken, says 401.',
+      });
+    });
+
+    it('shows the refusal of the login service', async () => {
+      connector = connect({ client_secret: 'wrong-secret-value' });
+      expect(await execute('revoke_sessions')).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('invalid_client, The client secret is wrong.'),
+      });
+      expect(gate.left).toBe(0);
+    });
+
+    it.each<Trouble>([500, 'html', 'drop'])(
+      'sends nothing if the login service answers with %p',
+      async (trouble) => {
+        server.playAtLogin(trouble, trouble, trouble);
+        await expect(execute('revoke_sessions')).rejects.toThrow(UnreachableError);
+        expect(gate.left).toBe(0);
+      },
+    );
+
+    it.each([400, 403, 404, 409])('is refused with status %i', async (status) => {
+      atChange(status);
+      expect(await execute('disable_user')).toEqual({
+        kind: 'refused',
+        message: `Microsoft Graph answered with status ${status}: Error${status}, says ${status}.`,
+      });
+    });
+
+    it('retries after status 429, also a move', async () => {
+      server.mail(MESSAGE);
+      server.retryAfter = '0';
+      server.play('fine', 'fine', 429);
+      expect(await execute('quarantine_email')).toMatchObject({ kind: 'done' });
+      server.retryAfter = '60';
+      atChange(429);
+      expect(await execute('disable_user')).toMatchObject({ kind: 'refused' });
+    });
+
+    it.each<Trouble>([500, 'html', 'drop', 'drop-after'])(
+      'leaves the outcome unknown if a move is answered with %p, and looks before it moves again',
+      async (trouble) => {
+        const mail = server.mail(MESSAGE);
+        server.play('fine', 'fine', trouble);
+        await expect(execute('quarantine_email')).rejects.toThrow(OutcomeUnknownError);
+        const isDone = mail.folder === 'folder-junk';
+        const probed = await connector.probe!(callOf('quarantine_email'));
+        expect(probed).toEqual(isDone ? expect.objectContaining({ kind: 'done' }) : 'unknown');
+        await execute('quarantine_email', {}, { attempt: 2 });
+        expect(mail.folder).toBe('folder-junk');
+      },
+    );
+
+    it('does not wait for a long time', async () => {
+      await execute('revoke_sessions');
+      http.hasty = true;
+      server.mail(MESSAGE);
+      server.play('fine', 'fine', 'hang');
+      await expect(execute('quarantine_email')).rejects.toThrow(
+        'No complete response came in time.',
+      );
+    });
+
+    it.each<Trouble>([500, 'html', 'drop', { status: 200, body: { id: 'x' } }])(
+      'reports that nothing was sent if a read is answered with %p',
+      async (trouble) => {
+        server.play(trouble, trouble, trouble);
+        await expect(execute('disable_user')).rejects.toThrow(UnreachableError);
+      },
+    );
+
+    it('treats an error with status 200 as a refusal', async () => {
+      atChange({ status: 200, body: { error: { code: 'Denied', message: 'no' } } });
+      expect(await execute('disable_user')).toMatchObject({
+        kind: 'refused',
+        message: 'Microsoft Graph answered with status 200: Denied, no.',
+      });
+    });
+
+    it('sends nothing more after the gate closes', async () => {
+      gate.refuseFrom = 2;
+      await expect(execute('disable_user')).rejects.toThrow('the switch is on');
+      expect(server.users[0]!.accountEnabled).toBe(true);
+    });
+  });
+
+  describe('resolving an unknown outcome', () => {
+    it.each<[ActionTypeName, boolean, string]>([
+      ['disable_user', false, 'done'],
+      ['disable_user', true, 'unknown'],
+      ['enable_user', true, 'done'],
+      ['enable_user', false, 'unknown'],
+    ])('returns for %s if the account is enabled (%p): %s', async (type, enabled, expected) => {
+      server.user(MAILBOX, enabled);
+      const probed = await connector.probe!(callOf(type));
+      expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
+    });
+
+    it.each<[ActionTypeName, readonly string[], string]>([
+      ['quarantine_email', ['junkemail', 'junkemail'], 'done'],
+      ['quarantine_email', ['junkemail', 'inbox'], 'unknown'],
+      ['quarantine_email', [], 'unknown'],
+      ['release_email', ['inbox', 'archive'], 'done'],
+      ['release_email', ['inbox', 'junkemail'], 'unknown'],
+      ['delete_email', [], 'done'],
+      ['delete_email', ['inbox'], 'unknown'],
+    ])('returns for %s with copies in %j: %s', async (type, folders, expected) => {
+      for (const folder of folders) server.mail(MESSAGE, folder);
+      const probed = await connector.probe!(callOf(type));
+      expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
+    });
+
+    it('does not resolve revoked sessions', async () => {
+      expect(await connector.probe!(callOf('revoke_sessions'))).toBe('unknown');
+    });
+  });
+
+  it.each([
+    "' or internetMessageId ne '",
+    'x> and true or <x',
+    'a\r\nx-admin: 1',
+    '../../users',
+    '{{ secrets.client_secret }}',
+    'a?$top=999&$filter=true#x',
+    '%2e%2e%2fusers',
+  ])('treats %j as a plain value', async (value) => {
+    server.mail(MESSAGE);
+    server.user('ada@example.com');
+    const asMail = await execute('quarantine_email', { message_id: value });
+    const asMailbox = await execute('quarantine_email', { recipient: value });
+    const asUser = await execute('disable_user', { user: value });
+    for (const outcome of [asMail, asMailbox, asUser]) expect(outcome.kind).toBe('refused');
+    expect(server.mails[0]!.folder).toBe('folder-inbox');
+    expect(server.users[0]!.accountEnabled).toBe(true);
+    const told = server.calls.flatMap(({ path }) => [path['mailbox'], path['user']]);
+    for (const name of told) expect([undefined, MAILBOX, value.trim()]).toContain(name);
+  });
+
+  describe('tested', () => {
+    it('reads one user', async () => {
+      expect(await connector.test()).toMatchObject({
+        success: true,
+        message: 'Microsoft Graph accepts the credentials.',
+      });
+      expect(server.lines).toEqual(['GET /v1.0/users?$select=id&$top=1']);
+    });
+
+    it.each<[Trouble, boolean]>([
+      [403, true],
+      [401, false],
+      [500, false],
+      ['html', false],
+      [{ status: 200, body: { hello: 'world' } }, false],
+      ['drop', false],
+    ])('for the answer %p has the result: %p', async (trouble, success) => {
+      server.play(trouble, trouble);
+      expect(await connector.test()).toMatchObject({ success });
+    });
+  });
+
+  it('rejects actions that it does not provide', async () => {
+    expect(await execute('block_ip', {})).toMatchObject({ kind: 'refused' });
+  });
+});

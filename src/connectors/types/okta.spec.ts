@@ -1,0 +1,265 @@
+import { OktaServer } from '../../../test/support/vendors/okta-server.js';
+import type { Trouble } from '../../../test/support/vendors/vendor-server.js';
+import { connectTo, CountingGate, SiteHttp } from '../../../test/support/vendors/vendor-site.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import type { ActionCall, Connector } from '../connector-type.js';
+import { okta } from './okta.js';
+
+const LOGIN = 'ada@example.com';
+const READ = 'GET /api/v1/users/ada%40example.com';
+
+describe('the connector of Okta', () => {
+  const server = new OktaServer();
+  let http: SiteHttp;
+  let gate: CountingGate;
+  let connector: Connector;
+
+  const connect = (more: object = {}): Connector =>
+    connectTo(okta, { ...server.config, ...more }, { http });
+  const callOf = (type: ActionTypeName, user = LOGIN, more: Partial<ActionCall> = {}) => ({
+    actionId: 'act-1',
+    attempt: 1,
+    mayTarget: () => true,
+    type,
+    parameters: { user },
+    ...more,
+  });
+  const execute = (...call: Parameters<typeof callOf>) => connector.execute(callOf(...call), gate);
+
+  beforeAll(() => server.start());
+  beforeEach(() => {
+    server.forget();
+    http = new SiteHttp();
+    gate = new CountingGate();
+    connector = connect();
+  });
+  afterEach(() => expect(server.problems).toEqual([]));
+  afterAll(() => server.stop());
+
+  it('suspends and unsuspends a user, found by login, short name or id', async () => {
+    const user = server.user(LOGIN);
+    expect(await execute('disable_user')).toEqual({
+      kind: 'done',
+      message: `The account ${LOGIN} is disabled.`,
+      data: { user_id: user.id, user: LOGIN, changed: true },
+    });
+    expect(server.lines).toEqual([READ, `POST /api/v1/users/${user.id}/lifecycle/suspend`]);
+    expect(user.status).toBe('SUSPENDED');
+    await execute('enable_user', 'Ada');
+    expect(user.status).toBe('SUSPENDED');
+    await execute('enable_user', 'ada');
+    expect(server.lines.at(-1)).toBe(`POST /api/v1/users/${user.id}/lifecycle/unsuspend`);
+    expect(user.status).toBe('ACTIVE');
+    await execute('disable_user', user.id);
+    expect(user.status).toBe('SUSPENDED');
+  });
+
+  it.each(['SUSPENDED', 'DEPROVISIONED'])(
+    'leaves a user alone that is %s already, and so does a rollback',
+    async (status) => {
+      const user = server.user(LOGIN, status);
+      const done = await execute('disable_user');
+      expect(done).toMatchObject({ kind: 'done', data: { changed: false } });
+      await execute('enable_user', LOGIN, { undoes: { changed: false } });
+      expect(user.status).toBe(status);
+      expect(server.lines).toEqual([READ]);
+    },
+  );
+
+  it('shows the message of Okta for a user that cannot be suspended', async () => {
+    server.user(LOGIN, 'STAGED');
+    expect(await execute('disable_user')).toEqual({
+      kind: 'refused',
+      message:
+        'Okta answered with status 400: E0000000, Cannot do this to a user in STAGED, the cause.',
+    });
+  });
+
+  it('ends the sessions and the tokens of a user', async () => {
+    const user = server.user(LOGIN);
+    expect(await execute('revoke_sessions')).toMatchObject({ kind: 'done' });
+    expect(server.lines.at(-1)).toBe(`DELETE /api/v1/users/${user.id}/sessions?oauthTokens=true`);
+    expect(user.sessionsCleared).toBe(1);
+  });
+
+  it('resets a password by a mail, and never twice for one call', async () => {
+    const user = server.user(LOGIN);
+    expect(await execute('reset_password')).toMatchObject({ kind: 'done' });
+    expect(user).toMatchObject({ status: 'RECOVERY', mails: 1 });
+    server.play('fine', 'drop-after');
+    await expect(execute('reset_password')).rejects.toThrow(OutcomeUnknownError);
+    expect(user.mails).toBe(2);
+    expect(connector.idempotent('reset_password')).toBe(false);
+  });
+
+  it('does nothing to the owner of its own token, nor to another user', async () => {
+    server.user(LOGIN);
+    expect(await execute('disable_user', 'Me')).toMatchObject({
+      kind: 'refused',
+      message: '"Me" is not a valid user name.',
+    });
+    const body = { id: '00u9', status: 'ACTIVE', profile: { login: 'eve@example.com' } };
+    server.play({ status: 200, body });
+    expect(await execute('disable_user')).toMatchObject({
+      kind: 'refused',
+      message: 'Okta returned another user than the requested one.',
+    });
+  });
+
+  it('unsuspends the user that it suspended, whoever has the login now', async () => {
+    const user = server.user(LOGIN);
+    const done = await execute('disable_user');
+    if (done.kind !== 'done') throw new Error(done.message);
+    server.users[0] = { ...user, login: 'ada.old@example.com' };
+    const other = server.user(LOGIN, 'SUSPENDED');
+    const undoes = done.data;
+    await execute('enable_user', LOGIN, { undoes });
+    expect([server.users[0].status, other.status]).toEqual(['ACTIVE', 'SUSPENDED']);
+    const probed = await connector.probe!(callOf('enable_user', LOGIN, { undoes }));
+    expect(probed).toMatchObject({ kind: 'done', data: { user: 'ada.old@example.com' } });
+  });
+
+  it('checks whether the login that it found is a protected target before it does anything', async () => {
+    const user = server.user(LOGIN);
+    const asked: unknown[] = [];
+    const mayTarget = (name?: string) => asked.push(name) === 0;
+    for (const type of [
+      'disable_user',
+      'enable_user',
+      'revoke_sessions',
+      'reset_password',
+    ] as const) {
+      const outcome = await execute(type, user.id, { mayTarget });
+      expect(outcome).toMatchObject({ kind: 'refused' });
+      expect(outcome.message).toContain(`"${LOGIN}" is a protected target.`);
+    }
+    expect(asked).toEqual([LOGIN, LOGIN, LOGIN, LOGIN]);
+    expect(server.lines.every((line) => line.startsWith('GET'))).toBe(true);
+  });
+
+  describe('if Okta fails', () => {
+    beforeEach(() => server.user(LOGIN));
+
+    it('reports a rejected token without showing it', async () => {
+      connector = connect({ api_token: '00another-token' });
+      expect(await execute('disable_user')).toMatchObject({
+        kind: 'refused',
+        message: expect.stringContaining('Okta does not accept the credentials: E0000001'),
+      });
+      connector = connect();
+      const errorSummary = `No ${server.config.api_token}`;
+      server.play({ status: 401, body: { errorCode: 'E0000011', errorSummary } });
+      expect(await execute('disable_user')).toMatchObject({
+        message: 'Okta does not accept the credentials: E0000011, No [secret].',
+      });
+    });
+
+    it.each([400, 403, 404, 409])('is refused with status %i', async (status) => {
+      server.play('fine', status);
+      const outcome = await execute('disable_user');
+      expect(outcome).toMatchObject({ kind: 'refused' });
+      expect(outcome).toHaveProperty('message', expect.stringContaining(`status ${status}: E`));
+    });
+
+    it('retries after status 429', async () => {
+      server.retryAfter = '0';
+      server.play('fine', 429);
+      expect(await execute('disable_user')).toMatchObject({ kind: 'done' });
+      server.retryAfter = '60';
+      server.play('fine', 429);
+      expect(await execute('enable_user')).toMatchObject({ kind: 'refused' });
+    });
+
+    it.each<Trouble>([500, 'html', 'drop', 'drop-after'])(
+      'leaves the outcome of a suspension unknown after %p, and looks before it repeats it',
+      async (trouble) => {
+        server.play('fine', trouble);
+        await expect(execute('disable_user')).rejects.toThrow(OutcomeUnknownError);
+        const [user] = server.users;
+        const probed = await connector.probe!(callOf('disable_user'));
+        expect(probed).toEqual(
+          user!.status === 'SUSPENDED' ? expect.objectContaining({ kind: 'done' }) : 'unknown',
+        );
+        expect(await execute('disable_user', LOGIN, { attempt: 2 })).toMatchObject({
+          kind: 'done',
+        });
+        expect(user!.status).toBe('SUSPENDED');
+      },
+    );
+
+    it.each<Trouble>([500, 'html', 'drop', { status: 200, body: [] }])(
+      'reports that nothing was sent if its read is answered with %p',
+      async (trouble) => {
+        server.play(trouble, trouble, trouble);
+        await expect(execute('disable_user')).rejects.toThrow(UnreachableError);
+      },
+    );
+
+    it('treats an error with status 200 as a refusal', async () => {
+      server.play('fine', { status: 200, body: { errorCode: 'E0000009', errorCauses: [7] } });
+      expect(await execute('revoke_sessions')).toMatchObject({
+        kind: 'refused',
+        message: 'Okta answered with status 200: E0000009.',
+      });
+    });
+
+    it('does not wait for a long time', async () => {
+      http.hasty = true;
+      server.play('fine', 'hang');
+      await expect(execute('disable_user')).rejects.toThrow('No complete response came in time.');
+    });
+
+    it('sends nothing more after the gate closes', async () => {
+      gate.refuseFrom = 2;
+      await expect(execute('disable_user')).rejects.toThrow('the switch is on');
+      expect(server.users[0]!.status).toBe('ACTIVE');
+    });
+  });
+
+  it.each<[ActionTypeName, string, string]>([
+    ['disable_user', 'SUSPENDED', 'done'],
+    ['disable_user', 'RECOVERY', 'unknown'],
+    ['enable_user', 'ACTIVE', 'done'],
+    ['enable_user', 'SUSPENDED', 'unknown'],
+    ['reset_password', 'RECOVERY', 'done'],
+    ['reset_password', 'ACTIVE', 'unknown'],
+    ['revoke_sessions', 'ACTIVE', 'unknown'],
+  ])('resolves the outcome of %s for a user in %s: %s', async (type, status, expected) => {
+    server.user(LOGIN, status);
+    const probed = await connector.probe!(callOf(type));
+    expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
+  });
+
+  it.each([
+    '../groups',
+    'ada@example.com/lifecycle/deactivate?x=',
+    'a\r\nx-admin: 1',
+    '{{ secrets.api_token }}',
+    '%2e%2e%2fgroups',
+    '',
+  ])('treats %j as a plain name', async (name) => {
+    server.user(LOGIN);
+    for (const type of ['disable_user', 'revoke_sessions', 'reset_password'] as const) {
+      expect(await execute(type, name)).toMatchObject({ kind: 'refused' });
+    }
+    expect(server.users[0]).toMatchObject({ status: 'ACTIVE', sessionsCleared: 0, mails: 0 });
+    for (const { path } of server.calls) expect(path['user']).toBe(name.trim());
+  });
+
+  it('is tested by reading the owner of its token', async () => {
+    expect(await connector.test()).toMatchObject({
+      success: true,
+      message: 'Okta accepts the token of soc-service@example.com.',
+    });
+    for (const trouble of [401, 403, 500, 'html', 'drop'] as const) {
+      server.play(trouble);
+      expect(await connector.test()).toMatchObject({ success: false });
+    }
+  });
+
+  it('rejects actions that it does not provide', async () => {
+    expect(await execute('quarantine_email')).toMatchObject({ kind: 'refused' });
+    expect(await connector.probe!(callOf('quarantine_email'))).toBe('unknown');
+  });
+});

@@ -1,0 +1,100 @@
+import { storable } from '../../platform/text.js';
+import { address, fields, secret } from '../../targets/target-config.js';
+import { AnswerShapeError, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
+import { fixedCredentials, VendorApi } from '../calls/vendor-api.js';
+import { defineConnector, type Outcome, TEST_TIMEOUT_MS } from '../connector-type.js';
+
+/** Slack cuts longer messages silently. */
+const LONGEST_TEXT = 40_000;
+/** Errors after which the message may have been posted. After all other errors it was not. */
+const UNCLEAR = new Set([
+  'fatal_error',
+  'internal_error',
+  'request_timeout',
+  'service_unavailable',
+]);
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+/** A channel by name or id. Ids of people and direct messages (`U…`, `W…`, `D…`) do not match. */
+const CHANNEL = /^(#?[\p{Ll}\p{Lo}\p{Lm}\p{N}_-]{1,80}|[CG][A-Z0-9]{5,20})$/u;
+
+export const slack = defineConnector({
+  name: 'slack',
+  description: 'Slack: posts plain text into channels of which the bot is a member.',
+  config: fields(
+    {
+      base_url: address('Address of the Slack API.', {
+        minLength: 8,
+        default: 'https://slack.com/api',
+      }),
+      bot_token: secret('Bot token (xoxb-…) of an app with the scope chat:write.', {
+        pattern: '^[\\x21-\\x7e]+$',
+        maxLength: 500,
+      }),
+    },
+    ['bot_token'],
+  ),
+  destinations: [{ address: 'base_url' }],
+  connect: ({ base_url: baseUrl, bot_token }, outbound) => {
+    const credentials = fixedCredentials({ authorization: `Bearer ${bot_token}` });
+    const secrets = [bot_token];
+    return new VendorApi(outbound, { vendor: 'Slack', baseUrl, credentials, secrets, complaintIn });
+  },
+  actions: {
+    notify_channel: {
+      // Slack posts a repeated message twice.
+      idempotent: false,
+      send: async (api, { parameters }, gate) => {
+        const channel = String(parameters.channel);
+        if (!CHANNEL.test(channel)) {
+          throw new RefusedError('The channel must be a name or an id (C…).');
+        }
+        const text = slackText(String(parameters.message));
+        if (text.length > LONGEST_TEXT) {
+          throw new RefusedError(`A Slack message must have at most ${LONGEST_TEXT} characters.`);
+        }
+        const plain = { mrkdwn: false, parse: 'none', link_names: false };
+        const body = { channel, text, ...plain, unfurl_links: false, unfurl_media: false };
+        const path = ['chat.postMessage'];
+        return await api.change(gate, { method: 'POST', path, body, idempotent: false }, postedIn);
+      },
+    },
+  },
+  test: async (api) => {
+    const request = { method: 'POST', path: ['auth.test'], timeoutMs: TEST_TIMEOUT_MS } as const;
+    await api.ask(undefined, request, (json) => {
+      refuseFailures(json);
+      return textAt(json, 'team_id');
+    });
+    return 'Slack accepts the token.';
+  },
+});
+
+/**
+ * Escapes text so that Slack shows it unchanged. Links (`<https://…|text>`) and mentions (`<!channel>`, `<@U1>`) start
+ * with `<`, so text of an incident cannot create them. https://docs.slack.dev/messaging/formatting-message-text
+ */
+export function slackText(text: string): string {
+  return storable(text).replace(/[&<>]/g, (sign) => ESCAPES[sign]!);
+}
+
+function postedIn(json: unknown): Outcome {
+  refuseFailures(json);
+  const data = { channel: textAt(json, 'channel'), ts: textAt(json, 'ts') };
+  return { kind: 'done', message: 'Slack posted the message.', data };
+}
+
+/** A response with status 200 is a success only if `ok` is true. */
+function refuseFailures(json: unknown): void {
+  if (valueAt(json, 'ok') === true) return;
+  const error = valueAt(json, 'error');
+  // Other words may contain a secret.
+  const said = typeof error === 'string' && UNCLEAR.has(error) ? `: ${error}` : '';
+  throw new AnswerShapeError(`Slack did not confirm the message${said}.`);
+}
+
+/** https://docs.slack.dev/reference/methods/chat.postMessage#errors */
+function complaintIn(json: unknown): string | undefined {
+  const error = valueAt(json, 'error');
+  if (valueAt(json, 'ok') !== false || typeof error !== 'string') return undefined;
+  return UNCLEAR.has(error) ? undefined : error;
+}

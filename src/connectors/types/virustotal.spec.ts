@@ -1,0 +1,141 @@
+import { describeUsualTroubles } from '../../../test/support/vendors/usual-troubles.js';
+import { connectTo, CountingGate, SiteHttp } from '../../../test/support/vendors/vendor-site.js';
+import { VirusTotalServer } from '../../../test/support/vendors/virustotal-server.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import type { Connector } from '../connector-type.js';
+import { virusTotal } from './virustotal.js';
+
+const HASH = '44d88612fea8a8f36de82e1278abb02f';
+
+describe('VirusTotalConnector', () => {
+  const server = new VirusTotalServer();
+  const http = new SiteHttp();
+  let connector: Connector;
+
+  const connectorWith = (api_key: string): Connector =>
+    connectTo(virusTotal, { base_url: `${server.url}/api/v3`, api_key }, { http });
+  const callOf = (type: ActionTypeName, parameters: Record<string, unknown>) => ({
+    actionId: 'act-1',
+    attempt: 1,
+    mayTarget: () => true,
+    type,
+    parameters,
+  });
+  const lookUp = (type: ActionTypeName, parameters: Record<string, unknown>) =>
+    connector.execute(callOf(type, parameters), new CountingGate());
+
+  beforeAll(() => server.start());
+
+  beforeEach(() => {
+    server.forget();
+    server.objects.clear();
+    server.answered = 0;
+    connector = connectorWith(server.key);
+    server.knows('ip_addresses/203.0.113.9', { malicious: 5, suspicious: 1 });
+  });
+
+  afterEach(() => expect(server.problems).toEqual([]));
+
+  afterAll(() => server.stop());
+
+  it.each<[ActionTypeName, Record<string, unknown>, string]>([
+    ['lookup_ip', { ip: '203.0.113.9' }, 'ip_addresses/203.0.113.9'],
+    ['lookup_ip', { ip: '2001:db8::1' }, 'ip_addresses/2001:db8::1'],
+    ['lookup_domain', { domain: 'evil.example' }, 'domains/evil.example'],
+    ['lookup_hash', { hash: HASH.toUpperCase() }, `files/${HASH}`],
+    [
+      'lookup_url',
+      { url: 'https://evil.example/a?b=../c#d' },
+      'urls/aHR0cHM6Ly9ldmlsLmV4YW1wbGUvYT9iPS4uL2MjZA',
+    ],
+  ])('returns by %s of %j the counts of the engines', async (type, parameters, place) => {
+    const more = { reputation: -7, last_analysis_date: 1_790_000_000 };
+    server.knows(place, { malicious: 5, suspicious: 1 }, more);
+    expect(await lookUp(type, parameters)).toEqual({
+      kind: 'done',
+      message: '5 of 74 engines rate it malicious, 1 suspicious.',
+      data: {
+        known: true,
+        malicious: 5,
+        suspicious: 1,
+        harmless: 60,
+        undetected: 8,
+        reputation: -7,
+        last_analysis_date: '2026-09-21T14:13:20.000Z',
+      },
+    });
+    expect(server.problems).toEqual([]);
+  });
+
+  it('does not report unknown values as harmless', async () => {
+    expect(await lookUp('lookup_domain', { domain: 'new.example' })).toEqual({
+      kind: 'done',
+      message: 'VirusTotal has no report. This does not mean that it is harmless.',
+      data: { known: false },
+    });
+  });
+
+  it('uses the error code of VirusTotal, not its message', async () => {
+    const error = { code: 'WrongAddressError', message: 'x: NotFoundError' };
+    server.play({ status: 404, body: { error } });
+    const outcome = await lookUp('lookup_domain', { domain: 'new.example' });
+    expect(outcome).toMatchObject({ kind: 'refused' });
+  });
+
+  it.each(['../users/me', 'x', `${HASH}0`, `${HASH}/../x`, '', '\ud800'])(
+    'rejects %j as a hash without a request',
+    async (hash) => {
+      expect(await lookUp('lookup_hash', { hash })).toMatchObject({ kind: 'refused' });
+      expect(server.calls).toEqual([]);
+    },
+  );
+
+  it.each(['..', '../users', 'a/b?c#d', '%2e%2e%2fusers'])(
+    'does not let %j change the path',
+    async (domain) => {
+      await lookUp('lookup_domain', { domain });
+      expect(server.lines.filter((line) => !line.startsWith('GET /api/v3/domains/'))).toEqual([]);
+      expect(server.problems).toEqual([]);
+    },
+  );
+
+  it('ignores invalid numbers, and times out of range', async () => {
+    server.knows('domains/a.example', { malicious: '5', suspicious: 1 });
+    await expect(lookUp('lookup_domain', { domain: 'a.example' })).rejects.toThrow('malicious');
+    server.knows(
+      'domains/b.example',
+      { malicious: 0, suspicious: 0 },
+      { last_analysis_date: 1e300 },
+    );
+    expect(await lookUp('lookup_domain', { domain: 'b.example' })).toMatchObject({
+      data: { known: true, last_analysis_date: undefined },
+    });
+  });
+
+  it('tests the key without a look-up, and never shows it', async () => {
+    expect(await connector.test()).toMatchObject({
+      success: true,
+      message: 'VirusTotal accepts the key.',
+    });
+    expect(server.answered).toBe(0);
+    server.play({ status: 403, body: { error: { code: 'ForbiddenError', message: server.key } } });
+    expect(await connector.test()).toMatchObject({
+      success: false,
+      message: 'VirusTotal answered with status 403: ForbiddenError: [secret].',
+    });
+    expect(await connectorWith('wrong').test()).toMatchObject({ success: false });
+  });
+
+  it('saves the daily quota for look-ups', () => {
+    const { checkedEveryMs } = virusTotal;
+    expect(86_400_000 / checkedEveryMs).toBeLessThan(500 / 10);
+  });
+
+  describeUsualTroubles('question', () => ({
+    server,
+    http,
+    connector,
+    call: callOf('lookup_ip', { ip: '203.0.113.9' }),
+    effects: () => server.answered,
+  }));
+});

@@ -1,0 +1,332 @@
+import { hasFormat } from '../../action-catalogue/parameters.js';
+import { LONGEST_TITLE, titleLine } from '../../incidents/raw-data-text.js';
+import { isIsoTime } from '../../platform/validation/fields.js';
+import { MOST_ITEMS } from './playbook-definition.js';
+import {
+  asIndex,
+  asText,
+  type Budget,
+  Duration,
+  isList,
+  isMembers,
+  isNumber,
+  Mismatch,
+  needs,
+  type Value,
+} from './values.js';
+
+const LONGEST_NUMBER = 40;
+const WHOLE = /^[+-]?\d{1,19}$/;
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const LEAST_INT = -(2n ** 63n);
+const LARGEST_INT = 2n ** 63n - 1n;
+/** The words that CEL reads as true and false. */
+const TRUE = ['true', 'TRUE', 'True', 't', '1'];
+const FALSE = ['false', 'FALSE', 'False', 'f', '0'];
+
+/** A number, a text or a truth as it is written into a text. */
+export function textOf(value: Value): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean' || isNumber(value)) return String(value);
+  throw needs('a text, a number, or true or false', value);
+}
+
+export const OUT_OF_RANGE = 'This number is too large for a whole number of 64 bits.';
+
+export function isInRange(number: bigint): boolean {
+  return number >= LEAST_INT && number <= LARGEST_INT;
+}
+
+export function inRange(number: bigint): bigint {
+  if (isInRange(number)) return number;
+  throw new Mismatch(OUT_OF_RANGE);
+}
+
+function toInt(value: Value): bigint {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number' && Number.isFinite(value))
+    return inRange(BigInt(Math.trunc(value)));
+  if (typeof value === 'string' && WHOLE.test(value)) return inRange(BigInt(value));
+  throw needs('a number, or a text of digits', value);
+}
+
+function toDouble(value: Value): number {
+  if (isNumber(value)) return Number(value);
+  if (typeof value === 'string' && value.length <= LONGEST_NUMBER && DECIMAL.test(value)) {
+    return Number(value);
+  }
+  throw needs('a number, or a text of digits', value);
+}
+
+function toTruth(value: Value): boolean {
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'string' && [...TRUE, ...FALSE].includes(value)) return TRUE.includes(value);
+  throw needs('true or false, or such a word', value);
+}
+
+const LONGEST_TIME = 40;
+const PARTS = /^(-?)((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)$/;
+const PART = /(\d+(?:\.\d+)?)(ms|h|m|s)/g;
+const MILLISECONDS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+
+/** The first and the last moment that CEL knows: the years 1 to 9999. */
+const EARLIEST = -62_135_596_800_000;
+const LATEST = 253_402_300_799_999;
+
+/** A number counts the seconds since 1970. */
+function readTime(value: Value | undefined): Date {
+  if (typeof value === 'number' || typeof value === 'bigint')
+    return knownTime(Number(value) * 1_000);
+  const text = asText(value);
+  if (text.length > LONGEST_TIME || !isIsoTime(text)) {
+    throw new Mismatch('This is no time such as 2026-01-31T09:30:00Z.');
+  }
+  return knownTime(Date.parse(text));
+}
+
+function readDuration(value: Value | undefined): Duration {
+  const text = asText(value);
+  const [, sign, parts] = (text.length <= LONGEST_TIME && PARTS.exec(text)) || [];
+  if (parts === undefined) throw new Mismatch('This is no duration such as 1h30m.');
+  const sum = [...parts.matchAll(PART)].reduce(
+    (total, [, number, unit]) => total + Number(number) * MILLISECONDS[unit!]!,
+    0,
+  );
+  return new Duration(sign === '-' ? -sum : sum);
+}
+
+export function knownTime(milliseconds: number): Date {
+  if (milliseconds >= EARLIEST && milliseconds <= LATEST) return new Date(milliseconds);
+  throw new Mismatch('This time is out of range.');
+}
+
+const TIME_PARTS = [
+  'getFullYear',
+  'getMonth',
+  'getDate',
+  'getDayOfMonth',
+  'getDayOfWeek',
+  'getHours',
+  'getMinutes',
+  'getSeconds',
+  'getMilliseconds',
+] as const;
+type TimePart = (typeof TIME_PARTS)[number];
+
+type Read<T> = (value: T) => number;
+
+/** As CEL counts: months and getDayOfMonth from 0, getDate from 1, days of the week from Sunday, which is 0. */
+const OF_TIME: Readonly<Record<TimePart, Read<Date>>> = {
+  getFullYear: (time) => time.getUTCFullYear(),
+  getMonth: (time) => time.getUTCMonth(),
+  getDate: (time) => time.getUTCDate(),
+  getDayOfMonth: (time) => time.getUTCDate() - 1,
+  getDayOfWeek: (time) => time.getUTCDay(),
+  getHours: (time) => time.getUTCHours(),
+  getMinutes: (time) => time.getUTCMinutes(),
+  getSeconds: (time) => time.getUTCSeconds(),
+  getMilliseconds: (time) => time.getUTCMilliseconds(),
+};
+
+const OF_DURATION: Readonly<Partial<Record<TimePart, Read<Duration>>>> = {
+  getHours: ({ milliseconds }) => milliseconds / MILLISECONDS.h!,
+  getMinutes: ({ milliseconds }) => milliseconds / MILLISECONDS.m!,
+  getSeconds: ({ milliseconds }) => milliseconds / MILLISECONDS.s!,
+  getMilliseconds: ({ milliseconds }) => milliseconds,
+};
+
+/** Of a time in UTC or in the named zone; of a duration, all of it in that unit. */
+function timePart(part: TimePart, value: Value, zone?: Value): bigint {
+  if (value instanceof Date) {
+    const local = zone === undefined ? value : inZone(value, asText(zone));
+    return BigInt(OF_TIME[part](local));
+  }
+  const read = OF_DURATION[part];
+  if (!(value instanceof Duration) || !read) throw needs('a time', value);
+  return BigInt(Math.trunc(read(value)));
+}
+
+/** The time whose parts in UTC are those of `time` in the zone. */
+function inZone(time: Date, zone: string): Date {
+  if (zone.length > LONGEST_TIME) throw new Mismatch('There is no such time zone.');
+  try {
+    const shown = time.toLocaleString('en-US', { timeZone: zone, hourCycle: 'h23' });
+    const local = new Date(`${shown} UTC`);
+    local.setUTCMilliseconds(time.getUTCMilliseconds());
+    return local;
+  } catch {
+    throw new Mismatch('There is no such time zone.');
+  }
+}
+
+/** Keeps the text of a whole placeholder as it is where people read it. */
+export const RAW = 'raw';
+
+/** A zone is looked up anew each time, which takes as long as so many nodes of an expression. */
+const COST_OF_ZONE = 3_000;
+const FUNCTIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ['size', size],
+  ['dyn', (_, value) => value!],
+  ['string', (_, value) => textOf(value)],
+  ['int', (_, value) => toInt(value)],
+  ['double', (_, value) => toDouble(value)],
+  ['bool', (_, value) => toTruth(value)],
+  ['timestamp', (_, value) => readTime(value)],
+  ['duration', (_, value) => readDuration(value)],
+  [RAW, (_, value) => textOf(value)],
+  ['isIP', (_, value) => hasFormat('ip', asText(value))],
+  ['oneLine', oneLine],
+]);
+
+/** With the number of operands that may stand in the brackets. */
+const METHODS: ReadonlyMap<string, readonly [Operation, number]> = new Map<
+  string,
+  readonly [Operation, number]
+>([
+  ['size', [size, 0]],
+  ['contains', [search((text, wanted) => text.includes(wanted)), 1]],
+  ['indexOf', [search((text, wanted) => BigInt(text.indexOf(wanted))), 1]],
+  ['lastIndexOf', [search((text, wanted) => BigInt(text.lastIndexOf(wanted))), 1]],
+  ['startsWith', [atEnd((text, wanted) => text.startsWith(wanted)), 1]],
+  ['endsWith', [atEnd((text, wanted) => text.endsWith(wanted)), 1]],
+  ['lowerAscii', [change(inAscii((letters) => letters.toLowerCase())), 0]],
+  ['upperAscii', [change(inAscii((letters) => letters.toUpperCase())), 0]],
+  ['trim', [change((text) => text.trim()), 0]],
+  ['substring', [substring, 2]],
+  ['split', [split, 1]],
+  ['join', [join, 1]],
+  ...TIME_PARTS.map((part) => [part, [partOfTime(part), 1]] as const),
+]);
+
+/** Signatures of the functions and methods that the library does not know. The type check learns them from this list. */
+export const DECLARATIONS: readonly string[] = [
+  `${RAW}(dyn): string`,
+  'isIP(dyn): bool',
+  'oneLine(dyn): string',
+];
+
+/** All names in the two tables. */
+export const FUNCTION_NAMES: readonly string[] = [...FUNCTIONS.keys(), ...METHODS.keys()];
+
+export function isFunction(name: string): boolean {
+  return name === 'has' || FUNCTIONS.has(name);
+}
+
+/** Of the method with this name, how many operands may stand in the brackets; undefined when there is none. */
+export function mostOperands(name: string): number | undefined {
+  return METHODS.get(name)?.[1];
+}
+
+export function callFunction(name: string, budget: Budget, operands: Value[]): Value {
+  const operation = FUNCTIONS.get(name);
+  if (!operation || operands.length !== 1)
+    throw new Mismatch(`There has to be one operand in ${name}().`);
+  return operation(budget, ...operands);
+}
+
+export function callMethod(name: string, budget: Budget, operands: Value[]): Value {
+  const [operation] = METHODS.get(name) ?? [];
+  if (!operation) throw new Mismatch(`There is no function ${name}().`);
+  return operation(budget, ...operands);
+}
+
+/** At most as long as a title. Without line breaks a text of strangers cannot pose as a further line of a ticket. */
+function oneLine(budget: Budget, value?: Value): string {
+  const text = textOf(value!);
+  budget.make(Math.min(text.length, LONGEST_TITLE));
+  return titleLine(text) ?? '';
+}
+
+function partOfTime(part: TimePart): Operation {
+  return (budget, value, zone) => {
+    if (zone !== undefined) budget.spend(COST_OF_ZONE);
+    return timePart(part, value, zone);
+  };
+}
+
+function size(budget: Budget, value?: Value): bigint {
+  if (typeof value === 'string') return charactersIn(value, budget);
+  if (value !== undefined && isList(value)) return BigInt(value.length);
+  if (value === undefined || !isMembers(value)) throw needs('a text, a list or an object', value);
+  return BigInt(budget.keys(value).length);
+}
+
+/** Each pays for what it does before it does it. Of a method the first operand stands in front of the dot. */
+type Operation = (budget: Budget, ...operands: Value[]) => Value;
+
+/** So many characters are counted in the time of one node. */
+const CHARACTERS_COUNTED = 16;
+/** So many, when each is looked up in the tables of Unicode. */
+const CHARACTERS_LOOKED_UP = 4;
+const ASCII = /^[\0-\x7f]*$/;
+const ASCII_PARTS = /[\0-\x7f]+/g;
+
+function inAscii(work: (text: string) => string): (text: string) => string {
+  return (text) => text.replace(ASCII_PARTS, work);
+}
+
+function change(work: (text: string) => string): Operation {
+  return (budget, value) => {
+    const text = asText(value);
+    budget.make(text.length);
+    if (!ASCII.test(text)) budget.spend(text.length / CHARACTERS_LOOKED_UP);
+    return work(text);
+  };
+}
+
+function search(look: (text: string, wanted: string) => Value): Operation {
+  return (budget, value, what) => {
+    const [text, wanted] = [asText(value), asText(what)];
+    budget.search(text, wanted);
+    return look(text, wanted);
+  };
+}
+
+function atEnd(look: (text: string, wanted: string) => boolean): Operation {
+  return (budget, value, what) => {
+    const [text, wanted] = [asText(value), asText(what)];
+    budget.read(wanted.length);
+    return look(text, wanted);
+  };
+}
+
+function substring(budget: Budget, value?: Value, from?: Value, to?: Value): string {
+  const text = asText(value);
+  const start = asIndex(from);
+  const end = to === undefined ? text.length : asIndex(to);
+  if (start < 0 || end < start || end > text.length) {
+    throw new Mismatch('This part is not within the text.');
+  }
+  budget.make(end - start);
+  return text.slice(start, end);
+}
+
+function split(budget: Budget, value?: Value, by?: Value): string[] {
+  const [text, separator] = [asText(value), asText(by)];
+  budget.search(text, separator);
+  budget.make(text.length);
+  const parts = text.split(separator, MOST_ITEMS + 1);
+  budget.items(parts.length);
+  return parts;
+}
+
+function join(budget: Budget, value?: Value, by: Value = ''): string {
+  if (value === undefined || !isList(value)) throw needs('a list', value);
+  const separator = asText(by);
+  budget.items(value.length);
+  const texts = value.map(asText);
+  const length = texts.reduce((sum, text) => sum + text.length + separator.length, 0);
+  budget.make(length);
+  return texts.join(separator);
+}
+
+function charactersIn(text: string, budget: Budget): bigint {
+  budget.spend(text.length / CHARACTERS_COUNTED);
+  let pairs = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text.codePointAt(at)! <= 0xffff) continue;
+    pairs += 1;
+    at += 1;
+  }
+  return BigInt(text.length - pairs);
+}

@@ -1,0 +1,214 @@
+import { ExpressionError, isLoop, type Loop, type Node, positionOf } from './expression.js';
+import {
+  asIndex,
+  asText,
+  type Budget,
+  isList,
+  isMembers,
+  kindOf,
+  memberOf,
+  type Members,
+  Mismatch,
+  needs,
+  type Value,
+} from './values.js';
+import { callFunction, callMethod } from './functions.js';
+import { type BinaryOperator, isBinaryOperator, negated, operate } from './operators.js';
+
+function literal(value: Extract<Node, { op: 'value' }>['args']): Value {
+  if (typeof value === 'object' && value !== null) {
+    throw new Mismatch('Bytes and unsigned numbers are not part of this language.');
+  }
+  return value;
+}
+
+function named(name: string, scope: ReadonlyMap<string, Value>): Value {
+  const value = scope.get(name);
+  if (value === undefined) throw new Mismatch(`There is no ${name} here.`);
+  return value;
+}
+
+function member(value: Value, name: string): Value {
+  if (!isMembers(value)) throw new Mismatch(`There is no ${name} in ${kindOf(value)}.`);
+  const found = memberOf(value, name);
+  if (found === undefined) throw new Mismatch(`There is no ${name} here.`);
+  return found;
+}
+
+function at(value: Value, index: Value): Value {
+  if (!isList(value)) return member(value, asText(index));
+  const found = value[asIndex(index)];
+  if (found === undefined) throw new Mismatch('The list has no item there.');
+  return found;
+}
+
+type NodeOf<Operator extends Node['op']> = Extract<Node, { op: Operator }>;
+
+/** The names that an expression may read where it stands. */
+export type Scope = ReadonlyMap<string, Value>;
+
+/** An error takes as long as so many nodes; a loop may meet one at each item. */
+const COST_OF_ERROR = 400;
+/** Each round has names of its own. */
+const COST_OF_ROUND = 4;
+
+/**
+ * Walks the tree of one expression. It follows CEL, and a test compares it with the evaluator of the library. That one is
+ * not used because nothing bounds what it costs: see docs/adr/0030.
+ */
+export class Interpreter {
+  constructor(private readonly budget: Budget) {}
+
+  /** The value of the expression. Throws ExpressionError. */
+  value(node: Node, scope: Scope): Value {
+    try {
+      this.budget.spend(1);
+      return this.found(node, scope);
+    } catch (error) {
+      if (error instanceof Mismatch) throw new ExpressionError(positionOf(node), error.message);
+      throw error;
+    }
+  }
+
+  private found(node: Node, scope: Scope): Value {
+    if (isBinary(node)) {
+      const [left, right] = node.args;
+      return operate(node.op, this.value(left, scope), this.value(right, scope), this.budget);
+    }
+    switch (node.op) {
+      case 'value':
+        return literal(node.args);
+      case 'id':
+        return named(node.args, scope);
+      case '.':
+        return member(this.value(node.args[0], scope), node.args[1]);
+      case '[]':
+        return at(this.value(node.args[0], scope), this.value(node.args[1], scope));
+      case 'list':
+        return node.args.map((item) => this.value(item, scope));
+      case 'map':
+        return this.members(node, scope);
+      case '?:':
+        return this.value(node.args[this.truth(node.args[0], scope) ? 1 : 2], scope);
+      case '||':
+      case '&&':
+        return this.either(node, scope);
+      case '!_':
+        return !this.truth(node.args, scope);
+      case '-_':
+        return negated(this.value(node.args, scope));
+      case 'call':
+        return this.call(node, scope);
+      case 'rcall':
+        return this.methodCall(node, scope);
+      case '.?':
+      case '[?]':
+        throw new Mismatch('Optional values are not part of this language.');
+    }
+  }
+
+  private truth(node: Node, scope: Scope): boolean {
+    const value = this.value(node, scope);
+    if (typeof value === 'boolean') return value;
+    throw new ExpressionError(positionOf(node), needs('true or false', value).message);
+  }
+
+  /** As CEL has it: when one side decides, it does not matter that the other one has no value. */
+  private either(node: NodeOf<'||' | '&&'>, scope: Scope): boolean {
+    const decides = node.op === '||';
+    const left = this.attempt(() => this.truth(node.args[0], scope));
+    if (left === decides) return decides;
+    const right = this.truth(node.args[1], scope);
+    if (right === decides || !(left instanceof ExpressionError)) return right;
+    throw left;
+  }
+
+  private call(node: NodeOf<'call'>, scope: Scope): Value {
+    const [name, operands] = node.args;
+    if (name === 'has') return this.has(operands, scope);
+    const values = operands.map((operand) => this.value(operand, scope));
+    return callFunction(name, this.budget, values);
+  }
+
+  /** Whether the last member of a path is there. What comes before it has to be. */
+  private has([path]: readonly Node[], scope: Scope): boolean {
+    if (path?.op !== '.')
+      throw new Mismatch('has() needs a path, such as incident.raw_data.sender.');
+    const [before, name] = path.args;
+    const value = this.value(before, scope);
+    return isMembers(value) && memberOf(value, name) !== undefined;
+  }
+
+  private methodCall(node: NodeOf<'rcall'>, scope: Scope): Value {
+    const [name, first, more] = node.args;
+    const receiver = this.value(first, scope);
+    if (isLoop(name)) return this.loop(name, receiver, more, scope);
+    const operands = more.map((operand) => this.value(operand, scope));
+    return callMethod(name, this.budget, [receiver, ...operands]);
+  }
+
+  private loop(name: Loop, over: Value, [variable, ...body]: readonly Node[], scope: Scope): Value {
+    if (variable?.op !== 'id' || !body[0])
+      throw new Mismatch(`There has to be a name and an expression in ${name}().`);
+    const items = isMembers(over) ? this.budget.keys(over) : over;
+    if (!isList(items)) throw needs('a list or an object', over);
+    this.budget.items(items.length);
+    const within = (item: Value) => {
+      this.budget.spend(COST_OF_ROUND);
+      return new Map(scope).set(variable.args, item);
+    };
+    const [first, second] = body;
+    const holds = (item: Value) => this.truth(first, within(item));
+    switch (name) {
+      case 'map':
+        return second
+          ? items.filter(holds).map((item) => this.value(second, within(item)))
+          : items.map((item) => this.value(first, within(item)));
+      case 'filter':
+        return items.filter(holds);
+      case 'exists_one':
+        return items.filter(holds).length === 1;
+      case 'all':
+      case 'exists':
+        return this.quantified(name === 'exists', items, holds);
+    }
+  }
+
+  /** As `||` and `&&` over all items. */
+  private quantified(
+    decides: boolean,
+    items: readonly Value[],
+    holds: (item: Value) => boolean,
+  ): boolean {
+    let failure: ExpressionError | undefined;
+    for (const item of items) {
+      const result = this.attempt(() => holds(item));
+      if (result === decides) return decides;
+      if (result instanceof ExpressionError) failure ??= result;
+    }
+    if (failure) throw failure;
+    return !decides;
+  }
+
+  private attempt(work: () => boolean): boolean | ExpressionError {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      this.budget.spend(COST_OF_ERROR);
+      return error;
+    }
+  }
+
+  private members(node: NodeOf<'map'>, scope: Scope): Members {
+    const members = Object.create(null) as Record<string, Value>;
+    for (const [key, value] of node.args) {
+      members[asText(this.value(key, scope))] = this.value(value, scope);
+    }
+    return members;
+  }
+}
+
+function isBinary(node: Node): node is NodeOf<BinaryOperator> {
+  return isBinaryOperator(node.op);
+}

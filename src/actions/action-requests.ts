@@ -33,7 +33,7 @@ import { SetOf } from '../platform/concurrency/joint-transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { parameterErrors } from '../action-catalogue/parameters.js';
-import { DuplicateActionError, EARLIER, type Twin, Twins } from './action-twins.js';
+import { DuplicateActionError, EARLIER, type Twin, DuplicateActions } from './duplicate-actions.js';
 
 /** An action that a person, a step of a playbook run or a rollback requests. */
 export interface ActionToCreate extends Pick<
@@ -169,7 +169,7 @@ export class ActionRequests {
     private readonly killSwitch: KillSwitch,
     private readonly registry: ConnectorRegistry,
     private readonly creation: ActionCreation,
-    private readonly twins: Twins,
+    private readonly duplicates: DuplicateActions,
     private readonly actions: ActionsRepository,
   ) {}
 
@@ -222,7 +222,7 @@ export class ActionRequests {
     if (known.length === 0) return requests.map(() => undefined);
     const permit = claimedPermit();
     const wanted = known.map((request) => ({ ...request.wanted, incident: incidentOf(request) }));
-    const twins = await this.twins.of(tx, wanted);
+    const twins = await this.duplicates.of(tx, wanted);
     const fresh = wanted.filter((_, at) => twins[at] === undefined);
     const actions = await this.creation.createAll(tx, fresh);
     return requests.map((request) => {
@@ -269,7 +269,7 @@ export class ActionRequests {
     let open = all;
     while (open.length > 0) {
       const wanted = open.flat();
-      const twins = await this.twins.of(tx, wanted);
+      const twins = await this.duplicates.of(tx, wanted);
       const twinOf = new Map(wanted.map((one, at) => [one, twins[at]]));
       const isNew = (one: ActionToCreate): boolean => {
         const twin = twinOf.get(one);

@@ -7,7 +7,7 @@ import { columnsOf } from '../platform/database/columns.js';
 import type { Statement } from '../platform/database/statements.js';
 import { type DomainEvent, eventRows, insertEvents } from '../platform/work/domain-event.js';
 import { type Action, ActionEntity, type ActionIncident, reportedSender } from './action.js';
-import { targetHash } from './action-twins.js';
+import { targetHash } from './duplicate-actions.js';
 
 const COLUMNS = columnsOf(ActionEntity, ['lease_until', 'target_hash']);
 

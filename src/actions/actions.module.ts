@@ -8,7 +8,7 @@ import { ActionRecorder } from './action-records.js';
 import { ActionsRepository } from './actions.repository.js';
 import { ActionPreviews } from './action-previews.js';
 import { ActionRequests, ActionCreation } from './action-requests.js';
-import { Twins } from './action-twins.js';
+import { DuplicateActions } from './duplicate-actions.js';
 import { ActionsController } from './actions.controller.js';
 import { ActionsService, RollbackService } from './actions.service.js';
 import { ActionDecisions } from './action-decisions.js';
@@ -46,7 +46,7 @@ import { ActionCounts, ActionListRepository } from './action-list.js';
     Failpoints,
     LapsedClaims,
     RollbackService,
-    Twins,
+    DuplicateActions,
     UnclaimedActions,
   ],
   exports: [

@@ -10,9 +10,9 @@ import {
   type FieldChange,
   isNoLongerCritical,
   isReopened,
-  TOLD_FIELDS,
+  TIMELINE_FIELDS,
   wasResolved,
-  wasResolvedAnew,
+  isResolutionReplaced,
   wasTriaged,
 } from './incident-changes.js';
 import { shortened } from './raw-data-text.js';
@@ -284,7 +284,7 @@ export function timelineOfChange(
     const summary = resolution ? `Resolved: ${shortened(resolution, LONGEST_TOLD)}` : 'Resolved.';
     add('resolved', summary, ['status', 'resolution'], resolution ? { resolution } : undefined);
   }
-  if (wasResolvedAnew(before, after)) {
+  if (isResolutionReplaced(before, after)) {
     const summary = `Replaced the resolution with ${quoted(resolution)}. ${earlierResolution(before)}`;
     add('resolved', summary, ['resolution'], { resolution, changes: resolutionChanges() });
   }
@@ -293,7 +293,7 @@ export function timelineOfChange(
     const changes = changesBetween(before, after, ['severity']);
     add('severity_lowered', summary, ['severity'], { changes });
   }
-  const untold = TOLD_FIELDS.filter((field) => !told.includes(field));
+  const untold = TIMELINE_FIELDS.filter((field) => !told.includes(field));
   const changes = changesBetween(before, after, untold);
   if (changes.length > 0) add('updated', changesInWords(changes), [], { changes });
   return entries;

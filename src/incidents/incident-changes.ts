@@ -25,7 +25,7 @@ export const CHOICE_FIELDS: ReadonlySet<string> = new Set<ChangedField>([
 ]);
 
 /** Fields whose values the timeline shows, in its order. */
-export const TOLD_FIELDS = [
+export const TIMELINE_FIELDS = [
   'severity',
   'status',
   'incident_type',
@@ -97,7 +97,7 @@ function statusAfter(
 }
 
 /** Throws if a status leaves `resolved` without `reopen` or If-Match: the caller may not know of the resolution. */
-export function requireMeantReopening(
+export function requireExplicitReopening(
   before: Incident,
   wanted: IncidentChange,
   condition: IfMatchCondition,
@@ -183,7 +183,7 @@ export function wasResolved(before: WithStatus, after: WithStatus): boolean {
 }
 
 /** Whether another person has replaced the resolution of a resolved incident. */
-export function wasResolvedAnew(before: Incident, after: Incident): boolean {
+export function isResolutionReplaced(before: Incident, after: Incident): boolean {
   const stays = before.status === 'resolved' && after.status === 'resolved';
   return stays && after.resolved_at !== before.resolved_at;
 }

@@ -37,7 +37,7 @@ import {
   type IncidentChange,
   isFirstTriage,
   isNoLongerCritical,
-  requireMeantReopening,
+  requireExplicitReopening,
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
 import { fieldsOfRawData } from './incident-fields.js';
@@ -200,7 +200,7 @@ export class IncidentsService {
     return await this.transactions.run<Incident & SettledPending>(async (tx) => {
       const before = found(await this.incidents.lockForUpdate(tx, id));
       await this.requireMatch(tx, condition, before);
-      requireMeantReopening(before, wanted, condition);
+      requireExplicitReopening(before, wanted, condition);
       // A lower severity lowers the approval level of actions, so the caller must be allowed to approve them.
       if (this.settings.approvalRaiseOnCritical && isNoLongerCritical(before, wanted)) {
         requireApprovalLevel(caller, 'senior');

@@ -9,7 +9,7 @@ const NAME = /\bAdvisoryLock\.(\w+)/g;
 
 /** Calls without a number of the enum, by file. CountFold receives an AdvisoryLock. */
 const WITHOUT_NUMBER: Readonly<Record<string, string>> = {
-  'actions/action-twins.ts': 'target',
+  'actions/duplicate-actions.ts': 'target',
   'platform/counting/count-fold.ts': '$1',
   'platform/database/schema-checks.ts': '$1, $2',
   'platform/idempotency/idempotency.repository.ts': '$1::bigint',

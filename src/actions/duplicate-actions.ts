@@ -113,7 +113,7 @@ const MINUTE = 60_000;
 
 /** Finds earlier actions that a request would repeat, anywhere in the service. */
 @Injectable()
-export class Twins {
+export class DuplicateActions {
   constructor(
     private readonly statements: Statements,
     private readonly clock: Clock,

@@ -1,5 +1,5 @@
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
-import { targetHash } from './action-twins.js';
+import { targetHash } from './duplicate-actions.js';
 
 type Given = readonly [
   type: ActionTypeName,

@@ -322,11 +322,14 @@ export function hasEnded({ status }: Pick<Action, 'status'>): boolean {
   return status !== 'pending' && status !== 'pending_approval';
 }
 
+/** HTTP status of a response with an action. A failed action has ended, which is an outcome and no error. */
+export const responseStatusOf = (action: Action): number => (hasEnded(action) ? 200 : 202);
+
 const PREFIX = 'act-';
 
 /** Id of an action in the form that answers show. */
 export const ActionId = (options: FieldOptions = {}) => {
-  const pattern = '^act-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+  const pattern = `^${PREFIX}[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`;
   const example = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
   return Text({ example, ...options, contract: { title: 'ActionId', pattern } });
 };

@@ -19,7 +19,7 @@ import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import { present } from '../platform/validation/present.js';
 import type { Participant } from '../platform/database/transactions.js';
-import { type Action, actionIdOf, hasEnded } from './action.js';
+import { type Action, actionIdOf, responseStatusOf } from './action.js';
 import { ActionsService, RollbackService } from './actions.service.js';
 import {
   ActionChangesDto,
@@ -136,7 +136,7 @@ export class ActionsController {
   @Operation(
     'listActionChanges',
     'Follow all changes of actions',
-    'For a program that keeps a copy of the actions, of all incidents and of none. Answers every change at least once, in the order in which the changes became visible, each with the action as it is now. Ask without a cursor first, then with the `cursor` of the answer before, and store the cursor together with what you made of the changes. After a crash, ask with the stored cursor. Ignore an action whose `updated_at` is before the one that you have.',
+    'For a program that keeps a copy of all actions, with and without an incident. Returns every change at least once, in the order in which the changes became visible, each with the current state of the action. Send the first request without a cursor, and each further request with the `cursor` of the previous response. Store the cursor together with the result of your processing, and continue with the stored cursor after a crash. Ignore an action whose `updated_at` is before the one that you have.',
   )
   @ApiAnswer({
     status: 200,
@@ -146,7 +146,7 @@ export class ActionsController {
   @ApiErrors('cursor_expired')
   @ApiErrorMeanings({
     cursor_expired:
-      'The cursor is older than 30 days (`details.reason` is `too_old`), or the database was restored after it was given (`database_restored`), so that changes may be missing. Start again with `from=beginning`, and remove what is not listed.',
+      'The cursor is older than 30 days (`details.reason` is `too_old`), or the database was restored after the cursor was issued (`database_restored`), so changes may be missing. Start again with `from=beginning`, and delete the actions that are not listed.',
   })
   async changes(
     @Query() { cursor, from, limit, wait }: ChangesQueryDto,
@@ -252,7 +252,6 @@ export class ActionsController {
     return ListAnswer.of(page, query, presentSummary);
   }
 
-  /** Responds 202 if the action goes on after the answer. A failed action has ended, which is an outcome and no error. */
   private async answer<T>(
     idempotency: Idempotency,
     reply: FastifyReply,
@@ -260,10 +259,10 @@ export class ActionsController {
     run: (remember: Participant<Action>) => Promise<Action>,
   ): Promise<T> {
     const provisionalForMs = this.runs.answeredWithinMs;
-    const action = await run(idempotency.remember(shown, { status: statusOf, provisionalForMs }));
-    void reply.status(statusOf(action));
+    const action = await run(
+      idempotency.remember(shown, { status: responseStatusOf, provisionalForMs }),
+    );
+    void reply.status(responseStatusOf(action));
     return shown(action);
   }
 }
-
-const statusOf = (action: Action): number => (hasEnded(action) ? 200 : 202);

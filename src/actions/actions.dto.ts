@@ -352,7 +352,7 @@ class ActionChangeDto {
 
   @Nested(() => ActionSummaryDto, {
     optional: true,
-    description: 'The action as it is now, which may be later than the change.',
+    description: 'Current state of the action, which may be later than the change.',
   })
   readonly action?: ActionSummaryDto;
 
@@ -374,12 +374,15 @@ export class ActionChangesDto {
   readonly changes: readonly ActionChangeDto[];
 
   @Text({
-    description: 'Position after these changes, for the next request. Present in each answer.',
+    description: 'Position after these changes, for the next request. Present in each response.',
     example: undefined,
   })
   readonly cursor: string;
 
-  @Flag({ description: 'There may be more changes now: ask again without a wait.', example: false })
+  @Flag({
+    description: 'More changes may be available: send the next request without a wait.',
+    example: false,
+  })
   readonly has_more: boolean;
 
   static from(this: void, page: FeedPage<Action>): ActionChangesDto {

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { type Action, actionIdOf, hasEnded, withShownIds } from '../actions/action.js';
+import { type Action, actionIdOf, responseStatusOf, withShownIds } from '../actions/action.js';
 import { present, type RowOf } from '../platform/validation/present.js';
 import { AwaitedRuns } from '../actions/execution/awaited-runs.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
@@ -15,8 +15,6 @@ import {
   RejectedActionDto,
 } from './approvals.dto.js';
 import { ApprovalsService } from './approvals.service.js';
-
-const statusOf = (action: Action): number => (hasEnded(action) ? 200 : 202);
 
 /** A decided action has the fields that an undecided action has not. */
 const presented = <Dto extends object>(type: new () => Dto) => {
@@ -70,10 +68,10 @@ export class ApprovalsController {
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ApprovedActionDto> {
-    const options = { status: statusOf, provisionalForMs: this.runs.answeredWithinMs };
+    const options = { status: responseStatusOf, provisionalForMs: this.runs.answeredWithinMs };
     const remember = idempotency.remember(presentApproved, options);
     const action = await this.approvals.approve(caller, actionIdOf(id), body, remember);
-    void reply.status(statusOf(action));
+    void reply.status(responseStatusOf(action));
     return presentApproved(action);
   }
 

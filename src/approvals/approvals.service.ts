@@ -1,5 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type Action, invalidState } from '../actions/action.js';
+import type { ActionApprovalDto } from './approvals.dto.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
 import { ActionDecisions } from '../actions/action-decisions.js';
 import { OwnRequestError } from '../auth/auth.errors.js';
@@ -16,12 +17,6 @@ import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
 import { Work } from '../platform/work/work.js';
 
-interface WantedApproval {
-  readonly comment?: string;
-  /** Approves the action even if its incident is resolved. */
-  readonly confirm_resolved?: boolean;
-}
-
 /** Decisions of people on actions that wait for approval. The row lock lets one of several simultaneous decisions win. */
 @Injectable()
 export class ApprovalsService {
@@ -37,7 +32,7 @@ export class ApprovalsService {
   async approve(
     caller: Principal,
     id: string,
-    { comment, confirm_resolved }: WantedApproval,
+    { comment, confirm_resolved }: ActionApprovalDto,
     idempotency: Participant<Action>,
   ): Promise<Action> {
     const route = await this.decisions.routeTo(id);

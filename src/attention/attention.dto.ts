@@ -114,7 +114,7 @@ export class AttentionItemDto {
   readonly incident?: AttentionIncidentDto;
 }
 
-export class AttentionCountDto {
+class AttentionCountDto {
   @OpenChoice('AttentionKind', ATTENTION_KINDS)
   readonly kind: string;
 

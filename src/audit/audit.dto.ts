@@ -58,7 +58,7 @@ export class AuditQueryDto extends PageQueryDto {
   readonly to?: string;
 }
 
-export class AuditSubjectDto {
+class AuditSubjectDto {
   @Text()
   readonly type: string;
 

@@ -40,7 +40,7 @@ export type IncidentFields = Readonly<Record<string, string>>;
 /** A longer text is not a name, address or path. */
 const LONGEST_FIELD = 4096;
 
-type RawData = Readonly<Record<string, unknown>>;
+export type RawData = Readonly<Record<string, unknown>>;
 
 /** Digests by algorithm. `hash` is the first of them that exists. */
 const DIGESTS = ['sha256', 'sha1', 'md5'] as const;

@@ -1,5 +1,6 @@
 import type { FieldError } from '../platform/errors/app-error.js';
 import { isIso8601 } from '../platform/validation/fields.js';
+import type { RawData } from './incident-fields.js';
 
 export const MOST_RAW_DATA_BYTES = 256 * 1024;
 export const MOST_RAW_DATA_LEVELS = 32;
@@ -12,8 +13,6 @@ export const PHISHING_KEYS = [
   'subject',
   'received_at',
 ] as const;
-
-type RawData = Readonly<Record<string, unknown>>;
 
 /** `json` is the stored text of `rawData`: see rawDataJson. */
 export function rawDataErrors(incidentType: string, rawData: RawData, json: string): FieldError[] {

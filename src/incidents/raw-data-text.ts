@@ -1,4 +1,4 @@
-import { NO_VALUE } from './incident-fields.js';
+import { NO_VALUE, type RawData } from './incident-fields.js';
 
 export const LONGEST_TITLE = 200;
 
@@ -31,8 +31,6 @@ export function shortened(text: string, most: number): string {
   const kept = text.slice(0, most - 1);
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
 }
-
-type RawData = Readonly<Record<string, unknown>>;
 
 /** A location in raw data: a key, or a path of keys separated by dots. */
 interface Spot {

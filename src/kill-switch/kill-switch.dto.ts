@@ -35,7 +35,7 @@ export class HeldWorkDto {
 }
 
 /** The switch and its last changes. */
-export class KillSwitchDto {
+class KillSwitchDto {
   @Flag()
   readonly active: boolean;
 

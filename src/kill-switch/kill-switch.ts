@@ -38,8 +38,8 @@ export function isKillSwitchActive(error: unknown): boolean {
   return error instanceof AppError && error.code === 'kill_switch_active';
 }
 
-export const KILL_SWITCH_ACTIVATED = 'kill_switch.activated';
-export const KILL_SWITCH_DEACTIVATED = 'kill_switch.deactivated';
+const KILL_SWITCH_ACTIVATED = 'kill_switch.activated';
+const KILL_SWITCH_DEACTIVATED = 'kill_switch.deactivated';
 
 /** Work that waits while the switch is on. */
 interface HeldWork {
@@ -132,7 +132,9 @@ export class PermitGate implements Gate {
     if (asked) return answer;
     // The request may have had its effect, whatever is thrown here.
     this.used = true;
-    throw new Error('A gated request was sent without asking the gate.');
+    throw new Error(
+      'The request was sent without a check of the kill switch: departure.leave() was not called.',
+    );
   }
 
   private async leave(): Promise<void> {
@@ -313,7 +315,9 @@ export class KillSwitch implements OnModuleInit {
 
   private async lock(tx: Tx): Promise<void> {
     if (await this.repository.lockExclusively(tx)) return;
-    this.logger.warn('A claim holds the lock of the kill switch. Changing the switch without it.');
+    this.logger.warn(
+      'A claim still holds the lock of the kill switch. The switch changes without the lock.',
+    );
   }
 
   private async record(

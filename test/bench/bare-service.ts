@@ -157,7 +157,7 @@ function isSigned({ headers, body }: FastifyRequest): boolean {
   return sent.length === digest.length && timingSafeEqual(sent, digest);
 }
 
-pool
+void pool
   .query(TABLES)
   .then(() => app.listen({ port: 0, host: '127.0.0.1' }))
   .then((url) => process.stdout.write(`Listening on ${url}\n`));

@@ -84,7 +84,7 @@ export class AuditChainRepository {
 
   async readEnd(manager: EntityManager): Promise<ChainEnd> {
     const [row] = await manager.query<EndRow[]>(END);
-    if (!row) throw new Error('The statement returned no row.');
+    if (!row) throw new Error('Reading the end of the audit chain returned no row.');
     const { now_snapshot, now_cluster, restored, last_seq, last_hash, seq, ...head } = row;
     return {
       head: seq === null ? undefined : { ...head, seq: BigInt(seq) },

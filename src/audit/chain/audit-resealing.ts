@@ -93,7 +93,9 @@ export class AuditResealing {
       }
       if (verdict === 'unknown') {
         const missing = this.keys.chain.find(seal.key_id) ? seal.row!.key_id : seal.key_id;
-        throw new Error(`The audit trail needs the key ${missing}, which is missing.`);
+        throw new Error(
+          `SECRETS_KEY does not contain the key ${missing} of the audit trail. Add the key and run the command again.`,
+        );
       }
     }
   }

@@ -124,7 +124,7 @@ export class IncidentChangesDto {
   readonly changes: readonly IncidentChangeDto[];
 
   @Text({
-    description: 'Position after these changes, for the next request. Present in each answer.',
+    description: 'Position after these changes, for the next request. Present in each response.',
   })
   readonly cursor: string;
 

@@ -11,7 +11,9 @@ export async function eventually<T>(
     const seen = await look();
     if (isGood(seen)) return seen;
     if (Date.now() > deadline) {
-      throw new Error(`Not within ${patienceMs} ms: ${look}. Last seen: ${JSON.stringify(seen)}`);
+      throw new Error(
+        `Not within ${patienceMs} ms: ${String(look)}. Last seen: ${JSON.stringify(seen)}`,
+      );
     }
     await sleep(10);
   }

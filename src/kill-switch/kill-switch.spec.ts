@@ -39,10 +39,12 @@ describe('PermitGate', () => {
     expect(renewPermit).toHaveBeenCalledTimes(2);
   });
 
-  it('throws if a request left without asking, and counts as opened because the request may have had an effect', async () => {
+  it('throws if a request left without a check of the kill switch, and counts as opened because the request may have had an effect', async () => {
     const { signal } = new AbortController();
     const gate = new PermitGate({ renewPermit: jest.fn() }, fresh(), signal);
-    await expect(gate.send(async () => 'done')).rejects.toThrow('without asking');
+    await expect(gate.send(async () => 'done')).rejects.toThrow(
+      'without a check of the kill switch',
+    );
     expect(gate.opened).toBe(true);
     const unused = new PermitGate({ renewPermit: jest.fn() }, fresh(), signal);
     await expect(unused.send(() => Promise.reject(new Error('no request')))).rejects.toThrow();

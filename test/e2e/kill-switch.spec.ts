@@ -139,7 +139,7 @@ describe('/api/kill-switch', () => {
       );
       expect((await activate()).status).toBe(200);
       expect(holding).toBe(claims.length);
-      expect(log.join()).toContain('A claim holds the lock of the kill switch.');
+      expect(log.join()).toContain('A claim still holds the lock of the kill switch.');
     } finally {
       isOver = true;
       await Promise.all(claims);

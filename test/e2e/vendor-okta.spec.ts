@@ -70,7 +70,10 @@ describe('okta', () => {
       await switchOkta(false);
       expect(await world.rollBack(id)).toMatchObject({
         status: 'failed',
-        result: { code: 'no_connector', message: expect.stringContaining('is gone, disabled') },
+        result: {
+          code: 'no_connector',
+          message: expect.stringContaining('is deleted, is disabled'),
+        },
       });
       expect(user.status).toBe('SUSPENDED');
       await switchOkta(true);

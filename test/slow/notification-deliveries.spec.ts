@@ -443,6 +443,24 @@ describe('deliveries of notifications', () => {
     expect(other.requests.length).toBeLessThanOrEqual(32);
   });
 
+  it('that fail at the same time count as one failure of the channel', async () => {
+    const hanging = await WebhookReceiver.start();
+    hanging.vendor.behave('hang');
+    const { id } = await channel({ events: ['incident.created'] }, hanging.url);
+    await Promise.all(Array.from({ length: 20 }, () => incident()));
+    await eventually(() => hanging.requests.length === 20);
+    await hanging.stop();
+    const attempts = `from notification_deliveries where channel_id = $1 and attempts > 0 and last_error is not null`;
+    await eventually(
+      async () => (await sql(`select count(*)::int as n ${attempts}`, [id]))[0].n === 20,
+    );
+    const [row] = await sql(
+      `select failures, (select max(attempts) ${attempts}) as rounds from notification_channels where id = $1`,
+      [id],
+    );
+    expect(row.failures).toBeLessThanOrEqual(row.rounds);
+  });
+
   it('are delivered again when somebody asks for it, with the same event id', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     receiver.vendor.behave('refuse', 'apply');

@@ -113,7 +113,10 @@ export class DeliveryEndings {
     outcome: Failed | Refused,
   ): Promise<void> {
     const isBusy = outcome.kind === 'failed' && outcome.isBusy === true;
-    const after = await this.channels.noteFailure(tx, channel.id, outcome.why, isBusy ? 0 : 1);
+    const earlier = isBusy ? -1 : channel.failures;
+    // A refused message is lost, so that each of them counts.
+    const counted = outcome.kind === 'refused' ? undefined : earlier;
+    const after = await this.channels.noteFailure(tx, channel.id, outcome.why, counted);
     const pauseMs = after ? pauseAfter(outcome, after.failures, Math.random()) : 0;
     if (after?.failures === 1 && !isBusy) {
       afterCommit(tx, () =>

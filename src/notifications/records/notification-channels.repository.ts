@@ -146,17 +146,23 @@ export class NotificationChannelsRepository {
     });
   }
 
-  /** Answers the channel as it is with the failure; undefined when it is gone. */
+  /**
+   * Returns the channel with the failure, or `undefined` if it is deleted.
+   *
+   * @param earlier failures in a row before the attempt began. Failures of attempts that run at the same time count once.
+   * Without it, each failure counts.
+   */
   async noteFailure(
     tx: Tx,
     id: string,
     error: string,
-    count: 0 | 1,
+    earlier?: number,
   ): Promise<SealedChannel | undefined> {
     const { affected } = await tx.getRepository(NotificationChannelEntity).update(
       { id, ...NOT_DELETED },
       {
-        failures: () => `failures + ${count}`,
+        failures: () =>
+          earlier === undefined ? 'failures + 1' : `greatest(failures, ${earlier} + 1)`,
         failing_since: () => 'coalesce(failing_since, now())',
         last_error: error,
       },

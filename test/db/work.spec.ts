@@ -3,7 +3,7 @@ import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.reposito
 import { Statements } from '../../src/platform/database/statements.js';
 import type { Tx } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
-import { type NewWork, Urgency } from '../../src/platform/work/kind.js';
+import { AgainOutcome, type NewWork } from '../../src/platform/work/kind.js';
 import {
   type ClaimedRow,
   type Ending,
@@ -44,7 +44,15 @@ describe('the rows of work', () => {
     return all.map(({ ref }) => ref);
   };
   const room = (change: object = {}) => ({
-    ...{ lane: KIND, free: 10, leaseMs: 60_000, takesLapsed: true, since: undefined },
+    ...{
+      lane: KIND,
+      free: 10,
+      places: 10,
+      busy: 0,
+      leaseMs: 60_000,
+      takesLapsed: true,
+      since: undefined,
+    },
     ...change,
   });
   const claim = async (worker = WORKER, change: object = {}): Promise<readonly ClaimedRow[]> =>
@@ -71,7 +79,7 @@ describe('the rows of work', () => {
   });
 
   it('are claimed by urgency first', async () => {
-    const [low, normal, high] = await add({ urgency: Urgency.Low }, {}, { urgency: Urgency.High });
+    const [low, normal, high] = await add({ urgency: 4 }, {}, { urgency: 0 });
     expect(refsOf(await claim(WORKER, { free: 1 }))).toEqual([high]);
     expect(refsOf(await claim(WORKER, { free: 1 }))).toEqual([normal]);
     expect(refsOf(await claim(WORKER, { free: 1 }))).toEqual([low]);
@@ -218,6 +226,34 @@ describe('the rows of work', () => {
     expect(await query('select from work')).toHaveLength(2);
   });
 
+  it('of a lane with a pause and places of its own are claimed accordingly', async () => {
+    await query(`insert into work_lanes (lane, kind, places) values ('own', $1, 3)`, [KIND]);
+    await add(...Array.from({ length: 8 }, () => ({ lane: 'own' })));
+    const look = (change: object) =>
+      rows.look(WORKER, [room({ lane: 'own', free: 10 - 1, busy: 1, ...change })], {}, undefined);
+    const change = (work: (tx: Tx) => Promise<void>) => inTransaction(work);
+    expect((await rows.look(WORKER, [], {}, undefined)).lanes).toEqual([
+      { lane: 'own', kind: KIND, places: 3 },
+    ]);
+    await change((tx) => rows.slowLane(tx, 'own', 60_000, 0));
+    expect(await look({ busy: 0, places: 3 })).toMatchObject({
+      claimed: [],
+      lanes: [{ lane: 'own' }],
+    });
+    await change((tx) => rows.slowLane(tx, 'own', 0, Infinity));
+    await change((tx) => rows.resumeLane(tx, 'own', false));
+    expect((await look({})).claimed).toHaveLength(0);
+    const one = (await look({ busy: 0 })).claimed;
+    expect(one).toHaveLength(1);
+    await change((tx) => rows.resumeLane(tx, 'own', true));
+    const { claimed, lanes } = await look({ places: 3 });
+    expect([claimed.length, lanes]).toEqual([2, []]);
+    await end([...one, ...claimed], { again: { inMs: 3_600_000 } });
+    await change((tx) => rows.hurryLane(tx, 'own'));
+    expect(await query(`select from work where lane = 'own' and ready`)).toHaveLength(8);
+    await query('delete from work_lanes');
+  });
+
   it('cost a claim the same beside a large backlog', async () => {
     const backlog = (lane: string, line: string) => `
       insert into work (kind, ref, lane, line, urgency, ready, due_at)
@@ -353,6 +389,69 @@ describe('the worker', () => {
       (rows) => rows.length === 5,
     );
     expect(done.map(({ n }) => n)).toEqual([0, 2, 4, 6, 8]);
+  });
+
+  it('stores the result of an attempt that has to be repeated, unless it lost the claim', async () => {
+    const replica = await open();
+    await replica.dataSource.query('create table attempts (result text)');
+    let takeOver = true;
+    replica.work.define<{ n: number }, string>({
+      name: KIND,
+      places: 8,
+      one: async ({ attempt, lapsed }) => {
+        if (lapsed) return 'done';
+        if (attempt === 1) return new AgainOutcome({ inMs: 10 }, 'failed');
+        if (takeOver) {
+          takeOver = false;
+          await replica.dataSource.query(
+            `update work set fence = fence + 1, due_at = now() where kind = 'test'`,
+          );
+        }
+        return new AgainOutcome({ inMs: 10 }, 'lost');
+      },
+      write: async (tx, ended) => {
+        for (const { result } of ended) {
+          await tx.query('insert into attempts values ($1)', [result]);
+        }
+      },
+    });
+    await replica.start();
+    await add(replica, { ref: newId() });
+    const results = () => replica.dataSource.query<{ result: string }[]>('table attempts');
+    await eventually(results, (all) => all.some(({ result }) => result === 'done'));
+    expect((await results()).map(({ result }) => result)).toEqual(['failed', 'done']);
+  });
+
+  it('works on lanes that appear, change their places and disappear', async () => {
+    const replica = await open();
+    let atOnce = 0;
+    let most = 0;
+    replica.work.define({
+      name: KIND,
+      places: 8,
+      hasLanes: true,
+      one: async () => {
+        most = Math.max(most, (atOnce += 1));
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        atOnce -= 1;
+      },
+    });
+    await replica.start();
+    const inLane = () => numbers(12).map((one) => ({ ...one, lane: 'own' }));
+    const ended = () => eventually(async () => (await count(replica, `kind = 'test'`)) === 0);
+    await add(replica, ...inLane());
+    await replica.dataSource.query(
+      `insert into work_lanes (lane, kind, places) values ('own', 'test', 2)`,
+    );
+    await ended();
+    expect(most).toBe(2);
+    await replica.dataSource.query(`update work_lanes set places = 0`);
+    await add(replica, ...inLane());
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(await count(replica, `kind = 'test'`)).toBe(12);
+    await replica.dataSource.query(`update work_lanes set places = 4`);
+    await ended();
+    expect(most).toBe(4);
   });
 
   it('gives work up after its attempts, in the transaction that makes it dead', async () => {

@@ -31,11 +31,16 @@ create index ix_work_due on work (due_at) where not ready and died_at is null;
 create index ix_work_line on work (kind, line, id) where line is not null and died_at is null;
 create index ix_work_dead on work (died_at, dead_id) where died_at is not null;
 
--- Which domain events become work of a lane. payload: a JSON path predicate.
+-- types, payload: which domain events become work of a lane; a JSON path predicate. kind: the lane has places and pauses
+-- of its own. paused_until: no claim before. narrow_until: one place until then.
 create table work_lanes (
   lane text collate "C" not null,
-  types text[] not null,
+  types text[] not null default '{}',
   payload text,
+  kind text collate "C",
+  places integer,
+  paused_until timestamptz,
+  narrow_until timestamptz,
   constraint pk_work_lanes primary key (lane)
 );
 

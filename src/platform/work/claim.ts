@@ -76,14 +76,20 @@ export class Lane {
   constructor(
     readonly name: string,
     readonly kind: Kind,
+    public places = kind.places,
   ) {}
 
+  get isIdle(): boolean {
+    return this.busy === 0;
+  }
+
   get room(): Room {
-    const { places, leaseMs = DEFAULTS.leaseMs } = this.kind;
+    const { leaseMs = DEFAULTS.leaseMs } = this.kind;
     // One set at a time: what arrives meanwhile becomes the next set, and a lane takes at most one connection.
-    const free = this.kind.inSet && this.busy > 0 ? 0 : places - this.busy;
+    const free = this.kind.inSet && this.busy > 0 ? 0 : this.places - this.busy;
     const takesLapsed = free > 0 && this.lapsedBusy === 0;
-    return { lane: this.name, free, leaseMs, since: this.since, takesLapsed };
+    const { name: lane, places, busy, since } = this;
+    return { lane, free, places, busy, leaseMs, since, takesLapsed };
   }
 
   take(claims: readonly Claim[], by: 1 | -1): void {

@@ -4,17 +4,14 @@ import type { Tx } from '../database/transactions.js';
 export interface NewWork<D = unknown> {
   readonly ref: string;
   readonly data?: D;
+  /** For kinds with lanes of their own. */
+  readonly lane?: string;
   /** Rows of the same line are worked on one after another, in the order in which they were added. */
   readonly line?: string;
-  readonly urgency?: Urgency;
+  /** From 0, the most urgent, to 4. Default: 2. */
+  readonly urgency?: number;
   /** Earliest start. Default: at once. */
   readonly dueAt?: Date;
-}
-
-export enum Urgency {
-  High = 1,
-  Normal = 2,
-  Low = 3,
 }
 
 /** Work that this replica has claimed. */
@@ -41,7 +38,7 @@ export interface Claimed<D = unknown> {
 export interface Again {
   readonly inMs: number;
   readonly why?: string;
-  /** Default: true. Work is dead after a limited number of attempts; otherwise they start anew. */
+  /** Default: true. Work is dead after a limited number of attempts. */
   readonly countsAsAttempt?: boolean;
 }
 
@@ -53,6 +50,8 @@ export interface Again {
 export interface Kind<D = unknown, R = unknown> {
   /** Also names the lane, so it never changes. */
   readonly name: string;
+  /** The rows name their lanes, which are rows of `work_lanes` with places and pauses of their own. */
+  readonly hasLanes?: true;
   /** Number of rows that are worked on at a time on each replica, or the size of a set. */
   readonly places: number;
   /** Domain events that become work of this kind: see DomainEvents. */
@@ -74,8 +73,8 @@ export interface Kind<D = unknown, R = unknown> {
   /** Does the work of all rows in one transaction. Returns the rows that have to be tried again. */
   inSet?(tx: Tx, rows: readonly Claimed<D>[]): Promise<ReadonlyMap<Claimed<D>, Again> | void>;
   /** Does the work of one row outside of a transaction. */
-  one?(row: Claimed<D>): Promise<R | AgainOutcome>;
-  /** Stores the results of `one` in the transaction that ends the work. */
+  one?(row: Claimed<D>): Promise<R | AgainOutcome<R>>;
+  /** Stores the results of `one` in the transaction that ends the attempt, so only of claims that still count. */
   write?(tx: Tx, ended: readonly Ended<D, R>[]): Promise<void>;
   /** Stores that the work is given up, in the transaction that makes it dead. */
   gaveUp?(tx: Tx, row: Claimed<D>, error: string): Promise<void>;
@@ -86,9 +85,12 @@ export interface Ended<D = unknown, R = unknown> {
   readonly result: R;
 }
 
-/** Returned by `one` instead of a result. */
-export class AgainOutcome {
-  constructor(readonly again: Again) {}
+/** Returned by `one` if the work has to be tried again, with a result for `write`, if there is any. */
+export class AgainOutcome<R = never> {
+  constructor(
+    readonly again: Again,
+    readonly result?: R,
+  ) {}
 }
 
 /** Selects domain events by type, and by a predicate on their payload in the JSON path language. */

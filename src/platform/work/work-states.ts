@@ -30,6 +30,7 @@ export interface DeadJobsQuery extends PageRequest {
   readonly sort?: SortWord<'created_at'>;
 }
 
+/** Work in lanes of their own has gauges of its own. */
 const STATES: Statement = {
   name: 'work_states',
   text: `
@@ -37,7 +38,9 @@ const STATES: Statement = {
            count(*) filter (where died_at is null and (ready or worker is null))::int as waiting,
            count(*) filter (where died_at is null and not ready and worker is not null)::int as active,
            count(*) filter (where died_at is not null)::int as dead
-      from work where kind not like '${TIMERS}%' group by kind order by kind`,
+      from work
+     where kind not like '${TIMERS}%' and lane not in (select lane from work_lanes where kind is not null)
+     group by kind order by kind`,
 };
 
 const DEAD = `from work where died_at is not null and ($1::text is null or kind = $1)`;

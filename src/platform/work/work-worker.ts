@@ -15,6 +15,7 @@ import {
   type ClaimedRow,
   type Ending,
   LostClaims,
+  type OwnLane,
   type Room,
   type WorkRepository,
 } from './work.repository.js';
@@ -77,6 +78,7 @@ export class WorkWorker {
 
   start(): void {
     for (const kind of this.kinds.values()) {
+      if (kind.hasLanes) continue;
       this.lanes.set(kind.name, new Lane(kind.name, kind));
       if (!kind.gate) continue;
       const lapsed = `${kind.name}:lapsed`;
@@ -117,10 +119,14 @@ export class WorkWorker {
     const isFull = performance.now() - this.fullLookAt > FULL_LOOK_MS;
     if (isFull) {
       this.since = undefined;
-      for (const lane of this.lanes.values()) lane.since = undefined;
+      for (const lane of this.lanes.values()) {
+        lane.since = undefined;
+        // The look finds it again if it is still there.
+        if (lane.kind.hasLanes && lane.isIdle) this.lanes.delete(lane.name);
+      }
     }
     const rooms = this.roomsOf((kind) => !kind.gate);
-    const { claimed, hasLifted, at } = await this.repository.look(
+    const { claimed, hasLifted, at, lanes } = await this.repository.look(
       this.id,
       rooms,
       this.lapsedLanes,
@@ -129,9 +135,25 @@ export class WorkWorker {
     if (isFull) this.fullLookAt = performance.now();
     const lookedBack = new Date(at.getTime() - LOOK_BACK_MS);
     if (!hasLifted) this.since = lookedBack;
-    const isMore = this.begin(rooms, claimed, undefined, lookedBack);
+    const limited = new Set(lanes.map(({ lane }) => lane));
+    const isMore = this.begin(rooms, claimed, undefined, lookedBack, limited);
+    const isNew = this.learn(lanes);
     await this.lookBehindGates();
-    if (hasLifted || isMore) this.wake();
+    if (hasLifted || isMore || isNew) this.wake();
+  }
+
+  /** Returns whether a lane is new or has other places. */
+  private learn(lanes: readonly OwnLane[]): boolean {
+    let isNew = false;
+    for (const { lane: name, kind, places } of lanes) {
+      const definition = this.kinds.get(kind);
+      const known = this.lanes.get(name);
+      if (!definition || known?.places === places) continue;
+      if (known) known.places = places;
+      else this.lanes.set(name, new Lane(name, definition, places));
+      isNew = true;
+    }
+    return isNew;
   }
 
   private async lookBehindGates(): Promise<void> {
@@ -159,6 +181,7 @@ export class WorkWorker {
     rows: readonly ClaimedRow[],
     permit: unknown,
     lookedBack?: Date,
+    limited?: ReadonlySet<string>,
   ): boolean {
     const ofLanes = Map.groupBy(rows, ({ lane }) => lane);
     let isMore = false;
@@ -166,7 +189,7 @@ export class WorkWorker {
       const lane = this.lanes.get(room.lane)!;
       const ofLane = ofLanes.get(room.lane) ?? [];
       const isDrained = ofLane.length < room.free;
-      if (isDrained) lane.since = lookedBack;
+      if (isDrained && !limited?.has(room.lane)) lane.since = lookedBack;
       const claims = ofLane.map((row) => {
         const { id, fence } = row;
         const note = (state: object) => this.repository.note(this.id, { id, fence }, state);
@@ -236,8 +259,10 @@ export class WorkWorker {
       }
       return await this.fail(claim, error);
     }
-    const again = result instanceof AgainOutcome ? result.again : undefined;
-    await this.settle(claim, result, { again });
+    if (result instanceof AgainOutcome) {
+      return await this.settle(claim, result.result, { again: result.again });
+    }
+    await this.settle(claim, result, {});
   }
 
   /** Stores the end. Repeats it while the database is unreachable, so that the work is not done again. */
@@ -259,7 +284,9 @@ export class WorkWorker {
       for (const { claim, ending } of ended) {
         if (ending.diedOf !== undefined) await kind.gaveUp?.(tx, claim, ending.diedOf);
       }
-      const done = ended.filter(({ ending }) => !ending.again && ending.diedOf === undefined);
+      const done = ended.filter(({ ending, result }) =>
+        ending.again ? result !== undefined : ending.diedOf === undefined,
+      );
       if (done.length > 0) {
         await kind.write?.(
           tx,

@@ -78,18 +78,36 @@ export class WorkEntity {
   readonly dead_id: string | null;
 }
 
-/** Domain events become work of the lanes that want them. Each replica writes its lanes when it starts. */
+/**
+ * Domain events become work of the lanes that want them: each replica writes these lanes when it starts. Lanes with a
+ * kind have places and pauses of their own.
+ */
 @Entity('work_lanes')
 export class WorkLaneEntity {
   @PrimaryColumn({ type: 'text', collation: 'C', primaryKeyConstraintName: 'pk_work_lanes' })
   readonly lane: string;
 
-  @Column({ type: 'text', array: true })
+  @Column({ type: 'text', array: true, default: [] })
   readonly types: string[];
 
   /** JSON path predicate on the payload. */
   @Column({ type: 'text', nullable: true })
   readonly payload: string | null;
+
+  @Column({ type: 'text', collation: 'C', nullable: true })
+  readonly kind: string | null;
+
+  /** On each replica. */
+  @Column({ type: 'integer', nullable: true })
+  readonly places: number | null;
+
+  /** No claim before. */
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly paused_until: Date | null;
+
+  /** One place until then. */
+  @Column({ type: 'timestamptz', nullable: true })
+  readonly narrow_until: Date | null;
 }
 
 /** Rows exist only during the statement that inserts them: triggers turn them into work and deliveries. */

@@ -2,13 +2,22 @@
 import { Injectable } from '@nestjs/common';
 import { Statements, type Statement } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
-import { type Again, type Claimed, type Kind, type NewWork, Urgency } from './kind.js';
+import { type Again, type Claimed, type Kind, type NewWork } from './kind.js';
 import type { WorkEntity } from './work.entity.js';
+
+/** A lane with places and pauses of its own. */
+export interface OwnLane {
+  readonly lane: string;
+  readonly kind: string;
+  readonly places: number;
+}
 
 /** Free places of a lane on this replica. */
 export interface Room {
   readonly lane: string;
   readonly free: number;
+  readonly places: number;
+  readonly busy: number;
   readonly leaseMs: number;
   /** Claims that lapsed are taken one at a time: if one of them ends the process, it fails alone. */
   readonly takesLapsed: boolean;
@@ -35,6 +44,8 @@ interface Look {
   /** Whether rows became ready that the next look can claim. */
   readonly hasLifted: boolean;
   readonly at: Date;
+  /** Lanes that the rooms do not have, that have other places, or that are paused or narrow. */
+  readonly lanes: readonly OwnLane[];
 }
 
 /** How the work of a claim ends: done, to be tried again, or dead. */
@@ -59,18 +70,18 @@ const ADD: Statement = {
   name: 'work_add',
   text: `
     insert into work (kind, ref, lane, line, urgency, data, traceparent, ready, due_at)
-    select $1, added.ref, $1, added.line, added.urgency, added.data, $3,
+    select $1, added.ref, coalesce(added.lane, $1), added.line, added.urgency, added.data, $3,
            not waits and coalesce(added.due_at <= now(), true),
            case when waits then 'infinity' else coalesce(added.due_at, now()) end
       from (
         select *, row_number() over (partition by line order by place) as in_line
           from jsonb_to_recordset($2::jsonb) as added (
-            place int, ref uuid, line text, urgency smallint, data jsonb, due_at timestamptz)) as added
+            place int, ref uuid, lane text, line text, urgency smallint, data jsonb, due_at timestamptz)) as added
       -- Holds the end of the row before it until this transaction ends, so that the end sees the added row.
       left join lateral (
         select true as is_there from work
          where kind = $1 and line between added.line and added.line and died_at is null
-         order by line desc, id desc limit 1 for share) as before on true
+         order by line desc, id desc limit 1 for key share) as before on true
      cross join lateral (
        select added.line is not null and (before.is_there is not null or added.in_line > 1) as waits) as turn
      order by added.place
@@ -80,9 +91,9 @@ const ADD: Statement = {
       added_at = case when work.died_at is null then work.added_at else now() end,
       woken = ${IN_WORK},
       ready = case when ${IN_WORK} then false when work.line is null then work.ready or excluded.ready
-                   else work.ready or work.died_at is not null end,
+                   else true end,
       due_at = case when ${IN_WORK} then work.due_at when work.line is null then least(work.due_at, excluded.due_at)
-                    when work.died_at is not null then now() else work.due_at end`,
+                    else least(work.due_at, now()) end`,
 };
 
 const LIFTED = `
@@ -100,7 +111,7 @@ const NEXT = (room: string) => `
       from ${room}
      cross join lateral (
        select one.id
-         from unnest(array[1, 2, 3]::smallint[]) as level (urgency)
+         from unnest(array[0, 1, 2, 3, 4]::smallint[]) as level (urgency)
         cross join lateral (
           select id from work
            where lane = room.lane and ready and urgency = level.urgency and due_at >= room.since
@@ -119,7 +130,7 @@ const NEXT = (room: string) => `
        select id from work
         where lane = room.lane and ready and worker is not null
         order by due_at, id limit 1 for update skip locked) as lapsed
-     where room.takes_lapsed`;
+     where room.takes_lapsed and room.free > 0`;
 
 const CLAIMED = `
     update work set ready = false, woken = false, worker = $1, fence = fence + 1, attempts = attempts + 1,
@@ -129,19 +140,34 @@ const CLAIMED = `
     returning work.id, work.kind, work.ref, work.lane, work.fence, work.attempts, work.data, work.state,
               work.traceparent, work.added_at, next.lapsed`;
 
-const ROOMS = (first: number) =>
-  `unnest($${first}::text[], $${first + 1}::int[], $${first + 2}::int[], $${first + 3}::bool[], $${first + 4}::timestamptz[])
-     as room (lane, free, lease_ms, takes_lapsed, since)`;
+const ROOMS = (first: number) => {
+  const types = ['text', 'int', 'int', 'bool', 'timestamptz', 'int', 'int'];
+  const arrays = types.map((type, at) => `$${first + at}::${type}[]`).join(', ');
+  return `unnest(${arrays}) as room (lane, free, lease_ms, takes_lapsed, since, places, busy)`;
+};
 
 /** Makes due rows ready and claims ready rows. What it made ready is claimed by the next look. */
 const LOOK: Statement = {
   name: 'work_look',
   text: `
     with lifted as materialized (${LIFTED}),
-         next as materialized (${NEXT(ROOMS(4))}),
+         free as materialized (
+           select room.lane, room.lease_ms, room.takes_lapsed, room.since, room.places,
+                  case when own.paused_until > now() then 0
+                       else greatest(0, least(room.free, own.places - room.busy,
+                                              case when own.narrow_until > now() then 1 end - room.busy)) end as free
+             from ${ROOMS(4)} left join work_lanes own on own.lane = room.lane),
+         next as materialized (${NEXT('free as room')}),
          claimed as materialized (${CLAIMED})
     select claimed.*, look.*
-      from (select count(*) > 0 as has_lifted, now() as at from lifted) as look
+      from (select count(*) > 0 as has_lifted, now() as at,
+                   (select coalesce(jsonb_agg(jsonb_build_object(
+                             'lane', own.lane, 'kind', own.kind, 'places', own.places)), '[]')
+                      from work_lanes own left join free on free.lane = own.lane
+                     where own.kind is not null
+                       and (own.paused_until > now() or own.narrow_until > now()
+                            or own.places is distinct from free.places)) as lanes
+              from lifted) as look
       left join claimed on true`,
 };
 
@@ -179,7 +205,8 @@ const END: Statement = {
              ready = mine.outcome = 'woken' or mine.outcome = 'again' and mine.again_ms = 0,
              due_at = now() + coalesce(mine.again_ms, 0) * interval '1 ms',
              worker = null, woken = false,
-             attempts = case when mine.outcome = 'woken' or not mine.is_counted then 0 else attempts end,
+             attempts = case when mine.outcome = 'woken' then 0 when mine.is_counted then attempts
+                             else greatest(0, attempts - 1) end,
              state = case when mine.outcome = 'woken' then null else coalesce(mine.new_state, state) end,
              error = coalesce(mine.died_of, mine.why),
              died_at = case when mine.outcome = 'dead' then now() end,
@@ -223,6 +250,33 @@ const ENSURE_LANES: Statement = {
      where (work_lanes.types, work_lanes.payload) is distinct from (excluded.types, excluded.payload)`,
 };
 
+const SLOW_LANE: Statement = {
+  name: 'work_slow_lane',
+  text: `
+    update work_lanes
+       set paused_until = greatest(paused_until, now() + nullif($2::float8, 0) * interval '1 ms'),
+           narrow_until = greatest(narrow_until, case when $3::float8 = 'infinity' then 'infinity'
+                                                      else now() + nullif($3::float8, 0) * interval '1 ms' end)
+     where lane = $1`,
+};
+
+const RESUME_LANE: Statement = {
+  name: 'work_resume_lane',
+  text: `
+    update work_lanes set paused_until = null, narrow_until = case when $2 then null else narrow_until end
+     where lane = $1`,
+};
+
+const HURRY_LANE: Statement = {
+  name: 'work_hurry_lane',
+  text: `
+    update work set ready = true, due_at = now()
+     where id = any(array(
+       select id from work
+        where not ready and died_at is null and due_at < 'infinity' and lane = $1 and worker is null
+        order by id for update))`,
+};
+
 const LIMIT_LOCK_WAITS: Statement = {
   name: 'work_limit_lock_waits',
   text: `select set_config('lock_timeout', $1, true)`,
@@ -253,6 +307,7 @@ type InLine = Pick<WorkEntity, 'id' | 'kind' | 'line'>;
 /** Of a kind that has one row. */
 const ONLY_REF = '00000000-0000-0000-0000-000000000000';
 const SINCE_EVER = '-infinity';
+const NORMAL = 2;
 
 @Injectable()
 export class WorkRepository {
@@ -265,15 +320,15 @@ export class WorkRepository {
     added: readonly NewWork[],
     traceparent: string | undefined,
   ): Promise<void> {
-    const rows = added.map(({ ref, data, line, urgency = Urgency.Normal, dueAt }, place) => {
-      return { place, ref, data, line, urgency, due_at: dueAt };
+    const rows = added.map(({ ref, data, lane, line, urgency = NORMAL, dueAt }, place) => {
+      return { place, ref, data, lane, line, urgency, due_at: dueAt };
     });
     await this.statements.rowsIn(tx, ADD, [kind, JSON.stringify(rows), traceparent]);
   }
 
   /** Adds a row of each kind if it is not there. */
   async ensure(kinds: readonly string[]): Promise<void> {
-    await this.statements.rows(ENSURE, [kinds, ONLY_REF, Urgency.Normal]);
+    await this.statements.rows(ENSURE, [kinds, ONLY_REF, NORMAL]);
   }
 
   /** Lets domain events become work of these kinds. */
@@ -300,13 +355,13 @@ export class WorkRepository {
   ): Promise<Look> {
     const values = [worker, JSON.stringify(lapsedLanes), since ?? SINCE_EVER, ...valuesOf(rooms)];
     const rows = await this.statements.rows<
-      ClaimedRow & { readonly has_lifted: boolean; readonly at: Date }
+      ClaimedRow & { readonly has_lifted: boolean } & Pick<Look, 'at' | 'lanes'>
     >(LOOK, values);
-    const [{ has_lifted, at }] = rows as [(typeof rows)[number]];
+    const [{ has_lifted, at, lanes }] = rows as [(typeof rows)[number]];
     const claimed = rows
       .filter(({ id }) => id !== null)
       .sort((one, other) => Number(one.id) - Number(other.id));
-    return { claimed, hasLifted: has_lifted, at };
+    return { claimed, hasLifted: has_lifted, at, lanes };
   }
 
   /** Claims in a transaction that has passed the gate of the lanes. */
@@ -365,6 +420,18 @@ export class WorkRepository {
     return gone.length;
   }
 
+  async slowLane(tx: Tx, lane: string, pauseMs: number, narrowMs: number): Promise<void> {
+    await this.statements.rowsIn(tx, SLOW_LANE, [lane, pauseMs, narrowMs]);
+  }
+
+  async resumeLane(tx: Tx, lane: string, widens: boolean): Promise<void> {
+    await this.statements.rowsIn(tx, RESUME_LANE, [lane, widens]);
+  }
+
+  async hurryLane(tx: Tx, lane: string): Promise<void> {
+    await this.statements.rowsIn(tx, HURRY_LANE, [lane]);
+  }
+
   private async moveLines(tx: Tx, ended: readonly InLine[]): Promise<void> {
     const inLine = ended.filter(({ line }) => line !== null);
     if (inLine.length === 0) return;
@@ -380,5 +447,7 @@ function valuesOf(rooms: readonly Room[]): unknown[] {
     rooms.map(({ leaseMs }) => leaseMs),
     rooms.map(({ takesLapsed }) => takesLapsed),
     rooms.map(({ since }) => since ?? SINCE_EVER),
+    rooms.map(({ places }) => places),
+    rooms.map(({ busy }) => busy),
   ];
 }

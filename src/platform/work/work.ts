@@ -88,6 +88,23 @@ export class Work
     return await this.repository.cancel(tx, kind.name, refs);
   }
 
+  /** Claims nothing of a lane for `pauseMs`, and uses only one place for `narrowMs`, which can be Infinity. */
+  async slowLane(tx: Tx, lane: string, pauseMs: number, narrowMs: number): Promise<void> {
+    await this.repository.slowLane(tx, lane, pauseMs, narrowMs);
+  }
+
+  /** Ends the pause of a lane, and with `widens` also the time with one place. */
+  async resumeLane(tx: Tx, lane: string, widens: boolean): Promise<void> {
+    await this.repository.resumeLane(tx, lane, widens);
+    afterCommit(tx, () => this.wake());
+  }
+
+  /** Starts work of a lane at once that waits for its next attempt. */
+  async hurryLane(tx: Tx, lane: string): Promise<void> {
+    await this.repository.hurryLane(tx, lane);
+    afterCommit(tx, () => this.wake());
+  }
+
   /** Whether this replica works; false while the database is unreachable at the start. */
   get started(): boolean {
     return this.registeredAt > -Infinity;

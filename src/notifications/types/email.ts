@@ -1,61 +1,73 @@
+import { AnswerRedactor } from '../../connectors/calls/vendor-answers.js';
+import { shortened } from '../../incidents/raw-data-text.js';
+import type { FieldError } from '../../platform/errors/app-error.js';
+import { escapeHtml } from '../../platform/http/page-look.js';
+import type { MailReply } from '../../platform/net/outbound-smtp.js';
 import {
   isMailbox,
   MAIL_SERVER_PROPERTIES,
-  type MailAccount,
   mailAccountProblems,
   mailContent,
   mailSecrets,
   type Note,
   serverOf,
-} from '../../../targets/mail-account.js';
-import { type Config, fields } from '../../../targets/target-config.js';
-import type { FieldError } from '../../../platform/errors/app-error.js';
-import type { Targets } from '../../../platform/net/targets.js';
-import { shortened } from '../../../incidents/raw-data-text.js';
-import { escapeHtml } from '../../../platform/http/page-look.js';
-import type { Fact, Message } from '../../notification.js';
-import { LINK_TEXT, shownWords } from '../shown-words.js';
-import { AnswerRedactor } from '../../../connectors/calls/vendor-answers.js';
-import { type MailReply, OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
-import { type Outcome, type Channel, ChannelType } from '../channel.port.js';
-import { Injectable } from '@nestjs/common';
-import type { PartlySent } from '../../delivery.js';
-import { failureOf } from '../http-delivery.js';
+} from '../../targets/mail-account.js';
+import { fields } from '../../targets/target-config.js';
+import { defineChannel, failureOf, type Outcome } from '../channel-type.js';
+import type { PartlySent } from '../delivery.js';
+import { LINK_TEXT, type ShownWords, shownWords } from '../messages/shown-words.js';
+import type { Message } from '../notification.js';
 
-interface EmailChannelConfig extends MailAccount {
-  readonly to: readonly string[];
-}
-
-export const EMAIL_CHANNEL_SCHEMA = fields(
-  {
-    ...MAIL_SERVER_PROPERTIES,
-    to: {
-      type: 'array',
-      items: { type: 'string', minLength: 3, maxLength: 320 },
-      minItems: 1,
-      maxItems: 20,
-      uniqueItems: true,
-      description: 'The addresses that each message goes to. All of them are named in it.',
+/** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail programs recognize a copy. */
+export const email = defineChannel({
+  name: 'email',
+  description: 'Email: a message to some addresses, through your own mail server.',
+  config: fields(
+    {
+      ...MAIL_SERVER_PROPERTIES,
+      to: {
+        type: 'array',
+        items: { type: 'string', minLength: 3, maxLength: 320 },
+        minItems: 1,
+        maxItems: 20,
+        uniqueItems: true,
+        description: 'The addresses that each message goes to. All of them are named in it.',
+      },
     },
+    ['host', 'from', 'to'],
+  ),
+  destinations: [{ host: 'host', port: 'port', secure: 'secure' }],
+  sentTo: ({ to }) => to as readonly string[],
+  problems: (config, path, targets) => [
+    ...mailAccountProblems(config, path, targets),
+    ...config.to.flatMap((address, at): FieldError[] => {
+      const field = `${path}.to.${at}`;
+      const message = `${field} must be one email address.`;
+      return isMailbox(address) ? [] : [{ field, code: 'is_email', message }];
+    }),
+  ],
+  async send({ config, message, signal, smtp, partlySent: { holders, attempts } = NOT_SENT }) {
+    const { from, to } = config;
+    const missing = to.filter((address) => !holders.includes(address));
+    // The recipients without the mail were removed from the configuration.
+    if (missing.length === 0) return { kind: 'delivered' };
+    // The header names all recipients, also when the mail goes to some of them.
+    const content = await mailContent({ ...emailNote(message), from, to });
+    const departure = { signal, leave: async () => undefined };
+    try {
+      const reply = await smtp.deliver(serverOf(config), { from, to: missing, content }, departure);
+      const reached = [...holders, ...newHolders(reply, missing)];
+      const partlySent = { holders: reached, attempts: attempts + 1 };
+      return mailOutcome(reply, partlySent, new AnswerRedactor(mailSecrets(config)));
+    } catch (error) {
+      return failureOf(error);
+    }
   },
-  ['host', 'from', 'to'],
-);
+});
 
-function emailConfigProblems(
-  config: EmailChannelConfig,
-  path: string,
-  targets: Targets,
-): FieldError[] {
-  const wrong = config.to.flatMap((address, at): FieldError[] => {
-    const field = `${path}.to.${at}`;
-    const message = `${field} must be one email address.`;
-    return isMailbox(address) ? [] : [{ field, code: 'is_email', message }];
-  });
-  return [...mailAccountProblems(config, path, targets), ...wrong];
-}
+const NOT_SENT: PartlySent = { holders: [], attempts: 0 };
 
-/** Maximum length of a subject. */
-const LONGEST_SUBJECT = 250;
+const MAX_SUBJECT = 250;
 
 /** Builds the mail as plain text and as HTML, with the same content. */
 function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
@@ -64,7 +76,7 @@ function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
   const when = { name: 'When', value: message.occurredAt.toISOString() };
   const shown = { headline, facts: [...facts, when], request, url: url && new URL(url).href };
   return {
-    subject: shortened(headline, LONGEST_SUBJECT),
+    subject: shortened(headline, MAX_SUBJECT),
     text: textOf(shown),
     html: htmlOf(shown),
     id: message.eventId,
@@ -72,15 +84,8 @@ function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
   };
 }
 
-interface Shown {
-  readonly headline: string;
-  readonly facts: readonly Fact[];
-  readonly request: string | undefined;
-  readonly url: string | undefined;
-}
-
 /** Each fact is one line, so that no value can look like another fact. */
-function textOf({ headline, facts, request, url }: Shown): string {
+function textOf({ headline, facts, request, url }: ShownWords): string {
   const parts = [
     headline,
     facts.map(({ name, value }) => `${name}: ${value}`).join('\n'),
@@ -91,7 +96,7 @@ function textOf({ headline, facts, request, url }: Shown): string {
 }
 
 /** Without style sheets, images and scripts: many mail programs block them. */
-function htmlOf({ headline, facts, request, url }: Shown): string {
+function htmlOf({ headline, facts, request, url }: ShownWords): string {
   const rows = facts.map(
     ({ name, value }) =>
       `<tr><th scope="row" align="left" valign="top">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`,
@@ -108,7 +113,7 @@ function htmlOf({ headline, facts, request, url }: Shown): string {
 }
 
 /**
- * Interprets the reply of a mail server. Errors about the login, the sender or all recipients are retried, because somebody may
+ * Interprets the reply of a mail server. Errors about the login, the sender or all recipients are retried, because an admin may
  * correct the configuration. Temporary errors are retried as well.
  */
 function mailOutcome(
@@ -140,65 +145,8 @@ function isOfLogin(code: number): boolean {
  */
 const MAX_PARTIAL_ATTEMPTS = 6;
 
-const NOT_SENT: PartlySent = { holders: [], attempts: 0 };
-
-/** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail programs recognize a copy. */
-class EmailChannel implements Channel {
-  constructor(
-    private readonly config: EmailChannelConfig,
-    private readonly smtp: OutboundSmtp,
-  ) {}
-
-  async deliver(
-    message: Message,
-    signal: AbortSignal,
-    { holders, attempts } = NOT_SENT,
-  ): Promise<Outcome> {
-    const { from, to } = this.config;
-    const missing = to.filter((address) => !holders.includes(address));
-    // The recipients without the mail were removed from the configuration.
-    if (missing.length === 0) return { kind: 'delivered' };
-    // The header names all recipients, also when the mail goes to some of them.
-    const content = await mailContent({ ...emailNote(message), from, to });
-    const departure = { signal, leave: async () => undefined };
-    try {
-      const outbound = { from, to: missing, content };
-      const reply = await this.smtp.deliver(serverOf(this.config), outbound, departure);
-      const reached = [...holders, ...newHolders(reply, missing)];
-      const partlySent = { holders: reached, attempts: attempts + 1 };
-      return mailOutcome(reply, partlySent, new AnswerRedactor(mailSecrets(this.config)));
-    } catch (error) {
-      return failureOf(error);
-    }
-  }
-}
-
 /** Returns the recipients who have the mail after this reply. */
 function newHolders({ code, rejected = [] }: MailReply, to: readonly string[]): readonly string[] {
   if (code >= 400) return [];
   return to.filter((address) => rejected.every(({ recipient }) => recipient !== address));
-}
-
-@Injectable()
-export class EmailChannelType extends ChannelType {
-  readonly name = 'email';
-  readonly description = 'Email: a message to some addresses, through your own mail server.';
-  readonly destinations = [{ host: 'host', port: 'port', secure: 'secure' }];
-  readonly config = EMAIL_CHANNEL_SCHEMA;
-
-  constructor(private readonly smtp: OutboundSmtp) {
-    super();
-  }
-
-  override sentTo(config: Config): string[] {
-    return [...super.sentTo(config), ...(config as unknown as EmailChannelConfig).to];
-  }
-
-  override problems(config: Config, path: string, targets: Targets): FieldError[] {
-    return emailConfigProblems(config as unknown as EmailChannelConfig, path, targets);
-  }
-
-  connect(config: Config): Channel {
-    return new EmailChannel(config as unknown as EmailChannelConfig, this.smtp);
-  }
 }

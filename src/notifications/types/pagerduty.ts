@@ -1,24 +1,16 @@
-import { shortened } from '../../../incidents/raw-data-text.js';
-import type { Severity } from '../../../incidents/incident.js';
-import type { AnyEvent } from '../../messages/event-data.js';
-import {
-  type EventName,
-  type Message,
-  EVENTS_FOR_PEOPLE,
-  type NotifiedEvent,
-} from '../../notification.js';
-import { LINK_TEXT, shownWords } from '../shown-words.js';
-import { alertChanges } from './alert-rules.js';
-import { address, type Config, fields } from '../../../targets/target-config.js';
-import { Injectable } from '@nestjs/common';
-import { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
-import { type Channel, ChannelType, type Outcome } from '../channel.port.js';
-import { outcomeOf, postJson } from '../http-delivery.js';
+import type { Severity } from '../../incidents/incident.js';
+import { shortened } from '../../incidents/raw-data-text.js';
+import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import { address, fields } from '../../targets/target-config.js';
+import { defineChannel, type Outcome, outcomeOf, postJson } from '../channel-type.js';
+import { alertChanges } from '../messages/alert-rules.js';
+import type { AnyEvent } from '../messages/event-data.js';
+import { LINK_TEXT, shownWords } from '../messages/shown-words.js';
+import { type EventName, EVENTS_FOR_PEOPLE, type Message } from '../notification.js';
 
-/** Where PagerDuty says that alerts come from. */
+/** Source of the alerts that PagerDuty shows. */
 const PRODUCT = 'Incident Triage Service';
-const LONGEST_SUMMARY = 1_024;
+const MAX_SUMMARY = 1_024;
 
 type AlertSeverity = 'critical' | 'error' | 'warning' | 'info';
 const SEVERITIES: Readonly<Record<Severity, AlertSeverity>> = {
@@ -27,35 +19,65 @@ const SEVERITIES: Readonly<Record<Severity, AlertSeverity>> = {
   medium: 'warning',
   low: 'info',
 };
-/** Of what is about no incident. */
+/** Severities of events without an incident. */
 const OTHER_SEVERITIES: Partial<Readonly<Record<EventName, AlertSeverity>>> = {
   'kill_switch.activated': 'critical',
   'notification.test': 'info',
 };
 
-/**
- * An event as the Events API v2 takes it: one request for each alert that it changes. PagerDuty shows texts as they are, and makes
- * links of addresses: there are none.
- * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/
- */
-function pagerDutyEvents(
-  message: Message,
-  routingKey: string,
-): readonly Readonly<Record<string, unknown>>[] {
-  return alertChanges(message.payload as unknown as AnyEvent, message.wave).map(
-    ({ action, key }) => {
-      const change = { routing_key: routingKey, event_action: action, dedup_key: key };
-      return action === 'trigger' ? { ...change, ...contentOf(message) } : change;
+/** Triggers, acknowledges and resolves alerts. Its keys make a repeated event harmless. */
+export const pagerDuty = defineChannel({
+  name: 'pagerduty',
+  description:
+    'PagerDuty: alerts by the Events API v2, which are acknowledged and resolved as the incident is.',
+  config: fields(
+    {
+      routing_key: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9]{32}$',
+        maxLength: 32,
+        writeOnly: true,
+        description: 'The integration key of an Events API v2 integration: 32 letters and digits.',
+      },
+      base_url: address('In the EU https://events.eu.pagerduty.com.', {
+        minLength: 8,
+        default: 'https://events.pagerduty.com',
+      }),
     },
-  );
-}
+    ['routing_key'],
+  ),
+  destinations: [{ address: 'base_url' }],
+  /** With the events that resolve alerts. */
+  defaultEvents: [
+    ...EVENTS_FOR_PEOPLE,
+    'incident.resolved',
+    'incident.deleted',
+    'action.completed',
+    'action.rejected',
+  ],
+  async send({ config: { routing_key, base_url }, message, signal, http }) {
+    const url = `${base_url.replace(/\/+$/, '')}/v2/enqueue`;
+    let outcome: Outcome = { kind: 'delivered' };
+    for (const { action, key } of alertChanges(
+      message.payload as unknown as AnyEvent,
+      message.wave,
+    )) {
+      if (outcome.kind !== 'delivered') break;
+      const change = { routing_key, event_action: action, dedup_key: key };
+      const body = action === 'trigger' ? { ...change, ...contentOf(message) } : change;
+      outcome = await postJson({ http, url, body, signal }, readAnswer);
+    }
+    return outcome;
+  },
+});
 
+/** https://developer.pagerduty.com/docs/events-api-v2/trigger-events/ */
 function contentOf(message: Message): object {
   const { severity, event, occurredAt } = message;
   const { headline, facts, request, url } = shownWords(message);
   return {
     payload: {
-      summary: shortened(headline, LONGEST_SUMMARY),
+      summary: shortened(headline, MAX_SUMMARY),
       source: PRODUCT,
       severity: severity ? SEVERITIES[severity] : (OTHER_SEVERITIES[event] ?? 'warning'),
       timestamp: occurredAt.toISOString(),
@@ -70,87 +92,15 @@ function contentOf(message: Message): object {
   };
 }
 
-interface PagerDutyChannelConfig {
-  readonly routing_key: string;
-  readonly base_url?: string;
-}
-
-const PAGERDUTY_BASE_URL = 'https://events.pagerduty.com';
-
-export const PAGERDUTY_CHANNEL_SCHEMA = fields(
-  {
-    routing_key: {
-      type: 'string',
-      pattern: '^[A-Za-z0-9]{32}$',
-      maxLength: 32,
-      writeOnly: true,
-      description: 'The integration key of an Events API v2 integration: 32 letters and digits.',
-    },
-    base_url: address('In the EU https://events.eu.pagerduty.com.', {
-      minLength: 8,
-      default: PAGERDUTY_BASE_URL,
-    }),
-  },
-  ['routing_key'],
-);
-
-/** Opens, acknowledges and resolves alerts. Its keys make an event that comes twice the same as one that comes once. */
-class PagerDutyChannel implements Channel {
-  private readonly url: URL;
-
-  constructor(
-    private readonly config: PagerDutyChannelConfig,
-    private readonly http: OutboundHttp,
-  ) {
-    const { base_url: base = PAGERDUTY_BASE_URL } = config;
-    this.url = new URL(`${base.replace(/\/+$/, '')}/v2/enqueue`);
-  }
-
-  async deliver(message: Message, signal: AbortSignal): Promise<Outcome> {
-    let outcome: Outcome = { kind: 'delivered' };
-    for (const event of pagerDutyEvents(message, this.config.routing_key)) {
-      if (outcome.kind !== 'delivered') break;
-      const body = JSON.stringify(event);
-      outcome = await postJson(this.http, { url: this.url, body, signal }, readAnswer);
-    }
-    return outcome;
-  }
-}
-
 /** https://developer.pagerduty.com/docs/events-api-v2/overview/#response-codes--retry-logic */
 function readAnswer(answer: OutboundAnswer): Outcome {
   const outcome = outcomeOf(answer);
   if (outcome.kind === 'delivered' && answer.status !== 202) {
-    return { kind: 'failed', why: 'It did not answer as PagerDuty does.' };
+    return { kind: 'failed', why: 'The response is not a response of PagerDuty.' };
   }
-  // The event is good, and somebody may give the key of another integration.
+  // The event is valid, and an admin may set another key.
   if (outcome.kind === 'refused' && /routing[ _]key/i.test(answer.text)) {
     return { kind: 'failed', why: 'PagerDuty does not accept the routing key.' };
   }
   return outcome;
-}
-
-@Injectable()
-export class PagerDutyChannelType extends ChannelType {
-  readonly name = 'pagerduty';
-  readonly description =
-    'PagerDuty: alerts by the Events API v2, which are acknowledged and resolved as the incident is.';
-  readonly destinations = [{ address: 'base_url' }];
-  readonly config = PAGERDUTY_CHANNEL_SCHEMA;
-  /** With the events that resolve alerts, which would stay open without them. */
-  override readonly defaultEvents: readonly NotifiedEvent[] = [
-    ...EVENTS_FOR_PEOPLE,
-    'incident.resolved',
-    'incident.deleted',
-    'action.completed',
-    'action.rejected',
-  ];
-
-  constructor(private readonly http: OutboundHttp) {
-    super();
-  }
-
-  connect(config: Config): Channel {
-    return new PagerDutyChannel(config as unknown as PagerDutyChannelConfig, this.http);
-  }
 }

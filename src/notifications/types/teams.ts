@@ -1,22 +1,37 @@
-import type { Message } from '../../notification.js';
-import { LINK_TEXT, shownWords } from '../shown-words.js';
-import { Injectable } from '@nestjs/common';
-import type { Config } from '../../../targets/target-config.js';
-import type { FieldError } from '../../../platform/errors/app-error.js';
-import { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import type { OutboundAnswer } from '../../../platform/net/outbound-request.js';
-import type { Outcome } from '../channel.port.js';
-import { HookChannelType, hookSchema } from '../hook-channel-type.js';
-import { outcomeOf } from '../http-delivery.js';
+import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
+import { LINK_TEXT, shownWords } from '../messages/shown-words.js';
+import type { Message } from '../notification.js';
 
-const MOST_FACTS = 12;
+const MAX_FACTS = 12;
+
+/** Hosts of the Microsoft 365 connectors, the predecessors of workflows, which accept no Adaptive Cards. */
+const OLD_CONNECTORS = /(^|\.)(webhook\.office|outlook\.office|outlook\.office365)\.com$/;
+
+/** Starts a workflow for each event, which posts the card. */
+export const teams = defineChannel({
+  name: 'teams',
+  description:
+    'Microsoft Teams: an Adaptive Card into a channel or chat, by a workflow that takes webhooks.',
+  config: hookConfig(
+    'The address of a workflow that starts when a Teams webhook request is received.',
+  ),
+  destinations: [{ address: 'webhook_url' }],
+  problems({ webhook_url }, path) {
+    if (!OLD_CONNECTORS.test(new URL(webhook_url).hostname)) return [];
+    const field = `${path}.webhook_url`;
+    const message = `${field} is the address of a Microsoft 365 connector. Create a workflow in Teams and send its address.`;
+    return [{ field, code: 'matches', message }];
+  },
+  send: ({ config, message, ...attempt }) =>
+    postJson({ ...attempt, url: config.webhook_url, body: teamsMessage(message) }, readAnswer),
+});
 
 /**
- * An Adaptive Card, as a workflow takes it. All its text is in runs (`TextRun`): unlike TextBlock and FactSet they know no
- * Markdown, so that nobody who writes into an incident can make a link, a list or an image.
- * https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features
+ * Builds an Adaptive Card. All text is in `TextRun`, which has no Markdown, unlike TextBlock and FactSet: text of third parties
+ * cannot make a link, a list or an image. https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features
  */
-function teamsMessage(message: Message): Readonly<Record<string, unknown>> {
+function teamsMessage(message: Message): object {
   const { headline, facts, request, url } = shownWords(message);
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
@@ -25,7 +40,7 @@ function teamsMessage(message: Message): Readonly<Record<string, unknown>> {
     body: [
       line({ ...run(headline), size: 'Large', weight: 'Bolder' }),
       ...facts
-        .slice(0, MOST_FACTS)
+        .slice(0, MAX_FACTS)
         .map(({ name, value }) => line({ ...run(`${name}: `), weight: 'Bolder' }, run(value))),
       ...(request === undefined ? [] : [line(run(request))]),
     ],
@@ -39,62 +54,23 @@ function line(...inlines: readonly object[]): object {
   return { type: 'RichTextBlock', inlines };
 }
 
-/** A card computes what stands in double braces, `{{DATE(…)}}`, and templates what stands in `${…}`. */
+/** Cards evaluate `{{DATE(…)}}` and templates `${…}`. */
 function run(text: string) {
   const inert = text.replace(/\{(?=\{)/g, '{ ').replaceAll('${', '$ {');
   return { type: 'TextRun', text: inert };
 }
 
-/** Hosts of the connectors of Microsoft 365, which came before workflows and take no Adaptive Cards. */
-const OLD_CONNECTORS = /(^|\.)(webhook\.office|outlook\.office|outlook\.office365)\.com$/;
-
-export const TEAMS_CHANNEL_SCHEMA = hookSchema(
-  'The address of a workflow that starts when a Teams webhook request is received.',
-);
-
-/** Starts the workflow once for each event, which posts the card. */
-@Injectable()
-export class TeamsChannelType extends HookChannelType {
-  readonly name = 'teams';
-  readonly description =
-    'Microsoft Teams: an Adaptive Card into a channel or chat, by a workflow that takes webhooks.';
-  readonly config = TEAMS_CHANNEL_SCHEMA;
-
-  constructor(http: OutboundHttp) {
-    super(http);
+/** A workflow that accepts the message responds with 202, whether Teams shows the card or not. */
+function readAnswer(answer: OutboundAnswer): Outcome {
+  const outcome = outcomeOf(answer);
+  // A page of a proxy, or the sentence by which a Microsoft 365 connector reports a failure with status 200.
+  if (outcome.kind === 'delivered' && answer.body.length > 0 && answer.json === undefined) {
+    return { kind: 'failed', why: 'The response is text, and not a response of a workflow.' };
   }
-
-  override problems(config: Config, path: string): FieldError[] {
-    return [...super.problems(config, path), ...connectorProblems(config, path)];
+  const { error } = (answer.json ?? {}) as { readonly error?: { readonly code?: unknown } | null };
+  // The message is valid, and an admin may turn on the workflow.
+  if (outcome.kind === 'refused' && error?.code === 'WorkflowTriggerIsNotEnabled') {
+    return { kind: 'failed', why: 'The workflow is turned off.' };
   }
-
-  protected bodyOf(message: Message) {
-    return teamsMessage(message);
-  }
-
-  /** A workflow that takes the message says 202, and says nothing of whether Teams showed it. */
-  protected read(answer: OutboundAnswer): Outcome {
-    const outcome = outcomeOf(answer);
-    // A page of a proxy, or the sentence by which a connector of Microsoft 365 says, with status 200, that it failed.
-    if (outcome.kind === 'delivered' && answer.body.length > 0 && answer.json === undefined) {
-      return { kind: 'failed', why: 'It answered with words, and not as a workflow does.' };
-    }
-    if (outcome.kind === 'refused' && isTurnedOff(answer.json)) {
-      return { kind: 'failed', why: 'The workflow is turned off.' };
-    }
-    return outcome;
-  }
-}
-
-/** The message is good, and somebody may turn the workflow on again. */
-function isTurnedOff(json: unknown): boolean {
-  const { error } = (json ?? {}) as { readonly error?: { readonly code?: unknown } | null };
-  return error?.code === 'WorkflowTriggerIsNotEnabled';
-}
-
-function connectorProblems({ webhook_url }: Config, path: string): FieldError[] {
-  if (!OLD_CONNECTORS.test(new URL(webhook_url as string).hostname)) return [];
-  const field = `${path}.webhook_url`;
-  const message = `${field} is the address of a connector of Microsoft 365; make a workflow in Teams, and give its address.`;
-  return [{ field, code: 'matches', message }];
+  return outcome;
 }

@@ -645,6 +645,8 @@ describe('the worker', () => {
       replica.transactions,
       switches,
     ]) as KillSwitch;
+    let begun = 0;
+    let turnedOn = Promise.withResolvers<void>();
     replica.work.define({
       name: KIND,
       places: 4,
@@ -656,16 +658,22 @@ describe('the worker', () => {
           throw error;
         }
       },
-      one: async () => undefined,
+      one: async () => {
+        begun += 1;
+        if (begun > 100) await turnedOn.promise;
+      },
     });
     await replica.start();
     for (let round = 0; round < 10; round += 1) {
+      begun = 0;
+      turnedOn = Promise.withResolvers<void>();
       await add(replica, ...numbers(200));
       await new Promise((resolve) => setTimeout(resolve, round));
       await replica.transactions.run(async (tx) => {
         await switches.lockExclusively(tx);
         await switches.activate(tx, 'test', 'test');
       });
+      turnedOn.resolve();
       const left = await count(replica, `kind = 'test' and ready`);
       await new Promise((resolve) => setTimeout(resolve, 100));
       expect(await count(replica, `kind = 'test' and ready`)).toBe(left);
@@ -674,6 +682,86 @@ describe('the worker', () => {
       replica.work.wake();
       await eventually(async () => (await count(replica, `kind = 'test'`)) === 0);
     }
+  });
+
+  it('does work that is added claimed after the commit, with its permit and beside a full lane', async () => {
+    const replica = await open();
+    await replica.dataSource.query('create table done (n integer)');
+    const held = Promise.withResolvers<void>();
+    const permits: unknown[] = [];
+    replica.work.define<{ n: number }, number>({
+      name: KIND,
+      places: 1,
+      one: async ({ data, permit }) => {
+        if (data.n === 0) await held.promise;
+        permits.push(permit);
+        return data.n;
+      },
+      write: async (tx, ended) => {
+        for (const { result } of ended) await tx.query('insert into done values ($1)', [result]);
+      },
+    });
+    await replica.start();
+    await add(replica, ...numbers(1));
+    await eventually(() => count(replica, `kind = 'test' and not ready`));
+
+    const added = numbers(2, 1);
+    const permit = { passed: true };
+    const started = await replica.transactions.run(async (tx) => {
+      const all = await replica.work.addClaimed(tx, { name: KIND }, added, permit);
+      expect(permits).toEqual([]);
+      return all;
+    });
+    await Promise.all(added.map(({ ref }) => started.get(ref)));
+    expect(permits).toEqual([permit, permit]);
+    expect(await replica.dataSource.query('select n from done order by n')).toEqual([
+      { n: 1 },
+      { n: 2 },
+    ]);
+    expect(await count(replica, `kind = 'test'`)).toBe(1);
+    held.resolve();
+  });
+
+  it('adds no claimed work that is being done already, or in a transaction that fails', async () => {
+    const replica = await open();
+    const held = Promise.withResolvers<void>();
+    let begun = 0;
+    const one = async () => {
+      begun += 1;
+      await held.promise;
+    };
+    replica.work.define({ name: KIND, places: 4, one });
+    await replica.start();
+    const [work] = numbers(1);
+    await add(replica, work!);
+    await eventually(() => begun === 1);
+    const again = (tx: Tx) => replica.work.addClaimed(tx, { name: KIND }, [work!]);
+    expect(await replica.transactions.run(again)).toEqual(new Map());
+    const failing = replica.transactions.run(async (tx) => {
+      await replica.work.addClaimed(tx, { name: KIND }, numbers(1));
+      throw new Error('No.');
+    });
+    await expect(failing).rejects.toThrow('No.');
+    expect(await count(replica, `kind = 'test'`)).toBe(1);
+    held.resolve();
+    await eventually(async () => (await count(replica, `kind = 'test'`)) === 0);
+    expect(begun).toBe(1);
+  });
+
+  it('leaves claimed work of a killed process to others', async () => {
+    const replica = await open();
+    await replica.transactions.run((tx) =>
+      replica.get(WorkRepository).addClaimed(tx, OTHER, KIND, 1, numbers(1), undefined),
+    );
+    const lapsed: boolean[] = [];
+    replica.work.define({
+      name: KIND,
+      places: 1,
+      one: async (row) => void lapsed.push(row.lapsed),
+    });
+    await replica.start();
+    await eventually(() => lapsed.length === 1);
+    expect(lapsed).toEqual([true]);
   });
 
   it('refuses work that is too large, a second definition and a bad name', async () => {

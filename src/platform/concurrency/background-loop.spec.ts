@@ -108,6 +108,23 @@ describe('a background loop', () => {
     expect(order.slice(0, 3)).toEqual(['run', '40 ms', 'run']);
   });
 
+  it('runs again soon when it is woken during a run that fails', async () => {
+    let runs = 0;
+    const loop: BackgroundLoop = new BackgroundLoop(
+      { task: 'Looking', log, pauseMs: 60_000 },
+      async () => {
+        runs += 1;
+        if (runs > 1) return;
+        await sleep(1);
+        loop.wake();
+        throw new Error('The first run fails.');
+      },
+    );
+    loop.start();
+    while (runs < 2) await sleep(5);
+    await loop.stop();
+  });
+
   it('continues after an error and logs the first error of a series', async () => {
     let runs = 0;
     const loop = new BackgroundLoop({ task: 'Looking', log, pauseMs: 5 }, async () => {

@@ -18,6 +18,8 @@ export interface LoopOptions {
 }
 
 const LONGEST_REST_MS = 100;
+/** For a loop that is woken during a call that fails. */
+const REST_AFTER_FAILURE_MS = 100;
 
 /**
  * Calls `work` repeatedly, with a pause after each call, and immediately when woken. Calls never overlap. An error ends
@@ -67,7 +69,8 @@ export class BackgroundLoop {
         this.failing = false;
       } catch (error) {
         this.failing ||= reportFailure(log, task, error);
-        break;
+        await this.rest(Math.min(pauseMs, REST_AFTER_FAILURE_MS));
+        continue;
       }
       if (restMs > 0)
         await this.rest(Math.max(restMs, Math.min(LONGEST_REST_MS, performance.now() - begun)));

@@ -5,12 +5,12 @@ import { BackgroundLoop } from '../concurrency/background-loop.js';
 import { Batcher } from '../concurrency/batcher.js';
 import { unlessAborted, within } from '../concurrency/within.js';
 import { isDatabaseUnavailable, SQLSTATE, sqlStateOf } from '../database/sqlstate.js';
-import type { Transactions, Tx } from '../database/transactions.js';
+import { afterCommit, type Transactions, type Tx } from '../database/transactions.js';
 import { newId } from '../ids.js';
 import { shownStart } from '../text.js';
 import { outsideTraces, traced } from '../tracing/tracing.js';
 import { Claim, Lane } from './claim.js';
-import { type Again, AgainOutcome, DEFAULTS, type Kind } from './kind.js';
+import { type Again, AgainOutcome, DEFAULTS, type Kind, type NewWork } from './kind.js';
 import {
   type ClaimedRow,
   type Ending,
@@ -91,6 +91,36 @@ export class WorkWorker {
 
   wake(): void {
     this.looking.wake();
+  }
+
+  /** Adds work in the transaction of the caller that this worker does after the commit. */
+  async addClaimed(
+    tx: Tx,
+    kind: Kind,
+    added: readonly NewWork[],
+    permit: object | undefined,
+    traceparent: string | undefined,
+  ): Promise<ReadonlyMap<string, Promise<void>>> {
+    const { leaseMs = DEFAULTS.leaseMs } = kind;
+    const rows = await this.repository.addClaimed(
+      tx,
+      this.id,
+      kind.name,
+      leaseMs,
+      added,
+      traceparent,
+    );
+    const started = new Map<string, Promise<void>>();
+    for (const row of rows) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      started.set(row.ref, promise);
+      afterCommit(tx, () => {
+        const lane = this.lanes.get(row.lane) ?? new Lane(row.lane, kind);
+        const carried = outsideTraces(() => this.carry(lane, [this.claimOf(row, kind, permit)]));
+        void carried.finally(resolve);
+      });
+    }
+    return started;
   }
 
   /** Takes no more work. */
@@ -190,17 +220,19 @@ export class WorkWorker {
       const ofLane = ofLanes.get(room.lane) ?? [];
       const isDrained = ofLane.length < room.free;
       if (isDrained && !limited?.has(room.lane)) lane.since = lookedBack;
-      const claims = ofLane.map((row) => {
-        const { id, fence } = row;
-        const note = (state: object) => this.repository.note(this.id, { id, fence }, state);
-        return new Claim(row, lane.kind, permit, note);
-      });
+      const claims = ofLane.map((row) => this.claimOf(row, lane.kind, permit));
       const [lapsed, others] = [true, false].map((is) => claims.filter((one) => one.lapsed === is));
       const sets = lane.kind.inSet ? [lapsed!, others!] : claims.map((claim) => [claim]);
       for (const set of sets) if (set.length > 0) void outsideTraces(() => this.carry(lane, set));
       isMore ||= !isDrained && lane.room.free > 0;
     }
     return isMore;
+  }
+
+  private claimOf(row: ClaimedRow, kind: Kind, permit: unknown): Claim {
+    const { id, fence } = row;
+    const note = (state: object) => this.repository.note(this.id, { id, fence }, state);
+    return new Claim(row, kind, permit, note);
   }
 
   private async carry(lane: Lane, set: readonly Claim[]): Promise<void> {

@@ -96,6 +96,27 @@ const ADD: Statement = {
                     else least(work.due_at, now()) end`,
 };
 
+const ROW = `
+  work.id, work.kind, work.ref, work.lane, work.fence, work.attempts, work.data, work.state, work.traceparent,
+  work.added_at`;
+
+/** Adds work that the worker has claimed. Work that is being done stays as it is. */
+const ADD_CLAIMED: Statement = {
+  name: 'work_add_claimed',
+  text: `
+    insert into work (kind, ref, lane, urgency, data, traceparent, ready, due_at, worker, fence, attempts)
+    select $2, ref, coalesce(lane, $2), urgency, data, $5, false, now() + $3::int * interval '1 ms', $1, 1, 1
+      from jsonb_to_recordset($4::jsonb) as added (
+        place int, ref uuid, lane text, urgency smallint, data jsonb)
+     order by place
+    on conflict (kind, ref) do update set
+      data = excluded.data, traceparent = excluded.traceparent, ready = false, due_at = excluded.due_at,
+      worker = excluded.worker, fence = work.fence + 1, attempts = work.attempts + 1,
+      died_at = null, dead_id = null
+     where not ${IN_WORK}
+    returning ${ROW}, false as lapsed`,
+};
+
 const LIFTED = `
     update work set ready = true, due_at = now(),
            lane = case when worker is null then lane else coalesce($2::jsonb ->> lane, lane) end
@@ -137,8 +158,7 @@ const CLAIMED = `
            due_at = now() + next.lease_ms * interval '1 ms'
       from next
      where work.id = any(array(select id from next)) and work.id = next.id
-    returning work.id, work.kind, work.ref, work.lane, work.fence, work.attempts, work.data, work.state,
-              work.traceparent, work.added_at, next.lapsed`;
+    returning ${ROW}, next.lapsed`;
 
 const ROOMS = (first: number) => {
   const types = ['text', 'int', 'int', 'bool', 'timestamptz', 'int', 'int'];
@@ -324,6 +344,22 @@ export class WorkRepository {
       return { place, ref, data, lane, line, urgency, due_at: dueAt };
     });
     await this.statements.rowsIn(tx, ADD, [kind, JSON.stringify(rows), traceparent]);
+  }
+
+  /** Returns the claimed rows, without those that are being done already. */
+  async addClaimed(
+    tx: Tx,
+    worker: string,
+    kind: string,
+    leaseMs: number,
+    added: readonly NewWork[],
+    traceparent: string | undefined,
+  ): Promise<readonly ClaimedRow[]> {
+    const rows = added.map(({ ref, data, lane, urgency = NORMAL }, place) => {
+      return { place, ref, data, lane, urgency };
+    });
+    const values = [worker, kind, leaseMs, JSON.stringify(rows), traceparent];
+    return await this.statements.rowsIn(tx, ADD_CLAIMED, values);
   }
 
   /** Adds a row of each kind if it is not there. */

@@ -78,9 +78,25 @@ export class Work
     ...added: readonly NewWork<D>[]
   ): Promise<void> {
     if (added.length === 0) return;
-    for (const { data } of added) requireBounded(`Work of ${kind.name}`, data, LARGEST_DATA_BYTES);
+    this.check(kind.name, added);
     await this.repository.add(tx, kind.name, added, presentSpan()?.traceparent);
     afterCommit(tx, () => this.wake());
+  }
+
+  /**
+   * Adds work in the transaction of the caller, for a request that waits for it. This replica does the work right after the
+   * commit, beside the places of its lane, so the caller needs the permit of the kind's gate. Returns the end of the attempt by
+   * `ref`, without work that is being done already.
+   */
+  async addClaimed<D>(
+    tx: Tx,
+    kind: Pick<Kind<D>, 'name'>,
+    added: readonly NewWork<D>[],
+    permit?: object,
+  ): Promise<ReadonlyMap<string, Promise<void>>> {
+    this.check(kind.name, added);
+    const defined = this.kinds.get(kind.name)!;
+    return await this.worker.addClaimed(tx, defined, added, permit, presentSpan()?.traceparent);
   }
 
   /** Removes work in the transaction of the caller. Returns the number of removed rows. */
@@ -129,6 +145,10 @@ export class Work
 
   async onApplicationShutdown(): Promise<void> {
     await this.worker.stop(Math.max(0, this.deadline - Date.now()));
+  }
+
+  private check(kind: string, added: readonly NewWork[]): void {
+    for (const { data } of added) requireBounded(`Work of ${kind}`, data, LARGEST_DATA_BYTES);
   }
 
   private async register(): Promise<void> {

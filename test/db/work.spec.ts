@@ -143,7 +143,7 @@ describe('the rows of work', () => {
     const [taken] = await claim(OTHER);
     expect(taken).toMatchObject({ id: lost!.id, fence: 2, attempts: 2, lapsed: true });
     await expect(end([lost!])).rejects.toThrow(LostClaims);
-    await expect(rows.note(WORKER, { ...lost! }, {})).rejects.toThrow(LostClaims);
+    expect(await rows.note(WORKER, [{ row: lost!, state: {} }])).toEqual(new Set());
     expect(await rows.renew(WORKER, [{ ...lost!, leaseMs: 1_000 }])).toEqual(new Set());
     await end([taken!], {}, OTHER);
     expect(await query('select from work')).toEqual([]);
@@ -205,7 +205,7 @@ describe('the rows of work', () => {
   it('keep a noted state until they are done', async () => {
     await add({});
     const [row] = await claim();
-    await rows.note(WORKER, row!, { sent: true });
+    await rows.note(WORKER, [{ row: row!, state: { sent: true } }]);
     await end([row!], { again: { inMs: 0, countsAsAttempt: false } });
     expect(await claim()).toMatchObject([{ state: { sent: true }, attempts: 1 }]);
   });
@@ -684,6 +684,57 @@ describe('the worker', () => {
     isOpen = true;
     await eventually(() => done.length === 2);
     expect(done[1]).toEqual({ permit: { passed: true }, lapsed: false });
+  });
+
+  it('moves work between the lanes of a gated kind and of a kind without a gate, with its state', async () => {
+    const replica = await open();
+    const seen: object[] = [];
+    const kind = {
+      name: KIND,
+      places: 2,
+      hasLanes: true,
+      one: async ({ lane, lapsed, permit, state, note }: Claimed) => {
+        seen.push({ lane, lapsed, state, ...(permit !== undefined && { permit }) });
+        if (lapsed) return new AgainOutcome({ inMs: 0, lane: 'gated', state: { lapsed } });
+        if (lane !== 'gated') return undefined;
+        await replica.transactions.run((tx) => note({ noted: true }, tx));
+        return new AgainOutcome({ inMs: 0, lane: 'free' });
+      },
+    } as const;
+    replica.work.define({ ...kind, gate: async () => ({ passed: true }) });
+    replica.work.define({ ...kind, name: 'ungated' });
+    await replica.dataSource.query(
+      `insert into work_lanes (lane, kind, places) values ('gated', 'test', 2), ('free', 'ungated', 2)`,
+    );
+    await add(replica, { ref: newId(), lane: 'free' });
+    await replica.dataSource.query(
+      `update work set ready = false, worker = gen_random_uuid(), fence = 1`,
+    );
+    await replica.start();
+    await eventually(async () => (await count(replica, `kind = 'test'`)) === 0);
+    expect(seen).toEqual([
+      { lane: 'test:lapsed', lapsed: true, state: null },
+      { lane: 'gated', lapsed: false, state: { lapsed: true }, permit: { passed: true } },
+      { lane: 'free', lapsed: false, state: { noted: true } },
+    ]);
+  });
+
+  it('renews a lease that is shorter than its usual interval', async () => {
+    const replica = await open();
+    const lapsed: boolean[] = [];
+    replica.work.define({
+      name: KIND,
+      places: 1,
+      leaseMs: 500,
+      one: async (row) => {
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        lapsed.push(row.lapsed);
+      },
+    });
+    await replica.start();
+    await add(replica, { ref: newId() });
+    await eventually(async () => (await count(replica, `kind = 'test'`)) === 0);
+    expect(lapsed).toEqual([false]);
   });
 
   it('claims nothing after the kill switch was turned on, whenever that happens', async () => {

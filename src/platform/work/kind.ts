@@ -19,8 +19,11 @@ export interface Claimed<D = unknown> {
   readonly id: string;
   readonly kind: string;
   readonly ref: string;
+  readonly lane: string;
+  /** Counts the claims of the row. */
+  readonly fence: number;
   readonly data: D;
-  /** Stored by `note` in an earlier attempt. */
+  /** Stored by an earlier attempt. */
   readonly state: unknown;
   /** 1 in the first attempt. */
   readonly attempt: number;
@@ -30,8 +33,8 @@ export interface Claimed<D = unknown> {
   readonly permit: unknown;
   /** Aborted if the outcome no longer counts: time limit, lease lost to another worker, or shutdown. */
   readonly signal: AbortSignal;
-  /** Stores a state for later attempts. Throws if another worker has the claim. */
-  note(state: object): Promise<void>;
+  /** Stores a state for later attempts, at once or in `tx`. Throws if another worker has the claim. */
+  note(state: object, tx?: Tx): Promise<void>;
 }
 
 /** Outcome of work that has to be tried again. */
@@ -40,6 +43,10 @@ export interface Again {
   readonly why?: string;
   /** Default: true. Work is dead after a limited number of attempts. */
   readonly countsAsAttempt?: boolean;
+  /** Lane of the next attempt. Default: the same. */
+  readonly lane?: string;
+  /** State for the next attempt. Default: the same. */
+  readonly state?: object;
 }
 
 /**
@@ -68,8 +75,8 @@ export interface Kind<D = unknown, R = unknown> {
   /** Pause after the given attempt. Default: doubles from 1 s to 5 min. */
   readonly backoffMs?: (attempt: number) => number;
   /**
-   * Runs in the transaction of the claim, before it. Nothing is claimed if it returns undefined. Lapsed claims do not
-   * pass the gate, so that they can be settled while it is closed.
+   * Runs in the transaction of the claim, before it. Nothing is claimed if it returns undefined. Lapsed claims move to
+   * the lane `<kind>:lapsed` without the gate, so that they can be settled while it is closed.
    */
   readonly gate?: (tx: Tx) => Promise<object | undefined>;
   /** Does the work of all rows in one transaction. Returns the rows that have to be tried again. */

@@ -53,7 +53,6 @@ interface Look {
 export interface Ending {
   readonly row: Pick<Claimed, 'id'> & { readonly fence: number };
   readonly again?: Again;
-  readonly state?: object;
   readonly diedOf?: string;
 }
 
@@ -120,7 +119,7 @@ const ADD_CLAIMED: Statement = {
 
 const LIFTED = `
     update work set ready = true, due_at = now(),
-           lane = case when worker is null then lane else coalesce($2::jsonb ->> lane, lane) end
+           lane = case when worker is null then lane else coalesce($2::jsonb ->> kind, lane) end
      where id = any(array(
        select id from work
         where not ready and died_at is null and due_at <= now() and due_at >= $3
@@ -218,9 +217,9 @@ const END: Statement = {
                   when ending.died_of is not null then 'dead' else 'done' end as outcome
         from work
        cross join lateral (
-         select again_ms, died_of, why, new_state, is_counted
-           from unnest($2::bigint[], $3::int[], $4::int[], $5::text[], $6::text[], $7::jsonb[], $8::bool[])
-             as ending (claim, fence, again_ms, died_of, why, new_state, is_counted)
+         select again_ms, died_of, why, new_state, is_counted, new_lane
+           from unnest($2::bigint[], $3::int[], $4::int[], $5::text[], $6::text[], $7::jsonb[], $8::bool[], $9::text[])
+             as ending (claim, fence, again_ms, died_of, why, new_state, is_counted, new_lane)
           where claim = work.id and ending.fence = work.fence) as ending
        where work.id = any($2::bigint[]) and work.worker = $1
        order by work.id for update of work),
@@ -229,7 +228,7 @@ const END: Statement = {
       update work set
              ready = mine.outcome = 'woken' or mine.outcome = 'again' and mine.again_ms = 0,
              due_at = now() + coalesce(mine.again_ms, 0) * interval '1 ms',
-             worker = null, woken = false,
+             worker = null, woken = false, lane = coalesce(mine.new_lane, lane),
              attempts = case when mine.outcome = 'woken' then 0 when mine.is_counted then attempts
                              else greatest(0, attempts - 1) end,
              state = case when mine.outcome = 'woken' then null else coalesce(mine.new_state, state) end,
@@ -333,7 +332,12 @@ const RENEW: Statement = {
 
 const NOTE: Statement = {
   name: 'work_note',
-  text: `update work set state = $4 where id = $2 and fence = $3 and worker = $1 and not ready returning id`,
+  text: `
+    update work set state = note.state
+      from unnest($2::bigint[], $3::int[], $4::jsonb[]) as note (id, fence, state)
+     where work.id = any($2::bigint[]) and work.id = note.id and work.fence = note.fence
+       and work.worker = $1 and not work.ready
+    returning work.id`,
 };
 
 const CANCEL: Statement = {
@@ -403,7 +407,7 @@ export class WorkRepository {
   }
 
   /**
-   * @param lapsedLanes where lapsed claims of a lane go on
+   * @param lapsedLanes where lapsed claims of a kind go on
    * @param since no earlier row became due
    */
   async look(
@@ -443,8 +447,9 @@ export class WorkRepository {
       endings.map(({ again }) => again && Math.max(0, Math.round(again.inMs))),
       endings.map(({ diedOf }) => diedOf),
       endings.map(({ again }) => again?.why),
-      endings.map(({ state }) => state),
+      endings.map(({ again }) => again?.state),
       endings.map(({ again }) => again?.countsAsAttempt !== false),
+      endings.map(({ again }) => again?.lane),
     ]);
     if (ended.length < endings.length) {
       const mine = new Set(ended.map(({ id }) => id));
@@ -467,9 +472,22 @@ export class WorkRepository {
     return new Set(rows.map(({ id }) => id));
   }
 
-  async note(worker: string, { id, fence }: Ending['row'], state: object): Promise<void> {
-    const rows = await this.statements.rows(NOTE, [worker, id, fence, JSON.stringify(state)]);
-    if (rows.length === 0) throw new LostClaims(new Set([id]));
+  /** Returns the ids of the claims that still count. */
+  async note(
+    worker: string,
+    notes: readonly { readonly row: Ending['row']; readonly state: object }[],
+    tx?: Tx,
+  ): Promise<ReadonlySet<string>> {
+    const values = [
+      worker,
+      notes.map(({ row }) => row.id),
+      notes.map(({ row }) => row.fence),
+      notes.map(({ state }) => state),
+    ];
+    const rows = tx
+      ? await this.statements.rowsIn<{ id: string }>(tx, NOTE, values)
+      : await this.statements.rows<{ id: string }>(NOTE, values);
+    return new Set(rows.map(({ id }) => id));
   }
 
   /** Returns the refs of the removed rows. */

@@ -213,9 +213,32 @@ describe('the rows of work', () => {
   it('can be cancelled, also while they are done', async () => {
     const refs = await add({}, { line: 'a' }, { line: 'a' });
     const claimed = await claim();
-    expect(await inTransaction((tx) => rows.cancel(tx, KIND, refs.slice(0, 2)))).toBe(2);
+    const cancel = (isWaiting: boolean, ...some: (string | undefined)[]) =>
+      inTransaction((tx) => rows.cancel(tx, KIND, some as string[], isWaiting));
+    expect(await cancel(true, ...refs.slice(0, 2))).toEqual([]);
+    expect((await cancel(false, ...refs.slice(0, 2))).toSorted()).toEqual(
+      refs.slice(0, 2).toSorted(),
+    );
     await expect(end(claimed)).rejects.toThrow(LostClaims);
     expect(refsOf(await claim())).toEqual(refs.slice(2));
+    const [waiting] = await add({});
+    expect(await cancel(true, waiting, refs[2])).toEqual([waiting]);
+  });
+
+  it('that rest are tried sooner when that is asked for, and no later', async () => {
+    const refs = await add({}, {}, {});
+    const claimed = await claim();
+    await end(claimed.slice(0, 2), { again: { inMs: 3_600_000 } });
+    await end(claimed.slice(2), { again: { inMs: 60_000 } });
+    const hurry = (inMs: number, ...some: (string | undefined)[]) =>
+      inTransaction((tx) => rows.hurry(tx, KIND, some as string[], inMs));
+    await hurry(600_000, ...refs.slice(1));
+    const minutes = await query<{ n: number }>(
+      `select round(extract(epoch from due_at - now()) / 60)::int as n from work order by id`,
+    );
+    expect(minutes.map(({ n }) => n)).toEqual([60, 10, 1]);
+    await hurry(0, refs[1]);
+    expect(refsOf(await claim())).toEqual([refs[1]]);
   });
 
   it('end together or not at all', async () => {
@@ -235,14 +258,21 @@ describe('the rows of work', () => {
     expect((await rows.look(WORKER, [], {}, undefined)).lanes).toEqual([
       { lane: 'own', kind: KIND, places: 3 },
     ]);
-    await change((tx) => rows.slowLane(tx, 'own', 60_000, 0));
+    expect(await rows.readyOf(['own'])).toEqual(new Set(['own']));
+    await change((tx) => rows.slowLane(tx, 'own', 60_000, 0, { why: 'a test' }));
     expect(await look({ busy: 0, places: 3 })).toMatchObject({
       claimed: [],
       lanes: [{ lane: 'own' }],
     });
+    const behindGate = (busy: number) =>
+      inTransaction((tx) => rows.claimIn(tx, WORKER, [room({ lane: 'own', free: 2, busy })]));
+    expect([await behindGate(0), await rows.readyOf(['own'])]).toEqual([[], new Set()]);
+    expect(await query('select reason from work_lanes')).toEqual([{ reason: { why: 'a test' } }]);
     await change((tx) => rows.slowLane(tx, 'own', 0, Infinity));
     await change((tx) => rows.resumeLane(tx, 'own', false));
     expect((await look({})).claimed).toHaveLength(0);
+    expect(await behindGate(1)).toEqual([]);
+    expect(await query('select reason from work_lanes')).toEqual([{ reason: null }]);
     const one = (await look({ busy: 0 })).claimed;
     expect(one).toHaveLength(1);
     await change((tx) => rows.resumeLane(tx, 'own', true));
@@ -452,6 +482,25 @@ describe('the worker', () => {
     await replica.dataSource.query(`update work_lanes set places = 4`);
     await ended();
     expect(most).toBe(4);
+  });
+
+  it('does nothing in a lane that is paused, and the states leave its work out', async () => {
+    const replica = await open();
+    const done: string[] = [];
+    const gate = async () => ({ passed: true });
+    const one = async ({ ref }: Claimed) => void done.push(ref);
+    replica.work.define({ name: KIND, places: 1, isPausable: true, gate, one });
+    await replica.start();
+    const change = (work: (tx: Tx) => Promise<void>) => replica.transactions.run(work);
+    await change((tx) => replica.work.slowLane(tx, KIND, 3_600_000, Infinity));
+    const added = numbers(3);
+    await add(replica, ...added);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(done).toEqual([]);
+    const states = await replica.get(WorkStates).states();
+    expect(states.filter(({ queue }) => queue === KIND)).toEqual([]);
+    await change((tx) => replica.work.resumeLane(tx, KIND, true));
+    await eventually(() => done.length === 3);
   });
 
   it('gives work up after its attempts, in the transaction that makes it dead', async () => {

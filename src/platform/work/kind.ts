@@ -59,6 +59,8 @@ export interface Kind<D = unknown, R = unknown> {
   readonly name: string;
   /** The rows name their lanes, which are rows of `work_lanes` with places and pauses of their own. */
   readonly hasLanes?: true;
+  /** Its lane is also a row of `work_lanes`, so that it can be paused. Other gauges count its work. */
+  readonly isPausable?: true;
   /** Number of rows that are worked on at a time on each replica, or the size of a set. */
   readonly places: number;
   /** Domain events that become work of this kind: see DomainEvents. */

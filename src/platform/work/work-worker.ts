@@ -201,7 +201,7 @@ export class WorkWorker {
     for (const { lane: name, kind, places } of lanes) {
       const definition = this.kinds.get(kind);
       const known = this.lanes.get(name);
-      if (!definition || known?.places === places) continue;
+      if (!definition || places === null || known?.places === places) continue;
       if (known) known.places = places;
       else this.lanes.set(name, new Lane(name, definition, places));
       isNew = true;

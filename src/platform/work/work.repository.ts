@@ -9,7 +9,8 @@ import type { WorkEntity } from './work.entity.js';
 export interface OwnLane {
   readonly lane: string;
   readonly kind: string;
-  readonly places: number;
+  /** Null: as many as its kind has. */
+  readonly places: number | null;
 }
 
 /** Free places of a lane on this replica. */
@@ -165,17 +166,20 @@ const ROOMS = (first: number) => {
   return `unnest(${arrays}) as room (lane, free, lease_ms, takes_lapsed, since, places, busy)`;
 };
 
+/** Rooms without the places that lanes of their own do not give now. */
+const FREE = (first: number) => `
+    free as materialized (
+      select room.lane, room.lease_ms, room.takes_lapsed, room.since, room.places,
+             case when own.paused_until > now() then 0
+                  else greatest(0, least(room.free, own.places - room.busy,
+                                         case when own.narrow_until > now() then 1 end - room.busy)) end as free
+        from ${ROOMS(first)} left join work_lanes own on own.lane = room.lane)`;
+
 /** Makes due rows ready and claims ready rows. What it made ready is claimed by the next look. */
 const LOOK: Statement = {
   name: 'work_look',
   text: `
-    with lifted as materialized (${LIFTED}),
-         free as materialized (
-           select room.lane, room.lease_ms, room.takes_lapsed, room.since, room.places,
-                  case when own.paused_until > now() then 0
-                       else greatest(0, least(room.free, own.places - room.busy,
-                                              case when own.narrow_until > now() then 1 end - room.busy)) end as free
-             from ${ROOMS(4)} left join work_lanes own on own.lane = room.lane),
+    with lifted as materialized (${LIFTED}), ${FREE(4)},
          next as materialized (${NEXT('free as room')}),
          claimed as materialized (${CLAIMED})
     select claimed.*, look.*
@@ -185,21 +189,22 @@ const LOOK: Statement = {
                       from work_lanes own left join free on free.lane = own.lane
                      where own.kind is not null
                        and (own.paused_until > now() or own.narrow_until > now()
-                            or own.places is distinct from free.places)) as lanes
+                            or own.places <> coalesce(free.places, -1))) as lanes
               from lifted) as look
       left join claimed on true`,
 };
 
 const CLAIM: Statement = {
   name: 'work_claim',
-  text: `with next as materialized (${NEXT(ROOMS(2))}) ${CLAIMED}`,
+  text: `with ${FREE(2)}, next as materialized (${NEXT('free as room')}) ${CLAIMED}`,
 };
 
 const READY_LANES: Statement = {
   name: 'work_ready_lanes',
   text: `
     select lane from unnest($1::text[]) as known (lane)
-     where exists (select from work where work.lane = known.lane and ready)`,
+     where exists (select from work where work.lane = known.lane and ready)
+       and not exists (select from work_lanes own where own.lane = known.lane and own.paused_until > now())`,
 };
 
 /** Ends the claims that still count. Without its claim, a worker changes nothing. */
@@ -262,11 +267,12 @@ const ENSURE: Statement = {
 const ENSURE_LANES: Statement = {
   name: 'work_ensure_lanes',
   text: `
-    insert into work_lanes (lane, types, payload)
-    select lane, types, payload
-      from jsonb_to_recordset($1::jsonb) as wanted (lane text, types text[], payload text) order by lane
-    on conflict (lane) do update set types = excluded.types, payload = excluded.payload
-     where (work_lanes.types, work_lanes.payload) is distinct from (excluded.types, excluded.payload)`,
+    insert into work_lanes (lane, types, payload, kind)
+    select lane, coalesce(types, '{}'), payload, kind
+      from jsonb_to_recordset($1::jsonb) as wanted (lane text, types text[], payload text, kind text) order by lane
+    on conflict (lane) do update set types = excluded.types, payload = excluded.payload, kind = excluded.kind
+     where (work_lanes.types, work_lanes.payload, work_lanes.kind)
+        is distinct from (excluded.types, excluded.payload, excluded.kind)`,
 };
 
 const SLOW_LANE: Statement = {
@@ -274,6 +280,7 @@ const SLOW_LANE: Statement = {
   text: `
     update work_lanes
        set paused_until = greatest(paused_until, now() + nullif($2::float8, 0) * interval '1 ms'),
+           reason = coalesce($4::jsonb, reason),
            narrow_until = greatest(narrow_until, case when $3::float8 = 'infinity' then 'infinity'
                                                       else now() + nullif($3::float8, 0) * interval '1 ms' end)
      where lane = $1`,
@@ -282,8 +289,9 @@ const SLOW_LANE: Statement = {
 const RESUME_LANE: Statement = {
   name: 'work_resume_lane',
   text: `
-    update work_lanes set paused_until = null, narrow_until = case when $2 then null else narrow_until end
-     where lane = $1`,
+    update work_lanes
+       set paused_until = null, reason = null, narrow_until = case when $2 then null else narrow_until end
+     where lane = $1 and (paused_until is not null or $2 and narrow_until is not null)`,
 };
 
 const HURRY_LANE: Statement = {
@@ -293,6 +301,17 @@ const HURRY_LANE: Statement = {
      where id = any(array(
        select id from work
         where not ready and died_at is null and due_at < 'infinity' and lane = $1 and worker is null
+        order by id for update))`,
+};
+
+const HURRY: Statement = {
+  name: 'work_hurry',
+  text: `
+    update work set ready = $3::float8 = 0, due_at = now() + $3 * interval '1 ms'
+     where id = any(array(
+       select id from work
+        where kind = $1 and ref = any($2::uuid[]) and not ready and died_at is null and worker is null
+          and due_at > now() + $3 * interval '1 ms' and due_at < 'infinity'
         order by id for update))`,
 };
 
@@ -323,7 +342,9 @@ const NOTE: Statement = {
 
 const CANCEL: Statement = {
   name: 'work_cancel',
-  text: `delete from work where kind = $1 and ref = any($2::uuid[]) returning id, kind, line`,
+  text: `
+    delete from work
+     where kind = $1 and ref = any($2::uuid[]) and (not $3 or not ${IN_WORK}) returning id, kind, ref, line`,
 };
 
 type InLine = Pick<WorkEntity, 'id' | 'kind' | 'line'>;
@@ -373,9 +394,11 @@ export class WorkRepository {
 
   /** Lets domain events become work of these kinds. */
   async ensureLanes(kinds: readonly Kind[]): Promise<void> {
-    const lanes = kinds.flatMap(({ name, news }) =>
-      news ? [{ lane: name, types: news.types, payload: news.where }] : [],
-    );
+    const lanes = kinds
+      .filter(({ news, isPausable }) => news ?? isPausable)
+      .map(({ name, news, isPausable }) => {
+        return { lane: name, types: news?.types, payload: news?.where, kind: isPausable && name };
+      });
     await this.statements.rows(ENSURE_LANES, [JSON.stringify(lanes)]);
   }
 
@@ -467,19 +490,30 @@ export class WorkRepository {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** Removes work, even if it is being done: its end then fails. Returns the number of removed rows. */
-  async cancel(tx: Tx, kind: string, refs: readonly string[]): Promise<number> {
-    const gone = await this.statements.rowsIn<InLine>(tx, CANCEL, [kind, refs]);
+  /** Returns the refs of the removed rows. */
+  async cancel(tx: Tx, kind: string, refs: readonly string[], isWaiting: boolean) {
+    const values = [kind, refs, isWaiting];
+    const gone = await this.statements.rowsIn<InLine & { ref: string }>(tx, CANCEL, values);
     await this.moveLines(tx, gone);
-    return gone.length;
+    return gone.map(({ ref }) => ref);
   }
 
-  async slowLane(tx: Tx, lane: string, pauseMs: number, narrowMs: number): Promise<void> {
-    await this.statements.rowsIn(tx, SLOW_LANE, [lane, pauseMs, narrowMs]);
+  async slowLane(
+    tx: Tx,
+    lane: string,
+    pauseMs: number,
+    narrowMs: number,
+    reason?: object,
+  ): Promise<void> {
+    await this.statements.rowsIn(tx, SLOW_LANE, [lane, pauseMs, narrowMs, reason]);
   }
 
   async resumeLane(tx: Tx, lane: string, widens: boolean): Promise<void> {
     await this.statements.rowsIn(tx, RESUME_LANE, [lane, widens]);
+  }
+
+  async hurry(tx: Tx, kind: string, refs: readonly string[], inMs: number): Promise<void> {
+    await this.statements.rowsIn(tx, HURRY, [kind, refs, inMs]);
   }
 
   async hurryLane(tx: Tx, lane: string): Promise<void> {

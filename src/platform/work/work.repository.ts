@@ -5,10 +5,11 @@ import type { Tx } from '../database/transactions.js';
 import { type Again, type Claimed, type Kind, type NewWork } from './kind.js';
 import type { WorkEntity } from './work.entity.js';
 
-/** A lane with places and pauses of its own. */
+/** A lane with a pause, or with places of its own. */
 export interface OwnLane {
   readonly lane: string;
-  readonly kind: string;
+  /** Null if the lane has no places of its own. */
+  readonly kind: string | null;
   readonly places: number;
 }
 
@@ -184,9 +185,8 @@ const LOOK: Statement = {
                    (select coalesce(jsonb_agg(jsonb_build_object(
                              'lane', own.lane, 'kind', own.kind, 'places', own.places)), '[]')
                       from work_lanes own left join free on free.lane = own.lane
-                     where own.kind is not null
-                       and (own.paused_until > now() or own.narrow_until > now()
-                            or own.places is distinct from free.places)) as lanes
+                     where own.paused_until > now() or own.narrow_until > now()
+                        or own.kind is not null and own.places is distinct from free.places) as lanes
               from lifted) as look
       left join claimed on true`,
 };
@@ -273,11 +273,12 @@ const ENSURE_LANES: Statement = {
 const SLOW_LANE: Statement = {
   name: 'work_slow_lane',
   text: `
-    update work_lanes
-       set paused_until = greatest(paused_until, now() + nullif($2::float8, 0) * interval '1 ms'),
-           narrow_until = greatest(narrow_until, case when $3::float8 = 'infinity' then 'infinity'
-                                                      else now() + nullif($3::float8, 0) * interval '1 ms' end)
-     where lane = $1`,
+    insert into work_lanes (lane, paused_until, narrow_until)
+    select $1, now() + nullif($2::float8, 0) * interval '1 ms',
+           case when $3::float8 = 'infinity' then 'infinity' else now() + nullif($3::float8, 0) * interval '1 ms' end
+    on conflict (lane) do update set
+      paused_until = greatest(work_lanes.paused_until, excluded.paused_until),
+      narrow_until = greatest(work_lanes.narrow_until, excluded.narrow_until)`,
 };
 
 const RESUME_LANE: Statement = {

@@ -284,6 +284,21 @@ describe('the rows of work', () => {
     await query('delete from work_lanes');
   });
 
+  it('of a lane without places of its own can pause, too', async () => {
+    await add({});
+    await inTransaction((tx) => rows.slowLane(tx, KIND, 60_000, 0));
+    expect(await rows.look(WORKER, [room()], {}, undefined)).toMatchObject({
+      claimed: [],
+      lanes: [{ lane: KIND, kind: null }],
+    });
+    await inTransaction((tx) => rows.resumeLane(tx, KIND, true));
+    expect(await rows.look(WORKER, [room()], {}, undefined)).toMatchObject({
+      claimed: [{ attempts: 1 }],
+      lanes: [],
+    });
+    await query('delete from work_lanes');
+  });
+
   it('cost a claim the same beside a large backlog', async () => {
     const backlog = (lane: string, line: string) => `
       insert into work (kind, ref, lane, line, urgency, ready, due_at)

@@ -199,7 +199,7 @@ export class WorkWorker {
   private learn(lanes: readonly OwnLane[]): boolean {
     let isNew = false;
     for (const { lane: name, kind, places } of lanes) {
-      const definition = this.kinds.get(kind);
+      const definition = kind === null ? undefined : this.kinds.get(kind);
       const known = this.lanes.get(name);
       if (!definition || places === null || known?.places === places) continue;
       if (known) known.places = places;

@@ -5,10 +5,11 @@ import type { Tx } from '../database/transactions.js';
 import { type Again, type Claimed, type Kind, type NewWork } from './kind.js';
 import type { WorkEntity } from './work.entity.js';
 
-/** A lane with places and pauses of its own. */
+/** A lane with a pause, or with places of its own. */
 export interface OwnLane {
   readonly lane: string;
-  readonly kind: string;
+  /** Null: the lane has no kind of its own. */
+  readonly kind: string | null;
   /** Null: as many as its kind has. */
   readonly places: number | null;
 }
@@ -187,9 +188,8 @@ const LOOK: Statement = {
                    (select coalesce(jsonb_agg(jsonb_build_object(
                              'lane', own.lane, 'kind', own.kind, 'places', own.places)), '[]')
                       from work_lanes own left join free on free.lane = own.lane
-                     where own.kind is not null
-                       and (own.paused_until > now() or own.narrow_until > now()
-                            or own.places <> coalesce(free.places, -1))) as lanes
+                     where own.paused_until > now() or own.narrow_until > now()
+                        or own.kind is not null and own.places <> coalesce(free.places, -1)) as lanes
               from lifted) as look
       left join claimed on true`,
 };
@@ -278,12 +278,14 @@ const ENSURE_LANES: Statement = {
 const SLOW_LANE: Statement = {
   name: 'work_slow_lane',
   text: `
-    update work_lanes
-       set paused_until = greatest(paused_until, now() + nullif($2::float8, 0) * interval '1 ms'),
-           reason = coalesce($4::jsonb, reason),
-           narrow_until = greatest(narrow_until, case when $3::float8 = 'infinity' then 'infinity'
-                                                      else now() + nullif($3::float8, 0) * interval '1 ms' end)
-     where lane = $1`,
+    insert into work_lanes (lane, paused_until, narrow_until, reason)
+    select $1, now() + nullif($2::float8, 0) * interval '1 ms',
+           case when $3::float8 = 'infinity' then 'infinity' else now() + nullif($3::float8, 0) * interval '1 ms' end,
+           $4::jsonb
+    on conflict (lane) do update set
+      paused_until = greatest(work_lanes.paused_until, excluded.paused_until),
+      narrow_until = greatest(work_lanes.narrow_until, excluded.narrow_until),
+      reason = coalesce(excluded.reason, work_lanes.reason)`,
 };
 
 const RESUME_LANE: Statement = {

@@ -17,6 +17,8 @@ export interface NewWork<D = unknown> {
 /** Work that this replica has claimed. */
 export interface Claimed<D = unknown> {
   readonly id: string;
+  /** Number of the claim: a worker whose claim was taken over has a lower one. */
+  readonly fence: number;
   readonly kind: string;
   readonly ref: string;
   readonly data: D;
@@ -38,7 +40,10 @@ export interface Claimed<D = unknown> {
 export interface Again {
   readonly inMs: number;
   readonly why?: string;
-  /** Default: true. Work is dead after a limited number of attempts. */
+  /**
+   * Default: true. Work is dead after a limited number of attempts. An attempt that does not count is repeated at once
+   * if the work was added again meanwhile.
+   */
   readonly countsAsAttempt?: boolean;
 }
 

@@ -126,6 +126,15 @@ describe('the rows of work', () => {
     expect(refsOf(await claim())).toEqual([added]);
   });
 
+  it('of a line are claimed while a transaction adds to the line', async () => {
+    const [first] = await add({ line: 'a' });
+    const claimed = await inTransaction(async (tx) => {
+      await rows.add(tx, KIND, [{ ref: newId(), line: 'a' }], undefined);
+      return await claim();
+    });
+    expect(refsOf(claimed)).toEqual([first]);
+  });
+
   it('become ready when they are due', async () => {
     const [later] = await add({ dueAt: new Date(Date.now() + 3_600_000) });
     expect(await claim()).toEqual([]);
@@ -200,6 +209,18 @@ describe('the rows of work', () => {
     });
     await ending;
     expect(refsOf(await claim())).toEqual([ref]);
+  });
+
+  it('that could not be done yet are done at once if they are added again meanwhile', async () => {
+    const [ref] = await add({});
+    const claimed = await claim();
+    await inTransaction((tx) => rows.add(tx, KIND, [{ ref: ref! }], undefined));
+    await end(claimed, { again: { inMs: 3_600_000, countsAsAttempt: false } });
+    const again = await claim();
+    expect(again).toMatchObject([{ ref, attempts: 1 }]);
+    await inTransaction((tx) => rows.add(tx, KIND, [{ ref: ref! }], undefined));
+    await end(again, { again: { inMs: 3_600_000 } });
+    expect(await claim()).toEqual([]);
   });
 
   it('keep a noted state until they are done', async () => {

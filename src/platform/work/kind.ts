@@ -17,11 +17,11 @@ export interface NewWork<D = unknown> {
 /** Work that this replica has claimed. */
 export interface Claimed<D = unknown> {
   readonly id: string;
+  /** Number of the claim: a worker whose claim was taken over has a lower one. */
+  readonly fence: number;
   readonly kind: string;
   readonly ref: string;
   readonly lane: string;
-  /** Counts the claims of the row. */
-  readonly fence: number;
   readonly data: D;
   /** Stored by an earlier attempt. */
   readonly state: unknown;
@@ -41,7 +41,10 @@ export interface Claimed<D = unknown> {
 export interface Again {
   readonly inMs: number;
   readonly why?: string;
-  /** Default: true. Work is dead after a limited number of attempts. */
+  /**
+   * Default: true. Work is dead after a limited number of attempts. An attempt that does not count is repeated at once
+   * if the work was added again meanwhile.
+   */
   readonly countsAsAttempt?: boolean;
   /** Lane of the next attempt. Default: the same. */
   readonly lane?: string;

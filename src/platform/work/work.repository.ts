@@ -52,7 +52,7 @@ interface Look {
 
 /** How the work of a claim ends: done, to be tried again, or dead. */
 export interface Ending {
-  readonly row: Pick<Claimed, 'id'> & { readonly fence: number };
+  readonly row: Pick<Claimed, 'id' | 'fence'>;
   readonly again?: Again;
   readonly diedOf?: string;
 }
@@ -70,21 +70,29 @@ const IN_WORK = '(work.worker is not null and not work.ready)';
 const ADD: Statement = {
   name: 'work_add',
   text: `
+    with added as materialized (
+      select *, row_number() over (partition by line order by place) as in_line
+        from jsonb_to_recordset($2::jsonb) as added (
+          place int, ref uuid, lane text, line text, urgency smallint, data jsonb, due_at timestamptz)),
+    -- Holds the end of the last row of each line until this transaction ends, so that the end sees the added rows. Ends
+    -- lock their rows in the order of the ids, too.
+    before as materialized (
+      select line from work
+       where died_at is null and id = any(array(
+         select last.id
+           from (select distinct line from added where line is not null) as added
+          cross join lateral (
+            select id from work
+             where kind = $1 and line between added.line and added.line and died_at is null
+             order by line desc, id desc limit 1) as last))
+       order by id for key share)
     insert into work (kind, ref, lane, line, urgency, data, traceparent, ready, due_at)
     select $1, added.ref, coalesce(added.lane, $1), added.line, added.urgency, added.data, $3,
            not waits and coalesce(added.due_at <= now(), true),
            case when waits then 'infinity' else coalesce(added.due_at, now()) end
-      from (
-        select *, row_number() over (partition by line order by place) as in_line
-          from jsonb_to_recordset($2::jsonb) as added (
-            place int, ref uuid, lane text, line text, urgency smallint, data jsonb, due_at timestamptz)) as added
-      -- Holds the end of the row before it until this transaction ends, so that the end sees the added row.
-      left join lateral (
-        select true as is_there from work
-         where kind = $1 and line between added.line and added.line and died_at is null
-         order by line desc, id desc limit 1 for key share) as before on true
+      from added left join before on before.line = added.line
      cross join lateral (
-       select added.line is not null and (before.is_there is not null or added.in_line > 1) as waits) as turn
+       select added.line is not null and (before.line is not null or added.in_line > 1) as waits) as turn
      order by added.place
     on conflict (kind, ref) do update set
       data = excluded.data, traceparent = excluded.traceparent, died_at = null, dead_id = null,
@@ -118,13 +126,14 @@ const ADD_CLAIMED: Statement = {
     returning ${ROW}, false as lapsed`,
 };
 
+/** The locks let transactions pass that add rows to the line (see ADD). */
 const LIFTED = `
     update work set ready = true, due_at = now(),
            lane = case when worker is null then lane else coalesce($2::jsonb ->> kind, lane) end
      where id = any(array(
        select id from work
         where not ready and died_at is null and due_at <= now() and due_at >= $3
-        order by due_at limit 1000 for update skip locked))
+        order by due_at limit 1000 for no key update skip locked))
     returning id`;
 
 /** Statements find their rows by arrays of ids: a join may read the whole table if the statistics are old. */
@@ -143,7 +152,7 @@ const NEXT = (room: string) => `
                 where first.kind = work.kind and first.line between work.line and work.line
                   and first.died_at is null
                 order by first.line, first.id limit 1))
-           order by due_at, id limit room.free for update skip locked) as one
+           order by due_at, id limit room.free for no key update skip locked) as one
         limit room.free) as head
     union all
     select lapsed.id, room.lease_ms, true
@@ -151,7 +160,7 @@ const NEXT = (room: string) => `
      cross join lateral (
        select id from work
         where lane = room.lane and ready and worker is not null
-        order by due_at, id limit 1 for update skip locked) as lapsed
+        order by due_at, id limit 1 for no key update skip locked) as lapsed
      where room.takes_lapsed and room.free > 0`;
 
 const CLAIMED = `
@@ -212,7 +221,9 @@ const END: Statement = {
   name: 'work_end',
   text: `
     with mine as materialized (
-      select work.id, work.kind, work.line, ending.*,
+      select work.id, work.kind, work.line, ending.died_of, ending.why, ending.new_state, ending.is_counted,
+             ending.new_lane,
+             case when woken and not ending.is_counted then 0 else ending.again_ms end as again_ms,
              case when ending.again_ms is not null then 'again' when woken then 'woken'
                   when ending.died_of is not null then 'dead' else 'done' end as outcome
         from work
@@ -346,7 +357,9 @@ const CANCEL: Statement = {
   name: 'work_cancel',
   text: `
     delete from work
-     where kind = $1 and ref = any($2::uuid[]) and (not $3 or not ${IN_WORK}) returning id, kind, ref, line`,
+     where id = any(array(select id from work where kind = $1 and ref = any($2::uuid[]) order by id for update))
+       and (not $3 or not ${IN_WORK})
+    returning id, kind, ref, line`,
 };
 
 type InLine = Pick<WorkEntity, 'id' | 'kind' | 'line'>;

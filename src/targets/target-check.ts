@@ -1,3 +1,6 @@
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { Ajv, type ErrorObject } from 'ajv';
 import { type FieldError, MOST_ERRORS, ValidationError } from '../platform/errors/app-error.js';
 import { shownName, shownStart } from '../platform/text.js';
@@ -190,9 +193,18 @@ export interface ConfigDefinition {
   problems(config: Config, path: string, targets: Targets): FieldError[];
 }
 
-/** Types of connectors or channels. */
+/** The types of connectors or channels that the files of a folder export, in the order of the file names. */
 export class TypesByName<Type extends { readonly name: string }> {
-  constructor(readonly all: readonly Type[]) {}
+  readonly all: readonly Type[];
+
+  constructor(folder: string, kind: abstract new (...args: never) => Type) {
+    const load = createRequire(__filename);
+    this.all = readdirSync(folder)
+      .filter((name) => /^[a-z-]+\.[jt]s$/.test(name))
+      .sort()
+      .flatMap((name): unknown[] => Object.values(load(join(folder, name)) as object))
+      .filter((exported): exported is Type => exported instanceof kind);
+  }
 
   find(name: string): Type | undefined {
     return this.all.find((type) => type.name === name);
@@ -211,14 +223,17 @@ export class TypesByName<Type extends { readonly name: string }> {
   }
 }
 
-/** Scheme, host and port of each destination. */
+/** Scheme, host and port of each destination. An address that is a lost secret has none. */
 export function originsOf(
   { config: schema, destinations }: ConfigDefinition,
   config: Config,
 ): string[] {
-  return destinations.map((destination) => {
+  return destinations.flatMap((destination) => {
     const value = (name: string): unknown => valueOf(schema, config, name);
-    if ('address' in destination) return new URL(String(value(destination.address))).origin;
+    if ('address' in destination) {
+      const address = String(value(destination.address));
+      return URL.canParse(address) ? [new URL(address).origin] : [];
+    }
     const scheme = value(destination.secure) === true ? 'tls' : 'tcp';
     const host = String(value(destination.host)).toLowerCase();
     return `${scheme}://${host}:${String(value(destination.port))}`;
@@ -263,12 +278,17 @@ export function plainTextProblems(
   if (secretNames(schema, splitConfig(schema, config).secrets).length === 0) return [];
   return destinations.flatMap((destination) => {
     if (!('address' in destination)) return [];
-    const { protocol, hostname } = new URL(String(valueOf(schema, config, destination.address)));
-    if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
-    const field = `${path}.${destination.address}`;
-    const message = `${field} must be an https address, because secrets are sent to it. http is allowed only in private networks.`;
-    return [{ field, code: 'https_required', message }];
+    const address = String(valueOf(schema, config, destination.address));
+    return httpsProblems(address, `${path}.${destination.address}`);
   });
+}
+
+/** Requires https on the internet, because secrets or reports about incidents are sent to the address. */
+export function httpsProblems(address: string, field: string): FieldError[] {
+  const { protocol, hostname } = new URL(address);
+  if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
+  const message = `${field} must be an https address. http is allowed only in private networks.`;
+  return [{ field, code: 'https_required', message }];
 }
 
 /** Value of a field, or its default. */

@@ -107,7 +107,7 @@ module.exports = {
       name: 'adapters-are-not-for-controllers',
       severity: 'error',
       from: { path: '\\.controller\\.ts$' },
-      to: { path: '(\\.port\\.ts$|/adapters/|^src/connectors/types/)' },
+      to: { path: '(\\.port\\.ts$|/adapters/|^src/(connectors|notifications)/types/)' },
     },
     {
       name: 'opentelemetry-stays-behind-its-door',

@@ -13,10 +13,8 @@ export const CONNECTORS_CONTRACT: ModuleContract = {
     Connector: 'A connector without its secrets.',
     ConnectorHealth: 'Result of the last check of a connector.',
     ConnectorTest: 'Result of a test of a connector.',
-    ConnectorStatus: 'State of a connector.',
     ConnectorType: 'A type of connector, with the schema of its configuration and its actions.',
     ConnectorUpdate: 'Changes to a connector; at least one field is required.',
-    ConnectorInput: 'A new connector.',
   },
   fields: {
     checked_at: 'Time of the last check; absent before the first.',

@@ -18,7 +18,6 @@ export const NOTIFICATIONS_CONTRACT: ModuleContract = {
     DeliverySubject: 'What the event of a delivery is about.',
     EventChannel: 'A notification channel, as shown in an event.',
     EventVerdict: 'A verdict in short.',
-    NotificationChannelInput: 'A notification channel to set up.',
     NotificationChannel: 'A notification channel without its secrets.',
     NotificationChannelType: 'A type of notification channels, and what it has to know.',
     NotificationChannelRecoveredEvent:
@@ -29,11 +28,8 @@ export const NOTIFICATIONS_CONTRACT: ModuleContract = {
     DeadDeliveries: 'Which deliveries that were given up are tried again.',
     RedeliveredDeliveries: 'How many deliveries are tried again.',
     NotificationDelivery: 'One event on its way to one channel.',
-    NotificationDeliveryStatus:
-      'pending: it is tried, for a day. delivered: the receiver has it. dead: the receiver refused it, or the day is over.',
     NotificationTest: 'Whether a test message arrived.',
     NotificationTestEvent: 'Somebody asked for a test message.',
-    NotifiedEvent: 'What a notification channel can be told of.',
     NotificationTestData: 'That it is a test.',
     ComponentStatus:
       'healthy: it works. degraded: it works in part. unhealthy: it does not work. disabled: it is not set up.',

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { ActionsModule } from '../actions/actions.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { ChannelChanges } from './channel-changes.js';
-import { CHANNEL_TYPE_PROVIDERS } from './channels/channel-types.js';
 import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
 import { DeliveryAttempts } from './deliveries/delivery-attempts.js';
@@ -23,7 +22,6 @@ import { SealedChannels } from './sealed-channels.js';
   imports: [IncidentsModule, ActionsModule],
   controllers: [NotificationChannelsController, DeliveriesController],
   providers: [
-    ...CHANNEL_TYPE_PROVIDERS,
     SealedChannels,
     ChannelChanges,
     NotificationChannelsRepository,

@@ -6,7 +6,7 @@ import { Batcher } from '../../platform/concurrency/batcher.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import { shownStart } from '../../platform/text.js';
-import type { Failed, Outcome, Refused } from '../channels/channel.port.js';
+import type { Failed, Outcome, Refused } from '../channel-type.js';
 import type { FoldedDelivery } from '../delivery.js';
 import { CHANNEL_RECOVERED, CHANNEL_UNHEALTHY } from '../notification.js';
 import type { ChannelIdentity, SealedChannel } from '../notification-channel.js';

@@ -1,4 +1,4 @@
-import type { Failed, Refused } from '../channels/channel.port.js';
+import type { Failed, Refused } from '../channel-type.js';
 import type { ClaimedDelivery } from '../delivery.js';
 
 const SECOND_MS = 1_000;

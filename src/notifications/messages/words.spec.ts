@@ -1,5 +1,5 @@
 import { messageAbout } from '../../../test/support/notifications/mean-message.js';
-import { shownWords } from '../channels/shown-words.js';
+import { shownWords } from './shown-words.js';
 import { EVENT_SCHEMAS } from './event-schemas.js';
 import type { EventName } from '../notification.js';
 

@@ -1,6 +1,6 @@
-import { severityRises } from '../../../incidents/incident.js';
-import type { ActionData, AnyEvent } from '../../messages/event-data.js';
-import type { Message } from '../../notification.js';
+import { severityRises } from '../../incidents/incident.js';
+import type { ActionData, AnyEvent } from './event-data.js';
+import type { Message } from '../notification.js';
 
 type AlertAction = 'trigger' | 'acknowledge' | 'resolve';
 

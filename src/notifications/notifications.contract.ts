@@ -13,17 +13,9 @@ export const NOTIFICATIONS_CONTRACT: ModuleContract = {
   schemas: {
     ChangedNotificationChannel:
       'A channel after a change, with its secret where the service made one.',
-    ChannelRecoveredData: 'The channel that works again.',
-    ChannelUnhealthyData: 'The channel that fails for long, and why.',
     DeliverySubject: 'What the event of a delivery is about.',
-    EventChannel: 'A notification channel, as shown in an event.',
-    EventVerdict: 'A verdict in short.',
     NotificationChannel: 'A notification channel without its secrets.',
     NotificationChannelType: 'A type of notification channels, and what it has to know.',
-    NotificationChannelRecoveredEvent:
-      'A notification channel that failed for ten minutes works again. Every other channel is told.',
-    NotificationChannelUnhealthyEvent:
-      'A notification channel has failed for ten minutes. Every other channel is told.',
     NotificationChannelUpdate: 'Changes to a notification channel; at least one field is required.',
     DeadDeliveries: 'Which deliveries that were given up are tried again.',
     RedeliveredDeliveries: 'How many deliveries are tried again.',
@@ -31,8 +23,6 @@ export const NOTIFICATIONS_CONTRACT: ModuleContract = {
     NotificationDeliveryStatus:
       'pending: it is tried, for a day. delivered: the receiver has it. dead: the receiver refused it, or the day is over.',
     NotificationTest: 'Whether a test message arrived.',
-    NotificationTestEvent: 'Somebody asked for a test message.',
-    NotificationTestData: 'That it is a test.',
     ComponentStatus:
       'healthy: it works. degraded: it works in part. unhealthy: it does not work. disabled: it is not set up.',
   },

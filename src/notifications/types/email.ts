@@ -15,7 +15,7 @@ import {
 import { fields } from '../../targets/target-config.js';
 import { defineChannel, failureOf, type Outcome } from '../channel-type.js';
 import type { PartlySent } from '../delivery.js';
-import { LINK_TEXT, type ShownWords, shownWords } from '../messages/shown-words.js';
+import { LINK_TEXT, type ShownWords, shownWords } from '../messages/message.js';
 import type { Message } from '../notification.js';
 
 /** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail programs recognize a copy. */

@@ -1,6 +1,6 @@
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
-import { LINK_TEXT, shownWords } from '../messages/shown-words.js';
+import { LINK_TEXT, shownWords } from '../messages/message.js';
 import type { Message } from '../notification.js';
 
 const MAX_FACTS = 12;

@@ -14,19 +14,16 @@ export const ACTIONS_CONTRACT: ModuleContract = {
     ActionParameter: 'A parameter of an action type.',
     ActionParameterType: 'JSON type of the value.',
     ActionPreview: 'Expected effect of an action that waits for approval.',
-    ActionRequest: 'Request for an action.',
     ActionResult: 'Result of an action that ended, completed or failed.',
     ActionRollback: 'Reason of a rollback.',
     ActionStatus:
       'pending_approval: waits for approval. pending: may run, and has not ended. completed, failed: has ended. rejected: will not run.',
     ActionSummary: 'An action, as shown in lists.',
     ActionType: 'An action type: its parameters, required level, rollback and availability.',
-    ActionTypeName: 'Name of an action type. An open set.',
     KnownActionType: 'Action types of this version.',
     ExecutedAction: 'Outcome of a requested action, or its state if it has not ended.',
     Incident: 'Full details of an incident.',
     RolledBackAction: 'Outcome of a rollback, or its state if it has not ended.',
-    HttpAction: 'HTTP request of an action, with templates over the parameters.',
     HttpActionMethod: 'HTTP method.',
   },
   fields: {
@@ -45,7 +42,6 @@ export const ACTIONS_CONTRACT: ModuleContract = {
     priority: 'Priority of the ticket, in the words of the tool.',
     recipient:
       'Person who gets the message, or mailbox of the email. Default: that of the connector.',
-    scan_type: 'Depth of the scan.',
     user: 'Account, by its name or id in the tool that executes the action.',
   },
 };

@@ -12,7 +12,8 @@ const FIRST_OF = {
   events: `
     select min(first.due_at) from work_lanes cross join lateral (
       select due_at from work
-       where lane = work_lanes.lane and ready order by urgency, due_at, id limit 1) as first`,
+       where lane = work_lanes.lane and ready order by urgency, due_at, id limit 1) as first
+     where types <> '{}'`,
   triage: `
     select lease_until from triage_runs
      where status = 'queued' and lease_until < now() order by lease_until limit 1`,

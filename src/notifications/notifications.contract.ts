@@ -20,8 +20,6 @@ export const NOTIFICATIONS_CONTRACT: ModuleContract = {
     DeadDeliveries: 'Which deliveries that were given up are tried again.',
     RedeliveredDeliveries: 'How many deliveries are tried again.',
     NotificationDelivery: 'One event on its way to one channel.',
-    NotificationDeliveryStatus:
-      'pending: it is tried, for a day. delivered: the receiver has it. dead: the receiver refused it, or the day is over.',
     NotificationTest: 'Whether a test message arrived.',
     ComponentStatus:
       'healthy: it works. degraded: it works in part. unhealthy: it does not work. disabled: it is not set up.',

@@ -55,7 +55,7 @@ describe('the lag of the flow', () => {
          insert into work (kind, ref, lane, urgency, ready, due_at)
          select 'event.test', gen_random_uuid(), 'event.test', 2, true, now() - minutes * interval '1 minute'
            from generate_series(2, 1, -1) as minutes),
-       lane as (insert into work_lanes (lane, types) values ('event.test', '{}')),
+       lane as (insert into work_lanes (lane, types) values ('event.test', '{test}')),
        action as (
          insert into actions (id, incident_id, action_type, parameters, status, requested_by, requested_at, lease_until)
          select gen_random_uuid(), $1, 'scan_host', '{}', 'pending', 'test', $3, now() - minutes * interval '1 minute'

@@ -1,6 +1,5 @@
 import { AnswerRedactor } from '../../connectors/calls/vendor-answers.js';
 import { shortened } from '../../incidents/raw-data-text.js';
-import type { FieldError } from '../../platform/errors/app-error.js';
 import { escapeHtml } from '../../platform/http/page-look.js';
 import type { MailReply } from '../../platform/net/outbound-smtp.js';
 import {
@@ -10,6 +9,7 @@ import {
   mailContent,
   mailSecrets,
   type Note,
+  notOneAddress,
   serverOf,
 } from '../../targets/mail-account.js';
 import { fields } from '../../targets/target-config.js';
@@ -40,11 +40,9 @@ export const email = defineChannel({
   sentTo: ({ to }) => to as readonly string[],
   problems: (config, path, targets) => [
     ...mailAccountProblems(config, path, targets),
-    ...config.to.flatMap((address, at): FieldError[] => {
-      const field = `${path}.to.${at}`;
-      const message = `${field} must be one email address.`;
-      return isMailbox(address) ? [] : [{ field, code: 'is_email', message }];
-    }),
+    ...config.to.flatMap((address, at) =>
+      isMailbox(address) ? [] : [notOneAddress(`${path}.to.${at}`)],
+    ),
   ],
   async send({ config, message, signal, smtp, partlySent: { holders, attempts } = NOT_SENT }) {
     const { from, to } = config;

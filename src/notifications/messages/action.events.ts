@@ -26,39 +26,35 @@ import {
 const ACTION = dataType('EventAction', 'An action, as shown in an event.', {
   id: { ...field<string>(ActionId), from: ({ subject }) => subject.id },
   action_type: text(),
-  target: text('What the action is done to.'),
+  target: text('Target of the action.'),
   requested_by: text(),
-  reason: maybe(text('The beginning of why it was asked for.')),
-  expires_at: maybe(instant('Until when it waits for approval. Absent where it does not wait.')),
-  approved_by: maybe(text('Who approved it. Absent where nobody did.')),
-  rejected_by: maybe(text('Who rejected it: a person, or the system.')),
+  reason: maybe(text('Beginning of the reason of the requester.')),
+  expires_at: maybe(
+    instant('End of the approval window. Absent if the action does not wait for approval.'),
+  ),
+  approved_by: maybe(text('Approver. Absent if nobody approved the action.')),
+  rejected_by: maybe(text('Person or system that rejected the action.')),
   approval_level: maybe(
     choice(
       'RequiredLevel',
       REQUIRED_LEVELS,
-      'The level that its approval needs. Absent where it needs none.',
+      'Required level of the approver. Absent if no approval is required.',
     ),
   ),
-  level_reason: maybe(
-    text(
-      'Why the approval needs a higher level than the type of the action. Absent where it does not.',
-    ),
-  ),
-  rollback_of: maybe(field<string>(ActionId, 'The action that it undoes.')),
+  level_reason: maybe(text('Reason for a higher level than that of the action type.')),
+  rollback_of: maybe(field<string>(ActionId, 'Action that this action rolls back.')),
   playbook_run_id: maybe(
     field<string>((options) => Id('PlaybookRunId', { ...options, example: undefined })),
   ),
-  message: maybe(text('What came of it, or why it was rejected.')),
+  message: maybe(text('Result, or reason of the rejection.')),
   code: maybe(
     choice(
       'ActionFailureCode',
       FAILURE_CODES,
-      'Why it failed. Absent where it did not, or where no code fits.',
+      'Reason of the failure. Absent if the action did not fail or no code applies.',
     ),
   ),
-  simulated: maybe(
-    field<true>(Flag, 'A sandbox answered, and nothing happened outside. Absent where it is real.'),
-  ),
+  simulated: maybe(field<true>(Flag, 'A sandbox simulated the action. Absent for a real action.')),
   url: apiUrl('action'),
 });
 type EventAction = DataOf<typeof ACTION>;
@@ -85,7 +81,7 @@ const incident = maybe(
 
 const DATA = dataType('ActionData', 'An action and its incident.', {
   action: nested(ACTION),
-  incident: { ...incident, description: 'Absent for an action that belongs to no incident.' },
+  incident: { ...incident, description: 'Absent for an action without incident.' },
 });
 export type ActionData = DataOf<typeof DATA>;
 
@@ -171,24 +167,24 @@ export const ACTION_EVENT_TYPES = {
 
   'playbook.step_failed': defineEvent({
     description: 'A step of a playbook run failed.',
-    data: dataType('PlaybookStepFailedData', 'Which step of which run failed, and why.', {
+    data: dataType('PlaybookStepFailedData', 'A failed step, its run, and the reason.', {
       run: nested(
-        dataType('EventPlaybookRun', 'The run of a playbook, in an event.', {
+        dataType('EventPlaybookRun', 'A playbook run, as shown in an event.', {
           id: subjectId('PlaybookRunId'),
-          playbook: text('The playbook, as it was called then.'),
+          playbook: text('Name of the playbook at the start of the run.'),
           playbook_version: field<number>((options) => WholeNumber({ ...options, min: 1 })),
-          automatic: field<boolean>(Flag, 'It started by itself after a triage.'),
+          automatic: field<boolean>(Flag, 'The run started automatically after a triage.'),
         }),
       ),
-      step: text('Its name.'),
-      message: text('Why it failed.'),
+      step: text('Name of the step.'),
+      message: text('Reason of the failure.'),
       action_id: maybe(
         field<string>(
           ActionId,
-          'The action of the step. Absent where the step came to none, such as when an expression could not be evaluated.',
+          'Action of the step. Absent if the step created no action, for example because an expression failed.',
         ),
       ),
-      incident: { ...incident, description: 'Absent for a run that is about no incident.' },
+      incident: { ...incident, description: 'Absent for a run without incident.' },
     }),
     example: {
       playbook: 'phishing-response',
@@ -211,7 +207,7 @@ export const ACTION_EVENT_TYPES = {
         Run: run.id,
       },
       request:
-        'Do by hand what the step was for, and correct the playbook if it is wrong. If the step fails again within 6 hours, only the attention list says so.',
+        'Do the work of the step by hand, and correct the playbook if it is wrong. If the step fails again within 6 hours, only the attention list reports it.',
     }),
     alerts: ({ run, step }) => trigger(`step_failed:${run.id}:${step}`),
   }),

@@ -185,7 +185,7 @@ export const apiUrl = (
   idOf = ({ subject }: SourceEvent): string => subject.id,
 ): DataField<string | undefined> => ({
   decorate: (options) => Text({ ...options, format: 'uri' }),
-  description: 'Where a program can read it. Absent while PUBLIC_URL is not set.',
+  description: 'URL in the API. Absent if PUBLIC_URL is not set.',
   optional: true,
   from: (source) =>
     source.publicUrl &&

@@ -11,11 +11,11 @@ type Class = new () => object;
 /** Fields of every event. */
 abstract class Event {
   @Id('NotificationEventId', {
-    description: 'The same in every attempt and every channel: who has seen it does nothing.',
+    description: 'The same in all attempts and channels, so that receivers can ignore copies.',
   })
   readonly id: string;
 
-  @Instant({ description: 'When it happened.' })
+  @Instant({ description: 'Time of the event.' })
   readonly timestamp: string;
 }
 

@@ -39,7 +39,7 @@ const INCIDENT = dataType('EventIncident', 'An incident at the time of the event
   severity: severity(),
   status: maybe(
     choice('IncidentStatus', INCIDENT_STATUSES),
-    'Absent from events that a release before this field recorded.',
+    'Absent from events of releases without this field.',
   ),
   source: text(),
   url: apiUrl('incident'),
@@ -47,11 +47,11 @@ const INCIDENT = dataType('EventIncident', 'An incident at the time of the event
 export type EventIncident = DataOf<typeof INCIDENT>;
 const incident = nested(INCIDENT);
 
-const VERDICT = dataType('EventVerdict', 'A verdict in short.', {
+const VERDICT = dataType('EventVerdict', 'Summary of a verdict.', {
   classification: choice('Classification', CLASSIFICATIONS),
   confidence: maybe(field<number>((options) => Decimal({ ...options, min: 0, max: 1 }))),
   category: maybe(text()),
-  decided_by: text('Who decided: a person, or the system.'),
+  decided_by: text('Author of the verdict: a person or the system.'),
 });
 
 /** Payload of the examples. */
@@ -83,7 +83,7 @@ export const INCIDENT_EVENT_TYPES = {
         updated_by: text('A person, a webhook source, or the system.'),
         changed: field<readonly string[]>(
           (options) => OpenChoices('ChangedField', CHANGED_FIELDS, options),
-          'Which fields have another value. Empty where its tool only reported more.',
+          'Changed fields. Empty if the tool only reported further data.',
         ),
       },
     ),
@@ -105,9 +105,9 @@ export const INCIDENT_EVENT_TYPES = {
     description: 'The severity of an incident was raised or lowered.',
     data: dataType('IncidentSeverityChangedData', 'An incident, and its previous severity.', {
       incident,
-      previous_severity: severity('Before the change; `incident` has the one after it.'),
-      changed_by: text('Who changed it: a person, or a webhook source.'),
-      because: maybe(text('What the tool reported. Absent if a person changed it.')),
+      previous_severity: severity('Severity before the change. `incident` has the new severity.'),
+      changed_by: text('Person or webhook source that changed the severity.'),
+      because: maybe(text('Report of the tool. Absent if a person changed the severity.')),
     }),
     example: {
       ...MAIL,
@@ -136,10 +136,10 @@ export const INCIDENT_EVENT_TYPES = {
       incident,
       verdict: maybe(
         nested(VERDICT, ({ payload }) => payload['verdict'] as DataOf<typeof VERDICT>),
-        'Absent when a person triaged without a verdict.',
+        'Absent if a person triaged without a verdict.',
       ),
       recommended_actions: field<readonly string[]>(Texts),
-      triaged_by: text('Who triaged it, or asked for it.'),
+      triaged_by: text('Person who triaged, or principal that requested the triage run.'),
     }),
     example: {
       ...MAIL,
@@ -168,8 +168,8 @@ export const INCIDENT_EVENT_TYPES = {
     description: 'An incident was resolved.',
     data: dataType('IncidentResolvedData', 'An incident, and its resolution.', {
       incident,
-      resolved_by: text('Who resolved it.'),
-      resolution: maybe(text('The beginning of the resolution.')),
+      resolved_by: text('Principal that resolved the incident.'),
+      resolution: maybe(text('Beginning of the resolution.')),
     }),
     example: {
       ...MAIL,
@@ -189,14 +189,14 @@ export const INCIDENT_EVENT_TYPES = {
     description: 'A resolved incident was reopened.',
     data: dataType('IncidentReopenedData', 'An incident, and the principal who reopened it.', {
       incident,
-      reopened_by: text('Who opened it again.'),
+      reopened_by: text('Principal that reopened the incident.'),
       previous_severity: maybe(
         severity('Present if the severity changed together with the reopening.'),
       ),
-      because: maybe(text('What the tool reported. Absent if a person reopened it.')),
-      resolved_by: maybe(text('Who had resolved it.')),
-      resolved_at: maybe(instant('When it had been resolved.')),
-      resolution: maybe(text('The beginning of the resolution that it had.')),
+      because: maybe(text('Report of the tool. Absent if a person reopened the incident.')),
+      resolved_by: maybe(text('Principal that had resolved the incident.')),
+      resolved_at: maybe(instant('Time of the previous resolution.')),
+      resolution: maybe(text('Beginning of the previous resolution.')),
     }),
     example: { ...MAIL, reopened_by: 'alice' } satisfies IncidentReopenedPayload,
     forPeople: true,
@@ -223,7 +223,7 @@ export const INCIDENT_EVENT_TYPES = {
     description: 'An incident was deleted.',
     data: dataType('IncidentDeletedData', 'An incident, and the principal who deleted it.', {
       incident,
-      deleted_by: text('Who deleted it.'),
+      deleted_by: text('Admin who deleted the incident.'),
     }),
     example: { ...MAIL, deleted_by: 'admin' } satisfies IncidentDeletedPayload,
     hasNoPage: true,
@@ -233,8 +233,8 @@ export const INCIDENT_EVENT_TYPES = {
   }),
 
   'triage.failed': defineEvent({
-    description: 'A run of triage ended without a verdict.',
-    data: dataType('TriageFailedData', 'An incident, and why it has no verdict.', {
+    description: 'A triage run ended without a verdict.',
+    data: dataType('TriageFailedData', 'An incident, and the reason why it has no verdict.', {
       incident,
       triage_id: field<string>((options) => Id('TriageRunId', options)),
       reason: maybe(text()),

@@ -13,16 +13,20 @@ import {
   trigger,
 } from './define-event.js';
 
-const KILL_SWITCH = dataType('KillSwitchData', 'Who turned the kill switch on or off, and why.', {
-  by: text('Who turned it on or off.'),
-  reason: text('Why.'),
-  discarded: maybe(
-    field<Readonly<Record<string, unknown>>>(
-      JsonObject,
-      'How much waiting work was ended, where that was asked for.',
+const KILL_SWITCH = dataType(
+  'KillSwitchData',
+  'Person who turned the kill switch on or off, and the reason.',
+  {
+    by: text('Person who turned the kill switch on or off.'),
+    reason: text('Reason of the change.'),
+    discarded: maybe(
+      field<Readonly<Record<string, unknown>>>(
+        JsonObject,
+        'Numbers of discarded pieces of work. Absent if the work was not discarded.',
+      ),
     ),
-  ),
-});
+  },
+);
 
 const connector = nested(
   dataType('EventConnector', 'A connector, as shown in an event.', {
@@ -42,7 +46,7 @@ const channel = nested(
   }),
 );
 
-const unhealthy_since = instant('When others were told that it does not work.');
+const unhealthy_since = instant('Time of the event that reported the failure.');
 
 /** Payloads of the examples. */
 const FIREWALL = { name: 'firewall', type: 'http' };
@@ -82,7 +86,7 @@ export const SYSTEM_EVENT_TYPES = {
     description: 'A connector stopped answering.',
     data: dataType('ConnectorUnhealthyData', 'A connector that does not answer, and the reason.', {
       connector,
-      message: text('What its check found.'),
+      message: text('Result of the check.'),
     }),
     example: { ...FIREWALL, message: 'The connection failed (ECONNREFUSED).' },
     forPeople: true,
@@ -101,7 +105,7 @@ export const SYSTEM_EVENT_TYPES = {
     data: dataType(
       'ConnectorRecoveredData',
       'A connector that works again, and the result of its check.',
-      { connector, unhealthy_since, message: text('What its check found.') },
+      { connector, unhealthy_since, message: text('Result of the check.') },
     ),
     example: { ...FIREWALL, unhealthy_since: FAILING_SINCE, message: 'The vendor answered.' },
     forPeople: true,
@@ -119,16 +123,19 @@ export const SYSTEM_EVENT_TYPES = {
 
   'webhook_event.failed': defineEvent({
     description:
-      'A webhook event failed and made no incident: the first one of its source after 15 minutes without a failure.',
-    data: dataType('WebhookEventFailedData', 'The webhook event that failed, and why.', {
+      'A webhook event failed and created no incident: the first failure of its source after 15 minutes without one.',
+    data: dataType('WebhookEventFailedData', 'A failed webhook event, and the reason.', {
       webhook_event: nested(
-        dataType('EventWebhookEvent', 'A webhook event, as a notification tells of it.', {
+        dataType('EventWebhookEvent', 'A webhook event, as shown in a notification.', {
           id: subjectId('WebhookEventId'),
           source: text(),
           url: apiUrl('webhook_event'),
         }),
       ),
-      message: { ...text('Why it failed.'), from: ({ payload }) => payload['error'] as string },
+      message: {
+        ...text('Reason of the failure.'),
+        from: ({ payload }) => payload['error'] as string,
+      },
     }),
     example: { source: 'siem', error: 'The body fits no known format.' },
     words: ({ webhook_event: { id, source }, message }) => ({
@@ -136,18 +143,23 @@ export const SYSTEM_EVENT_TYPES = {
       about: message,
       facts: { Why: message, Event: id },
       request:
-        'It made no incident. Read it, correct the source, and replay it. Further failures of the source are not told until it has none for 15 minutes.',
+        'The event created no incident. Read it, correct the source, and replay the event. Further failures are reported only after 15 minutes without a failure of the source.',
     }),
     alerts: (data) => trigger(`webhook_failed:${data.webhook_event.source}`),
   }),
 
   'notification_channel.unhealthy': defineEvent({
-    description: 'A notification channel has failed for ten minutes. Every other channel is told.',
-    data: dataType('ChannelUnhealthyData', 'The channel that fails for long, and why.', {
-      channel,
-      failing_since: instant('When it began to fail.'),
-      message: text('Why its last attempt failed.'),
-    }),
+    description:
+      'A notification channel has failed for ten minutes. All other channels receive the event.',
+    data: dataType(
+      'ChannelUnhealthyData',
+      'A channel that has failed for ten minutes, and the reason.',
+      {
+        channel,
+        failing_since: instant('Time of the first failure.'),
+        message: text('Reason of the last failure.'),
+      },
+    ),
     example: { ...SOC, failing_since: FAILING_SINCE, message: 'It answered with status 500.' },
     words: ({ channel: about, message, failing_since }) => ({
       headline: `Notification channel ${about.name} does not work`,
@@ -160,8 +172,8 @@ export const SYSTEM_EVENT_TYPES = {
 
   'notification_channel.recovered': defineEvent({
     description:
-      'A notification channel that failed for ten minutes works again. Every other channel is told.',
-    data: dataType('ChannelRecoveredData', 'The channel that works again.', {
+      'A notification channel that was reported as unhealthy works again. All other channels receive the event.',
+    data: dataType('ChannelRecoveredData', 'A channel that works again.', {
       channel,
       unhealthy_since,
     }),
@@ -174,9 +186,9 @@ export const SYSTEM_EVENT_TYPES = {
   }),
 
   'notification.test': defineEvent({
-    description: 'Somebody asked for a test message.',
-    data: dataType('NotificationTestData', 'That it is a test.', {
-      message: text('Says that it is a test.'),
+    description: 'An admin requested a test message.',
+    data: dataType('NotificationTestData', 'Text of a test message.', {
+      message: text('Says that the message is a test.'),
     }),
     example: { message: 'This is a test of the channel soc.' },
     severity: 'low',

@@ -21,7 +21,7 @@ const SEVERITIES: Readonly<Record<Severity, string>> = {
 export const pagerDuty = defineChannel({
   name: 'pagerduty',
   description:
-    'PagerDuty: alerts by the Events API v2, which are acknowledged and resolved as the incident is.',
+    'PagerDuty: alerts by the Events API v2, acknowledged and resolved together with the incident.',
   config: fields(
     {
       routing_key: {

@@ -12,7 +12,7 @@ const OLD_CONNECTORS = /(^|\.)(webhook\.office|outlook\.office|outlook\.office36
 export const teams = defineChannel({
   name: 'teams',
   description:
-    'Microsoft Teams: an Adaptive Card into a channel or chat, by a workflow that takes webhooks.',
+    'Microsoft Teams: an Adaptive Card into a channel or chat, by a workflow that accepts webhooks.',
   config: hookConfig(
     'The address of a workflow that starts when a Teams webhook request is received.',
   ),

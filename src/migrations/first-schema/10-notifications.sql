@@ -171,7 +171,7 @@ begin
                  and event.payload #>> '{verdict,classification}' = 'malicious'
                  and (about.severity
                      < array_position(array['low', 'medium', 'high', 'critical'], channel.new_incident_min_severity)
-                   or event.payload ->> 'becomes_malicious' = 'true' and channel.type in ('slack', 'teams', 'email')))
+                   or event.payload ->> 'becomes_malicious' = 'true' and channel.type not in ('webhook', 'pagerduty')))
              and not (event.type = 'playbook.step_failed' and event.payload ->> 'action_id' is not null
                       and channel.type <> 'webhook')
              and (channel.new_incident_min_severity is null
@@ -191,9 +191,9 @@ begin
                      order by earlier.incident_id limit 1), false)) end
    cross join lateral (
      select case
-              when event.type = 'incident.created' and channel.type in ('slack', 'teams', 'email')
+              when event.type = 'incident.created' and channel.type not in ('webhook', 'pagerduty')
               then event.payload ->> 'group'
-              when event.type = 'incident.triaged' and channel.type in ('slack', 'teams', 'email')
+              when event.type = 'incident.triaged' and channel.type not in ('webhook', 'pagerduty')
                 and not 'incident.triaged' = any(channel.events)
               then md5(concat_ws(' ', event.type, event.payload ->> 'source'))
               when event.type in ('action.pending_approval', 'action.expiring') and channel.type <> 'webhook'

@@ -201,11 +201,6 @@ export const CONNECTORS_CONTRACT: ModuleContract = {
   tags: { Connectors: 'Tools that execute actions.' },
   ids: { connectors: { what: 'connector', schema: 'ConnectorId' } },
   schemas: {
-    ConnectorRecoveredData: 'A connector that works again, and the result of its check.',
-    ConnectorRecoveredEvent: 'A connector that was reported as unhealthy works again.',
-    ConnectorUnhealthyData: 'A connector that does not answer, and the reason.',
-    ConnectorUnhealthyEvent: 'A connector stopped answering.',
-    EventConnector: 'A connector, as shown in an event.',
     Connector: 'A connector without its secrets.',
     ConnectorHealth: 'Result of the last check of a connector.',
     ConnectorTest: 'Result of a test of a connector.',

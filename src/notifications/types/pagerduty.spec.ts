@@ -14,7 +14,13 @@ import type { EventName } from '../notification.js';
 import { pagerDuty } from './pagerduty.js';
 
 const INCIDENT = `incident:${INCIDENT_ID}`;
-const MAIL = { title: 'Phishing', incident_type: 'phishing', severity: 'high', source: 'mail' };
+const MAIL = {
+  title: 'Phishing',
+  incident_type: 'phishing',
+  severity: 'high',
+  source: 'mail',
+  recommended_actions: [],
+};
 const ACTION = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
 const BY_SYSTEM = { classification: 'malicious', decided_by: 'system' };
 const BY_ALICE = { classification: 'malicious', decided_by: 'alice' };

@@ -37,26 +37,20 @@ export interface ActionCall {
   readonly undoes?: Readonly<Record<string, unknown>>;
 }
 
-interface Simulated {
+/** Outcome of an attempt. */
+export type Outcome = {
   /** The action had no external effect. Its result shows this. */
   readonly simulated?: true;
-}
-
-type Ended = Simulated &
-  (
-    | { readonly kind: 'done'; readonly message: string; readonly data?: Record<string, unknown> }
-    /** The vendor rejected the action: nothing happened. */
-    | { readonly kind: 'refused'; readonly message: string }
-  );
-
-/** The vendor continues to work on the action. The handle, which is stored as JSON, identifies it in polls. */
-type Accepted = Simulated & {
-  readonly kind: 'accepted';
   readonly message: string;
-  readonly handle: Record<string, unknown>;
-};
+} & (
+  | { readonly kind: 'done'; readonly data?: Record<string, unknown> }
+  /** The vendor rejected the action: nothing happened. */
+  | { readonly kind: 'refused' }
+  /** The vendor continues to work on the action. The handle, which is stored as JSON, identifies it in polls. */
+  | { readonly kind: 'accepted'; readonly handle: Record<string, unknown> }
+);
 
-export type Outcome = Ended | Accepted;
+type Ended = Exclude<Outcome, { readonly kind: 'accepted' }>;
 
 /**
  * Stores in the outcome whether the action changed something. A rollback leaves an unchanged target alone. An accepted

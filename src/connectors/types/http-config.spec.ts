@@ -102,7 +102,7 @@ describe('httpConfigProblems', () => {
     ['/{{ process.env }}', 'instead of'],
     ['/{{}}', 'instead of'],
     ['/{{{{ parameters.x }}}}', 'instead of'],
-    ['/{{ action.type }}', 'but only action.id exists'],
+    ['/{{ action.type }}', 'instead of'],
     ['/a{{ secrets.other }}', 'at character 3, which is not set'],
     ['/a/../b', 'must be a plain path'],
     ['/a/%2e%2E/b', 'must be a plain path'],

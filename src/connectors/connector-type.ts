@@ -4,7 +4,7 @@ import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.error
 import type { Gate } from '../platform/net/outbound-request.js';
 import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
-import type { ConfigDefinition, Destination } from '../targets/target-check.js';
+import type { ConfigDefinition } from '../targets/target-check.js';
 import {
   type Config,
   type ConfigOf,
@@ -143,7 +143,7 @@ interface ConnectorDefinition<Schema extends ConfigSchema, Vendor> {
   readonly description: string;
   readonly config: Schema;
   /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly string[];
   /**
    * Minimum interval between health checks. Some vendors count them against the rate limit. Checks run at most once per
    * minute.
@@ -179,7 +179,7 @@ export class ConnectorType implements ConfigDefinition {
   readonly name: string;
   readonly description: string;
   readonly config: ConfigSchema;
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly string[];
   /** All action types that this type can provide. */
   readonly actions: readonly ActionTypeName[];
   readonly checkedEveryMs: number;

@@ -9,7 +9,7 @@ import {
 } from '../platform/net/outbound-request.js';
 import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
-import { type ConfigDefinition, type Destination, originsOf } from '../targets/target-check.js';
+import { type ConfigDefinition, originsOf } from '../targets/target-check.js';
 import {
   type Config,
   type ConfigOf,
@@ -69,7 +69,7 @@ interface ChannelDefinition<Schema extends ConfigSchema> {
   readonly description: string;
   readonly config: Schema;
   /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly string[];
   /**
    * Field whose previous secret stays valid for a day, because the receiver has to learn the new one first. If the request has no
    * secret, the service generates one (`newSecret`) and shows it once.
@@ -99,7 +99,7 @@ export class ChannelType implements ConfigDefinition {
   readonly name: string;
   readonly description: string;
   readonly config: ConfigSchema;
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly string[];
   readonly rotates?: string;
   readonly isForPeople: boolean;
   readonly defaultEvents: readonly NotifiedEvent[];

@@ -140,16 +140,11 @@ export function twinNameProblems(
   });
 }
 
-/** Fields that determine where secrets are sent: an address, or a host with port and TLS mode. */
-export type Destination =
-  | { readonly address: string }
-  | { readonly host: string; readonly port: string; readonly secure: string };
-
 /** Description of the configuration of a type. */
 export interface ConfigDefinition {
   readonly config: ConfigSchema;
-  /** Destinations of secrets. If one changes, the secrets must be given again. */
-  readonly destinations: readonly Destination[];
+  /** Fields that say where secrets are sent: addresses, or a `host` with `port` and `secure`. */
+  readonly destinations: readonly string[];
   /** Rules that the schema cannot express. `config` is valid by the schema. */
   problems(config: Config, path: string, targets: Targets): FieldError[];
 }
@@ -185,19 +180,15 @@ export class TypesByName<Type extends { readonly name: string }> {
 }
 
 /** Scheme, host and port of each destination. An address that is a lost secret has none. */
-export function originsOf(
-  { config: schema, destinations }: ConfigDefinition,
-  config: Config,
-): string[] {
+export function originsOf({ config: schema, destinations }: ConfigDefinition, config: Config) {
+  const value = (name: string): unknown => valueOf(schema, config, name);
   return destinations.flatMap((destination) => {
-    const value = (name: string): unknown => valueOf(schema, config, name);
-    if ('address' in destination) {
-      const address = String(value(destination.address));
-      return URL.canParse(address) ? [new URL(address).origin] : [];
+    const target = String(value(destination));
+    if (!schema.properties[destination]?.format) {
+      const scheme = value('secure') === true ? 'tls' : 'tcp';
+      return [`${scheme}://${target.toLowerCase()}:${String(value('port'))}`];
     }
-    const scheme = value(destination.secure) === true ? 'tls' : 'tcp';
-    const host = String(value(destination.host)).toLowerCase();
-    return `${scheme}://${host}:${String(value(destination.port))}`;
+    return URL.canParse(target) ? [new URL(target).origin] : [];
   });
 }
 
@@ -226,11 +217,9 @@ export function plainTextProblems(
   path: string,
 ): FieldError[] {
   if (secretNames(schema, splitConfig(schema, config).secrets).length === 0) return [];
-  return destinations.flatMap((destination) => {
-    if (!('address' in destination)) return [];
-    const address = String(valueOf(schema, config, destination.address));
-    return httpsProblems(address, `${path}.${destination.address}`);
-  });
+  return destinations
+    .filter((name) => schema.properties[name]?.format)
+    .flatMap((name) => httpsProblems(String(valueOf(schema, config, name)), `${path}.${name}`));
 }
 
 /** Requires https on the internet, because secrets or reports about incidents are sent to the address. */

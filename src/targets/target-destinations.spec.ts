@@ -32,7 +32,7 @@ const TWO_ADDRESSES: ConfigDefinition = {
     required: [],
     additionalProperties: false,
   },
-  destinations: [{ address: 'base_url' }, { address: 'login_url' }],
+  destinations: ['base_url', 'login_url'],
   problems: () => [],
 };
 
@@ -49,7 +49,7 @@ const HOST: ConfigDefinition = {
     required: ['host'],
     additionalProperties: false,
   },
-  destinations: [{ host: 'host', port: 'port', secure: 'secure' }],
+  destinations: ['host'],
   problems: () => [],
 };
 

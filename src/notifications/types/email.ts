@@ -36,7 +36,7 @@ export const email = defineChannel({
     },
     ['host', 'from', 'to'],
   ),
-  destinations: [{ host: 'host', port: 'port', secure: 'secure' }],
+  destinations: ['host'],
   sentTo: ({ to }) => to as readonly string[],
   problems: (config, path, targets) => [
     ...mailAccountProblems(config, path, targets),

@@ -16,7 +16,7 @@ export const teams = defineChannel({
   config: hookConfig(
     'The address of a workflow that starts when a Teams webhook request is received.',
   ),
-  destinations: [{ address: 'webhook_url' }],
+  destinations: ['webhook_url'],
   problems({ webhook_url }, path) {
     if (!OLD_CONNECTORS.test(new URL(webhook_url).hostname)) return [];
     const field = `${path}.webhook_url`;

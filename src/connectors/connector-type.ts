@@ -152,7 +152,7 @@ interface ConnectorDefinition<Schema extends ConfigSchema, Vendor> {
   /** Its connectors serve only if no connector of another type exists, enabled or not. */
   readonly servesOnlyAlone?: true;
   /** Rules that the schema cannot express. */
-  problems?(config: ConfigOf<Schema>, path: string, targets: Targets): FieldError[];
+  problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
   /**
    * Returns a function that makes a client of the vendor, used until the configuration changes. All requests of the
    * client pass the gate. A client without a gate only reads.
@@ -197,8 +197,8 @@ export class ConnectorType implements ConfigDefinition {
     this.actions = Object.keys(definition.actions).filter(isActionType);
   }
 
-  problems(config: Config, path: string, targets: Targets): FieldError[] {
-    return this.definition.problems?.(config, path, targets) ?? [];
+  problems(config: Config, targets: Targets): FieldError[] {
+    return this.definition.problems?.(config, targets) ?? [];
   }
 
   /** Action types that a connector with this configuration provides. */

@@ -81,7 +81,7 @@ interface ChannelDefinition<Schema extends ConfigSchema> {
   /** Default of `events`: the events that people have to act on. */
   readonly defaultEvents?: readonly NotifiedEvent[];
   /** Rules that the schema cannot express. */
-  problems?(config: ConfigOf<Schema>, path: string, targets: Targets): FieldError[];
+  problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
   /** Names destinations beside those of secrets for the audit trail. Origins of URLs only, because the rest may be secret. */
   sentTo?(config: Config): readonly string[];
   /** Makes one attempt, without retries. After an abort the outcome is ignored. An exception counts as `failed`. */
@@ -126,8 +126,8 @@ export class ChannelType implements ConfigDefinition {
     return this.definition.newSecret?.();
   }
 
-  problems(config: Config, path: string, targets: Targets): FieldError[] {
-    return this.definition.problems?.(config, path, targets) ?? [];
+  problems(config: Config, targets: Targets): FieldError[] {
+    return this.definition.problems?.(config, targets) ?? [];
   }
 
   /** Destinations for the audit trail. @param config without secrets if they are lost */

@@ -8,14 +8,14 @@ function problems(action: object, more: Partial<HttpConfig> = {}) {
     actions: { block_ip: { path: '/', ...action } },
     ...more,
   } as HttpConfig;
-  return httpConfigProblems(config, 'config').map(({ field, message }) => [field, message]);
+  return httpConfigProblems(config).map(({ field, message }) => [field, message]);
 }
 
 describe('HTTP_SCHEMA', () => {
   it('requires at least one success status', () => {
     const found = (success_statuses: number[]) => {
       const actions = { block_ip: { path: '/', success_statuses } };
-      return configProblems(HTTP_SCHEMA, { base_url: 'https://vendor.example', actions }, 'config');
+      return configProblems(HTTP_SCHEMA, { base_url: 'https://vendor.example', actions });
     };
     expect(found([204])).toEqual([]);
     expect(found([])).toMatchObject([

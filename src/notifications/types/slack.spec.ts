@@ -92,7 +92,7 @@ describe('a channel of the type slack', () => {
   });
 
   it('takes https alone, but in private networks', () => {
-    const problems = (webhook_url: string) => plainTextProblems(slack, { webhook_url }, 'config');
+    const problems = (webhook_url: string) => plainTextProblems(slack, { webhook_url });
     expect(problems('http://hooks.example.com/services/T/B/x')).toMatchObject([
       { field: 'config.webhook_url', code: 'https_required' },
     ]);

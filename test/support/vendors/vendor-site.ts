@@ -12,7 +12,7 @@ import type {
 } from '../../../src/connectors/connector-type.js';
 import type { VendorServer } from './vendor-server.js';
 import { type PinnedAddress, Resolver, Targets } from '../../../src/platform/net/targets.js';
-import { type ConfigDefinition, configProblems } from '../../../src/targets/target-check.js';
+import { allProblems, type ConfigDefinition } from '../../../src/targets/target-check.js';
 
 /** Targets that allow these private networks. */
 export function targetsIn(allowedPrivateTargets: string[], resolver = new Resolver()): Targets {
@@ -31,10 +31,8 @@ export class LocalResolver extends Resolver {
 
 /** Fields and codes of the problems of a configuration, where private networks except 10.1.0.0/16 are forbidden. */
 export function problemsOf(type: ConfigDefinition, config: Config): [string, string][] {
-  const found = configProblems(type.config, config, 'config');
-  const all =
-    found.length > 0 ? found : type.problems(config, 'config', targetsIn(['10.1.0.0/16']));
-  return all.map(({ field, code }) => [field, code]);
+  const found = allProblems(type, config, targetsIn(['10.1.0.0/16']));
+  return found.map(({ field, code }) => [field, code]);
 }
 
 /** Outgoing HTTP of an adapter under test, which reaches the loopback. */

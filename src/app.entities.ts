@@ -18,7 +18,7 @@ export * from './platform/idempotency/idempotency-key.entity.js';
 export * from './platform/secrets/secret-key.entity.js';
 export * from './platform/work/work.entity.js';
 export * from './playbooks/playbook.entity.js';
-export * from './playbooks/runs/records/playbook-run.entity.js';
+export { PlaybookRunEntity, PlaybookRunStepEntity } from './playbooks/runs/playbook-run.js';
 export { IncidentIndicatorEntity } from './triage/records/incident-indicators.repository.js';
 export { TriageRunEntity } from './triage/records/triage-run.entity.js';
 export * from './webhooks/events/webhook-event.entity.js';

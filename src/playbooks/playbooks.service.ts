@@ -20,7 +20,6 @@ import {
   type DefinitionChange,
   isForManagers,
   isNameOrId,
-  isTriggeredBy,
   onlyStops,
   type PlaybookDefinition,
   PlaybookNameTakenError,
@@ -28,7 +27,6 @@ import {
   type PlaybookVersion,
   revisionOf,
   TooManyPlaybooksError,
-  type TriggeringIncident,
 } from './playbook.js';
 import {
   type PlaybookListRequest,
@@ -104,11 +102,6 @@ export class PlaybooksService implements OnApplicationBootstrap {
     return await this.playbooks.findVersion(id, version);
   }
 
-  /** Returns the principals who are responsible for automatic runs of the version. */
-  async authorsOf(id: string, version: number): Promise<readonly string[]> {
-    return await this.playbooks.authorsOf(id, version);
-  }
-
   /** A deleted playbook is found by its id only, because another playbook may have its name. */
   async versions(
     nameOrId: string,
@@ -118,12 +111,6 @@ export class PlaybooksService implements OnApplicationBootstrap {
     const page = await this.playbooks.versions(id, request);
     if (page.total === 0) throw new PlaybookNotFoundError();
     return page;
-  }
-
-  /** Returns the enabled playbooks that run automatically for such an incident, by name. */
-  async autoRunsFor(tx: Tx, incident: TriggeringIncident): Promise<PlaybookEntity[]> {
-    const all = await this.playbooks.autoRuns(tx);
-    return all.filter(({ definition }) => isTriggeredBy(definition.triggers, incident));
   }
 
   /** Throws the validation errors that `create` would throw. */

@@ -2,6 +2,7 @@ import {
   ConnectorPlaces,
   MOST_PER_CONNECTOR,
 } from '../../src/actions/execution/action-connectors.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { inSession, makeUser } from '../support/principals.js';
 import type { RequiredLevel } from '../../src/actions/action.js';
 import {
@@ -92,7 +93,8 @@ describe('cancelling a playbook run', () => {
     const places = world.actions.app.nest.get(ConnectorPlaces);
     const connectors = await world.clients.admin.get('/api/connectors');
     const { id } = connectors.body.data[0] as { id: string };
-    const taken = Array.from({ length: MOST_PER_CONNECTOR }, () => places.tryTake(id)!);
+    const take = async () => (await eventually(() => places.tryTake(id)))!;
+    const taken = await Promise.all(Array.from({ length: MOST_PER_CONNECTOR }, take));
     world.actions.vendor.forget();
 
     const playbook = await world.playbook([step('look', 'lookup_ip')], {

@@ -17,7 +17,7 @@ export * from './notifications/records/notification-delivery.entity.js';
 export * from './platform/idempotency/idempotency-key.entity.js';
 export * from './platform/secrets/secret-key.entity.js';
 export * from './platform/work/work.entity.js';
-export * from './playbooks/playbook.entity.js';
+export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { PlaybookRunEntity, PlaybookRunStepEntity } from './playbooks/runs/playbook-run.js';
 export { IncidentIndicatorEntity } from './triage/records/incident-indicators.repository.js';
 export { TriageRunEntity } from './triage/records/triage-run.entity.js';

@@ -8,6 +8,7 @@ import { PlaybooksController } from './playbooks.controller.js';
 import { PlaybooksRepository } from './playbooks.repository.js';
 import { PlaybooksService } from './playbooks.service.js';
 import { AutoRuns } from './runs/auto-runs.js';
+import { AutoRunsRepository } from './runs/auto-runs.repository.js';
 import { DryRuns } from './runs/dry-run.js';
 import { PlaybookRunCounts, RunLists } from './runs/run-list.js';
 import { RunRecorder } from './runs/run-records.js';
@@ -23,6 +24,7 @@ import { UndoneSteps } from './runs/undone-steps.js';
   controllers: [PlaybooksController, PlaybookRunsController, AllPlaybookRunsController],
   providers: [
     AutoRuns,
+    AutoRunsRepository,
     DryRuns,
     PlaybookRunCounts,
     PlaybooksRepository,

@@ -6,8 +6,7 @@ import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { isUuid } from '../platform/ids.js';
-import { PlaybookEntity, PlaybookVersionEntity } from './playbook.entity.js';
-import type { PlaybookDefinition } from './playbook.js';
+import { type PlaybookDefinition, PlaybookEntity, PlaybookVersionEntity } from './playbook.js';
 
 export const PLAYBOOK_SORTS = sortWords('created_at', 'name');
 export type PlaybookSort = (typeof PLAYBOOK_SORTS)[number];

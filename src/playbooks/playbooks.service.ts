@@ -12,7 +12,6 @@ import type { IfMatchCondition } from '../platform/http/etag.js';
 import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { checkPlaybook } from './language/check-playbook.js';
-import type { PlaybookEntity, PlaybookVersionEntity } from './playbook.entity.js';
 import {
   changedFields,
   DEFAULT_DEFINITION,
@@ -22,9 +21,11 @@ import {
   isNameOrId,
   onlyStops,
   type PlaybookDefinition,
+  type PlaybookEntity,
   PlaybookNameTakenError,
   PlaybookNotFoundError,
   type PlaybookVersion,
+  type PlaybookVersionEntity,
   revisionOf,
   TooManyPlaybooksError,
 } from './playbook.js';

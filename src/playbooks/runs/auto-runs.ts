@@ -11,9 +11,10 @@ import { DomainEvents } from '../../platform/work/domain-events.js';
 import { Work } from '../../platform/work/work.js';
 import { isTriggeredBy, type PlaybookVersion } from '../playbook.js';
 import { PlaybooksRepository } from '../playbooks.repository.js';
+import { AutoRunsRepository, type Turn } from './auto-runs.repository.js';
 import { type PlaybookRun, RUN_WORK, waitsForTurn } from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
-import { newRun, RunsRepository, type Turn } from './runs.repository.js';
+import { newRun, RunsRepository } from './runs.repository.js';
 
 export const AUTO_RUNS = 'playbook-auto-runs';
 
@@ -30,6 +31,7 @@ export class AutoRuns implements OnModuleInit {
   constructor(
     private readonly playbooks: PlaybooksRepository,
     private readonly incidents: IncidentsService,
+    private readonly autoRuns: AutoRunsRepository,
     private readonly runs: RunsRepository,
     private readonly recorder: RunRecorder,
     private readonly events: DomainEvents,
@@ -55,9 +57,9 @@ export class AutoRuns implements OnModuleInit {
     );
     const ids = [...candidates.map(({ playbook }) => playbook.id), ...reordered];
     if (ids.length === 0) return;
-    if (this.limit > 0) await this.runs.lockPlaybooks(tx, [...new Set(ids)]);
+    if (this.limit > 0) await this.autoRuns.lockPlaybooks(tx, [...new Set(ids)]);
     await this.start(tx, await this.worseThanBefore(tx, candidates));
-    for (const id of reordered) await this.addWork(tx, await this.runs.orderTurns(tx, id));
+    for (const id of reordered) await this.addWork(tx, await this.autoRuns.orderTurns(tx, id));
   }
 
   private async wantedBy(tx: Tx, triages: readonly DomainEvent[]): Promise<WantedAutoRun[]> {
@@ -79,7 +81,7 @@ export class AutoRuns implements OnModuleInit {
   /** Another severity changes the order of the runs that wait for their turn. */
   private async playbooksToReorder(tx: Tx, changes: readonly DomainEvent[]): Promise<string[]> {
     if (this.limit === 0 || changes.length === 0) return [];
-    return await this.runs.playbooksWaitingFor(
+    return await this.autoRuns.playbooksWaitingFor(
       tx,
       changes.map(({ subject }) => subject.id),
     );
@@ -91,7 +93,7 @@ export class AutoRuns implements OnModuleInit {
     wanted: readonly WantedAutoRun[],
   ): Promise<WantedAutoRun[]> {
     if (wanted.length === 0) return [];
-    const earlier = await this.runs.automaticallyRunFor(tx, wanted);
+    const earlier = await this.autoRuns.automaticallyRunFor(tx, wanted);
     return wanted.filter(({ incident }, at) =>
       earlier[at]!.every((one) => badness(one) < badness(incident.verdict?.classification)),
     );
@@ -124,14 +126,14 @@ export class AutoRuns implements OnModuleInit {
   /** Runs over the limit begin later. Empty without a limit. */
   private async turnsOf(tx: Tx, playbook: string, count: number, earliest: Date): Promise<Date[]> {
     const { limit } = this;
-    return limit > 0 ? await this.runs.turns(tx, playbook, { limit, count, earliest }) : [];
+    return limit > 0 ? await this.autoRuns.turns(tx, playbook, { limit, count, earliest }) : [];
   }
 
   private async orderNew(tx: Tx, waiting: readonly PlaybookRun[]): Promise<Turn[]> {
     const turns: Turn[] = [];
     for (const [id, runs] of Map.groupBy(waiting, ({ playbook_id }) => playbook_id)) {
       turns.push(
-        ...(await this.runs.orderTurns(
+        ...(await this.autoRuns.orderTurns(
           tx,
           id,
           runs.map((run) => run.id),

@@ -1,6 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import type { Tx } from '../platform/database/transactions.js';
@@ -16,18 +14,8 @@ import { ConnectorsRepository } from './connectors.repository.js';
 
 const UNREADABLE = 'The secrets of the connector cannot be decrypted; see the log.';
 
-/** Types that the files of a folder export, in the order of the file names. */
-function typesIn(folder: string): ConnectorType[] {
-  const load = createRequire(__filename);
-  const files = readdirSync(folder).filter((name) => /^[a-z-]+\.[jt]s$/.test(name));
-  return files
-    .sort()
-    .flatMap((name): unknown[] => Object.values(load(join(folder, name)) as object))
-    .filter((exported) => exported instanceof ConnectorType);
-}
-
 /** All types of connectors. */
-export const CONNECTOR_TYPES = new TypesByName(typesIn(join(__dirname, 'types')));
+export const CONNECTOR_TYPES = new TypesByName(join(__dirname, 'types'), ConnectorType);
 
 type Typed = Pick<ConnectorEntity, 'type'>;
 

@@ -5,18 +5,11 @@ export const CONNECTORS_CONTRACT: ModuleContract = {
   tags: { Connectors: 'Tools that execute actions.' },
   ids: { connectors: { what: 'connector', schema: 'ConnectorId' } },
   schemas: {
-    ConnectorRecoveredData: 'A connector that works again, and the result of its check.',
-    ConnectorRecoveredEvent: 'A connector that was reported as unhealthy works again.',
-    ConnectorUnhealthyData: 'A connector that does not answer, and the reason.',
-    ConnectorUnhealthyEvent: 'A connector stopped answering.',
-    EventConnector: 'A connector, as shown in an event.',
     Connector: 'A connector without its secrets.',
     ConnectorHealth: 'Result of the last check of a connector.',
     ConnectorTest: 'Result of a test of a connector.',
-    ConnectorStatus: 'State of a connector.',
     ConnectorType: 'A type of connector, with the schema of its configuration and its actions.',
     ConnectorUpdate: 'Changes to a connector; at least one field is required.',
-    ConnectorInput: 'A new connector.',
   },
   fields: {
     checked_at: 'Time of the last check; absent before the first.',

@@ -3,8 +3,8 @@ import { type Config, isObject } from '../targets/target-config.js';
 import type { Severity } from '../incidents/incident.js';
 import { Clock } from '../platform/clock.js';
 import { ValidationError } from '../platform/errors/app-error.js';
-import type { ChannelType } from './channels/channel.port.js';
-import { ChannelTypes } from './channels/channel-types.js';
+import type { ChannelType } from './channel-type.js';
+import { CHANNEL_TYPES } from './channel-types.js';
 import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
 import type { SealedChannel } from './notification-channel.js';
 import type { ChannelContent } from './records/notification-channels.repository.js';
@@ -37,16 +37,15 @@ interface ChangedContent {
 @Injectable()
 export class ChannelChanges {
   constructor(
-    private readonly types: ChannelTypes,
     private readonly configs: SealedChannels,
     private readonly clock: Clock,
   ) {}
 
   ofNew(id: string, wanted: NewChannel): ChangedContent {
-    const type = this.types.named(wanted.type);
+    const type = CHANNEL_TYPES.named(wanted.type);
     const { rotates } = type;
     const isMissing = rotates !== undefined && !Object.hasOwn(wanted.config, rotates);
-    const madeSecret = isMissing ? type.newSecret?.() : undefined;
+    const madeSecret = isMissing ? type.newSecret() : undefined;
     const config = isMissing ? { ...wanted.config, [rotates]: madeSecret ?? null } : wanted.config;
     const stored = this.configs.checkAndSeal(type, id, config);
     return {
@@ -66,7 +65,7 @@ export class ChannelChanges {
 
   /** The content after a partial change of a channel that is locked. */
   after(before: SealedChannel, change: ChannelChange): ChangedContent {
-    const type = this.types.named(before.type);
+    const type = CHANNEL_TYPES.named(before.type);
     const madeSecret = change.rotate_secret ? newSecretOf(type, change.config) : undefined;
     const config =
       madeSecret === undefined
@@ -94,7 +93,7 @@ export class ChannelChanges {
   /** For the audit trail; empty where the type is of another release, or the address is lost with its key. */
   sentTo(channel: SealedChannel): string[] {
     return (
-      this.types.find(channel.type)?.sentTo(this.configs.openReadable(channel.id, channel)) ?? []
+      CHANNEL_TYPES.find(channel.type)?.sentTo(this.configs.openReadable(channel.id, channel)) ?? []
     );
   }
 
@@ -133,7 +132,7 @@ function newIncidentMinSeverityOf(
 }
 
 function newSecretOf(type: ChannelType, given: Config = {}): string {
-  const made = type.newSecret?.();
+  const made = type.newSecret();
   if (made === undefined) {
     const message = `rotate_secret is not for channels of the type ${type.name}: their secrets are given by the receiver.`;
     throw ValidationError.of('rotate_secret', 'is_in', message);

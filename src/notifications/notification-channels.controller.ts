@@ -27,10 +27,10 @@ import {
   Operation,
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { CHANNEL_REQUEST } from './channel-request.openapi.js';
-import { ChannelTypes } from './channels/channel-types.js';
+import { CHANNEL_TYPES } from './channel-types.js';
 import { DeliveriesService, TEST_ANSWERED_WITHIN_MS } from './deliveries/deliveries.service.js';
 import {
+  CHANNEL_REQUEST,
   ChangedNotificationChannelDto,
   NotificationChannelInputDto,
   NotificationChannelDto,
@@ -48,7 +48,6 @@ export class NotificationChannelsController {
   constructor(
     private readonly channels: NotificationChannelsService,
     private readonly deliveries: DeliveriesService,
-    private readonly types: ChannelTypes,
   ) {}
 
   @Get()
@@ -83,7 +82,7 @@ export class NotificationChannelsController {
     catalogue: true,
   })
   listTypes(): NotificationChannelTypeDto[] {
-    return this.types.all.map(NotificationChannelTypeDto.from);
+    return CHANNEL_TYPES.all.map(NotificationChannelTypeDto.from);
   }
 
   @Post()
@@ -126,7 +125,7 @@ export class NotificationChannelsController {
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<NotificationChannelDto> {
-    const channel = await this.channels.get(id);
+    const channel = await this.channels.show(id);
     setEtag(reply, channel.version);
     return NotificationChannelDto.from(channel);
   }

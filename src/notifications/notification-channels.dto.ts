@@ -15,7 +15,9 @@ import {
   WholeNumber,
 } from '../platform/validation/fields.js';
 import { NullIsAbsent } from '../platform/validation/json-shield.js';
-import { type ChannelType, givenSchema } from './channels/channel.port.js';
+import type { RequestsByType } from '../targets/target-contract.js';
+import type { ChannelType } from './channel-type.js';
+import { CHANNEL_TYPES } from './channel-types.js';
 import type { TestResult } from './deliveries/deliveries.service.js';
 import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
 import {
@@ -55,7 +57,7 @@ const NewIncidentMinSeverity = (more = '') =>
     example: undefined,
   });
 
-/** The contract has a schema for each type in its place: see channel-request.openapi.ts. */
+/** The contract has one schema per type instead: see CHANNEL_REQUEST. */
 @NullIsAbsent()
 export class NotificationChannelInputDto {
   @Name()
@@ -85,6 +87,18 @@ export class NotificationChannelInputDto {
   )
   readonly new_incident_min_severity?: Severity;
 }
+
+/** Contract of a request for a channel: one schema per type. */
+export const CHANNEL_REQUEST: RequestsByType = {
+  union: 'NotificationChannelInput',
+  noun: 'Channel',
+  configNoun: 'Channel',
+  request: NotificationChannelInputDto,
+  otherFields: ['enabled', 'events', 'min_severity', 'new_incident_min_severity'],
+  configs: Object.fromEntries(
+    CHANNEL_TYPES.all.map(({ name, requestConfig }) => [name, requestConfig]),
+  ),
+};
 
 @NullIsAbsent()
 export class NotificationChannelUpdateDto {
@@ -263,8 +277,8 @@ export class NotificationChannelTypeDto {
   readonly config_schema: ConfigSchema;
 
   static from(this: void, type: ChannelType): NotificationChannelTypeDto {
-    const { name, description } = type;
-    return { name, description, config_schema: givenSchema(type) };
+    const { name, description, requestConfig } = type;
+    return { name, description, config_schema: requestConfig };
   }
 }
 

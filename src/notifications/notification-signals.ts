@@ -4,7 +4,7 @@ import { Counter, Gauge } from 'prom-client';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { beginAtZero } from '../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
-import { ChannelTypes } from './channels/channel-types.js';
+import { CHANNEL_TYPES } from './channel-types.js';
 import { channelStatusOf } from './notification-channel.js';
 import { DeliveryListRepository } from './records/delivery-list.repository.js';
 import { NotificationChannelsRepository } from './records/notification-channels.repository.js';
@@ -17,7 +17,6 @@ export class NotificationSignals implements OnModuleInit {
   constructor(
     private readonly channels: NotificationChannelsRepository,
     private readonly deliveries: DeliveryListRepository,
-    private readonly types: ChannelTypes,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
     @InjectMetric('notification_attempts_total')
@@ -28,8 +27,8 @@ export class NotificationSignals implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    beginAtZero(this.attempts, { type: this.types.names, outcome: OUTCOMES });
-    beginAtZero(this.dead, { type: this.types.names });
+    beginAtZero(this.attempts, { type: CHANNEL_TYPES.names, outcome: OUTCOMES });
+    beginAtZero(this.dead, { type: CHANNEL_TYPES.names });
     this.components.register('notifications', () => this.health());
     this.gauges.register(this.waiting, () => this.deliveries.waiting());
     this.gauges.register(this.up, async () => {

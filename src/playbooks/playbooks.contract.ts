@@ -9,9 +9,6 @@ export const PLAYBOOKS_CONTRACT: ModuleContract = {
     runs: { what: 'run', schema: 'PlaybookRunId' },
   },
   schemas: {
-    PlaybookStepFailedEvent: 'A step of a playbook run failed.',
-    EventPlaybookRun: 'The run of a playbook, in an event.',
-    PlaybookStepFailedData: 'Which step of which run failed, and why.',
     CheckedPlaybook: 'That a playbook can be saved.',
     DryRunStep: 'What a step of a playbook would do.',
     PlaybookInput: 'A playbook to create.',

@@ -3,31 +3,19 @@ import { isPrivateHost } from '../platform/addresses/target-rules.js';
 import type { FieldError } from '../platform/errors/app-error.js';
 import type { MailServer } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
-import { SHORTEST_SECRET, type ConfigSchema } from './target-config.js';
+import { problemAt, refusedTarget } from './target-check.js';
+import { type ConfigOf, secret, text } from './target-config.js';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { storable } from '../platform/text.js';
 
-/** Mail server and sender. */
-export interface MailAccount {
-  readonly host: string;
-  readonly port?: number;
-  readonly secure?: boolean;
-  readonly username?: string;
-  readonly password?: string;
-  readonly from: string;
-}
-
 const SUBMISSION_PORT = 587;
 
+/** Mail server and sender. */
 export const MAIL_SERVER_PROPERTIES = {
-  host: {
-    type: 'string',
-    minLength: 1,
-    maxLength: 253,
-    pattern: '^[A-Za-z0-9._:-]+$',
-    description:
-      'Name or address of the mail server. An address of a private network must be in ALLOWED_PRIVATE_TARGETS.',
-  },
+  host: text(
+    'Name or address of the mail server. An address of a private network must be in ALLOWED_PRIVATE_TARGETS.',
+    { minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9._:-]+$' },
+  ),
   port: {
     type: 'integer',
     minimum: 1,
@@ -41,30 +29,21 @@ export const MAIL_SERVER_PROPERTIES = {
     description:
       'TLS from the start, as on port 465. Otherwise STARTTLS is used, and only servers in a private network may lack it.',
   },
-  username: {
-    type: 'string',
-    minLength: 1,
-    maxLength: 320,
-    description:
-      'User name at the mail server, together with `password`. Without both, there is no login.',
-  },
-  password: {
-    type: 'string',
-    minLength: SHORTEST_SECRET,
-    maxLength: 1_000,
-    writeOnly: true,
-    description: 'Password at the mail server.',
-  },
-  from: {
-    type: 'string',
-    minLength: 3,
-    maxLength: 320,
-    description: 'Sender address, such as soc@example.com.',
-  },
-} as const satisfies ConfigSchema['properties'];
+  username: text(
+    'User name at the mail server, together with `password`. Without both, there is no login.',
+    { minLength: 1, maxLength: 320 },
+  ),
+  password: secret('Password at the mail server.', {}),
+  from: text('Sender address, such as soc@example.com.', { minLength: 3, maxLength: 320 }),
+} as const;
 
-export function serverOf(config: MailAccount): MailServer {
-  const { port = SUBMISSION_PORT, secure = false, username: user, password: pass } = config;
+type MailAccount = ConfigOf<{
+  readonly properties: typeof MAIL_SERVER_PROPERTIES;
+  readonly required: readonly ['host', 'from'];
+}>;
+
+export function serverOf({ port, secure, ...config }: MailAccount): MailServer {
+  const { username: user, password: pass } = config;
   const host = hostOf(config.host)!;
   const login = user !== undefined && pass !== undefined ? { user, pass } : undefined;
   return { host, port, secure, requireTls: !isPrivateHost(host), login };
@@ -94,19 +73,20 @@ export function mailAccountProblems(
   path: string,
   targets: Targets,
 ): FieldError[] {
-  const problem = (name: keyof MailAccount, code: string, text: string): FieldError[] => [
-    { field: `${path}.${name}`, code, message: `${path}.${name} ${text}` },
-  ];
   const host = hostOf(config.host);
-  const refusal = host && targets.refusalOfAddress(host);
+  const hasLogin = config.username !== undefined;
   return [
-    ...(host ? [] : problem('host', 'matches', 'must be a host name or an IP address.')),
-    ...(refusal ? problem('host', 'target_refused', `is refused: ${refusal}`) : []),
-    ...(isMailbox(config.from) ? [] : problem('from', 'is_email', 'must be one email address.')),
-    ...((config.username === undefined) === (config.password === undefined)
+    ...(host ? [] : [problemAt(`${path}.host`, 'matches', 'must be a host name or an IP address')]),
+    ...(host && targets.refusesAddress(host) ? [refusedTarget(`${path}.host`)] : []),
+    ...(isMailbox(config.from) ? [] : [notOneAddress(`${path}.from`)]),
+    ...(hasLogin === (config.password !== undefined)
       ? []
-      : problem('password', 'required', 'and username must be given together.')),
+      : [problemAt(`${path}.password`, 'required', 'and username must be given together')]),
   ];
+}
+
+export function notOneAddress(field: string): FieldError {
+  return problemAt(field, 'is_email', 'must be one email address');
 }
 
 /** In the form of URL#hostname; `undefined` if it is not a host. */

@@ -1,17 +1,21 @@
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { Ajv, type ErrorObject } from 'ajv';
 import { type FieldError, MOST_ERRORS, ValidationError } from '../platform/errors/app-error.js';
 import { shownName, shownStart } from '../platform/text.js';
 import {
-  type ConfigSchema,
-  type StringSchema,
   type Config,
-  ignoresCase,
+  type ConfigSchema,
+  entryOf,
   isMap,
   isObject,
-  entryOf,
+  ownOf,
   secretNames,
   splitConfig,
+  type ValueSchema,
 } from './target-config.js';
+import { parsePointer, pointerTo } from '../platform/json-pointer.js';
 import { isPrivateHost } from '../platform/addresses/target-rules.js';
 import type { Targets } from '../platform/net/targets.js';
 
@@ -23,29 +27,15 @@ const ajv = new Ajv({
   allowUnionTypes: true,
   keywords: ['x-ignore-case'],
   formats: {
-    uri: (text: string) => addressRule(text, 'uri') === undefined,
-    'uri-with-query': (text: string) => addressRule(text, 'uri-with-query') === undefined,
+    uri: (text: string) => addressFault(text, 'uri') === undefined,
+    'uri-with-query': (text: string) => addressFault(text, 'uri-with-query') === undefined,
   },
 });
 
-type AddressFormat = NonNullable<StringSchema['format']>;
-
-type Rule = readonly [code: string, text: string];
-
-/** Keywords that messages quote. */
-interface Keywords {
-  readonly type: unknown;
-  readonly enum: readonly string[];
-  readonly pattern: string;
-  readonly format: AddressFormat;
-  readonly minimum: number;
-  readonly maximum: number;
-  readonly minLength?: number;
-  readonly maxLength: number;
-  readonly minItems?: number;
-  readonly maxItems: number;
-  readonly minProperties?: number;
-  readonly maxProperties: number;
+/** Returns the error of a field. The name in `path` may be as long as the body. */
+export function problemAt(path: string, code: string, text: string): FieldError {
+  const field = shownStart(path, 200);
+  return { field, code, message: `${field} ${text}.` };
 }
 
 /**
@@ -67,8 +57,14 @@ export function configProblems(schema: ConfigSchema, config: unknown, path: stri
     // Describes an invalid name. The following error of the keyword `propertyNames` reports it.
     if (error.propertyName !== undefined) continue;
     const pointer = pointerOf(error);
-    const isToldAlready = [...found.keys()].some((told) => `${pointer}/`.startsWith(`${told}/`));
-    if (!isToldAlready) found.set(pointer, fieldError(path, pointer, ruleOf(error)));
+    if ([...found.keys()].some((other) => `${pointer}/`.startsWith(`${other}/`))) continue;
+    const names = parsePointer(pointer)!.map(shownName);
+    const schemaOfField = error.parentSchema as ValueSchema;
+    const [code, text] = (RULES[error.keyword] ?? RULES[String(schemaOfField.type)])!;
+    found.set(
+      pointer,
+      problemAt([path, ...names].join('.'), code, text(schemaOfField, error.data)),
+    );
     if (found.size === MOST_ERRORS) break;
   }
   return [...found.values()];
@@ -78,82 +74,52 @@ export function configProblems(schema: ConfigSchema, config: unknown, path: stri
 function pointerOf({ instancePath, params }: ErrorObject): string {
   const { missingProperty, additionalProperty, propertyName } = params as Record<string, string>;
   const name = missingProperty ?? additionalProperty ?? propertyName;
-  return name === undefined ? instancePath : `${instancePath}/${escapeJsonPointer(name)}`;
+  return name === undefined ? instancePath : pointerTo(instancePath, name);
 }
 
-function fieldError(path: string, pointer: string, [code, text]: Rule): FieldError {
-  // A name in the request may be as long as the body.
-  const names = pointer.split('/').slice(1).map(unescapeJsonPointer).map(shownName);
-  const field = shownStart([path, ...names].join('.'), 200);
-  return { field, code, message: `${field} ${text}.` };
-}
+type Rule = readonly [code: string, text: (schema: ValueSchema, value: unknown) => string];
 
-function escapeJsonPointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
-}
+const LENGTH: Rule = [
+  'length',
+  ({ minLength = 0, maxLength }) => `must have ${minLength} to ${maxLength} characters`,
+];
+const SIZE: Rule = [
+  'size',
+  ({ minItems = 0, maxItems, minProperties = minItems, maxProperties = maxItems }) =>
+    `must have ${minProperties} to ${maxProperties} entries`,
+];
 
-function unescapeJsonPointer(part: string): string {
-  return part.replaceAll('~1', '/').replaceAll('~0', '~');
-}
-
-function ruleOf({ keyword, parentSchema, data }: ErrorObject): Rule {
-  const schema = parentSchema as Keywords;
-  switch (keyword) {
-    case 'required':
-      return ['required', 'is required'];
-    case 'additionalProperties':
-      return ['unknown_field', 'is not a known field'];
-    case 'propertyNames':
-      return ['unknown_field', 'is not a known name'];
-    case 'minProperties':
-    case 'maxProperties':
-      return ['size', `must have ${schema.minProperties ?? 0} to ${schema.maxProperties} entries`];
-    case 'minItems':
-    case 'maxItems':
-      return ['size', `must have ${schema.minItems ?? 0} to ${schema.maxItems} entries`];
-    case 'uniqueItems':
-      return ['unique', 'must not contain duplicates'];
-    case 'minLength':
-    case 'maxLength':
-      return ['length', `must have ${schema.minLength ?? 0} to ${schema.maxLength} characters`];
-    case 'enum':
-      return ['is_in', `must be one of ${schema.enum.join(', ')}`];
-    case 'pattern':
-      return ['matches', `must match ${schema.pattern}`];
-    case 'format':
-      return ['is_url', addressRule(String(data), schema.format)!];
-    default:
-      return typeRule(schema);
-  }
-}
-
-function typeRule(schema: Keywords): Rule {
-  switch (schema.type) {
-    case 'string':
-      return ['is_string', 'must be a string'];
-    case 'integer':
-      return ['is_int', `must be a whole number from ${schema.minimum} to ${schema.maximum}`];
-    case 'boolean':
-      return ['is_boolean', 'must be true or false'];
-    case 'array':
-      return ['is_array', 'must be a list'];
-    case 'object':
-      return ['is_json_object', 'must be an object'];
-    default:
-      return ['object_or_string', 'must be an object or a string'];
-  }
-}
+/** Code and text of an error by its keyword, or by the type of the field. */
+const RULES: Readonly<Record<string, Rule>> = {
+  required: ['required', () => 'is required'],
+  additionalProperties: ['unknown_field', () => 'is not a known field'],
+  propertyNames: ['unknown_field', () => 'is not a known name'],
+  minProperties: SIZE,
+  maxProperties: SIZE,
+  minItems: SIZE,
+  maxItems: SIZE,
+  uniqueItems: ['unique', () => 'must not contain duplicates'],
+  minLength: LENGTH,
+  maxLength: LENGTH,
+  enum: ['is_in', ({ enum: words = [] }) => `must be one of ${words.join(', ')}`],
+  pattern: ['matches', ({ pattern }) => `must match ${pattern}`],
+  format: ['is_url', ({ format }, value) => addressFault(String(value), format)!],
+  string: ['is_string', () => 'must be a string'],
+  integer: ['is_int', (one) => `must be a whole number from ${one.minimum} to ${one.maximum}`],
+  boolean: ['is_boolean', () => 'must be true or false'],
+  array: ['is_array', () => 'must be a list'],
+  object: ['is_json_object', () => 'must be an object'],
+  'object,string': ['object_or_string', () => 'must be an object or a string'],
+};
 
 /** Fault of an address, stricter than the JSON Schema format `uri`; `undefined` if it is valid. */
-function addressRule(text: string, format: AddressFormat): string | undefined {
+function addressFault(text: string, format: ValueSchema['format']): string | undefined {
   if (!URL.canParse(text)) return 'must be an absolute address';
   const { protocol, username, password, search, hash } = new URL(text);
   if (protocol !== 'https:' && protocol !== 'http:') return 'must be an https or http address';
-  const forbidden = username + password + hash + (format === 'uri' ? search : '');
-  if (forbidden === '') return undefined;
-  return format === 'uri'
-    ? 'must have no user, password, query or fragment'
-    : 'must have no user, password or fragment';
+  const [query, forbidden] = format === 'uri' ? [search, 'password, query'] : ['', 'password'];
+  if (username + password + query + hash === '') return undefined;
+  return `must have no user, ${forbidden} or fragment`;
 }
 
 /** Finds names that differ only in case in case-insensitive maps, because it would be undefined which one is sent. */
@@ -163,15 +129,13 @@ export function twinNameProblems(
   path: string,
 ): FieldError[] {
   return Object.entries(properties).flatMap(([name, property]) => {
-    const map = Object.hasOwn(config, name) ? config[name] : undefined;
-    if (!isMap(property) || !ignoresCase(property) || !isObject(map)) return [];
+    const map = ownOf(config, name);
+    if (!property['x-ignore-case'] || !isObject(map)) return [];
     const seen = new Set<string>();
     return Object.keys(map).flatMap((key) => {
-      const isTwin = seen.has(key.toLowerCase());
-      seen.add(key.toLowerCase());
-      const field = shownStart(`${path}.${name}.${shownName(key)}`, 200);
-      const message = `${field} is given twice: its names are case-insensitive.`;
-      return isTwin ? [{ field, code: 'unique', message }] : [];
+      if (seen.size < seen.add(key.toLowerCase()).size) return [];
+      const field = `${path}.${name}.${shownName(key)}`;
+      return [problemAt(field, 'unique', 'is given twice: its names are case-insensitive')];
     });
   });
 }
@@ -190,9 +154,18 @@ export interface ConfigDefinition {
   problems(config: Config, path: string, targets: Targets): FieldError[];
 }
 
-/** Types of connectors or channels. */
+/** The types of connectors or channels that the files of a folder export, in the order of the file names. */
 export class TypesByName<Type extends { readonly name: string }> {
-  constructor(readonly all: readonly Type[]) {}
+  readonly all: readonly Type[];
+
+  constructor(folder: string, kind: abstract new (...args: never) => Type) {
+    const load = createRequire(__filename);
+    this.all = readdirSync(folder)
+      .filter((name) => /^[a-z-]+\.[jt]s$/.test(name))
+      .sort()
+      .flatMap((name): unknown[] => Object.values(load(join(folder, name)) as object))
+      .filter((exported): exported is Type => exported instanceof kind);
+  }
 
   find(name: string): Type | undefined {
     return this.all.find((type) => type.name === name);
@@ -211,14 +184,17 @@ export class TypesByName<Type extends { readonly name: string }> {
   }
 }
 
-/** Scheme, host and port of each destination. */
+/** Scheme, host and port of each destination. An address that is a lost secret has none. */
 export function originsOf(
   { config: schema, destinations }: ConfigDefinition,
   config: Config,
 ): string[] {
-  return destinations.map((destination) => {
+  return destinations.flatMap((destination) => {
     const value = (name: string): unknown => valueOf(schema, config, name);
-    if ('address' in destination) return new URL(String(value(destination.address))).origin;
+    if ('address' in destination) {
+      const address = String(value(destination.address));
+      return URL.canParse(address) ? [new URL(address).origin] : [];
+    }
     const scheme = value(destination.secure) === true ? 'tls' : 'tcp';
     const host = String(value(destination.host)).toLowerCase();
     return `${scheme}://${host}:${String(value(destination.port))}`;
@@ -238,20 +214,9 @@ export function secretsNotGivenAgain(
     const [, name = '', key] = /^([^.]*)\.?(.*)$/s.exec(path) ?? [];
     const given = ownOf(change, name);
     const property = schema.properties[name];
-    const entry = property && isMap(property) && isObject(given) && key;
-    return (entry ? entryOf(property, given, key) : given) === undefined;
+    const isEntry = key && isMap(property) && isObject(given);
+    return (isEntry ? entryOf(property, given, key) : given) === undefined;
   });
-}
-
-/** Own property only: a secret may be named `constructor`. */
-function ownOf(object: Config, name: string): unknown {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
-}
-
-export function secretRequiredError(path: string, name: string): FieldError {
-  const field = `${path}.${name}`;
-  const message = `${field} must be given again, because the scheme, host or port of its destination changes.`;
-  return { field, code: 'secret_required', message };
 }
 
 /** Addresses to which secrets would be sent unencrypted over the internet. */
@@ -263,19 +228,22 @@ export function plainTextProblems(
   if (secretNames(schema, splitConfig(schema, config).secrets).length === 0) return [];
   return destinations.flatMap((destination) => {
     if (!('address' in destination)) return [];
-    const { protocol, hostname } = new URL(String(valueOf(schema, config, destination.address)));
-    if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
-    const field = `${path}.${destination.address}`;
-    const message = `${field} must be an https address, because secrets are sent to it. http is allowed only in private networks.`;
-    return [{ field, code: 'https_required', message }];
+    const address = String(valueOf(schema, config, destination.address));
+    return httpsProblems(address, `${path}.${destination.address}`);
   });
+}
+
+/** Requires https on the internet, because secrets or reports about incidents are sent to the address. */
+export function httpsProblems(address: string, field: string): FieldError[] {
+  const { protocol, hostname } = new URL(address);
+  if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
+  const text = 'must be an https address. http is allowed only in private networks';
+  return [problemAt(field, 'https_required', text)];
 }
 
 /** Value of a field, or its default. */
 function valueOf({ properties }: ConfigSchema, config: Config, name: string): unknown {
-  if (config[name] !== undefined) return config[name];
-  const property = properties[name];
-  return property && 'default' in property ? property.default : undefined;
+  return config[name] ?? properties[name]?.default;
 }
 
 /**
@@ -290,11 +258,32 @@ export function refusedTargetProblems(
 ): FieldError[] {
   return Object.entries(schema.properties).flatMap(([name, property]) => {
     const value = config[name];
-    if (property.type !== 'string' || !property.format || typeof value !== 'string') {
-      return [];
-    }
-    const refusal = targets.refusalOfAddress(new URL(value).hostname);
-    const field = `${path}.${name}`;
-    return refusal ? [{ field, code: 'target_refused', message: `${field}: ${refusal}` }] : [];
+    if (!property.format || typeof value !== 'string') return [];
+    return targets.refusesAddress(new URL(value).hostname)
+      ? [refusedTarget(`${path}.${name}`)]
+      : [];
   });
+}
+
+export function refusedTarget(field: string): FieldError {
+  const text =
+    'must be in a public network, or in one that ALLOWED_PRIVATE_TARGETS names. Cloud metadata is always refused';
+  return problemAt(field, 'target_refused', text);
+}
+
+/** All problems of a configuration. The schema comes first, because the other rules need valid fields. */
+export function allProblems(
+  kind: ConfigDefinition,
+  config: Config,
+  path: string,
+  targets: Targets,
+): FieldError[] {
+  const ofSchema = configProblems(kind.config, config, path);
+  if (ofSchema.length > 0) return ofSchema;
+  return [
+    ...twinNameProblems(kind.config, config, path),
+    ...refusedTargetProblems(kind.config, config, path, targets),
+    ...plainTextProblems(kind, config, path),
+    ...kind.problems(config, path, targets),
+  ];
 }

@@ -5,113 +5,99 @@
 export const SHORTEST_SECRET = 8;
 
 /** Part of JSON Schema that describes configurations. Ajv validates it. */
-export type ValueSchema =
-  StringSchema | IntegerSchema | BooleanSchema | ListSchema | JsonSchema | MapSchema | ConfigSchema;
-
-interface Described {
+export interface ValueSchema {
+  readonly type:
+    'string' | 'integer' | 'boolean' | 'array' | 'object' | readonly ['object', 'string'];
   readonly description?: string;
   /** A secret, or a map of secrets: encrypted, and never returned. */
   readonly writeOnly?: true;
-}
-
-export interface StringSchema extends Described {
-  readonly type: 'string';
+  readonly default?: string | number | boolean;
   readonly enum?: readonly string[];
   readonly pattern?: string;
   readonly minLength?: number;
-  readonly maxLength: number;
+  readonly maxLength?: number;
   /** `uri-with-query` for an address that may contain a token in its query. */
   readonly format?: 'uri' | 'uri-with-query';
-  readonly default?: string;
-}
-
-interface IntegerSchema extends Described {
-  readonly type: 'integer';
-  readonly minimum: number;
-  readonly maximum: number;
-  readonly default?: number;
-}
-
-interface BooleanSchema extends Described {
-  readonly type: 'boolean';
-  readonly default?: boolean;
-}
-
-interface ListSchema extends Described {
-  readonly type: 'array';
-  readonly items: StringSchema | IntegerSchema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: ValueSchema;
   readonly minItems?: number;
-  readonly maxItems: number;
+  readonly maxItems?: number;
   readonly uniqueItems?: true;
-}
-
-/** An object with any content, or text. */
-export interface JsonSchema extends Described {
-  readonly type: readonly ['object', 'string'];
-}
-
-/** A map with names that the user chooses, such as header names. All values have one schema. */
-export interface MapSchema extends Described {
-  readonly type: 'object';
-  readonly propertyNames: { readonly enum: readonly string[] } | { readonly pattern: string };
-  readonly additionalProperties: ValueSchema;
+  readonly properties?: Readonly<Record<string, ValueSchema>>;
+  readonly required?: readonly string[];
+  /** Names of a map, which the user chooses. All values have the schema `additionalProperties`. */
+  readonly propertyNames?: { readonly enum: readonly string[] } | { readonly pattern: string };
+  readonly additionalProperties?: ValueSchema | false;
   readonly minProperties?: number;
-  readonly maxProperties: number;
+  readonly maxProperties?: number;
   /** Names are case-insensitive, like header names. JSON Schema has no keyword for this. */
   readonly 'x-ignore-case'?: true;
 }
 
-export interface ConfigSchema extends Described {
+export interface MapSchema extends ValueSchema {
+  readonly propertyNames: { readonly enum: readonly string[] } | { readonly pattern: string };
+  readonly additionalProperties: ValueSchema;
+}
+
+export interface ConfigSchema extends ValueSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, ValueSchema>>;
   readonly required: readonly string[];
   readonly additionalProperties: false;
 }
 
-/** Schema of a configuration with these fields. */
+/** Schema of an object with these fields. */
 export function fields<
   const Properties extends ConfigSchema['properties'],
   const Required extends readonly (keyof Properties & string)[],
 >(properties: Properties, required: Required, description?: string) {
-  return {
-    type: 'object',
-    description,
-    properties,
-    required,
-    additionalProperties: false,
-  } as const;
+  const additionalProperties = false;
+  return { type: 'object', description, properties, required, additionalProperties } as const;
+}
+
+/** Schema of a text. */
+export function text<const More extends Partial<ValueSchema>>(
+  description: string,
+  more: More & { readonly maxLength: number },
+) {
+  return { type: 'string', description, ...more } as const;
 }
 
 /** Schema of an http or https address. */
-export function address<const More extends Partial<StringSchema>>(
-  description: string,
-  more: More,
-): StringSchema & More {
-  return { type: 'string', format: 'uri', maxLength: 2_000, description, ...more };
+export function address<const More extends Partial<ValueSchema>>(description: string, more: More) {
+  return text(description, { format: 'uri', maxLength: 2_000, ...more });
 }
 
 /** Schema of a secret. */
-export function secret<const More extends Partial<StringSchema>>(
-  description: string,
-  more: More,
-): StringSchema & More {
+export function secret<const More extends Partial<ValueSchema>>(description: string, more: More) {
   const length = { minLength: SHORTEST_SECRET, maxLength: 1_000 };
-  return { type: 'string', ...length, writeOnly: true, description, ...more };
+  return text(description, { writeOnly: true, ...length, ...more });
+}
+
+interface PlainValues {
+  readonly string: string;
+  readonly integer: number;
+  readonly boolean: boolean;
 }
 
 type ValueOf<Schema> = Schema extends { readonly enum: readonly (infer Word)[] }
   ? Word
-  : Schema extends { readonly type: 'string' }
-    ? string
-    : Schema extends { readonly type: 'integer' }
-      ? number
-      : Schema extends { readonly type: 'boolean' }
-        ? boolean
-        : Schema extends { readonly items: infer Item }
-          ? readonly ValueOf<Item>[]
-          : unknown;
+  : Schema extends { readonly type: keyof PlainValues }
+    ? PlainValues[Schema['type']]
+    : Schema extends { readonly items: infer Item }
+      ? readonly ValueOf<Item>[]
+      : Schema extends MapSchema
+        ? Readonly<Record<string, ValueOf<Schema['additionalProperties']>>>
+        : Schema extends ConfigSchema
+          ? ConfigOf<Schema>
+          : Schema extends { readonly type: readonly ['object', 'string'] }
+            ? string | Readonly<Record<string, unknown>>
+            : unknown;
 
-type SetNames<Schema extends ConfigSchema> = {
+type Fields = Pick<ConfigSchema, 'properties' | 'required'>;
+
+type SetNames<Schema extends Fields> = {
   [Name in keyof Schema['properties']]: Name extends Schema['required'][number]
     ? Name
     : Schema['properties'][Name] extends { readonly default: unknown }
@@ -120,7 +106,7 @@ type SetNames<Schema extends ConfigSchema> = {
 }[keyof Schema['properties']];
 
 /** A configuration that is valid by the schema and has its defaults. */
-export type ConfigOf<Schema extends ConfigSchema> = {
+export type ConfigOf<Schema extends Fields> = {
   readonly [Name in SetNames<Schema>]: ValueOf<Schema['properties'][Name]>;
 } & {
   readonly [Name in Exclude<keyof Schema['properties'], SetNames<Schema>>]?: ValueOf<
@@ -131,12 +117,12 @@ export type ConfigOf<Schema extends ConfigSchema> = {
 /** A configuration from JSON: values may be null, but not undefined. */
 export type Config = Readonly<Record<string, NonNullable<unknown> | null>>;
 
-export function isMap(schema: ValueSchema): schema is MapSchema {
-  return schema.type === 'object' && 'propertyNames' in schema;
+export function isFields(schema: ValueSchema): schema is ConfigSchema {
+  return schema.properties !== undefined;
 }
 
-export function ignoresCase(map: MapSchema): boolean {
-  return map['x-ignore-case'] === true;
+export function isMap(schema: ValueSchema | undefined): schema is MapSchema {
+  return schema?.propertyNames !== undefined;
 }
 
 export function isObject(value: unknown): value is Config {
@@ -144,28 +130,22 @@ export function isObject(value: unknown): value is Config {
 }
 
 /** Adds the defaults of absent fields. */
-export function withDefaults(schema: ConfigSchema, config: Config): Config {
-  const defaults = Object.entries(schema.properties).flatMap(
-    ([name, property]): [string, NonNullable<unknown>][] =>
-      'default' in property && property.default !== undefined ? [[name, property.default]] : [],
+export function withDefaults({ properties }: ConfigSchema, config: Config): Config {
+  const defaults = Object.entries(properties).flatMap(([name, { default: value }]) =>
+    value === undefined ? [] : [[name, value] as const],
   );
   return { ...Object.fromEntries(defaults), ...config };
 }
 
-/** A configuration split into a readable and a secret part. */
-interface ConfigParts {
-  readonly readable: Config;
-  readonly secrets: Config;
-}
-
-export function splitConfig(schema: ConfigSchema, config: Config): ConfigParts {
-  const entries = Object.entries(config);
-  const isSecret = ([name]: [string, unknown]): boolean =>
-    schema.properties[name]?.writeOnly === true;
-  return {
-    readable: Object.fromEntries(entries.filter((entry) => !isSecret(entry))),
-    secrets: Object.fromEntries(entries.filter(isSecret)),
-  };
+/** Splits a configuration into a readable and a secret part. */
+export function splitConfig({ properties }: ConfigSchema, config: Config) {
+  const partOf = (isSecret: boolean): Config =>
+    Object.fromEntries(
+      Object.entries(config).filter(
+        ([name]) => (properties[name]?.writeOnly ?? false) === isSecret,
+      ),
+    );
+  return { readable: partOf(false), secrets: partOf(true) };
 }
 
 /**
@@ -174,27 +154,29 @@ export function splitConfig(schema: ConfigSchema, config: Config): ConfigParts {
  */
 export function changeConfig(schema: ConfigSchema, before: Config, change: Config): Config {
   const changed = Object.entries(change).map(([name, value]) => {
-    const property = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    const property = ownOf(schema.properties, name);
     const earlier = before[name];
-    const map = property?.writeOnly && isMap(property) ? property : undefined;
-    const merges = map && isObject(value) && isObject(earlier);
-    return [name, merges ? changeMap(map, earlier, value) : value];
+    const merges = property?.writeOnly && isMap(property) && isObject(value) && isObject(earlier);
+    return [name, merges ? changeMap(property, earlier, value) : value];
   });
   const after = { ...before, ...(Object.fromEntries(changed) as Config) };
+  const isOptional = (name: string): boolean =>
+    ownOf(schema.properties, name) !== undefined && !schema.required.includes(name);
   return Object.fromEntries(
-    Object.entries(after).filter(([name, value]) => value !== null || !isOptional(schema, name)),
+    Object.entries(after).filter(([name, value]) => value !== null || !isOptional(name)),
   );
 }
 
-function isOptional({ properties, required }: ConfigSchema, name: string): boolean {
-  return Object.hasOwn(properties, name) && !required.includes(name);
+/** Value of an own property only, because a field of a request or a secret may be named `constructor`. */
+export function ownOf<Value>(object: Readonly<Record<string, Value>>, name: string) {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
 /** Names of the secrets that are set, such as `secrets.token`. */
 export function secretNames(schema: ConfigSchema, secrets: Config): string[] {
   return Object.entries(secrets)
     .flatMap(([name, value]) =>
-      isMap(schema.properties[name]!) && isObject(value)
+      isMap(schema.properties[name]) && isObject(value)
         ? Object.keys(value).map((key) => `${name}.${key}`)
         : [name],
     )
@@ -217,11 +199,8 @@ function changeMap(schema: MapSchema, earlier: Config, change: Config): Config {
   return Object.fromEntries([...stay, ...given]);
 }
 
-/**
- * Value of the entry; `undefined` if there is none. Checks own properties, because an entry may be named `constructor`.
- */
 export function entryOf(schema: MapSchema, map: Config, name: string): unknown {
-  if (Object.hasOwn(map, name)) return map[name];
-  if (!ignoresCase(schema)) return undefined;
-  return Object.entries(map).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1];
+  const isMeant = (key: string): boolean =>
+    key === name || (schema['x-ignore-case'] === true && key.toLowerCase() === name.toLowerCase());
+  return Object.entries(map).find(([key]) => isMeant(key))?.[1];
 }

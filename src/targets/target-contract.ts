@@ -3,14 +3,14 @@ import { ApiBody, type SchemaObject } from '@nestjs/swagger';
 import { ApiSchemas } from '../platform/openapi/answers.js';
 import { pascal, propertySchema, ref } from '../platform/openapi/schemas.js';
 import { NULL_IS_ABSENT_EXTENSION, readsNullAsAbsent } from '../platform/validation/json-shield.js';
+import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 import {
   type ConfigSchema,
-  type MapSchema,
-  type StringSchema,
-  type ValueSchema,
+  isFields,
   isMap,
+  type MapSchema,
+  type ValueSchema,
 } from './target-config.js';
-import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 
 /** Requests whose `config` depends on their `type`. */
 export interface RequestsByType {
@@ -30,35 +30,34 @@ export interface RequestsByType {
 /** One schema per type, distinguished by `type`, with its referenced schemas. */
 export function schemasByType(requests: RequestsByType): Readonly<Record<string, SchemaObject>> {
   const { union, noun, configNoun = '', request, otherFields, configs } = requests;
-  const others = otherFields.map((field) => [field, propertySchema(request, field)] as const);
-  const found = Object.entries(configs).map(([type, schema]) => {
+  const names = ['name', ...otherFields];
+  const fields = names.map((field) => [field, propertySchema(request, field)] as const);
+  const schemas: Schemas = {};
+  const mapping: Record<string, string> = {};
+  for (const [type, schema] of Object.entries(configs)) {
     const prefix = `${pascal(type)}${configNoun}`;
-    const config = `${prefix}Config`;
     const name = `${pascal(type)}${noun}Input`;
-    const whole: SchemaObject = {
+    const config = `${prefix}Config`;
+    mapping[type] = ref(name).$ref;
+    Object.assign(schemas, namedSchemas(config, prefix, schema));
+    schemas[name] = {
       type: 'object',
       required: ['name', 'type', 'config'],
       properties: {
-        name: propertySchema(request, 'name'),
+        ...(Object.fromEntries(fields) as Schemas),
         type: { type: 'string', enum: [type] },
         config: ref(config),
-        ...Object.fromEntries(others),
       },
       additionalProperties: false,
       ...(readsNullAsAbsent(request as new () => object) && { [NULL_IS_ABSENT_EXTENSION]: true }),
     };
-    return { type, name, schemas: { [name]: whole, ...namedSchemas(config, prefix, schema) } };
-  });
-  const any: SchemaObject = {
+  }
+  schemas[union] = {
     description: 'A resource to set up. `type` determines the configuration.',
-    oneOf: found.map(({ name }) => ref(name)),
-    discriminator: {
-      propertyName: 'type',
-      mapping: Object.fromEntries(found.map(({ type, name }) => [type, ref(name).$ref])),
-    },
+    oneOf: Object.values(mapping).map(($ref) => ({ $ref })),
+    discriminator: { propertyName: 'type', mapping },
   };
-  const each = found.flatMap(({ schemas }) => Object.entries(schemas));
-  return Object.fromEntries([...each, [union, any]]) as Readonly<Record<string, SchemaObject>>;
+  return schemas as Record<string, SchemaObject>;
 }
 
 /** Documents the body of such a request. */
@@ -105,43 +104,36 @@ function namedSchemas(name: string, prefix: string, schema: ConfigSchema): Schem
 /** Adds enums and objects with named fields to `found` under their own names. */
 function schemaOf(schema: ValueSchema, name: string, found: Schemas): Schema {
   if (isMap(schema)) return mapSchema(schema, name, found);
-  if ('properties' in schema) {
+  if (isFields(schema)) {
     Object.assign(found, namedSchemas(name, name, schema));
     return ref(name);
   }
-  switch (schema.type) {
-    case 'string':
-      return schema.enum ? wordSet(schema.enum, name, found) : textSchema(schema);
-    case 'array':
-      return { ...schema, items: schemaOf(schema.items, name, found) };
-    case 'integer':
-      return { ...schema, format: 'int32' };
-    case 'boolean':
-      return { ...schema };
-    default:
-      return { description: schema.description };
-  }
-}
-
-function textSchema({ format, ...schema }: StringSchema): SchemaObject {
-  return { ...schema, ...(format && { pattern: ADDRESSES[format] }) } as SchemaObject;
-}
-
-function wordSet(words: readonly string[], name: string, found: Schemas): Schema {
-  if (words === ACTION_TYPES) return ref('KnownActionType');
-  found[name] = { type: 'string', enum: [...words] };
-  return ref(name);
+  if (schema.enum === ACTION_TYPES) return ref('KnownActionType');
+  if (schema.enum) return named(name, { type: 'string', enum: schema.enum }, found);
+  const { type, format, items, ...rest } = schema;
+  if (typeof type !== 'string') return { description: rest.description };
+  return {
+    ...rest,
+    type,
+    ...(items && { items: schemaOf(items, name, found) }),
+    ...(format && { pattern: ADDRESSES[format] }),
+    ...(type === 'integer' && { format: 'int32' }),
+  } as Schema;
 }
 
 function mapSchema(schema: MapSchema, name: string, found: Schemas): Schema {
-  const { propertyNames: names, additionalProperties, ...rest } = schema;
+  const { propertyNames: names, ...rest } = schema;
   // Singular of the map: HttpActions contains HttpAction.
-  const value = schemaOf(additionalProperties, name.replace(/s$/, ''), found);
+  const value = schemaOf(schema.additionalProperties, name.replace(/s$/, ''), found);
   if ('enum' in names) {
-    const properties = Object.fromEntries(names.enum.map((one) => [one, value]));
-    found[name] = { ...rest, properties, additionalProperties: false };
-    return ref(name);
+    const properties = Object.fromEntries(names.enum.map((key) => [key, value]));
+    return named(name, { ...rest, properties, additionalProperties: false }, found);
   }
   const description = `${rest.description ?? ''} Names match \`${names.pattern}\`.`.trim();
-  return { ...rest, description, additionalProperties: value };
+  return { ...rest, description, additionalProperties: value } as Schema;
+}
+
+function named(name: string, schema: object, found: Schemas): Schema {
+  found[name] = schema;
+  return ref(name);
 }

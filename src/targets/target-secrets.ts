@@ -2,16 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { ValidationError } from '../platform/errors/app-error.js';
 import { Targets } from '../platform/net/targets.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
-import { configProblems, twinNameProblems } from './target-check.js';
-import { changeConfig, type Config, secretNames, splitConfig } from './target-config.js';
 import {
+  allProblems,
   type ConfigDefinition,
-  secretsNotGivenAgain,
   originsOf,
-  plainTextProblems,
-  secretRequiredError,
-  refusedTargetProblems,
+  problemAt,
+  secretsNotGivenAgain,
+  twinNameProblems,
 } from './target-check.js';
+import { changeConfig, type Config, secretNames, splitConfig } from './target-config.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 
 /** Columns of a stored configuration. */
@@ -47,16 +46,7 @@ export class SealedConfig {
 
   /** Throws a ValidationError that names each invalid field. */
   checkAndSeal(kind: ConfigDefinition, id: string, config: Config): StoredConfig {
-    const schemaProblems = configProblems(kind.config, config, 'config');
-    const problems =
-      schemaProblems.length > 0
-        ? schemaProblems
-        : [
-            ...twinNameProblems(kind.config, config, 'config'),
-            ...refusedTargetProblems(kind.config, config, 'config', this.targets),
-            ...plainTextProblems(kind, config, 'config'),
-            ...kind.problems(config, 'config', this.targets),
-          ];
+    const problems = allProblems(kind, config, 'config', this.targets);
     if (problems.length > 0) throw new ValidationError(problems);
     const { readable, secrets } = splitConfig(kind.config, config);
     const names = secretNames(kind.config, secrets);
@@ -79,7 +69,11 @@ export class SealedConfig {
     if (from.every((origin, index) => origin === to[index])) return content;
     const missing = secretsNotGivenAgain(kind.config, before, change);
     if (missing.length > 0) {
-      throw new ValidationError(missing.map((name) => secretRequiredError('config', name)));
+      const text =
+        'must be given again, because the scheme, host or port of its destination changes';
+      throw new ValidationError(
+        missing.map((name) => problemAt(`config.${name}`, 'secret_required', text)),
+      );
     }
     return { ...content, moved: { from, to } };
   }
@@ -89,7 +83,6 @@ export class SealedConfig {
     return { ...config, ...(JSON.parse(this.box.open(secrets, this.contextOf(id))) as Config) };
   }
 
-  /** Sealed values are bound to this text: they cannot be opened for another target. */
   protected contextOf(id: string): string {
     return `${this.owner}:${id}`;
   }

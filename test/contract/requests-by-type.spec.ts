@@ -2,11 +2,16 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import fc from 'fast-check';
 import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
 import { configProblems } from '../../src/targets/target-check.js';
-import type { ConfigSchema, ValueSchema } from '../../src/targets/target-config.js';
+import {
+  type ConfigSchema,
+  isFields,
+  isMap,
+  type ValueSchema,
+} from '../../src/targets/target-config.js';
 import { type RequestsByType, schemasByType } from '../../src/targets/target-contract.js';
 import { CONNECTOR_REQUEST } from '../../src/connectors/connectors.dto.js';
 import { SEVERITIES } from '../../src/incidents/incident.js';
-import { CHANNEL_REQUEST } from '../../src/notifications/channel-request.openapi.js';
+import { CHANNEL_REQUEST } from '../../src/notifications/notification-channels.dto.js';
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 
 /** What OpenAPI 3.0 does not say: names by a pattern, values of two kinds; and how a parser of URLs reads an address. */
@@ -21,9 +26,9 @@ const VALUE = fc.oneof(
 
 /** Something like what the schema says, wrong now and then. */
 function valueOf(schema: ValueSchema): fc.Arbitrary<unknown> {
-  if ('properties' in schema) return configOf(schema);
+  if (isFields(schema)) return configOf(schema);
   if (schema.type === 'array') return fc.oneof(VALUE, fc.array(VALUE, { maxLength: 3 }));
-  if (schema.type !== 'object') return VALUE;
+  if (!isMap(schema)) return VALUE;
   const names = fc.oneof(fc.constantFrom('a', 'A-b', 'block_ip', 'é '), fc.string());
   return fc.dictionary(names, valueOf(schema.additionalProperties), { maxKeys: 3 });
 }

@@ -3,7 +3,7 @@ import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.reposito
 import { Statements } from '../../src/platform/database/statements.js';
 import type { Tx } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
-import { AgainOutcome, type NewWork } from '../../src/platform/work/kind.js';
+import { AgainOutcome, type Claimed, type NewWork } from '../../src/platform/work/kind.js';
 import {
   type ClaimedRow,
   type Ending,
@@ -126,6 +126,15 @@ describe('the rows of work', () => {
     expect(refsOf(await claim())).toEqual([added]);
   });
 
+  it('of a line are claimed while a transaction adds to the line', async () => {
+    const [first] = await add({ line: 'a' });
+    const claimed = await inTransaction(async (tx) => {
+      await rows.add(tx, KIND, [{ ref: newId(), line: 'a' }], undefined);
+      return await claim();
+    });
+    expect(refsOf(claimed)).toEqual([first]);
+  });
+
   it('become ready when they are due', async () => {
     const [later] = await add({ dueAt: new Date(Date.now() + 3_600_000) });
     expect(await claim()).toEqual([]);
@@ -143,7 +152,7 @@ describe('the rows of work', () => {
     const [taken] = await claim(OTHER);
     expect(taken).toMatchObject({ id: lost!.id, fence: 2, attempts: 2, lapsed: true });
     await expect(end([lost!])).rejects.toThrow(LostClaims);
-    await expect(rows.note(WORKER, { ...lost! }, {})).rejects.toThrow(LostClaims);
+    expect(await rows.note(WORKER, [{ row: lost!, state: {} }])).toEqual(new Set());
     expect(await rows.renew(WORKER, [{ ...lost!, leaseMs: 1_000 }])).toEqual(new Set());
     await end([taken!], {}, OTHER);
     expect(await query('select from work')).toEqual([]);
@@ -202,10 +211,22 @@ describe('the rows of work', () => {
     expect(refsOf(await claim())).toEqual([ref]);
   });
 
+  it('that could not be done yet are done at once if they are added again meanwhile', async () => {
+    const [ref] = await add({});
+    const claimed = await claim();
+    await inTransaction((tx) => rows.add(tx, KIND, [{ ref: ref! }], undefined));
+    await end(claimed, { again: { inMs: 3_600_000, countsAsAttempt: false } });
+    const again = await claim();
+    expect(again).toMatchObject([{ ref, attempts: 1 }]);
+    await inTransaction((tx) => rows.add(tx, KIND, [{ ref: ref! }], undefined));
+    await end(again, { again: { inMs: 3_600_000 } });
+    expect(await claim()).toEqual([]);
+  });
+
   it('keep a noted state until they are done', async () => {
     await add({});
     const [row] = await claim();
-    await rows.note(WORKER, row!, { sent: true });
+    await rows.note(WORKER, [{ row: row!, state: { sent: true } }]);
     await end([row!], { again: { inMs: 0, countsAsAttempt: false } });
     expect(await claim()).toMatchObject([{ state: { sent: true }, attempts: 1 }]);
   });
@@ -213,9 +234,32 @@ describe('the rows of work', () => {
   it('can be cancelled, also while they are done', async () => {
     const refs = await add({}, { line: 'a' }, { line: 'a' });
     const claimed = await claim();
-    expect(await inTransaction((tx) => rows.cancel(tx, KIND, refs.slice(0, 2)))).toBe(2);
+    const cancel = (isWaiting: boolean, ...some: (string | undefined)[]) =>
+      inTransaction((tx) => rows.cancel(tx, KIND, some as string[], isWaiting));
+    expect(await cancel(true, ...refs.slice(0, 2))).toEqual([]);
+    expect((await cancel(false, ...refs.slice(0, 2))).toSorted()).toEqual(
+      refs.slice(0, 2).toSorted(),
+    );
     await expect(end(claimed)).rejects.toThrow(LostClaims);
     expect(refsOf(await claim())).toEqual(refs.slice(2));
+    const [waiting] = await add({});
+    expect(await cancel(true, waiting, refs[2])).toEqual([waiting]);
+  });
+
+  it('that rest are tried sooner when that is asked for, and no later', async () => {
+    const refs = await add({}, {}, {});
+    const claimed = await claim();
+    await end(claimed.slice(0, 2), { again: { inMs: 3_600_000 } });
+    await end(claimed.slice(2), { again: { inMs: 60_000 } });
+    const hurry = (inMs: number, ...some: (string | undefined)[]) =>
+      inTransaction((tx) => rows.hurry(tx, KIND, some as string[], inMs));
+    await hurry(600_000, ...refs.slice(1));
+    const minutes = await query<{ n: number }>(
+      `select round(extract(epoch from due_at - now()) / 60)::int as n from work order by id`,
+    );
+    expect(minutes.map(({ n }) => n)).toEqual([60, 10, 1]);
+    await hurry(0, refs[1]);
+    expect(refsOf(await claim())).toEqual([refs[1]]);
   });
 
   it('end together or not at all', async () => {
@@ -235,14 +279,21 @@ describe('the rows of work', () => {
     expect((await rows.look(WORKER, [], {}, undefined)).lanes).toEqual([
       { lane: 'own', kind: KIND, places: 3 },
     ]);
-    await change((tx) => rows.slowLane(tx, 'own', 60_000, 0));
+    expect(await rows.readyOf(['own'])).toEqual(new Set(['own']));
+    await change((tx) => rows.slowLane(tx, 'own', 60_000, 0, { why: 'a test' }));
     expect(await look({ busy: 0, places: 3 })).toMatchObject({
       claimed: [],
       lanes: [{ lane: 'own' }],
     });
+    const behindGate = (busy: number) =>
+      inTransaction((tx) => rows.claimIn(tx, WORKER, [room({ lane: 'own', free: 2, busy })]));
+    expect([await behindGate(0), await rows.readyOf(['own'])]).toEqual([[], new Set()]);
+    expect(await query('select reason from work_lanes')).toEqual([{ reason: { why: 'a test' } }]);
     await change((tx) => rows.slowLane(tx, 'own', 0, Infinity));
     await change((tx) => rows.resumeLane(tx, 'own', false));
     expect((await look({})).claimed).toHaveLength(0);
+    expect(await behindGate(1)).toEqual([]);
+    expect(await query('select reason from work_lanes')).toEqual([{ reason: null }]);
     const one = (await look({ busy: 0 })).claimed;
     expect(one).toHaveLength(1);
     await change((tx) => rows.resumeLane(tx, 'own', true));
@@ -469,6 +520,25 @@ describe('the worker', () => {
     expect(most).toBe(4);
   });
 
+  it('does nothing in a lane that is paused, and the states leave its work out', async () => {
+    const replica = await open();
+    const done: string[] = [];
+    const gate = async () => ({ passed: true });
+    const one = async ({ ref }: Claimed) => void done.push(ref);
+    replica.work.define({ name: KIND, places: 1, isPausable: true, gate, one });
+    await replica.start();
+    const change = (work: (tx: Tx) => Promise<void>) => replica.transactions.run(work);
+    await change((tx) => replica.work.slowLane(tx, KIND, 3_600_000, Infinity));
+    const added = numbers(3);
+    await add(replica, ...added);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(done).toEqual([]);
+    const states = await replica.get(WorkStates).states();
+    expect(states.filter(({ queue }) => queue === KIND)).toEqual([]);
+    await change((tx) => replica.work.resumeLane(tx, KIND, true));
+    await eventually(() => done.length === 3);
+  });
+
   it('gives work up after its attempts, in the transaction that makes it dead', async () => {
     const replica = await open();
     const attempts: number[] = [];
@@ -650,6 +720,57 @@ describe('the worker', () => {
     isOpen = true;
     await eventually(() => done.length === 2);
     expect(done[1]).toEqual({ permit: { passed: true }, lapsed: false });
+  });
+
+  it('moves work between the lanes of a gated kind and of a kind without a gate, with its state', async () => {
+    const replica = await open();
+    const seen: object[] = [];
+    const kind = {
+      name: KIND,
+      places: 2,
+      hasLanes: true,
+      one: async ({ lane, lapsed, permit, state, note }: Claimed) => {
+        seen.push({ lane, lapsed, state, ...(permit !== undefined && { permit }) });
+        if (lapsed) return new AgainOutcome({ inMs: 0, lane: 'gated', state: { lapsed } });
+        if (lane !== 'gated') return undefined;
+        await replica.transactions.run((tx) => note({ noted: true }, tx));
+        return new AgainOutcome({ inMs: 0, lane: 'free' });
+      },
+    } as const;
+    replica.work.define({ ...kind, gate: async () => ({ passed: true }) });
+    replica.work.define({ ...kind, name: 'ungated' });
+    await replica.dataSource.query(
+      `insert into work_lanes (lane, kind, places) values ('gated', 'test', 2), ('free', 'ungated', 2)`,
+    );
+    await add(replica, { ref: newId(), lane: 'free' });
+    await replica.dataSource.query(
+      `update work set ready = false, worker = gen_random_uuid(), fence = 1`,
+    );
+    await replica.start();
+    await eventually(async () => (await count(replica, `kind = 'test'`)) === 0);
+    expect(seen).toEqual([
+      { lane: 'test:lapsed', lapsed: true, state: null },
+      { lane: 'gated', lapsed: false, state: { lapsed: true }, permit: { passed: true } },
+      { lane: 'free', lapsed: false, state: { noted: true } },
+    ]);
+  });
+
+  it('renews a lease that is shorter than its usual interval', async () => {
+    const replica = await open();
+    const lapsed: boolean[] = [];
+    replica.work.define({
+      name: KIND,
+      places: 1,
+      leaseMs: 500,
+      one: async (row) => {
+        await new Promise((resolve) => setTimeout(resolve, 1_500));
+        lapsed.push(row.lapsed);
+      },
+    });
+    await replica.start();
+    await add(replica, { ref: newId() });
+    await eventually(async () => (await count(replica, `kind = 'test'`)) === 0);
+    expect(lapsed).toEqual([false]);
   });
 
   it('claims nothing after the kill switch was turned on, whenever that happens', async () => {

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { buffer, text } from 'node:stream/consumers';
-import { signatureHeaders } from '../../src/notifications/channels/webhook/webhook.channel.js';
+import { signatureHeaders } from '../../src/notifications/types/webhook.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';

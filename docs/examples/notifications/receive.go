@@ -1,4 +1,4 @@
-// Takes events of the incident triage service, and only from who knows the secret.
+// Receives webhooks of the incident triage service and verifies their signatures.
 //
 // WEBHOOK_SECRET=whsec_... PORT=8080 go run receive.go
 package main
@@ -30,7 +30,7 @@ type event struct {
 
 var key []byte
 
-// What was seen. A service of several processes keeps this in its database, for two days.
+// Ids of handled events. A service with several processes keeps them in its database for two days.
 var seen sync.Map
 
 func isGenuine(headers http.Header, body []byte) bool {
@@ -43,9 +43,9 @@ func isGenuine(headers http.Header, body []byte) bool {
 	mac.Write([]byte(headers.Get("webhook-id") + "." + timestamp + "."))
 	mac.Write(body)
 	expected := mac.Sum(nil)
-	// There are two signatures while the secret is being changed; one that fits is enough.
-	for _, one := range strings.Split(headers.Get("webhook-signature"), " ") {
-		encoded, isV1 := strings.CutPrefix(one, "v1,")
+	// After a change of the secret there are two signatures for 24 hours. One match is enough.
+	for _, part := range strings.Split(headers.Get("webhook-signature"), " ") {
+		encoded, isV1 := strings.CutPrefix(part, "v1,")
 		given, err := base64.StdEncoding.DecodeString(encoded)
 		if isV1 && err == nil && hmac.Equal(given, expected) {
 			return true
@@ -54,12 +54,12 @@ func isGenuine(headers http.Header, body []byte) bool {
 	return false
 }
 
-func handle(one event) {
-	fmt.Println(one.Type, one.ID)
+func handle(received event) {
+	fmt.Println(received.Type, received.ID)
 }
 
 func receive(response http.ResponseWriter, request *http.Request) {
-	// The bytes as they came: JSON that is written again may not be the same.
+	// The signature covers the received bytes: JSON that is serialized again may differ.
 	body, err := io.ReadAll(http.MaxBytesReader(response, request.Body, largestBody))
 	if err != nil {
 		response.WriteHeader(http.StatusRequestEntityTooLarge)
@@ -69,13 +69,13 @@ func receive(response http.ResponseWriter, request *http.Request) {
 		response.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	var one event
-	if json.Unmarshal(body, &one) != nil {
+	var received event
+	if json.Unmarshal(body, &received) != nil {
 		response.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	if _, wasSeen := seen.LoadOrStore(one.ID, true); !wasSeen {
-		handle(one)
+	if _, wasSeen := seen.LoadOrStore(received.ID, true); !wasSeen {
+		handle(received)
 	}
 	response.WriteHeader(http.StatusNoContent)
 }
@@ -84,7 +84,7 @@ func main() {
 	encoded := strings.TrimPrefix(os.Getenv("WEBHOOK_SECRET"), "whsec_")
 	decoded, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil {
-		panic("WEBHOOK_SECRET is no secret of a webhook")
+		panic("WEBHOOK_SECRET must be whsec_ and base64")
 	}
 	key = decoded
 	port := os.Getenv("PORT")

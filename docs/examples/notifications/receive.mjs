@@ -1,4 +1,4 @@
-// Takes events of the incident triage service, and only from who knows the secret.
+// Receives webhooks of the incident triage service and verifies their signatures.
 //
 // WEBHOOK_SECRET=whsec_... PORT=8080 node receive.mjs
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -8,7 +8,7 @@ const KEY = Buffer.from(process.env.WEBHOOK_SECRET.replace(/^whsec_/, ''), 'base
 const TOLERANCE_SECONDS = 300;
 const LARGEST_BODY = 1024 * 1024;
 
-// What was seen. A service of several processes keeps this in its database, for two days.
+// Ids of handled events. A service with several processes keeps them in its database for two days.
 const seen = new Set();
 
 function isGenuine({ id, timestamp, signatures }, body) {
@@ -16,10 +16,10 @@ function isGenuine({ id, timestamp, signatures }, body) {
   if (Math.abs(Date.now() / 1000 - Number(timestamp)) > TOLERANCE_SECONDS) return false;
   const hmac = createHmac('sha256', KEY).update(`${id}.${timestamp}.`).update(body);
   const expected = hmac.digest();
-  // There are two signatures while the secret is being changed; one that fits is enough.
-  return signatures.split(' ').some((one) => {
-    if (!one.startsWith('v1,')) return false;
-    const given = Buffer.from(one.slice(3), 'base64');
+  // After a change of the secret there are two signatures for 24 hours. One match is enough.
+  return signatures.split(' ').some((part) => {
+    if (!part.startsWith('v1,')) return false;
+    const given = Buffer.from(part.slice(3), 'base64');
     return given.length === expected.length && timingSafeEqual(given, expected);
   });
 }
@@ -29,7 +29,7 @@ function handle(event) {
 }
 
 const server = createServer(async (request, response) => {
-  // The bytes as they came: JSON that is written again may not be the same.
+  // The signature covers the received bytes: JSON that is serialized again may differ.
   const chunks = [];
   let size = 0;
   for await (const chunk of request) {

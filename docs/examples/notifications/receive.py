@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Takes events of the incident triage service, and only from who knows the secret.
+"""Receives webhooks of the incident triage service and verifies their signatures.
 
 WEBHOOK_SECRET=whsec_... PORT=8080 python3 receive.py
 """
@@ -15,7 +15,7 @@ KEY = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
 TOLERANCE_SECONDS = 300
 LARGEST_BODY = 1024 * 1024
 
-# What was seen. A service of several processes keeps this in its database, for two days.
+# Ids of handled events. A service with several processes keeps them in its database for two days.
 seen = set()
 
 
@@ -26,9 +26,9 @@ def is_genuine(event_id, timestamp, signatures, body):
         return False
     signed = f"{event_id}.{timestamp}.".encode() + body
     expected = base64.b64encode(hmac.new(KEY, signed, hashlib.sha256).digest())
-    # There are two signatures while the secret is being changed; one that fits is enough.
-    candidates = [one[3:].encode() for one in signatures.split(" ") if one.startswith("v1,")]
-    return any([hmac.compare_digest(expected, one) for one in candidates])
+    # After a change of the secret there are two signatures for 24 hours. One match is enough.
+    candidates = [part[3:].encode() for part in signatures.split(" ") if part.startswith("v1,")]
+    return any([hmac.compare_digest(expected, candidate) for candidate in candidates])
 
 
 def handle(event):
@@ -40,7 +40,7 @@ class Receiver(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", 0))
         if length > LARGEST_BODY:
             return self.answer(413)
-        # The bytes as they came: JSON that is written again may not be the same.
+        # The signature covers the received bytes: JSON that is serialized again may differ.
         body = self.rfile.read(length)
         event_id = self.headers.get("webhook-id", "")
         timestamp = self.headers.get("webhook-timestamp", "")

@@ -1,6 +1,5 @@
-import type { Settings } from '../../platform/config/settings.js';
-import { Resolver, Targets } from '../../platform/net/targets.js';
-import { configProblems, originsOf } from '../../targets/target-check.js';
+import { problemsOf } from '../../../test/support/vendors/vendor-site.js';
+import { originsOf } from '../../targets/target-check.js';
 import type { Config } from '../../targets/target-config.js';
 import { serverOf } from '../../targets/mail-account.js';
 import { smtp } from './smtp.js';
@@ -8,16 +7,6 @@ import { smtp } from './smtp.js';
 const CONFIG = { host: 'mail.example.com', from: 'soc@example.com' };
 
 describe('the configuration of an smtp connector', () => {
-  const settings = { allowedPrivateTargets: ['10.1.0.0/16'] } as unknown as Settings;
-  const targets = new Targets(new Resolver(), settings);
-
-  const problems = (config: Config): [string, string][] => {
-    const found = configProblems(smtp.config, config, 'config');
-    return [...found, ...(found.length > 0 ? [] : smtp.problems(config, 'config', targets))].map(
-      ({ field, code }) => [field, code],
-    );
-  };
-
   it.each<Config>([
     CONFIG,
     { ...CONFIG, port: 465, secure: true, username: 'soc', password: 'a-password' },
@@ -25,7 +14,7 @@ describe('the configuration of an smtp connector', () => {
     { ...CONFIG, host: '10.1.2.3' },
     { ...CONFIG, host: '2606:4700::1111' },
   ])('takes %j', (config) => {
-    expect(problems(config)).toEqual([]);
+    expect(problemsOf(smtp, config)).toEqual([]);
   });
 
   it.each<[Config, string, string]>([
@@ -47,7 +36,7 @@ describe('the configuration of an smtp connector', () => {
       'matches',
     ],
   ])('refuses %j', (config, field, code) => {
-    expect(problems(config)).toEqual([[field, code]]);
+    expect(problemsOf(smtp, config)).toEqual([[field, code]]);
   });
 
   it('changes the destination of the password if host, port or TLS mode changes', () => {
@@ -67,6 +56,6 @@ describe('the configuration of an smtp connector', () => {
     ['10.1.2.3', false],
     ['mail.internal', false],
   ])('returns whether %s must offer TLS: %s', (host, requireTls) => {
-    expect(serverOf({ ...CONFIG, host })).toMatchObject({ requireTls });
+    expect(serverOf({ ...CONFIG, host, port: 587, secure: false })).toMatchObject({ requireTls });
   });
 });

@@ -1,7 +1,6 @@
 import { certificateForLocalhost, trust } from '../../../test/support/vendors/certificate.js';
 import { SmtpServer, type Step, type Trick } from '../../../test/support/vendors/smtp-server.js';
-import { connectTo } from '../../../test/support/vendors/vendor-site.js';
-import type { Settings } from '../../platform/config/settings.js';
+import { connectTo, LocalResolver, targetsIn } from '../../../test/support/vendors/vendor-site.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
 import {
   OutcomeUnknownError,
@@ -9,7 +8,6 @@ import {
   UnreachableError,
 } from '../../platform/net/net.errors.js';
 import { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
-import { type PinnedAddress, type Resolver, Targets } from '../../platform/net/targets.js';
 import type { Connector } from '../connector-type.js';
 import { smtp } from './smtp.js';
 
@@ -28,22 +26,12 @@ function subjectIn(head: string): string {
   );
 }
 
-class LocalResolver implements Resolver {
-  lookups: string[] = [];
-
-  async resolve(host: string): Promise<PinnedAddress[]> {
-    this.lookups.push(host);
-    return [{ address: '127.0.0.1', family: 4 }];
-  }
-}
-
 describe('SmtpConnector', () => {
   const certificate = certificateForLocalhost();
   let server: SmtpServer;
   let resolver: LocalResolver;
 
   const connector = (more: object = {}, allowed = ['127.0.0.0/8']): Connector => {
-    const settings = { allowedPrivateTargets: allowed } as unknown as Settings;
     const config = {
       host: '127.0.0.1',
       port: server.port,
@@ -51,7 +39,7 @@ describe('SmtpConnector', () => {
       allowed_recipient_domains: ['example.com', 'Example.net'],
       ...more,
     };
-    return connectTo(smtp, config, { smtp: new OutboundSmtp(new Targets(resolver, settings)) });
+    return connectTo(smtp, config, { smtp: new OutboundSmtp(targetsIn(allowed, resolver)) });
   };
   const send = (
     parameters: object = {},

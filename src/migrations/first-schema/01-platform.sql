@@ -32,7 +32,7 @@ create index ix_work_line on work (kind, line, id) where line is not null and di
 create index ix_work_dead on work (died_at, dead_id) where died_at is not null;
 
 -- types, payload: which domain events become work of a lane; a JSON path predicate. kind: the lane has places and pauses
--- of its own. paused_until: no claim before. narrow_until: one place until then.
+-- of its own. paused_until, reason: no claim before, and why. narrow_until: one place until then.
 create table work_lanes (
   lane text collate "C" not null,
   types text[] not null default '{}',
@@ -40,6 +40,7 @@ create table work_lanes (
   kind text collate "C",
   places integer,
   paused_until timestamptz,
+  reason jsonb,
   narrow_until timestamptz,
   constraint pk_work_lanes primary key (lane)
 );

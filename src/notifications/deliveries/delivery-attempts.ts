@@ -1,13 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { unlessAborted, withDeadline } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
-import type { Outcome } from '../channels/channel.port.js';
-import { ChannelTypes } from '../channels/channel-types.js';
+import { OutboundHttp } from '../../platform/net/outbound-http.js';
+import { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
+import type { Outcome } from '../channel-type.js';
+import { CHANNEL_TYPES } from '../channel-types.js';
 import type { Delivery, PartlySent } from '../delivery.js';
 import { foldedMessage } from '../messages/folded-message.js';
-import { messageOf } from '../messages/words.js';
-import { isEventName, type ToldEvent } from '../messages/event-payloads.js';
-import { type EventName, type Message, TEST_EVENT } from '../notification.js';
+import type { SourceEvent } from '../messages/define-event.js';
+import { messageOf } from '../messages/message.js';
+import { type EventName, isEventName, type Message, TEST_EVENT } from '../notification.js';
 import type { SealedChannel } from '../notification-channel.js';
 import { SealedChannels } from '../sealed-channels.js';
 import { ATTEMPT_MS } from './delivery-rules.js';
@@ -26,9 +28,10 @@ export class DeliveryAttempts {
   private readonly publicUrl: string | undefined;
 
   constructor(
-    private readonly types: ChannelTypes,
     private readonly configs: SealedChannels,
     private readonly clock: Clock,
+    private readonly http: OutboundHttp,
+    private readonly smtp: OutboundSmtp,
     { publicUrl }: Settings,
   ) {
     this.publicUrl = publicUrl?.replace(/\/+$/, '');
@@ -54,7 +57,7 @@ export class DeliveryAttempts {
 
   /** A message that says that it is a test. */
   async test(channel: SealedChannel, now: Date): Promise<Outcome> {
-    const told: ToldEvent = {
+    const source: SourceEvent = {
       eventId: newId(now.getTime()),
       occurredAt: now,
       subject: { type: 'notification_channel', id: channel.id },
@@ -62,12 +65,12 @@ export class DeliveryAttempts {
     };
     const never = new AbortController().signal;
     return await withDeadline(ATTEMPT_MS, never, (over) =>
-      this.attempt(channel, () => this.message(TEST_EVENT, told), never, over),
+      this.attempt(channel, () => this.message(TEST_EVENT, source), never, over),
     );
   }
 
-  private message(event: EventName, told: ToldEvent): Message {
-    return messageOf(event, { ...told, publicUrl: this.publicUrl });
+  private message(event: EventName, source: SourceEvent): Message {
+    return messageOf(event, { ...source, publicUrl: this.publicUrl });
   }
 
   private async attempt(
@@ -78,13 +81,21 @@ export class DeliveryAttempts {
     partlySent?: PartlySent,
   ): Promise<Outcome> {
     try {
-      const type = this.types.find(channel.type);
+      const type = CHANNEL_TYPES.find(channel.type);
       if (!type) return { kind: 'failed', why: unknownType(channel.type) };
       const config = this.configs.openIfReadable(channel.id, channel);
       if (!config) return { kind: 'failed', why: UNREADABLE };
-      const connected = type.connect(config, { formerSecret: this.formerSecretOf(channel) });
+      const sent = type.send({
+        config,
+        formerSecret: this.formerSecretOf(channel),
+        message: message(),
+        partlySent,
+        signal: over,
+        http: this.http,
+        smtp: this.smtp,
+      });
       // A type that does not listen to the signal must not keep the place.
-      return await unlessAborted(over, connected.deliver(message(), over, partlySent));
+      return await unlessAborted(over, sent);
     } catch (err) {
       signal.throwIfAborted();
       if (over.aborted) return { kind: 'failed', why: LATE };

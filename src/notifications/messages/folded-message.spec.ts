@@ -121,7 +121,13 @@ describe('a message about several incidents', () => {
       messageAbout('incident.triaged', {
         subject: { type: 'incident', id: `id-${n}` },
         incidentNumber: `INC-2026-${n}`,
-        payload: { title: `Beacon ${n}`, incident_type: 'malware', severity, source: 'edr' },
+        payload: {
+          title: `Beacon ${n}`,
+          incident_type: 'malware',
+          severity,
+          source: 'edr',
+          recommended_actions: [],
+        },
       });
     const { words } = foldedMessage([triaged(1, 'low'), triaged(2, 'medium')], 2, nothingNew);
     expect(words.headline).toBe('2 incidents judged malicious from edr: INC-2026-2');

@@ -61,10 +61,10 @@ export class Targets {
     return addresses;
   }
 
-  /** Why a literal address is refused; `undefined` for a name or an allowed address. `host` as for `pin`. */
-  refusalOfAddress(host: string): string | undefined {
+  /** Whether a literal address is refused. A name is not: `pin` checks its addresses. `host` as for `pin`. */
+  refusesAddress(host: string): boolean {
     const literal = literalIn(host);
-    return literal && this.rules(literal) ? refusalOf(host) : undefined;
+    return literal !== undefined && this.rules(literal) !== undefined;
   }
 
   private async resolve(host: string): Promise<readonly PinnedAddress[]> {

@@ -1,7 +1,7 @@
 import type { OpenAPIObject, ParameterObject } from '@nestjs/swagger';
 import { operationsOf } from './placed-operations.js';
 
-/** What a module says in the contract beside its DTOs and controllers. */
+/** Descriptions that a module adds to those of its DTOs and controllers. */
 export interface ModuleContract {
   /** Groups of operations with their descriptions. */
   readonly tags?: Readonly<Record<string, string>>;
@@ -22,13 +22,34 @@ interface IdInAddress {
   readonly example?: string;
 }
 
-export function joined<Value>(
-  parts: readonly (Readonly<Record<string, Value>> | undefined)[],
-): Readonly<Record<string, Value>> {
-  return Object.fromEntries(parts.flatMap((part = {}) => Object.entries(part)));
+/** One kind of descriptions of all modules. */
+export class Descriptions<Value = string> {
+  private readonly all: ReadonlyMap<string, Value>;
+  private readonly unused: Set<string>;
+
+  constructor(
+    private readonly kind: Exclude<keyof ModuleContract, 'tags'>,
+    contracts: readonly ModuleContract[],
+  ) {
+    const parts = contracts.map((one) => (one[kind] ?? {}) as Readonly<Record<string, Value>>);
+    this.all = new Map(parts.flatMap((part) => Object.entries(part)));
+    this.unused = new Set(this.all.keys());
+  }
+
+  of(name: string): Value | undefined {
+    this.unused.delete(name);
+    return this.all.get(name);
+  }
+
+  /** Throws if the contract did not need a description. */
+  refuseUnused(): void {
+    if (this.unused.size === 0) return;
+    throw new Error(
+      `The contract uses no description of ${this.kind}: ${[...this.unused].join(', ')}.`,
+    );
+  }
 }
 
-/** What in an address is called otherwise in a sentence. */
 const WORDS: Readonly<Record<string, string>> = { source: 'name' };
 const REFERENCES: Readonly<Record<string, string>> = { IncidentReference: 'id or the number' };
 
@@ -37,8 +58,8 @@ export function describeTagsAndIds(
   document: OpenAPIObject,
   contracts: readonly ModuleContract[],
 ): void {
-  const tags = joined(contracts.map((one) => one.tags));
-  const ids = joined(contracts.map((one) => one.ids));
+  const tags = contracts.flatMap((one) => Object.entries(one.tags ?? {}));
+  const ids = new Descriptions<IdInAddress>('ids', contracts);
   const used = new Set<string>();
   for (const { path, operation } of operationsOf(document)) {
     for (const tag of operation.tags ?? []) used.add(tag);
@@ -46,23 +67,27 @@ export function describeTagsAndIds(
       if ('in' in parameter && parameter.in === 'path') describeId(parameter, path, ids);
     }
   }
-  const unknown = [...used].filter((name) => !Object.hasOwn(tags, name));
-  if (unknown.length > 0) throw new Error(`Without a description: the tag ${unknown.join(', ')}.`);
-  document.tags = Object.entries(tags)
-    .filter(([name]) => used.has(name))
-    .map(([name, description]) => ({ name, description }));
+  ids.refuseUnused();
+  const described = new Set(tags.map(([name]) => name));
+  const odd = [...used, ...described].filter((name) => !(used.has(name) && described.has(name)));
+  if (odd.length > 0) throw new Error(`Tags without a description or a use: ${odd.join(', ')}.`);
+  document.tags = tags.map(([name, description]) => ({ name, description }));
 }
 
-function describeId(parameter: ParameterObject, path: string, ids: Ids): void {
+function describeId(
+  parameter: ParameterObject,
+  path: string,
+  ids: Descriptions<IdInAddress>,
+): void {
   const segment = path.split(`/{${parameter.name}}`)[0]!.split('/').at(-1)!;
-  const id = ids[segment];
+  const id = ids.of(segment);
   if (!id)
     throw new Error(
-      `${path}: say in the ids of a ModuleContract what {${parameter.name}} is the id of.`,
+      `${path}: {${parameter.name}} is not described in the ids of a ModuleContract.`,
     );
   const word = WORDS[parameter.name] ?? REFERENCES[id.schema] ?? 'id';
   parameter.description ??= `The ${word} of the ${id.what}. A malformed one is answered like an unknown one.`;
-  // What its handler says of it is as exact as the handler means it to be.
+  // The handler has described it more exactly.
   const isNamed = parameter.schema && 'title' in parameter.schema;
   if (!isNamed) parameter.schema = { $ref: `#/components/schemas/${id.schema}` };
   if (id.example) parameter.example ??= id.example;

@@ -7,6 +7,7 @@ export class Claim implements Claimed {
   readonly fence: number;
   readonly kind: string;
   readonly ref: string;
+  readonly lane: string;
   readonly data: unknown;
   readonly state: unknown;
   readonly attempt: number;
@@ -20,12 +21,13 @@ export class Claim implements Claimed {
     readonly row: ClaimedRow,
     readonly definition: Kind,
     readonly permit: unknown,
-    readonly note: (state: object) => Promise<void>,
+    readonly note: Claimed['note'],
   ) {
     this.id = row.id;
     this.fence = row.fence;
     this.kind = row.kind;
     this.ref = row.ref;
+    this.lane = row.lane;
     this.data = row.data;
     this.state = row.state;
     this.attempt = row.attempts;

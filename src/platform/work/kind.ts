@@ -17,10 +17,13 @@ export interface NewWork<D = unknown> {
 /** Work that this replica has claimed. */
 export interface Claimed<D = unknown> {
   readonly id: string;
+  /** Number of the claim: a worker whose claim was taken over has a lower one. */
+  readonly fence: number;
   readonly kind: string;
   readonly ref: string;
+  readonly lane: string;
   readonly data: D;
-  /** Stored by `note` in an earlier attempt. */
+  /** Stored by an earlier attempt. */
   readonly state: unknown;
   /** 1 in the first attempt. */
   readonly attempt: number;
@@ -30,16 +33,23 @@ export interface Claimed<D = unknown> {
   readonly permit: unknown;
   /** Aborted if the outcome no longer counts: time limit, lease lost to another worker, or shutdown. */
   readonly signal: AbortSignal;
-  /** Stores a state for later attempts. Throws if another worker has the claim. */
-  note(state: object): Promise<void>;
+  /** Stores a state for later attempts, at once or in `tx`. Throws if another worker has the claim. */
+  note(state: object, tx?: Tx): Promise<void>;
 }
 
 /** Outcome of work that has to be tried again. */
 export interface Again {
   readonly inMs: number;
   readonly why?: string;
-  /** Default: true. Work is dead after a limited number of attempts. */
+  /**
+   * Default: true. Work is dead after a limited number of attempts. An attempt that does not count is repeated at once
+   * if the work was added again meanwhile.
+   */
   readonly countsAsAttempt?: boolean;
+  /** Lane of the next attempt. Default: the same. */
+  readonly lane?: string;
+  /** State for the next attempt. Default: the same. */
+  readonly state?: object;
 }
 
 /**
@@ -52,6 +62,8 @@ export interface Kind<D = unknown, R = unknown> {
   readonly name: string;
   /** The rows name their lanes, which are rows of `work_lanes` with places and pauses of their own. */
   readonly hasLanes?: true;
+  /** Its lane is also a row of `work_lanes`, so that it can be paused. Other gauges count its work. */
+  readonly isPausable?: true;
   /** Number of rows that are worked on at a time on each replica, or the size of a set. */
   readonly places: number;
   /** Domain events that become work of this kind: see DomainEvents. */
@@ -66,8 +78,8 @@ export interface Kind<D = unknown, R = unknown> {
   /** Pause after the given attempt. Default: doubles from 1 s to 5 min. */
   readonly backoffMs?: (attempt: number) => number;
   /**
-   * Runs in the transaction of the claim, before it. Nothing is claimed if it returns undefined. Lapsed claims do not
-   * pass the gate, so that they can be settled while it is closed.
+   * Runs in the transaction of the claim, before it. Nothing is claimed if it returns undefined. Lapsed claims move to
+   * the lane `<kind>:lapsed` without the gate, so that they can be settled while it is closed.
    */
   readonly gate?: (tx: Tx) => Promise<object | undefined>;
   /** Does the work of all rows in one transaction. Returns the rows that have to be tried again. */

@@ -39,7 +39,7 @@ const STATES: Statement = {
            count(*) filter (where died_at is null and not ready and worker is not null)::int as active,
            count(*) filter (where died_at is not null)::int as dead
       from work
-     where kind not like '${TIMERS}%' and lane not in (select lane from work_lanes where kind is not null)
+     where kind not like '${TIMERS}%' and kind not in (select kind from work_lanes where kind is not null)
      group by kind order by kind`,
 };
 

@@ -10,7 +10,14 @@ import { newId } from '../ids.js';
 import { shownStart } from '../text.js';
 import { outsideTraces, traced } from '../tracing/tracing.js';
 import { Claim, Lane } from './claim.js';
-import { type Again, AgainOutcome, DEFAULTS, type Kind, type NewWork } from './kind.js';
+import {
+  type Again,
+  AgainOutcome,
+  type Claimed,
+  DEFAULTS,
+  type Kind,
+  type NewWork,
+} from './kind.js';
 import {
   type ClaimedRow,
   type Ending,
@@ -36,6 +43,11 @@ const LONGEST_ERROR = 2_000;
 /** How long aborted work may take until it is left to the end of its lease. */
 const ABORT_MS = 300;
 
+interface Note {
+  readonly row: ClaimedRow;
+  readonly state: object;
+}
+
 interface Finished {
   readonly claim: Claim;
   readonly result: unknown;
@@ -55,6 +67,7 @@ export class WorkWorker {
   private readonly looking: BackgroundLoop;
   private readonly renewing: BackgroundLoop;
   private readonly ends: Batcher<Finished, undefined>;
+  private readonly notes: Batcher<Note, boolean>;
   private since: Date | undefined;
   private fullLookAt = -Infinity;
   private isStopping = false;
@@ -68,8 +81,19 @@ export class WorkWorker {
     const { log } = this;
     const look = { task: 'Looking for work', log, pauseMs: POLL_MS, restMs: REST_MS };
     this.looking = new BackgroundLoop(look, () => this.look());
-    const renew = { task: 'Renewing the claims of work', log, pauseMs: RENEW_MS };
+    const leases = () => [...kinds.values()].map(({ leaseMs = DEFAULTS.leaseMs }) => leaseMs);
+    const renew = {
+      task: 'Renewing the claims of work',
+      log,
+      get pauseMs() {
+        return Math.min(RENEW_MS, ...leases().map((ms) => ms / 4));
+      },
+    };
     this.renewing = new BackgroundLoop(renew, () => this.renew());
+    this.notes = new Batcher(async (notes) => {
+      const noted = await this.repository.note(this.id, notes);
+      return notes.map(({ row }) => noted.has(row.id));
+    });
     this.ends = new Batcher(async (finished) => {
       await this.transactions.run((tx) => this.endAll(tx, finished));
       return finished.map(() => undefined);
@@ -78,12 +102,11 @@ export class WorkWorker {
 
   start(): void {
     for (const kind of this.kinds.values()) {
-      if (kind.hasLanes) continue;
-      this.lanes.set(kind.name, new Lane(kind.name, kind));
+      if (!kind.hasLanes) this.lanes.set(kind.name, new Lane(kind.name, kind));
       if (!kind.gate) continue;
       const lapsed = `${kind.name}:lapsed`;
       this.lapsedLanes[kind.name] = lapsed;
-      this.lanes.set(lapsed, new Lane(lapsed, { ...kind, gate: undefined }));
+      this.lanes.set(lapsed, new Lane(lapsed, { ...kind, gate: undefined, hasLanes: undefined }));
     }
     this.looking.start();
     this.renewing.start();
@@ -178,7 +201,7 @@ export class WorkWorker {
     for (const { lane: name, kind, places } of lanes) {
       const definition = kind === null ? undefined : this.kinds.get(kind);
       const known = this.lanes.get(name);
-      if (!definition || known?.places === places) continue;
+      if (!definition || places === null || known?.places === places) continue;
       if (known) known.places = places;
       else this.lanes.set(name, new Lane(name, definition, places));
       isNew = true;
@@ -189,14 +212,15 @@ export class WorkWorker {
   private async lookBehindGates(): Promise<void> {
     const rooms = this.roomsOf(({ gate }) => gate !== undefined);
     const ready = await this.repository.readyOf(rooms.map(({ lane }) => lane));
-    for (const room of rooms.filter(({ lane }) => ready.has(lane))) {
-      const { gate } = this.lanes.get(room.lane)!.kind;
+    const open = rooms.filter(({ lane }) => ready.has(lane));
+    const gateOf = ({ lane }: Room) => this.lanes.get(lane)!.kind.gate!;
+    for (const [gate, behind] of Map.groupBy(open, gateOf)) {
       const [rows, permit] = await this.transactions.run(async (tx) => {
-        const passed = await gate!(tx);
+        const passed = await gate(tx);
         if (!passed) return [[], undefined] as const;
-        return [await this.repository.claimIn(tx, this.id, [room]), passed] as const;
+        return [await this.repository.claimIn(tx, this.id, behind), passed] as const;
       });
-      if (this.begin([room], rows, permit)) this.wake();
+      if (this.begin(behind, rows, permit)) this.wake();
     }
   }
 
@@ -230,8 +254,12 @@ export class WorkWorker {
   }
 
   private claimOf(row: ClaimedRow, kind: Kind, permit: unknown): Claim {
-    const { id, fence } = row;
-    const note = (state: object) => this.repository.note(this.id, { id, fence }, state);
+    const note: Claimed['note'] = async (state, tx) => {
+      const counts = tx
+        ? (await this.repository.note(this.id, [{ row, state }], tx)).has(row.id)
+        : await this.notes.submit({ row, state });
+      if (!counts) throw new LostClaims(new Set([row.id]));
+    };
     return new Claim(row, kind, permit, note);
   }
 

@@ -105,6 +105,10 @@ export class WorkLaneEntity {
   @Column({ type: 'timestamptz', nullable: true })
   readonly paused_until: Date | null;
 
+  /** Why it is paused. */
+  @Column({ type: 'jsonb', nullable: true })
+  readonly reason: object | null;
+
   /** One place until then. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly narrow_until: Date | null;

@@ -8,9 +8,10 @@ import type { WorkEntity } from './work.entity.js';
 /** A lane with a pause, or with places of its own. */
 export interface OwnLane {
   readonly lane: string;
-  /** Null if the lane has no places of its own. */
+  /** Null: the lane has no kind of its own. */
   readonly kind: string | null;
-  readonly places: number;
+  /** Null: as many as its kind has. */
+  readonly places: number | null;
 }
 
 /** Free places of a lane on this replica. */
@@ -51,9 +52,8 @@ interface Look {
 
 /** How the work of a claim ends: done, to be tried again, or dead. */
 export interface Ending {
-  readonly row: Pick<Claimed, 'id'> & { readonly fence: number };
+  readonly row: Pick<Claimed, 'id' | 'fence'>;
   readonly again?: Again;
-  readonly state?: object;
   readonly diedOf?: string;
 }
 
@@ -70,21 +70,29 @@ const IN_WORK = '(work.worker is not null and not work.ready)';
 const ADD: Statement = {
   name: 'work_add',
   text: `
+    with added as materialized (
+      select *, row_number() over (partition by line order by place) as in_line
+        from jsonb_to_recordset($2::jsonb) as added (
+          place int, ref uuid, lane text, line text, urgency smallint, data jsonb, due_at timestamptz)),
+    -- Holds the end of the last row of each line until this transaction ends, so that the end sees the added rows. Ends
+    -- lock their rows in the order of the ids, too.
+    before as materialized (
+      select line from work
+       where died_at is null and id = any(array(
+         select last.id
+           from (select distinct line from added where line is not null) as added
+          cross join lateral (
+            select id from work
+             where kind = $1 and line between added.line and added.line and died_at is null
+             order by line desc, id desc limit 1) as last))
+       order by id for key share)
     insert into work (kind, ref, lane, line, urgency, data, traceparent, ready, due_at)
     select $1, added.ref, coalesce(added.lane, $1), added.line, added.urgency, added.data, $3,
            not waits and coalesce(added.due_at <= now(), true),
            case when waits then 'infinity' else coalesce(added.due_at, now()) end
-      from (
-        select *, row_number() over (partition by line order by place) as in_line
-          from jsonb_to_recordset($2::jsonb) as added (
-            place int, ref uuid, lane text, line text, urgency smallint, data jsonb, due_at timestamptz)) as added
-      -- Holds the end of the row before it until this transaction ends, so that the end sees the added row.
-      left join lateral (
-        select true as is_there from work
-         where kind = $1 and line between added.line and added.line and died_at is null
-         order by line desc, id desc limit 1 for key share) as before on true
+      from added left join before on before.line = added.line
      cross join lateral (
-       select added.line is not null and (before.is_there is not null or added.in_line > 1) as waits) as turn
+       select added.line is not null and (before.line is not null or added.in_line > 1) as waits) as turn
      order by added.place
     on conflict (kind, ref) do update set
       data = excluded.data, traceparent = excluded.traceparent, died_at = null, dead_id = null,
@@ -118,13 +126,14 @@ const ADD_CLAIMED: Statement = {
     returning ${ROW}, false as lapsed`,
 };
 
+/** The locks let transactions pass that add rows to the line (see ADD). */
 const LIFTED = `
     update work set ready = true, due_at = now(),
-           lane = case when worker is null then lane else coalesce($2::jsonb ->> lane, lane) end
+           lane = case when worker is null then lane else coalesce($2::jsonb ->> kind, lane) end
      where id = any(array(
        select id from work
         where not ready and died_at is null and due_at <= now() and due_at >= $3
-        order by due_at limit 1000 for update skip locked))
+        order by due_at limit 1000 for no key update skip locked))
     returning id`;
 
 /** Statements find their rows by arrays of ids: a join may read the whole table if the statistics are old. */
@@ -143,7 +152,7 @@ const NEXT = (room: string) => `
                 where first.kind = work.kind and first.line between work.line and work.line
                   and first.died_at is null
                 order by first.line, first.id limit 1))
-           order by due_at, id limit room.free for update skip locked) as one
+           order by due_at, id limit room.free for no key update skip locked) as one
         limit room.free) as head
     union all
     select lapsed.id, room.lease_ms, true
@@ -151,7 +160,7 @@ const NEXT = (room: string) => `
      cross join lateral (
        select id from work
         where lane = room.lane and ready and worker is not null
-        order by due_at, id limit 1 for update skip locked) as lapsed
+        order by due_at, id limit 1 for no key update skip locked) as lapsed
      where room.takes_lapsed and room.free > 0`;
 
 const CLAIMED = `
@@ -167,17 +176,20 @@ const ROOMS = (first: number) => {
   return `unnest(${arrays}) as room (lane, free, lease_ms, takes_lapsed, since, places, busy)`;
 };
 
+/** Rooms without the places that lanes of their own do not give now. */
+const FREE = (first: number) => `
+    free as materialized (
+      select room.lane, room.lease_ms, room.takes_lapsed, room.since, room.places,
+             case when own.paused_until > now() then 0
+                  else greatest(0, least(room.free, own.places - room.busy,
+                                         case when own.narrow_until > now() then 1 end - room.busy)) end as free
+        from ${ROOMS(first)} left join work_lanes own on own.lane = room.lane)`;
+
 /** Makes due rows ready and claims ready rows. What it made ready is claimed by the next look. */
 const LOOK: Statement = {
   name: 'work_look',
   text: `
-    with lifted as materialized (${LIFTED}),
-         free as materialized (
-           select room.lane, room.lease_ms, room.takes_lapsed, room.since, room.places,
-                  case when own.paused_until > now() then 0
-                       else greatest(0, least(room.free, own.places - room.busy,
-                                              case when own.narrow_until > now() then 1 end - room.busy)) end as free
-             from ${ROOMS(4)} left join work_lanes own on own.lane = room.lane),
+    with lifted as materialized (${LIFTED}), ${FREE(4)},
          next as materialized (${NEXT('free as room')}),
          claimed as materialized (${CLAIMED})
     select claimed.*, look.*
@@ -186,21 +198,22 @@ const LOOK: Statement = {
                              'lane', own.lane, 'kind', own.kind, 'places', own.places)), '[]')
                       from work_lanes own left join free on free.lane = own.lane
                      where own.paused_until > now() or own.narrow_until > now()
-                        or own.kind is not null and own.places is distinct from free.places) as lanes
+                        or own.kind is not null and own.places <> coalesce(free.places, -1)) as lanes
               from lifted) as look
       left join claimed on true`,
 };
 
 const CLAIM: Statement = {
   name: 'work_claim',
-  text: `with next as materialized (${NEXT(ROOMS(2))}) ${CLAIMED}`,
+  text: `with ${FREE(2)}, next as materialized (${NEXT('free as room')}) ${CLAIMED}`,
 };
 
 const READY_LANES: Statement = {
   name: 'work_ready_lanes',
   text: `
     select lane from unnest($1::text[]) as known (lane)
-     where exists (select from work where work.lane = known.lane and ready)`,
+     where exists (select from work where work.lane = known.lane and ready)
+       and not exists (select from work_lanes own where own.lane = known.lane and own.paused_until > now())`,
 };
 
 /** Ends the claims that still count. Without its claim, a worker changes nothing. */
@@ -208,14 +221,16 @@ const END: Statement = {
   name: 'work_end',
   text: `
     with mine as materialized (
-      select work.id, work.kind, work.line, ending.*,
+      select work.id, work.kind, work.line, ending.died_of, ending.why, ending.new_state, ending.is_counted,
+             ending.new_lane,
+             case when woken and not ending.is_counted then 0 else ending.again_ms end as again_ms,
              case when ending.again_ms is not null then 'again' when woken then 'woken'
                   when ending.died_of is not null then 'dead' else 'done' end as outcome
         from work
        cross join lateral (
-         select again_ms, died_of, why, new_state, is_counted
-           from unnest($2::bigint[], $3::int[], $4::int[], $5::text[], $6::text[], $7::jsonb[], $8::bool[])
-             as ending (claim, fence, again_ms, died_of, why, new_state, is_counted)
+         select again_ms, died_of, why, new_state, is_counted, new_lane
+           from unnest($2::bigint[], $3::int[], $4::int[], $5::text[], $6::text[], $7::jsonb[], $8::bool[], $9::text[])
+             as ending (claim, fence, again_ms, died_of, why, new_state, is_counted, new_lane)
           where claim = work.id and ending.fence = work.fence) as ending
        where work.id = any($2::bigint[]) and work.worker = $1
        order by work.id for update of work),
@@ -224,7 +239,7 @@ const END: Statement = {
       update work set
              ready = mine.outcome = 'woken' or mine.outcome = 'again' and mine.again_ms = 0,
              due_at = now() + coalesce(mine.again_ms, 0) * interval '1 ms',
-             worker = null, woken = false,
+             worker = null, woken = false, lane = coalesce(mine.new_lane, lane),
              attempts = case when mine.outcome = 'woken' then 0 when mine.is_counted then attempts
                              else greatest(0, attempts - 1) end,
              state = case when mine.outcome = 'woken' then null else coalesce(mine.new_state, state) end,
@@ -263,29 +278,33 @@ const ENSURE: Statement = {
 const ENSURE_LANES: Statement = {
   name: 'work_ensure_lanes',
   text: `
-    insert into work_lanes (lane, types, payload)
-    select lane, types, payload
-      from jsonb_to_recordset($1::jsonb) as wanted (lane text, types text[], payload text) order by lane
-    on conflict (lane) do update set types = excluded.types, payload = excluded.payload
-     where (work_lanes.types, work_lanes.payload) is distinct from (excluded.types, excluded.payload)`,
+    insert into work_lanes (lane, types, payload, kind)
+    select lane, coalesce(types, '{}'), payload, kind
+      from jsonb_to_recordset($1::jsonb) as wanted (lane text, types text[], payload text, kind text) order by lane
+    on conflict (lane) do update set types = excluded.types, payload = excluded.payload, kind = excluded.kind
+     where (work_lanes.types, work_lanes.payload, work_lanes.kind)
+        is distinct from (excluded.types, excluded.payload, excluded.kind)`,
 };
 
 const SLOW_LANE: Statement = {
   name: 'work_slow_lane',
   text: `
-    insert into work_lanes (lane, paused_until, narrow_until)
+    insert into work_lanes (lane, paused_until, narrow_until, reason)
     select $1, now() + nullif($2::float8, 0) * interval '1 ms',
-           case when $3::float8 = 'infinity' then 'infinity' else now() + nullif($3::float8, 0) * interval '1 ms' end
+           case when $3::float8 = 'infinity' then 'infinity' else now() + nullif($3::float8, 0) * interval '1 ms' end,
+           $4::jsonb
     on conflict (lane) do update set
       paused_until = greatest(work_lanes.paused_until, excluded.paused_until),
-      narrow_until = greatest(work_lanes.narrow_until, excluded.narrow_until)`,
+      narrow_until = greatest(work_lanes.narrow_until, excluded.narrow_until),
+      reason = coalesce(excluded.reason, work_lanes.reason)`,
 };
 
 const RESUME_LANE: Statement = {
   name: 'work_resume_lane',
   text: `
-    update work_lanes set paused_until = null, narrow_until = case when $2 then null else narrow_until end
-     where lane = $1`,
+    update work_lanes
+       set paused_until = null, reason = null, narrow_until = case when $2 then null else narrow_until end
+     where lane = $1 and (paused_until is not null or $2 and narrow_until is not null)`,
 };
 
 const HURRY_LANE: Statement = {
@@ -295,6 +314,17 @@ const HURRY_LANE: Statement = {
      where id = any(array(
        select id from work
         where not ready and died_at is null and due_at < 'infinity' and lane = $1 and worker is null
+        order by id for update))`,
+};
+
+const HURRY: Statement = {
+  name: 'work_hurry',
+  text: `
+    update work set ready = $3::float8 = 0, due_at = now() + $3 * interval '1 ms'
+     where id = any(array(
+       select id from work
+        where kind = $1 and ref = any($2::uuid[]) and not ready and died_at is null and worker is null
+          and due_at > now() + $3 * interval '1 ms' and due_at < 'infinity'
         order by id for update))`,
 };
 
@@ -315,12 +345,21 @@ const RENEW: Statement = {
 
 const NOTE: Statement = {
   name: 'work_note',
-  text: `update work set state = $4 where id = $2 and fence = $3 and worker = $1 and not ready returning id`,
+  text: `
+    update work set state = note.state
+      from unnest($2::bigint[], $3::int[], $4::jsonb[]) as note (id, fence, state)
+     where work.id = any($2::bigint[]) and work.id = note.id and work.fence = note.fence
+       and work.worker = $1 and not work.ready
+    returning work.id`,
 };
 
 const CANCEL: Statement = {
   name: 'work_cancel',
-  text: `delete from work where kind = $1 and ref = any($2::uuid[]) returning id, kind, line`,
+  text: `
+    delete from work
+     where id = any(array(select id from work where kind = $1 and ref = any($2::uuid[]) order by id for update))
+       and (not $3 or not ${IN_WORK})
+    returning id, kind, ref, line`,
 };
 
 type InLine = Pick<WorkEntity, 'id' | 'kind' | 'line'>;
@@ -370,9 +409,11 @@ export class WorkRepository {
 
   /** Lets domain events become work of these kinds. */
   async ensureLanes(kinds: readonly Kind[]): Promise<void> {
-    const lanes = kinds.flatMap(({ name, news }) =>
-      news ? [{ lane: name, types: news.types, payload: news.where }] : [],
-    );
+    const lanes = kinds
+      .filter(({ news, isPausable }) => news ?? isPausable)
+      .map(({ name, news, isPausable }) => {
+        return { lane: name, types: news?.types, payload: news?.where, kind: isPausable && name };
+      });
     await this.statements.rows(ENSURE_LANES, [JSON.stringify(lanes)]);
   }
 
@@ -381,7 +422,7 @@ export class WorkRepository {
   }
 
   /**
-   * @param lapsedLanes where lapsed claims of a lane go on
+   * @param lapsedLanes where lapsed claims of a kind go on
    * @param since no earlier row became due
    */
   async look(
@@ -421,8 +462,9 @@ export class WorkRepository {
       endings.map(({ again }) => again && Math.max(0, Math.round(again.inMs))),
       endings.map(({ diedOf }) => diedOf),
       endings.map(({ again }) => again?.why),
-      endings.map(({ state }) => state),
+      endings.map(({ again }) => again?.state),
       endings.map(({ again }) => again?.countsAsAttempt !== false),
+      endings.map(({ again }) => again?.lane),
     ]);
     if (ended.length < endings.length) {
       const mine = new Set(ended.map(({ id }) => id));
@@ -445,24 +487,48 @@ export class WorkRepository {
     return new Set(rows.map(({ id }) => id));
   }
 
-  async note(worker: string, { id, fence }: Ending['row'], state: object): Promise<void> {
-    const rows = await this.statements.rows(NOTE, [worker, id, fence, JSON.stringify(state)]);
-    if (rows.length === 0) throw new LostClaims(new Set([id]));
+  /** Returns the ids of the claims that still count. */
+  async note(
+    worker: string,
+    notes: readonly { readonly row: Ending['row']; readonly state: object }[],
+    tx?: Tx,
+  ): Promise<ReadonlySet<string>> {
+    const values = [
+      worker,
+      notes.map(({ row }) => row.id),
+      notes.map(({ row }) => row.fence),
+      notes.map(({ state }) => state),
+    ];
+    const rows = tx
+      ? await this.statements.rowsIn<{ id: string }>(tx, NOTE, values)
+      : await this.statements.rows<{ id: string }>(NOTE, values);
+    return new Set(rows.map(({ id }) => id));
   }
 
-  /** Removes work, even if it is being done: its end then fails. Returns the number of removed rows. */
-  async cancel(tx: Tx, kind: string, refs: readonly string[]): Promise<number> {
-    const gone = await this.statements.rowsIn<InLine>(tx, CANCEL, [kind, refs]);
+  /** Returns the refs of the removed rows. */
+  async cancel(tx: Tx, kind: string, refs: readonly string[], isWaiting: boolean) {
+    const values = [kind, refs, isWaiting];
+    const gone = await this.statements.rowsIn<InLine & { ref: string }>(tx, CANCEL, values);
     await this.moveLines(tx, gone);
-    return gone.length;
+    return gone.map(({ ref }) => ref);
   }
 
-  async slowLane(tx: Tx, lane: string, pauseMs: number, narrowMs: number): Promise<void> {
-    await this.statements.rowsIn(tx, SLOW_LANE, [lane, pauseMs, narrowMs]);
+  async slowLane(
+    tx: Tx,
+    lane: string,
+    pauseMs: number,
+    narrowMs: number,
+    reason?: object,
+  ): Promise<void> {
+    await this.statements.rowsIn(tx, SLOW_LANE, [lane, pauseMs, narrowMs, reason]);
   }
 
   async resumeLane(tx: Tx, lane: string, widens: boolean): Promise<void> {
     await this.statements.rowsIn(tx, RESUME_LANE, [lane, widens]);
+  }
+
+  async hurry(tx: Tx, kind: string, refs: readonly string[], inMs: number): Promise<void> {
+    await this.statements.rowsIn(tx, HURRY, [kind, refs, inMs]);
   }
 
   async hurryLane(tx: Tx, lane: string): Promise<void> {

@@ -99,19 +99,49 @@ export class Work
     return await this.worker.addClaimed(tx, defined, added, permit, presentSpan()?.traceparent);
   }
 
-  /** Removes work in the transaction of the caller. Returns the number of removed rows. */
+  /**
+   * Removes work in the transaction of the caller, even if it is being done: its end then fails. Returns the number of
+   * removed rows.
+   */
   async cancel(tx: Tx, kind: Pick<Kind, 'name'>, refs: readonly string[]): Promise<number> {
-    return await this.repository.cancel(tx, kind.name, refs);
+    return (await this.repository.cancel(tx, kind.name, refs, false)).length;
+  }
+
+  /** Removes work that is not being done, in the transaction of the caller. Returns the refs of the removed rows. */
+  async cancelWaiting(
+    tx: Tx,
+    kind: Pick<Kind, 'name'>,
+    refs: readonly string[],
+  ): Promise<readonly string[]> {
+    return await this.repository.cancel(tx, kind.name, refs, true);
   }
 
   /** Claims nothing of a lane for `pauseMs`, and uses only one place for `narrowMs`, which can be Infinity. */
-  async slowLane(tx: Tx, lane: string, pauseMs: number, narrowMs: number): Promise<void> {
-    await this.repository.slowLane(tx, lane, pauseMs, narrowMs);
+  async slowLane(
+    tx: Tx,
+    lane: string,
+    pauseMs: number,
+    narrowMs: number,
+    reason?: object,
+  ): Promise<void> {
+    await this.repository.slowLane(tx, lane, pauseMs, narrowMs, reason);
   }
 
   /** Ends the pause of a lane, and with `widens` also the time with one place. */
   async resumeLane(tx: Tx, lane: string, widens: boolean): Promise<void> {
     await this.repository.resumeLane(tx, lane, widens);
+    afterCommit(tx, () => this.wake());
+  }
+
+  /** Starts the next attempt of waiting work in `inMs` if it would start later. */
+  async hurry(
+    tx: Tx,
+    kind: Pick<Kind, 'name'>,
+    refs: readonly string[],
+    inMs: number,
+  ): Promise<void> {
+    if (refs.length === 0) return;
+    await this.repository.hurry(tx, kind.name, refs, inMs);
     afterCommit(tx, () => this.wake());
   }
 

@@ -29,6 +29,8 @@ module.exports = class SharedPackagesRuntime extends Runtime {
   }
 
   requireModuleOrMock(from, name) {
+    // A function that createRequire gave to a module of the worker.
+    if (suite.runtime !== this) return suite.runtime.requireModuleOrMock(from, name);
     return isShared(name) ? createRequire(from)(name) : super.requireModuleOrMock(from, name);
   }
 

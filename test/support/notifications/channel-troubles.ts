@@ -1,7 +1,25 @@
-import type { Channel, Outcome } from '../../../src/notifications/channels/channel.port.js';
+import type { ChannelType, Outcome } from '../../../src/notifications/channel-type.js';
+import type { PartlySent } from '../../../src/notifications/delivery.js';
+import type { Message } from '../../../src/notifications/notification.js';
+import type { OutboundSmtp } from '../../../src/platform/net/outbound-smtp.js';
+import type { Config } from '../../../src/targets/target-config.js';
 import { eventually } from '../jobs/eventually.js';
 import type { Trouble, VendorServer } from '../vendors/vendor-server.js';
+import { SiteHttp } from '../vendors/vendor-site.js';
 import { messageWith } from './mean-message.js';
+
+export interface Channel {
+  deliver(message: Message, signal?: AbortSignal, partlySent?: PartlySent): Promise<Outcome>;
+}
+
+/** A configured channel that can reach the loopback. */
+export function channelOf(type: ChannelType, config: Config, smtp = {} as OutboundSmtp): Channel {
+  const http = new SiteHttp();
+  return {
+    deliver: (message, signal = new AbortController().signal, partlySent): Promise<Outcome> =>
+      type.send({ config, message, signal, partlySent, http, smtp }),
+  };
+}
 
 interface Subject {
   readonly server: VendorServer;
@@ -12,7 +30,7 @@ interface Subject {
 
 /** What every channel over HTTP does when its receiver, or the way to it, fails. */
 export function describeChannelTroubles(subject: () => Subject): void {
-  const deliver = (signal = new AbortController().signal): Promise<Outcome> =>
+  const deliver = (signal?: AbortSignal): Promise<Outcome> =>
     subject().channel.deliver(messageWith(), signal);
 
   it('delivers once, in one request', async () => {

@@ -4,11 +4,31 @@ import type { Settings } from '../../../src/platform/config/settings.js';
 import type { Gate } from '../../../src/platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../src/platform/net/outbound-http.js';
 import type { Connector, ConnectorType, Outbound } from '../../../src/connectors/connector-type.js';
-import { Resolver, Targets } from '../../../src/platform/net/targets.js';
+import { type PinnedAddress, Resolver, Targets } from '../../../src/platform/net/targets.js';
+import { type ConfigDefinition, configProblems } from '../../../src/targets/target-check.js';
 
-const targets = new Targets(new Resolver(), {
-  allowedPrivateTargets: ['127.0.0.0/8'],
-} as unknown as Settings);
+/** Targets that allow these private networks. */
+export function targetsIn(allowedPrivateTargets: string[], resolver = new Resolver()): Targets {
+  return new Targets(resolver, { allowedPrivateTargets } as unknown as Settings);
+}
+
+/** Resolves each name to the loopback. */
+export class LocalResolver extends Resolver {
+  lookups: string[] = [];
+
+  override async resolve(host: string): Promise<PinnedAddress[]> {
+    this.lookups.push(host);
+    return [{ address: '127.0.0.1', family: 4 }];
+  }
+}
+
+/** Fields and codes of the problems of a configuration, where private networks except 10.1.0.0/16 are forbidden. */
+export function problemsOf(type: ConfigDefinition, config: Config): [string, string][] {
+  const found = configProblems(type.config, config, 'config');
+  const all =
+    found.length > 0 ? found : type.problems(config, 'config', targetsIn(['10.1.0.0/16']));
+  return all.map(({ field, code }) => [field, code]);
+}
 
 /** Outgoing HTTP of an adapter under test, which reaches the loopback. */
 export class SiteHttp extends OutboundHttp {
@@ -16,7 +36,7 @@ export class SiteHttp extends OutboundHttp {
   hasty = false;
 
   constructor() {
-    super(targets);
+    super(targetsIn(['127.0.0.0/8']));
   }
 
   override request(request: Parameters<OutboundHttp['request']>[0]) {

@@ -1,13 +1,14 @@
-import { messageAbout, messageWith } from '../../../../test/support/notifications/mean-message.js';
-import { readMail, type ShownMail } from '../../../../test/support/read-mail.js';
-import { SmtpServer, type Step, type Trick } from '../../../../test/support/vendors/smtp-server.js';
-import type { Settings } from '../../../platform/config/settings.js';
-import { OutboundSmtp } from '../../../platform/net/outbound-smtp.js';
-import { type PinnedAddress, type Resolver, Targets } from '../../../platform/net/targets.js';
-import type { PartlySent } from '../../delivery.js';
-import type { Message } from '../../notification.js';
-import type { Channel, Outcome } from '../channel.port.js';
-import { EmailChannelType } from './email.channel.js';
+import { messageAbout, messageWith } from '../../../test/support/notifications/mean-message.js';
+import { type Channel, channelOf } from '../../../test/support/notifications/channel-troubles.js';
+import { readMail, type ShownMail } from '../../../test/support/read-mail.js';
+import { SmtpServer, type Step, type Trick } from '../../../test/support/vendors/smtp-server.js';
+import { LocalResolver, problemsOf, targetsIn } from '../../../test/support/vendors/vendor-site.js';
+import { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
+import type { Config } from '../../targets/target-config.js';
+import type { Outcome } from '../channel-type.js';
+import type { PartlySent } from '../delivery.js';
+import type { Message } from '../notification.js';
+import { email } from './email.js';
 
 const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
@@ -20,38 +21,21 @@ const MEAN =
 const SHOWN =
   '<a href="hxxps://evil[.]example">x</a> gpj.exe Bcc: mallory[@]evil[.]example =?utf-8?Q?Hi?= &lt; \ufffd';
 
-class LocalResolver implements Resolver {
-  lookups: string[] = [];
-
-  async resolve(host: string): Promise<PinnedAddress[]> {
-    this.lookups.push(host);
-    return [{ address: '127.0.0.1', family: 4 }];
-  }
-}
-
 describe('a channel of the type email', () => {
   let server: SmtpServer;
   let resolver: LocalResolver;
   let channel: Channel;
 
-  const typeFor = (allowed = ['127.0.0.0/8']): EmailChannelType => {
-    const targets = new Targets(resolver, {
-      allowedPrivateTargets: allowed,
-    } as unknown as Settings);
-    return new EmailChannelType(new OutboundSmtp(targets));
+  const channelWith = (more: object = {}, allowed = ['127.0.0.0/8']): Channel => {
+    const config = { host: '127.0.0.1', port: server.port, from: 'soc@example.com', ...more };
+    const smtp = new OutboundSmtp(targetsIn(allowed, resolver));
+    return channelOf(email, { to: [ADA, BOB, EVE], ...config }, smtp);
   };
-  const configWith = (more: object = {}) => ({
-    host: '127.0.0.1',
-    port: server.port,
-    from: 'soc@example.com',
-    to: [ADA, BOB, EVE],
-    ...more,
-  });
   /** Progress of the mail, as the delivery stores it between attempts. */
   let partlySent: PartlySent;
   const deliver = async (
     message: Message = messageWith(),
-    { to = channel, signal = new AbortController().signal } = {},
+    { to = channel, signal }: { to?: Channel; signal?: AbortSignal } = {},
   ): Promise<Outcome> => {
     const outcome = await to.deliver(message, signal, partlySent);
     if (outcome.kind !== 'failed') partlySent = NOT_SENT;
@@ -73,7 +57,7 @@ describe('a channel of the type email', () => {
     resolver = new LocalResolver();
     server.forget();
     partlySent = NOT_SENT;
-    channel = typeFor().connect(configWith());
+    channel = channelWith();
   });
   afterEach(() => expect(server.violations).toEqual([]));
   afterAll(() => server.stop());
@@ -177,8 +161,8 @@ describe('a channel of the type email', () => {
     server.rejections.set(BOB, '451 4.7.1 come again');
     server.rejections.set(EVE, '550 5.1.1 no such user');
     const why = `The mail server refused ${BOB}, ${EVE}: 451 4.7.1 come again. The others have the message.`;
-    expect(await deliver()).toEqual({ kind: 'failed', why, holders: [ADA] });
-    expect(await deliver()).toEqual({ kind: 'failed', why, holders: [ADA] });
+    expect(await deliver()).toEqual({ kind: 'failed', why, isPartly: true, holders: [ADA] });
+    expect(await deliver()).toEqual({ kind: 'failed', why, isPartly: true, holders: [ADA] });
     server.rejections.clear();
     expect(await deliver()).toEqual({ kind: 'delivered' });
     expect(server.mails.map(({ to }) => to)).toEqual([[ADA], [BOB, EVE]]);
@@ -191,9 +175,9 @@ describe('a channel of the type email', () => {
 
   it('sends no second copy when another replica makes the next attempt', async () => {
     server.rejections.set(BOB, '451 4.7.1 come again');
-    expect(await deliver()).toMatchObject({ kind: 'failed', holders: [ADA, EVE] });
+    expect(await deliver()).toMatchObject({ kind: 'failed', isPartly: true, holders: [ADA, EVE] });
     server.rejections.clear();
-    const ofOtherReplica = typeFor().connect(configWith());
+    const ofOtherReplica = channelWith();
     expect(await deliver(messageWith(), { to: ofOtherReplica })).toEqual({ kind: 'delivered' });
     expect(server.mails.map(({ to }) => to)).toEqual([[ADA, EVE], [BOB]]);
   });
@@ -201,7 +185,7 @@ describe('a channel of the type email', () => {
   it('says who is refused for ever, and sends the others no second copy', async () => {
     server.rejections.set(EVE, '550 5.1.1 no such user');
     const why = `The mail server refused ${EVE}: 550 5.1.1 no such user. The others have the message.`;
-    expect(await deliver()).toEqual({ kind: 'refused', why });
+    expect(await deliver()).toEqual({ kind: 'refused', why, isPartly: true });
     server.nextTricks.set('RCPT', [{ say: '451 4.7.1 come again' }]);
     expect(await deliver()).toMatchObject({ kind: 'failed' });
     expect(await deliver()).toMatchObject({ kind: 'refused' });
@@ -228,10 +212,9 @@ describe('a channel of the type email', () => {
   });
 
   it('is done when those who were refused are no recipients any more', async () => {
-    const type = typeFor();
     server.rejections.set(EVE, '451 4.7.1 come again');
-    await deliver(messageWith(), { to: type.connect(configWith()) });
-    const without = type.connect(configWith({ to: [ADA, BOB] }));
+    await deliver(messageWith(), { to: channelWith() });
+    const without = channelWith({ to: [ADA, BOB] });
     expect(await deliver(messageWith(), { to: without })).toEqual({ kind: 'delivered' });
     expect(server.connections).toBe(1);
   });
@@ -271,20 +254,20 @@ describe('a channel of the type email', () => {
 
   it('refuses a private address that is not allowed, by number and by name', async () => {
     for (const host of ['127.0.0.1', 'mail.example.com']) {
-      const to = typeFor([]).connect(configWith({ host }));
+      const to = channelWith({ host }, []);
       expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'failed' });
     }
     expect(server.connections).toBe(0);
   });
 
   it('connects to the address that was judged, and resolves the name once', async () => {
-    const to = typeFor().connect(configWith({ host: 'mail.internal' }));
+    const to = channelWith({ host: 'mail.internal' });
     expect(await deliver(messageWith(), { to })).toEqual({ kind: 'delivered' });
     expect(resolver.lookups).toEqual(['mail.internal']);
   });
 
   it('says nothing to a public server that offers no TLS', async () => {
-    const to = typeFor().connect(configWith({ host: 'mail.example.com' }));
+    const to = channelWith({ host: 'mail.example.com' });
     expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'failed' });
     expect(server.violations.splice(0)).toEqual(['STARTTLS']);
     expect(server.commands.join()).not.toContain('MAIL');
@@ -293,7 +276,7 @@ describe('a channel of the type email', () => {
   it('logs in, and shows neither password nor what encodes it when that is refused', async () => {
     const guarded = await SmtpServer.start({ mostRecipients: 20, login: LOGIN });
     const withPassword = (password: string) =>
-      typeFor().connect(configWith({ port: guarded.port, username: LOGIN.user, password }));
+      channelWith({ port: guarded.port, username: LOGIN.user, password });
     try {
       expect(await deliver(messageWith(), { to: withPassword(LOGIN.pass) })).toEqual({
         kind: 'delivered',
@@ -309,5 +292,34 @@ describe('a channel of the type email', () => {
     } finally {
       await guarded.stop();
     }
+  });
+});
+
+describe('the configuration of a channel of the type email', () => {
+  const CONFIG = { host: 'mail.example.com', from: 'soc@example.com', to: [ADA] };
+  const people = (count: number) => Array.from({ length: count }, (_, n) => `p${n}@example.com`);
+
+  it.each<Config>([
+    CONFIG,
+    { ...CONFIG, port: 465, secure: true, username: 'soc', password: 'a-password' },
+    { ...CONFIG, host: '10.1.2.3', to: people(20) },
+  ])('accepts %j', (config) => {
+    expect(problemsOf(email, config)).toEqual([]);
+  });
+
+  it.each<[Config, string, string]>([
+    [{ ...CONFIG, host: '10.2.2.3' }, 'config.host', 'target_refused'],
+    [{ host: CONFIG.host, from: CONFIG.from }, 'config.to', 'required'],
+    [{ ...CONFIG, to: ADA }, 'config.to', 'is_array'],
+    [{ ...CONFIG, to: [] }, 'config.to', 'size'],
+    [{ ...CONFIG, to: people(21) }, 'config.to', 'size'],
+    [{ ...CONFIG, to: [ADA, ADA] }, 'config.to', 'unique'],
+    [{ ...CONFIG, to: [ADA, null] }, 'config.to.1', 'is_string'],
+    [{ ...CONFIG, to: [ADA, 'Ada <ada@example.com>'] }, 'config.to.1', 'is_email'],
+    [{ ...CONFIG, to: ['a@example.com\r\nBcc: x@example.net'] }, 'config.to.0', 'is_email'],
+    [{ ...CONFIG, to: ['a%x@example.com'] }, 'config.to.0', 'is_email'],
+    [{ ...CONFIG, to: ['|sh@example.com'] }, 'config.to.0', 'is_email'],
+  ])('rejects %j', (config, field, code) => {
+    expect(problemsOf(email, config)).toEqual([[field, code]]);
   });
 });

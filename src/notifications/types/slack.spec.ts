@@ -1,20 +1,23 @@
-import { describeChannelTroubles } from '../../../../test/support/notifications/channel-troubles.js';
-import { messageAbout, messageWith } from '../../../../test/support/notifications/mean-message.js';
-import { SlackHookServer } from '../../../../test/support/vendors/slack-hook-server.js';
-import { shortenWaits, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
-import type { Channel } from '../channel.port.js';
-import { SlackChannelType } from './slack.channel.js';
+import {
+  type Channel,
+  channelOf,
+  describeChannelTroubles,
+} from '../../../test/support/notifications/channel-troubles.js';
+import { messageAbout, messageWith } from '../../../test/support/notifications/mean-message.js';
+import { SlackHookServer } from '../../../test/support/vendors/slack-hook-server.js';
+import { shortenWaits } from '../../../test/support/vendors/vendor-site.js';
+import { plainTextProblems } from '../../targets/target-check.js';
+import { slack } from './slack.js';
 
 describe('a channel of the type slack', () => {
   shortenWaits();
   const server = new SlackHookServer();
-  const type = new SlackChannelType(new SiteHttp());
   const signal = new AbortController().signal;
   let channel: Channel;
 
   beforeAll(async () => {
     await server.start();
-    channel = type.connect({ webhook_url: server.hook });
+    channel = channelOf(slack, { webhook_url: server.hook });
   });
   beforeEach(() => server.forget());
   afterEach(() => expect(server.problems).toEqual([]));
@@ -30,10 +33,9 @@ describe('a channel of the type slack', () => {
   };
 
   it('tells the origin of its address, and nothing when that is lost', () => {
-    expect(type.sentTo({ webhook_url: 'https://hooks.example.com:8443/services/T0/B0/x' })).toEqual(
-      ['https://hooks.example.com:8443'],
-    );
-    expect(type.sentTo({})).toEqual([]);
+    const webhook_url = 'https://hooks.example.com:8443/services/T0/B0/x';
+    expect(slack.sentTo({ webhook_url })).toEqual(['https://hooks.example.com:8443']);
+    expect(slack.sentTo({})).toEqual([]);
   });
 
   it('tells what happened, what is asked of people and where', async () => {
@@ -84,13 +86,13 @@ describe('a channel of the type slack', () => {
       await channel.deliver(messageWith(), signal),
     ];
     expect(outcomes).toMatchObject([
-      { kind: 'failed', why: 'It answered with status 410. It said channel_is_archived.' },
+      { kind: 'failed', why: 'It answered with status 410. Slack said channel_is_archived.' },
       { kind: 'failed', why: 'It answered with status 404.' },
     ]);
   });
 
   it('takes https alone, but in private networks', () => {
-    const problems = (webhook_url: string) => type.problems({ webhook_url }, 'config');
+    const problems = (webhook_url: string) => plainTextProblems(slack, { webhook_url }, 'config');
     expect(problems('http://hooks.example.com/services/T/B/x')).toMatchObject([
       { field: 'config.webhook_url', code: 'https_required' },
     ]);

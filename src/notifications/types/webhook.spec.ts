@@ -1,4 +1,4 @@
-import { newSecret, secretProblem, signatureHeaders } from './webhook.channel.js';
+import { newSecret, secretProblem, signatureHeaders } from './webhook.js';
 
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64');
 

@@ -1,17 +1,26 @@
-import { describeChannelTroubles } from '../../../../test/support/notifications/channel-troubles.js';
+import {
+  type Channel,
+  channelOf,
+  describeChannelTroubles,
+} from '../../../test/support/notifications/channel-troubles.js';
 import {
   INCIDENT_ID,
   messageAbout,
   messageWith,
-} from '../../../../test/support/notifications/mean-message.js';
-import { PagerDutyServer } from '../../../../test/support/vendors/pagerduty-server.js';
-import { shortenWaits, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
-import type { EventName } from '../../notification.js';
-import type { Channel } from '../channel.port.js';
-import { PagerDutyChannelType } from './pagerduty.channel.js';
+} from '../../../test/support/notifications/mean-message.js';
+import { PagerDutyServer } from '../../../test/support/vendors/pagerduty-server.js';
+import { shortenWaits } from '../../../test/support/vendors/vendor-site.js';
+import type { EventName } from '../notification.js';
+import { pagerDuty } from './pagerduty.js';
 
 const INCIDENT = `incident:${INCIDENT_ID}`;
-const MAIL = { title: 'Phishing', incident_type: 'phishing', severity: 'high', source: 'mail' };
+const MAIL = {
+  title: 'Phishing',
+  incident_type: 'phishing',
+  severity: 'high',
+  source: 'mail',
+  recommended_actions: [],
+};
 const ACTION = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
 const BY_SYSTEM = { classification: 'malicious', decided_by: 'system' };
 const BY_ALICE = { classification: 'malicious', decided_by: 'alice' };
@@ -19,7 +28,6 @@ const BY_ALICE = { classification: 'malicious', decided_by: 'alice' };
 describe('a channel of the type pagerduty', () => {
   shortenWaits();
   const server = new PagerDutyServer();
-  const type = new PagerDutyChannelType(new SiteHttp());
   const signal = new AbortController().signal;
   let channel: Channel;
 
@@ -31,7 +39,7 @@ describe('a channel of the type pagerduty', () => {
 
   beforeAll(async () => {
     await server.start();
-    channel = type.connect({ routing_key: server.routingKey, base_url: `${server.url}/` });
+    channel = channelOf(pagerDuty, { routing_key: server.routingKey, base_url: `${server.url}/` });
   });
   beforeEach(() => server.forget());
   afterEach(() => expect(server.problems).toEqual([]));
@@ -228,7 +236,7 @@ describe('a channel of the type pagerduty', () => {
   });
 
   it('waits for another key when PagerDuty does not accept this one', async () => {
-    const other = type.connect({ routing_key: 'x'.repeat(32), base_url: server.url });
+    const other = channelOf(pagerDuty, { routing_key: 'x'.repeat(32), base_url: server.url });
     const why = 'PagerDuty does not accept the routing key.';
     const message = messageAbout('incident.created', { payload: MAIL });
     expect(await other.deliver(message, signal)).toEqual({ kind: 'failed', why });

@@ -1,20 +1,22 @@
-import { describeChannelTroubles } from '../../../../test/support/notifications/channel-troubles.js';
-import { messageAbout, messageWith } from '../../../../test/support/notifications/mean-message.js';
-import { TeamsServer } from '../../../../test/support/vendors/teams-server.js';
-import { shortenWaits, SiteHttp } from '../../../../test/support/vendors/vendor-site.js';
-import type { Channel } from '../channel.port.js';
-import { TeamsChannelType } from './teams.channel.js';
+import {
+  type Channel,
+  channelOf,
+  describeChannelTroubles,
+} from '../../../test/support/notifications/channel-troubles.js';
+import { messageAbout, messageWith } from '../../../test/support/notifications/mean-message.js';
+import { TeamsServer } from '../../../test/support/vendors/teams-server.js';
+import { problemsOf, shortenWaits } from '../../../test/support/vendors/vendor-site.js';
+import { teams } from './teams.js';
 
 describe('a channel of the type teams', () => {
   shortenWaits();
   const server = new TeamsServer();
-  const type = new TeamsChannelType(new SiteHttp());
   const signal = new AbortController().signal;
   let channel: Channel;
 
   beforeAll(async () => {
     await server.start();
-    channel = type.connect({ webhook_url: server.hook });
+    channel = channelOf(teams, { webhook_url: server.hook });
   });
   beforeEach(() => server.forget());
   afterEach(() => expect(server.problems).toEqual([]));
@@ -79,27 +81,17 @@ describe('a channel of the type teams', () => {
   });
 
   it('fails for now when the signature is that of another workflow', async () => {
-    const other = type.connect({ webhook_url: server.hook.replace(/sig=.*/, 'sig=other') });
+    const other = channelOf(teams, { webhook_url: server.hook.replace(/sig=.*/, 'sig=other') });
     expect(await other.deliver(messageWith(), signal)).toMatchObject({
       kind: 'failed',
       why: 'It answered with status 401.',
     });
   });
 
-  it('takes https alone, but in private networks', () => {
-    const problems = (webhook_url: string) => type.problems({ webhook_url }, 'config');
-    expect(problems('http://flows.example.com/x?sig=y')).toMatchObject([
-      { field: 'config.webhook_url', code: 'https_required' },
-    ]);
-    expect(problems('https://flows.example.com/x?sig=y')).toEqual([]);
-  });
-
   it.each(['https://a.webhook.office.com/webhookb2/x', 'https://outlook.office.com/webhook/x'])(
     'does not take the address of a connector of Microsoft 365: %s',
     (webhook_url) => {
-      expect(type.problems({ webhook_url }, 'config')).toMatchObject([
-        { field: 'config.webhook_url', code: 'matches' },
-      ]);
+      expect(problemsOf(teams, { webhook_url })).toEqual([['config.webhook_url', 'matches']]);
     },
   );
 

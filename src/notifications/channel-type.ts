@@ -1,0 +1,218 @@
+import { presentTime } from '../platform/clock.js';
+import type { FieldError } from '../platform/errors/app-error.js';
+import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
+import type { OutboundHttp } from '../platform/net/outbound-http.js';
+import {
+  type OutboundAnswer,
+  type OutboundRequest,
+  retryAfterMs,
+} from '../platform/net/outbound-request.js';
+import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
+import type { Targets } from '../platform/net/targets.js';
+import { type ConfigDefinition, type Destination, originsOf } from '../targets/target-check.js';
+import {
+  type Config,
+  type ConfigOf,
+  type ConfigSchema,
+  fields,
+  withDefaults,
+} from '../targets/target-config.js';
+import type { PartlySent } from './delivery.js';
+import { EVENTS_FOR_PEOPLE, type Message, type NotifiedEvent } from './notification.js';
+
+/** The receiver has the message. */
+interface Delivered {
+  readonly kind: 'delivered';
+}
+
+/** The receiver rejects this message permanently. Other messages may still be accepted. */
+export interface Refused {
+  readonly kind: 'refused';
+  /** Shown to admins, without secrets. */
+  readonly why: string;
+  /** Only for some recipients: the others have it, so the channel works. */
+  readonly isPartly?: true;
+}
+
+/** The delivery is retried: the receiver did not answer, or an admin can correct the cause (a revoked token). */
+export interface Failed {
+  readonly kind: 'failed';
+  readonly why: string;
+  /** Retry-After of the receiver. The whole channel waits that long. */
+  readonly retryAfterMs?: number;
+  /** The receiver asks for a lower rate. The channel slows down and does not count as failing. */
+  readonly isBusy?: true;
+  /** Failed only for some recipients: the channel works, and other messages do not wait. */
+  readonly isPartly?: true;
+  /** Recipients who have the message. It is retried for the others. */
+  readonly holders?: readonly string[];
+}
+
+export type Outcome = Delivered | Refused | Failed;
+
+/** One attempt to send a message to one channel. */
+export interface Attempt<SetConfig = Config> {
+  /** With secrets. */
+  readonly config: SetConfig;
+  /** Previous secret of the field that `rotates`, while it is valid. */
+  readonly formerSecret?: string;
+  readonly message: Message;
+  /** Result of earlier attempts, if some recipients have the message. */
+  readonly partlySent?: PartlySent;
+  readonly signal: AbortSignal;
+  readonly http: OutboundHttp;
+  readonly smtp: OutboundSmtp;
+}
+
+interface ChannelDefinition<Schema extends ConfigSchema> {
+  readonly name: string;
+  readonly description: string;
+  readonly config: Schema;
+  /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
+  readonly destinations: readonly Destination[];
+  /**
+   * Field whose previous secret stays valid for a day, because the receiver has to learn the new one first. If the request has no
+   * secret, the service generates one (`newSecret`) and shows it once.
+   */
+  readonly rotates?: string;
+  newSecret?(): string;
+  /** Programs read the messages, not people: they get all new incidents by default. */
+  readonly isForPrograms?: true;
+  /** Default of `events`: the events that people have to act on. */
+  readonly defaultEvents?: readonly NotifiedEvent[];
+  /** Rules that the schema cannot express. */
+  problems?(config: ConfigOf<Schema>, path: string, targets: Targets): FieldError[];
+  /** Names destinations beside those of secrets for the audit trail. Origins of URLs only, because the rest may be secret. */
+  sentTo?(config: Config): readonly string[];
+  /** Makes one attempt, without retries. After an abort the outcome is ignored. An exception counts as `failed`. */
+  send(attempt: Attempt<ConfigOf<Schema>>): Promise<Outcome>;
+}
+
+/** Defines a type of channels. Each file of `types/` exports one. */
+export function defineChannel<const Schema extends ConfigSchema>(
+  definition: ChannelDefinition<Schema>,
+): ChannelType {
+  return new ChannelType(definition);
+}
+
+export class ChannelType implements ConfigDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly config: ConfigSchema;
+  readonly destinations: readonly Destination[];
+  readonly rotates?: string;
+  readonly isForPeople: boolean;
+  readonly defaultEvents: readonly NotifiedEvent[];
+
+  constructor(private readonly definition: ChannelDefinition<ConfigSchema>) {
+    ({
+      name: this.name,
+      description: this.description,
+      config: this.config,
+      destinations: this.destinations,
+      rotates: this.rotates,
+      defaultEvents: this.defaultEvents = EVENTS_FOR_PEOPLE,
+    } = definition);
+    this.isForPeople = !definition.isForPrograms;
+  }
+
+  /** Schema of the configuration in requests. A field that the service can generate is not required. */
+  get requestConfig(): ConfigSchema {
+    const required = this.config.required.filter((field) => field !== this.rotates);
+    return { ...this.config, required };
+  }
+
+  newSecret(): string | undefined {
+    return this.definition.newSecret?.();
+  }
+
+  problems(config: Config, path: string, targets: Targets): FieldError[] {
+    return this.definition.problems?.(config, path, targets) ?? [];
+  }
+
+  /** Destinations for the audit trail. @param config without secrets if they are lost */
+  sentTo(config: Config): string[] {
+    return [...originsOf(this, config), ...(this.definition.sentTo?.(config) ?? [])];
+  }
+
+  send(attempt: Attempt): Promise<Outcome> {
+    return this.definition.send({ ...attempt, config: withDefaults(this.config, attempt.config) });
+  }
+}
+
+/** Configuration of a type whose receiver generates a URL. The URL is the only secret. */
+export function hookConfig(description: string) {
+  return fields(
+    {
+      webhook_url: {
+        type: 'string',
+        format: 'uri-with-query',
+        minLength: 8,
+        maxLength: 2_000,
+        writeOnly: true,
+        description: `${description} Everybody who knows it can post, so it is a secret.`,
+      },
+    },
+    ['webhook_url'],
+  );
+}
+
+/** Only the status and the beginning of a response are read. */
+const MAX_RESPONSE_BYTES = 65_536;
+
+interface JsonPost extends Pick<Attempt, 'http' | 'signal'> {
+  readonly url: string;
+  readonly body: string | object;
+  readonly headers?: OutboundRequest['headers'];
+  /** Does not read the response body, which may be endless. */
+  readonly withoutBody?: boolean;
+}
+
+/** Posts JSON once and interprets the response. */
+export async function postJson(
+  { http, url, headers, body, ...request }: JsonPost,
+  read: (answer: OutboundAnswer) => Outcome = outcomeOf,
+): Promise<Outcome> {
+  try {
+    const answer = await http.request({
+      ...request,
+      method: 'POST',
+      url: new URL(url),
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      maxAnswerBytes: MAX_RESPONSE_BYTES,
+    });
+    return read(answer);
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+/** Statuses after which a receiver never accepts the message. */
+const REFUSALS = new Set([400, 413, 422]);
+
+/**
+ * Interprets the status. Redirects are not followed, because they may lead into a private network. Statuses about the URL or the
+ * credentials are retried, because an admin may correct them.
+ */
+export function outcomeOf(answer: OutboundAnswer): Outcome {
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  const isRedirect = status >= 300 && status < 400 && status !== 304;
+  const why = `It answered with status ${status}${isRedirect ? ': redirects are not followed' : ''}.`;
+  if (REFUSALS.has(status)) return { kind: 'refused', why };
+  const waitMs = retryAfterMs(answer.header('retry-after'), new Date(presentTime()));
+  const isBusy = status === 429 && waitMs !== undefined;
+  return { kind: 'failed', why, retryAfterMs: waitMs, ...(isBusy && { isBusy }) };
+}
+
+/**
+ * Outcome if the receiver did not answer. A forbidden address is retried as well: its name may resolve differently in a minute, and
+ * an admin may correct ALLOWED_PRIVATE_TARGETS. Throws all other errors again.
+ */
+export function failureOf(error: unknown): Outcome {
+  if (error instanceof UnreachableError || error instanceof OutcomeUnknownError) {
+    return { kind: 'failed', why: error.message };
+  }
+  throw error;
+}

@@ -1,0 +1,152 @@
+import { AnswerRedactor } from '../../connectors/calls/vendor-answers.js';
+import { shortened } from '../../incidents/raw-data-text.js';
+import { escapeHtml } from '../../platform/http/page-look.js';
+import type { MailReply } from '../../platform/net/outbound-smtp.js';
+import {
+  isMailbox,
+  MAIL_SERVER_PROPERTIES,
+  mailAccountProblems,
+  mailContent,
+  mailSecrets,
+  type Note,
+  notOneAddress,
+  serverOf,
+} from '../../targets/mail-account.js';
+import { fields } from '../../targets/target-config.js';
+import { defineChannel, failureOf, type Outcome } from '../channel-type.js';
+import type { PartlySent } from '../delivery.js';
+import { LINK_TEXT, type ShownWords, shownWords } from '../messages/message.js';
+import type { Message } from '../notification.js';
+
+/** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail programs recognize a copy. */
+export const email = defineChannel({
+  name: 'email',
+  description: 'Email: a message to up to 20 recipients, through your mail server.',
+  config: fields(
+    {
+      ...MAIL_SERVER_PROPERTIES,
+      to: {
+        type: 'array',
+        items: { type: 'string', minLength: 3, maxLength: 320 },
+        minItems: 1,
+        maxItems: 20,
+        uniqueItems: true,
+        description: 'Recipients of each message. The mail names all of them.',
+      },
+    },
+    ['host', 'from', 'to'],
+  ),
+  destinations: [{ host: 'host', port: 'port', secure: 'secure' }],
+  sentTo: ({ to }) => to as readonly string[],
+  problems: (config, path, targets) => [
+    ...mailAccountProblems(config, path, targets),
+    ...config.to.flatMap((address, at) =>
+      isMailbox(address) ? [] : [notOneAddress(`${path}.to.${at}`)],
+    ),
+  ],
+  async send({ config, message, signal, smtp, partlySent: { holders, attempts } = NOT_SENT }) {
+    const { from, to } = config;
+    const missing = to.filter((address) => !holders.includes(address));
+    // The recipients without the mail were removed from the configuration.
+    if (missing.length === 0) return { kind: 'delivered' };
+    // The header names all recipients, also when the mail goes to some of them.
+    const content = await mailContent({ ...emailNote(message), from, to });
+    const departure = { signal, leave: async () => undefined };
+    try {
+      const reply = await smtp.deliver(serverOf(config), { from, to: missing, content }, departure);
+      const reached = [...holders, ...newHolders(reply, missing)];
+      const partlySent = { holders: reached, attempts: attempts + 1 };
+      return mailOutcome(reply, partlySent, new AnswerRedactor(mailSecrets(config)));
+    } catch (error) {
+      return failureOf(error);
+    }
+  },
+});
+
+const NOT_SENT: PartlySent = { holders: [], attempts: 0 };
+
+const MAX_SUBJECT = 250;
+
+/** Builds the mail as plain text and as HTML, with the same content. */
+function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
+  const { headline, facts, request, url } = shownWords(message);
+  // A mail may come hours after the event.
+  const when = { name: 'When', value: message.occurredAt.toISOString() };
+  const shown = { headline, facts: [...facts, when], request, url: url && new URL(url).href };
+  return {
+    subject: shortened(headline, MAX_SUBJECT),
+    text: textOf(shown),
+    html: htmlOf(shown),
+    id: message.eventId,
+    threadId: message.incidentId,
+  };
+}
+
+/** Each fact is one line, so that no value can look like another fact. */
+function textOf({ headline, facts, request, url }: ShownWords): string {
+  const parts = [
+    headline,
+    facts.map(({ name, value }) => `${name}: ${value}`).join('\n'),
+    request,
+    url && `${LINK_TEXT}:\n${url}`,
+  ];
+  return parts.filter((part) => part !== undefined).join('\n\n');
+}
+
+/** Without style sheets, images and scripts: many mail programs block them. */
+function htmlOf({ headline, facts, request, url }: ShownWords): string {
+  const rows = facts.map(
+    ({ name, value }) =>
+      `<tr><th scope="row" align="left" valign="top">${escapeHtml(name)}</th><td>${escapeHtml(value)}</td></tr>`,
+  );
+  return [
+    '<!doctype html>',
+    `<html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(headline)}</title></head><body>`,
+    `<h1 style="font-size:1.2em">${escapeHtml(headline)}</h1>`,
+    `<table cellpadding="4">${rows.join('\n')}</table>`,
+    ...(request === undefined ? [] : [`<p><strong>${escapeHtml(request)}</strong></p>`]),
+    ...(url === undefined ? [] : [`<p><a href="${escapeHtml(url)}">${LINK_TEXT}</a></p>`]),
+    '</body></html>',
+  ].join('\n');
+}
+
+/**
+ * Interprets the reply of a mail server. Errors about the login, the sender or all recipients are retried, because an admin may
+ * correct the configuration. Temporary errors are retried as well.
+ */
+function mailOutcome(
+  { code, text, rejected = [], isOfMessage = false }: MailReply,
+  { holders, attempts }: PartlySent,
+  redactor: AnswerRedactor,
+): Outcome {
+  const [first] = rejected;
+  if (first && holders.length > 0) {
+    const names = rejected.map(({ recipient }) => recipient).join(', ');
+    const why = `The mail server refused ${names}: ${redactor.line(first.text)}. The others have the message.`;
+    const isPermanent =
+      attempts >= MAX_PARTIAL_ATTEMPTS || rejected.every(({ code }) => code >= 500);
+    return isPermanent
+      ? { kind: 'refused', why, isPartly: true }
+      : { kind: 'failed', why, isPartly: true, holders };
+  }
+  if (code < 400) return { kind: 'delivered' };
+  const why = `The mail server refused: ${redactor.line(text)}`;
+  return { kind: isOfMessage && code >= 500 && !isOfLogin(code) ? 'refused' : 'failed', why };
+}
+
+/** 530, 534, 535, 538: https://www.rfc-editor.org/rfc/rfc4954#section-6. Some servers send them only after the message. */
+function isOfLogin(code: number): boolean {
+  return code >= 530 && code < 540;
+}
+
+/**
+ * Attempts for recipients who are refused temporarily while others have the mail: about ten minutes, the time that greylisting
+ * servers ask for. Later messages about the incident wait that long, for all recipients.
+ */
+const MAX_PARTIAL_ATTEMPTS = 6;
+
+/** Returns the recipients who have the mail after this reply. */
+function newHolders({ code, rejected = [] }: MailReply, to: readonly string[]): readonly string[] {
+  if (code >= 400) return [];
+  return to.filter((address) => rejected.every(({ recipient }) => recipient !== address));
+}

@@ -1,0 +1,95 @@
+import type { Severity } from '../../incidents/incident.js';
+import { shortened } from '../../incidents/raw-data-text.js';
+import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import { address, fields } from '../../targets/target-config.js';
+import { defineChannel, type Outcome, outcomeOf, postJson } from '../channel-type.js';
+import { alertChangesOf, LINK_TEXT, shownWords } from '../messages/message.js';
+import { EVENT_TYPES, EVENTS_FOR_PEOPLE, type Message } from '../notification.js';
+
+/** Source of the alerts that PagerDuty shows. */
+const PRODUCT = 'Incident Triage Service';
+const MAX_SUMMARY = 1_024;
+
+const SEVERITIES: Readonly<Record<Severity, string>> = {
+  critical: 'critical',
+  high: 'error',
+  medium: 'warning',
+  low: 'info',
+};
+
+/** Triggers, acknowledges and resolves alerts. Its keys make a repeated event harmless. */
+export const pagerDuty = defineChannel({
+  name: 'pagerduty',
+  description:
+    'PagerDuty: alerts by the Events API v2, acknowledged and resolved together with the incident.',
+  config: fields(
+    {
+      routing_key: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9]{32}$',
+        maxLength: 32,
+        writeOnly: true,
+        description: 'The integration key of an Events API v2 integration: 32 letters and digits.',
+      },
+      base_url: address('In the EU https://events.eu.pagerduty.com.', {
+        minLength: 8,
+        default: 'https://events.pagerduty.com',
+      }),
+    },
+    ['routing_key'],
+  ),
+  destinations: [{ address: 'base_url' }],
+  /** With the events that resolve alerts. */
+  defaultEvents: [
+    ...EVENTS_FOR_PEOPLE,
+    'incident.resolved',
+    'incident.deleted',
+    'action.completed',
+    'action.rejected',
+  ],
+  async send({ config: { routing_key, base_url }, message, signal, http }) {
+    const url = `${base_url.replace(/\/+$/, '')}/v2/enqueue`;
+    let outcome: Outcome = { kind: 'delivered' };
+    for (const { action, key } of alertChangesOf(message)) {
+      if (outcome.kind !== 'delivered') break;
+      const change = { routing_key, event_action: action, dedup_key: key };
+      const body = action === 'trigger' ? { ...change, ...contentOf(message) } : change;
+      outcome = await postJson({ http, url, body, signal }, readAnswer);
+    }
+    return outcome;
+  },
+});
+
+/** https://developer.pagerduty.com/docs/events-api-v2/trigger-events/ */
+function contentOf(message: Message): object {
+  const { severity, event, occurredAt } = message;
+  const { headline, facts, request, url } = shownWords(message);
+  return {
+    payload: {
+      summary: shortened(headline, MAX_SUMMARY),
+      source: PRODUCT,
+      severity: SEVERITIES[severity ?? EVENT_TYPES[event].severity ?? 'medium'],
+      timestamp: occurredAt.toISOString(),
+      class: event,
+      custom_details: Object.fromEntries([
+        ...facts.map(({ name, value }) => [name, value]),
+        ...(request === undefined ? [] : [['To do', request]]),
+      ]) as unknown,
+    },
+    client: PRODUCT,
+    ...(url === undefined ? {} : { client_url: url, links: [{ href: url, text: LINK_TEXT }] }),
+  };
+}
+
+/** https://developer.pagerduty.com/docs/events-api-v2/overview/#response-codes--retry-logic */
+function readAnswer(answer: OutboundAnswer): Outcome {
+  const outcome = outcomeOf(answer);
+  if (outcome.kind === 'delivered' && answer.status !== 202) {
+    return { kind: 'failed', why: 'The response is not a response of PagerDuty.' };
+  }
+  // The event is valid, and an admin may set another key.
+  if (outcome.kind === 'refused' && /routing[ _]key/i.test(answer.text)) {
+    return { kind: 'failed', why: 'PagerDuty does not accept the routing key.' };
+  }
+  return outcome;
+}

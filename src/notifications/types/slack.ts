@@ -1,0 +1,77 @@
+import { slackText } from '../../connectors/types/slack.js';
+import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
+import { LINK_TEXT, shownWords } from '../messages/message.js';
+import type { Message } from '../notification.js';
+
+/** Limits of Slack: characters of a header, fields of a section. */
+const MAX_HEADER = 150;
+const MAX_FIELDS = 10;
+
+/** Posts each event into the channel of an incoming webhook. */
+export const slack = defineChannel({
+  name: 'slack',
+  description: 'Slack: a message for people into one channel, by an incoming webhook.',
+  config: hookConfig(
+    'The address of an incoming webhook, such as https://hooks.slack.com/services/….',
+  ),
+  destinations: [{ address: 'webhook_url' }],
+  send: ({ config, message, ...attempt }) =>
+    postJson({ ...attempt, url: config.webhook_url, body: slackMessage(message) }, readAnswer),
+});
+
+/**
+ * Builds the message from blocks. Text of third parties is always `plain_text`, in which Slack reads no mrkdwn, and escaped, so that
+ * it contains no mention and no link. Only the link of the service is mrkdwn.
+ * https://docs.slack.dev/reference/block-kit/blocks, https://docs.slack.dev/messaging/formatting-message-text
+ */
+function slackMessage(message: Message): object {
+  const { headline, facts, request, url } = shownWords(message);
+  const fields = facts.map(({ name, value }) => plain(`${name}\n${value}`));
+  const sections = [fields.slice(0, MAX_FIELDS), fields.slice(MAX_FIELDS, 2 * MAX_FIELDS)];
+  return {
+    // Shown where blocks are not, such as on a lock screen.
+    text: slackText(headline),
+    mrkdwn: false,
+    blocks: [
+      header(headline),
+      ...sections.flatMap((part) => (part.length > 0 ? [{ type: 'section', fields: part }] : [])),
+      ...(request === undefined ? [] : [{ type: 'section', text: plain(request) }]),
+      ...(url === undefined ? [] : [{ type: 'section', text: link(url) }]),
+    ],
+    unfurl_links: false,
+    unfurl_media: false,
+  };
+}
+
+/** A headline that is too long for a header becomes a section. */
+function header(headline: string): object {
+  const text = plain(headline);
+  return { type: text.text.length > MAX_HEADER ? 'section' : 'header', text };
+}
+
+function plain(text: string) {
+  return { type: 'plain_text', text: slackText(text), emoji: false };
+}
+
+/** `URL` encodes `<` and `>`, but not `|`. */
+function link(url: string): object {
+  const address = slackText(new URL(url).href).replaceAll('|', '%7C');
+  return { type: 'mrkdwn', text: `<${address}|${LINK_TEXT}>`, verbatim: true };
+}
+
+/** An error code of Slack, such as `channel_is_archived`. Other text of a response is not repeated. */
+const ERROR_CODE = /^[a-z]+(?:_[a-z]+){1,6}$/;
+
+/** https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks#handling_errors */
+function readAnswer(answer: OutboundAnswer): Outcome {
+  const outcome = outcomeOf(answer);
+  const text = answer.body.length < 100 ? answer.text.trim() : '';
+  if (outcome.kind !== 'delivered') {
+    return ERROR_CODE.test(text)
+      ? { ...outcome, why: `${outcome.why} Slack said ${text}.` }
+      : outcome;
+  }
+  if (text === 'ok') return outcome;
+  return { kind: 'failed', why: 'The response is not a response of Slack.' };
+}

@@ -1,0 +1,76 @@
+import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
+import { LINK_TEXT, shownWords } from '../messages/message.js';
+import type { Message } from '../notification.js';
+
+const MAX_FACTS = 12;
+
+/** Hosts of the Microsoft 365 connectors, the predecessors of workflows, which accept no Adaptive Cards. */
+const OLD_CONNECTORS = /(^|\.)(webhook\.office|outlook\.office|outlook\.office365)\.com$/;
+
+/** Starts a workflow for each event, which posts the card. */
+export const teams = defineChannel({
+  name: 'teams',
+  description:
+    'Microsoft Teams: an Adaptive Card into a channel or chat, by a workflow that accepts webhooks.',
+  config: hookConfig(
+    'The address of a workflow that starts when a Teams webhook request is received.',
+  ),
+  destinations: [{ address: 'webhook_url' }],
+  problems({ webhook_url }, path) {
+    if (!OLD_CONNECTORS.test(new URL(webhook_url).hostname)) return [];
+    const field = `${path}.webhook_url`;
+    const message = `${field} is the address of a Microsoft 365 connector. Create a workflow in Teams and send its address.`;
+    return [{ field, code: 'matches', message }];
+  },
+  send: ({ config, message, ...attempt }) =>
+    postJson({ ...attempt, url: config.webhook_url, body: teamsMessage(message) }, readAnswer),
+});
+
+/**
+ * Builds an Adaptive Card. All text is in `TextRun`, which has no Markdown, unlike TextBlock and FactSet: text of third parties
+ * cannot make a link, a list or an image. https://learn.microsoft.com/adaptive-cards/authoring-cards/text-features
+ */
+function teamsMessage(message: Message): object {
+  const { headline, facts, request, url } = shownWords(message);
+  const content = {
+    $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+    type: 'AdaptiveCard',
+    version: '1.4',
+    body: [
+      line({ ...run(headline), size: 'Large', weight: 'Bolder' }),
+      ...facts
+        .slice(0, MAX_FACTS)
+        .map(({ name, value }) => line({ ...run(`${name}: `), weight: 'Bolder' }, run(value))),
+      ...(request === undefined ? [] : [line(run(request))]),
+    ],
+    actions: url === undefined ? [] : [{ type: 'Action.OpenUrl', title: LINK_TEXT, url }],
+  };
+  const contentType = 'application/vnd.microsoft.card.adaptive';
+  return { type: 'message', attachments: [{ contentType, contentUrl: null, content }] };
+}
+
+function line(...inlines: readonly object[]): object {
+  return { type: 'RichTextBlock', inlines };
+}
+
+/** Cards evaluate `{{DATE(…)}}` and templates `${…}`. */
+function run(text: string) {
+  const inert = text.replace(/\{(?=\{)/g, '{ ').replaceAll('${', '$ {');
+  return { type: 'TextRun', text: inert };
+}
+
+/** A workflow that accepts the message responds with 202, whether Teams shows the card or not. */
+function readAnswer(answer: OutboundAnswer): Outcome {
+  const outcome = outcomeOf(answer);
+  // A page of a proxy, or the sentence by which a Microsoft 365 connector reports a failure with status 200.
+  if (outcome.kind === 'delivered' && answer.body.length > 0 && answer.json === undefined) {
+    return { kind: 'failed', why: 'The response is text, and not a response of a workflow.' };
+  }
+  const { error } = (answer.json ?? {}) as { readonly error?: { readonly code?: unknown } | null };
+  // The message is valid, and an admin may turn on the workflow.
+  if (outcome.kind === 'refused' && error?.code === 'WorkflowTriggerIsNotEnabled') {
+    return { kind: 'failed', why: 'The workflow is turned off.' };
+  }
+  return outcome;
+}

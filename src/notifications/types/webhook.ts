@@ -1,0 +1,95 @@
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
+import { presentTime } from '../../platform/clock.js';
+import { httpsProblems } from '../../targets/target-check.js';
+import { fields } from '../../targets/target-config.js';
+import { defineChannel, postJson } from '../channel-type.js';
+import { NOTIFIED_EVENTS } from '../notification.js';
+
+/** https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
+const PREFIX = 'whsec_';
+const NEW_SECRET_BYTES = 32;
+const MIN_BYTES = 24;
+const MAX_BYTES = 64;
+
+/** Posts each event as JSON, with a signature. */
+export const webhook = defineChannel({
+  name: 'webhook',
+  description:
+    'Any service that accepts webhooks: each event as JSON, signed according to Standard Webhooks.',
+  config: fields(
+    {
+      url: {
+        type: 'string',
+        format: 'uri-with-query',
+        minLength: 8,
+        maxLength: 2_000,
+        description:
+          'URL that receives the events. Admins can read it, so its query must not contain a secret.',
+      },
+      secret: {
+        type: 'string',
+        maxLength: 200,
+        writeOnly: true,
+        description:
+          'whsec_ and the base64 of 24 to 64 random bytes. If absent, the service generates a secret and returns it once.',
+      },
+    },
+    ['url', 'secret'],
+  ),
+  /** The secret is never sent, so a new URL does not require it again. */
+  destinations: [],
+  rotates: 'secret',
+  newSecret,
+  isForPrograms: true,
+  defaultEvents: NOTIFIED_EVENTS,
+  sentTo: ({ url }) => [new URL(url as string).origin],
+  problems({ url, secret }, path) {
+    const problem = secretProblem(secret);
+    const field = `${path}.secret`;
+    return [
+      ...httpsProblems(url, `${path}.url`),
+      ...(problem ? [{ field, code: 'matches', message: `${field} ${problem}.` }] : []),
+    ];
+  },
+  send({ config: { url, secret }, formerSecret, message, signal, http }) {
+    const body = JSON.stringify(message.payload);
+    const secrets = formerSecret === undefined ? [secret] : [secret, formerSecret];
+    const at = new Date(presentTime());
+    const headers = signatureHeaders(body, { id: message.eventId, at, secrets });
+    return postJson({ http, signal, url, headers, body, withoutBody: true });
+  },
+});
+
+export function newSecret(): string {
+  return PREFIX + randomBytes(NEW_SECRET_BYTES).toString('base64');
+}
+
+/** Returns the end of a sentence about an invalid secret. */
+export function secretProblem(secret: string): string | undefined {
+  const encoded = secret.slice(PREFIX.length);
+  const bytes = Buffer.from(encoded, 'base64');
+  const isExact = secret.startsWith(PREFIX) && bytes.toString('base64') === encoded;
+  if (isExact && bytes.length >= MIN_BYTES && bytes.length <= MAX_BYTES) return undefined;
+  return `must be ${PREFIX} and the base64 of ${MIN_BYTES} to ${MAX_BYTES} random bytes`;
+}
+
+interface Signature {
+  readonly id: string;
+  readonly at: Date;
+  readonly secrets: readonly string[];
+}
+
+/** Headers with one signature per secret. The receiver accepts the request if one of them matches. */
+export function signatureHeaders(body: string, { id, at, secrets }: Signature) {
+  const timestamp = String(Math.floor(at.getTime() / 1_000));
+  const signatures = secrets.map((secret) => {
+    // Node takes three times as long with a Buffer as key.
+    const key = createSecretKey(secret.slice(PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signatures.join(' '),
+  };
+}

@@ -18,7 +18,7 @@ function connectorThat(send: () => Promise<Outcome>, test: () => Promise<string>
     description: '',
     config: fields({}, []),
     destinations: [],
-    connect: () => undefined,
+    connect: () => () => undefined,
     actions: { block_ip: { idempotent: true, send } },
     test,
   });

@@ -30,6 +30,8 @@ export interface Refused {
   readonly kind: 'refused';
   /** Shown to admins, without secrets. */
   readonly why: string;
+  /** Only for some recipients: the others have it, so the channel works. */
+  readonly isPartly?: true;
 }
 
 /** The delivery is retried: the receiver did not answer, or an admin can correct the cause (a revoked token). */
@@ -40,7 +42,9 @@ export interface Failed {
   readonly retryAfterMs?: number;
   /** The receiver asks for a lower rate. The channel slows down and does not count as failing. */
   readonly isBusy?: true;
-  /** Recipients who have the message. It is retried for the others, and other messages do not wait. */
+  /** Failed only for some recipients: the channel works, and other messages do not wait. */
+  readonly isPartly?: true;
+  /** Recipients who have the message. It is retried for the others. */
   readonly holders?: readonly string[];
 }
 

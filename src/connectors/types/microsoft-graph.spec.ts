@@ -340,7 +340,7 @@ describe('the connector of Microsoft Graph', () => {
       });
       expect(await execute('disable_user')).toEqual({
         kind: 'done',
-        message: `The account ${MAILBOX} was disabled already.`,
+        message: `The account ${MAILBOX} is disabled.`,
         data: { user_id: user.id, user: MAILBOX, changed: false },
       });
       await execute('enable_user', {}, { undoes: { changed: true } });

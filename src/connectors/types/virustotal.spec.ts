@@ -121,7 +121,7 @@ describe('VirusTotalConnector', () => {
     server.play({ status: 403, body: { error: { code: 'ForbiddenError', message: server.key } } });
     expect(await connector.test()).toMatchObject({
       success: false,
-      message: 'VirusTotal answered with status 403: ForbiddenError: [secret].',
+      message: 'VirusTotal answered with status 403: ForbiddenError, [secret].',
     });
     expect(await connectorWith('wrong').test()).toMatchObject({ success: false });
   });

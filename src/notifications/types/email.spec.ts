@@ -161,8 +161,8 @@ describe('an email channel', () => {
     server.rejections.set(BOB, '451 4.7.1 come again');
     server.rejections.set(EVE, '550 5.1.1 no such user');
     const why = `The mail server refused ${BOB}, ${EVE}: 451 4.7.1 come again. The others have the message.`;
-    expect(await deliver()).toEqual({ kind: 'failed', why, holders: [ADA] });
-    expect(await deliver()).toEqual({ kind: 'failed', why, holders: [ADA] });
+    expect(await deliver()).toEqual({ kind: 'failed', why, isPartly: true, holders: [ADA] });
+    expect(await deliver()).toEqual({ kind: 'failed', why, isPartly: true, holders: [ADA] });
     server.rejections.clear();
     expect(await deliver()).toEqual({ kind: 'delivered' });
     expect(server.mails.map(({ to }) => to)).toEqual([[ADA], [BOB, EVE]]);
@@ -175,7 +175,7 @@ describe('an email channel', () => {
 
   it('sends no second copy if another replica makes the next attempt', async () => {
     server.rejections.set(BOB, '451 4.7.1 come again');
-    expect(await deliver()).toMatchObject({ kind: 'failed', holders: [ADA, EVE] });
+    expect(await deliver()).toMatchObject({ kind: 'failed', isPartly: true, holders: [ADA, EVE] });
     server.rejections.clear();
     const ofOtherReplica = channelWith();
     expect(await deliver(messageWith(), { to: ofOtherReplica })).toEqual({ kind: 'delivered' });
@@ -185,7 +185,7 @@ describe('an email channel', () => {
   it('reports recipients who are permanently refused, and sends the others no second copy', async () => {
     server.rejections.set(EVE, '550 5.1.1 no such user');
     const why = `The mail server refused ${EVE}: 550 5.1.1 no such user. The others have the message.`;
-    expect(await deliver()).toEqual({ kind: 'refused', why });
+    expect(await deliver()).toEqual({ kind: 'refused', why, isPartly: true });
     server.nextTricks.set('RCPT', [{ say: '451 4.7.1 come again' }]);
     expect(await deliver()).toMatchObject({ kind: 'failed' });
     expect(await deliver()).toMatchObject({ kind: 'refused' });

@@ -125,7 +125,9 @@ function mailOutcome(
     const why = `The mail server refused ${names}: ${redactor.line(first.text)}. The others have the message.`;
     const isPermanent =
       attempts >= MAX_PARTIAL_ATTEMPTS || rejected.every(({ code }) => code >= 500);
-    return isPermanent ? { kind: 'refused', why } : { kind: 'failed', why, holders };
+    return isPermanent
+      ? { kind: 'refused', why, isPartly: true }
+      : { kind: 'failed', why, isPartly: true, holders };
   }
   if (code < 400) return { kind: 'delivered' };
   const why = `The mail server refused: ${redactor.line(text)}`;

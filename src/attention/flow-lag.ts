@@ -18,18 +18,18 @@ const FIRST_OF = {
     select lease_until from triage_runs
      where status = 'queued' and lease_until < now() order by lease_until limit 1`,
   playbooks: `
-    select due_at from playbook_runs
-     where due_at <= now() and (lease_until is null or lease_until < now()) order by due_at limit 1`,
+    select due_at from work
+     where lane = 'playbook-run' and ready order by urgency, due_at, id limit 1`,
   actions: `
     select lease_until from actions
      where status = 'pending' and lease_until < now() order by lease_until limit 1`,
   notifications: `
-    select min(first.due_at) from notification_channels channel cross join lateral (
-      select due_at from notification_deliveries delivery
-       where channel_id = channel.id and status = 'pending' and due_at <= now() and carried_by is null
-         and (held_until is null or held_until <= now()) and (lease_until is null or lease_until <= now())
-       order by id limit 1) as first
-     where channel.enabled and channel.failures = 0 and (channel.paused_until is null or channel.paused_until <= now())`,
+    select min(first.due_at) from notification_channels channel
+      join work_lanes on lane = 'notification.' || channel.id
+     cross join lateral (
+      select due_at from work
+       where work.lane = work_lanes.lane and ready order by urgency, due_at, id limit 1) as first
+     where channel.enabled and channel.failures = 0 and (paused_until is null or paused_until <= now())`,
 } as const;
 
 type Stage = keyof typeof FIRST_OF;

@@ -28,8 +28,7 @@ one that was made with other keys. Where no service runs, the embedded database 
                  deleted webhook sources and their rotated secrets, disabled or deleted connectors and notification
                  channels, playbooks that were deleted, disabled or lost auto_run or trust_verdict. A kill switch that
                  is on stays on
-  --quiet        disable the notification channels of the backup: for a drill, which is to tell nobody of what the
-                 backup still had to send`;
+  --quiet        disable the notification channels of the backup, so that a drill notifies nobody`;
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({

@@ -15,14 +15,13 @@ import {
   cancelRunsOverRestore,
   dropTriagesOfRunsBefore,
   noteRunsBeforeRestore,
-  tellOfCancelledRuns,
+  recordCancelledRuns,
 } from '../playbooks/runs/runs-across-restore.js';
 import {
-  carryDeliveriesOverRestore,
   type DeliveriesAcrossRestore,
-  noteDeliveriesBeforeRestore,
+  endDeliveriesOfBackup,
 } from '../notifications/records/deliveries-across-restore.js';
-import type { PlaybookRunSummary } from '../playbooks/runs/playbook-run.js';
+import type { PlaybookRun } from '../playbooks/runs/playbook-run.js';
 import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
 import { recordAcceptance } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
@@ -79,9 +78,9 @@ async function knownKeys(client: ClientBase): Promise<KnownKey[]> {
 const MOST_NAMED = 50;
 
 /**
- * What a restore must not undo: an active kill switch, revoked authority, actions that vendors executed after the
- * backup, and delivered notifications. With `asItWas` the kill switch and the authority come from the backup. Playbook
- * runs that would repeat their steps are cancelled. Everything else becomes as in the backup.
+ * What a restore must not undo: an active kill switch, revoked authority, and actions that vendors executed after the
+ * backup. Notifications that were pending in the backup stay unsent, and open playbook runs are cancelled. With `asItWas`
+ * the kill switch and the authority come from the backup. Everything else becomes as in the backup.
  */
 export class ServiceRestorePlan implements RestorePlan {
   readonly excludedTables = EXCLUDED_TABLES;
@@ -89,10 +88,10 @@ export class ServiceRestorePlan implements RestorePlan {
   private switchNow: ActiveSwitch | undefined;
   private keysInUse: readonly KeyInUse[] = [];
   private actions: ActionsAcrossRestore = { continued: [], lost: [] };
-  private deliveries: DeliveriesAcrossRestore = { sent: 0, channelsDisabled: 0 };
+  private deliveries: DeliveriesAcrossRestore = { unsent: 0, channelsDisabled: 0 };
   private authority: KeptAuthority | undefined;
   private runsNotRepeated = 0;
-  private cancelledRuns: readonly PlaybookRunSummary[] = [];
+  private cancelledRuns: readonly PlaybookRun[] = [];
 
   constructor(
     private readonly settings: Settings,
@@ -117,7 +116,6 @@ export class ServiceRestorePlan implements RestorePlan {
     this.keysInUse = inUse ? await new SecretKeysRepository(tx.dataSource).listInUse(tx) : [];
     await noteActionsBeforeRestore(tx);
     await noteRunsBeforeRestore(tx);
-    await noteDeliveriesBeforeRestore(tx);
   }
 
   async rebuild(tx: Tx): Promise<void> {
@@ -130,7 +128,7 @@ export class ServiceRestorePlan implements RestorePlan {
     }
     this.actions = await carryActionsOverRestore(tx);
     this.cancelledRuns = await cancelRunsOverRestore(tx);
-    this.deliveries = await carryDeliveriesOverRestore(tx, this.quiet);
+    this.deliveries = await endDeliveriesOfBackup(tx, this.quiet);
     this.runsNotRepeated = await dropTriagesOfRunsBefore(tx);
     if (this.withoutKey) return await this.tellOfRuns(tx);
     // Needed even if the backup is older than these keys: new values are sealed with them.
@@ -159,18 +157,19 @@ export class ServiceRestorePlan implements RestorePlan {
       lines.push(`Actions that vendors executed but the backup does not contain: ${named(lost)}.`);
     }
     if (this.cancelledRuns.length > 0) {
-      const ids = this.cancelledRuns.map(({ id }) => id).join(', ');
-      lines.push(`Playbook runs that had continued since the backup and are cancelled: ${ids}.`);
+      lines.push(
+        `Playbook runs that were open in the backup and are cancelled: ${this.cancelledRuns.length}.`,
+      );
     }
     if (this.runsNotRepeated > 0) {
       lines.push(
         `Triages that had started playbooks automatically since the backup and do not start them again: ${this.runsNotRepeated}.`,
       );
     }
-    const { sent, channelsDisabled } = this.deliveries;
-    if (sent > 0) {
+    const { unsent, channelsDisabled } = this.deliveries;
+    if (unsent > 0) {
       lines.push(
-        `Notifications that were pending in the backup and are sent: ${sent}. Recipients may get them twice.`,
+        `Notifications that were pending in the backup and stay unsent: ${unsent}. They can be redelivered.`,
       );
     }
     if (channelsDisabled > 0) {
@@ -183,7 +182,7 @@ export class ServiceRestorePlan implements RestorePlan {
 
   private async tellOfRuns(tx: Tx, audit?: AuditLog): Promise<void> {
     const timeline = timelineOfCommand(tx.dataSource);
-    await tellOfCancelledRuns(tx, this.cancelledRuns, { timeline, audit });
+    await recordCancelledRuns(tx, this.cancelledRuns, { timeline, audit });
   }
 
   private async record(tx: Tx): Promise<void> {
@@ -204,7 +203,7 @@ export class ServiceRestorePlan implements RestorePlan {
         kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
         actions_continued: countedIds(continued.map(shownActionId)),
         actions_lost: countedIds(lost.map(shownActionId)),
-        notifications_sent: this.deliveries.sent || undefined,
+        notifications_unsent: this.deliveries.unsent || undefined,
         notification_channels_disabled: this.deliveries.channelsDisabled || undefined,
         playbook_runs_cancelled: countedIds(this.cancelledRuns.map(({ id }) => id)),
       },

@@ -4,18 +4,17 @@ import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.error
 import type { Gate } from '../platform/net/outbound-request.js';
 import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
-import type { ConfigDefinition, Destination } from '../targets/target-check.js';
+import type { ConfigDefinition } from '../targets/target-check.js';
 import {
   type Config,
   type ConfigOf,
   type ConfigSchema,
+  secretTexts,
+  splitConfig,
   withDefaults,
 } from '../targets/target-config.js';
 import { RefusedError } from './calls/vendor-answers.js';
-import type { VendorHttp } from './calls/vendor-calls.js';
-
-/** Maximum duration of a test, because a person waits for it. */
-export const TEST_TIMEOUT_MS = 5_000;
+import type { VendorAccess } from './calls/vendor-api.js';
 
 /** Call of an action. */
 export interface ActionCall {
@@ -38,26 +37,31 @@ export interface ActionCall {
   readonly undoes?: Readonly<Record<string, unknown>>;
 }
 
-interface Simulated {
+/** Outcome of an attempt. */
+export type Outcome = {
   /** The action had no external effect. Its result shows this. */
   readonly simulated?: true;
-}
-
-type Ended = Simulated &
-  (
-    | { readonly kind: 'done'; readonly message: string; readonly data?: Record<string, unknown> }
-    /** The vendor rejected the action: nothing happened. */
-    | { readonly kind: 'refused'; readonly message: string }
-  );
-
-/** The vendor continues to work on the action. The handle, which is stored as JSON, identifies it in polls. */
-type Accepted = Simulated & {
-  readonly kind: 'accepted';
   readonly message: string;
-  readonly handle: Record<string, unknown>;
-};
+} & (
+  | { readonly kind: 'done'; readonly data?: Record<string, unknown> }
+  /** The vendor rejected the action: nothing happened. */
+  | { readonly kind: 'refused' }
+  /** The vendor continues to work on the action. The handle, which is stored as JSON, identifies it in polls. */
+  | { readonly kind: 'accepted'; readonly handle: Record<string, unknown> }
+);
 
-export type Outcome = Ended | Accepted;
+type Ended = Exclude<Outcome, { readonly kind: 'accepted' }>;
+
+/**
+ * Stores in the outcome whether the action changed something. A rollback leaves an unchanged target alone. An accepted
+ * action keeps the mark in its handle. `undefined` if unknown.
+ */
+export function marked(outcome: Outcome, changed: unknown): Outcome {
+  if (typeof changed !== 'boolean' || outcome.kind === 'refused') return outcome;
+  return outcome.kind === 'done'
+    ? { ...outcome, data: { ...outcome.data, changed } }
+    : { ...outcome, handle: { ...outcome.handle, changed } };
+}
 
 /** Effect of an action, for the people who decide on it. */
 export interface Preview {
@@ -113,22 +117,25 @@ export interface Connector {
   test(): Promise<TestResult>;
 }
 
-/** Network access of connectors. */
-export interface Outbound extends VendorHttp {
+/** Network access of a connector. */
+export interface Outbound extends VendorAccess {
   readonly smtp: OutboundSmtp;
 }
 
-/** One action type. `vendor` is the client that `connect` returned. A RefusedError means that nothing happened. */
+/**
+ * One action type. `vendor` is a client that `connect` returned, with the gate of the call for `send` and `preview`. A
+ * RefusedError means that nothing happened.
+ */
 export interface ActionDefinition<Vendor> {
   /** A repetition has no second effect. */
-  readonly idempotent: boolean;
+  readonly idempotent?: true;
   /** Executes the action. */
-  send(vendor: Vendor, call: ActionCall, gate: Gate): Promise<Outcome>;
+  send(vendor: Vendor, call: ActionCall): Promise<Outcome>;
   /** Reads the state at the vendor if the outcome of `send` is unknown. */
   ask?(vendor: Vendor, call: ActionCall): Promise<Outcome | 'unknown'>;
   /** Reads the progress of an accepted action. */
   poll?(vendor: Vendor, handle: Record<string, unknown>, call: ActionCall): Promise<Outcome>;
-  preview?(vendor: Vendor, call: ActionCall, gate: Gate): Promise<Preview>;
+  preview?(vendor: Vendor, call: ActionCall): Promise<Preview>;
 }
 
 interface ConnectorDefinition<Schema extends ConfigSchema, Vendor> {
@@ -136,7 +143,7 @@ interface ConnectorDefinition<Schema extends ConfigSchema, Vendor> {
   readonly description: string;
   readonly config: Schema;
   /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly string[];
   /**
    * Minimum interval between health checks. Some vendors count them against the rate limit. Checks run at most once per
    * minute.
@@ -145,17 +152,20 @@ interface ConnectorDefinition<Schema extends ConfigSchema, Vendor> {
   /** Its connectors serve only if no connector of another type exists, enabled or not. */
   readonly servesOnlyAlone?: true;
   /** Rules that the schema cannot express. */
-  problems?(config: ConfigOf<Schema>, path: string, targets: Targets): FieldError[];
-  /** Client of the vendor, reused until the configuration changes. */
-  connect(config: ConfigOf<Schema>, outbound: Outbound): Vendor;
-  readonly actions: Readonly<Partial<Record<ActionTypeName, ActionDefinition<Vendor>>>>;
+  problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
+  /**
+   * Returns a function that makes a client of the vendor, used until the configuration changes. All requests of the
+   * client pass the gate. A client without a gate only reads.
+   */
+  connect(config: ConfigOf<Schema>, outbound: Outbound): (gate?: Gate) => Vendor;
+  readonly actions: Readonly<Partial<Record<ActionTypeName, ActionDefinition<NoInfer<Vendor>>>>>;
   /** Actions of a connector, if they depend on its configuration. */
   provides?(config: ConfigOf<Schema>): readonly ActionTypeName[];
   /** Overrides `idempotent` of the actions, if it depends on the configuration. */
-  idempotent?(vendor: Vendor, type: ActionTypeName): boolean;
-  simulate?(vendor: Vendor, type: ActionTypeName): Ended | undefined;
+  idempotent?(config: ConfigOf<Schema>, type: ActionTypeName): boolean;
+  simulate?(config: ConfigOf<Schema>, type: ActionTypeName): Ended | undefined;
   /** Returns a sentence about the successful test. Throws the reason of a failure. */
-  test(vendor: Vendor): Promise<string>;
+  test(vendor: NoInfer<Vendor>): Promise<string>;
 }
 
 /** Defines a connector type. Each file of `types/` exports one. */
@@ -169,7 +179,7 @@ export class ConnectorType implements ConfigDefinition {
   readonly name: string;
   readonly description: string;
   readonly config: ConfigSchema;
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly string[];
   /** All action types that this type can provide. */
   readonly actions: readonly ActionTypeName[];
   readonly checkedEveryMs: number;
@@ -187,8 +197,8 @@ export class ConnectorType implements ConfigDefinition {
     this.actions = Object.keys(definition.actions).filter(isActionType);
   }
 
-  problems(config: Config, path: string, targets: Targets): FieldError[] {
-    return this.definition.problems?.(config, path, targets) ?? [];
+  problems(config: Config, targets: Targets): FieldError[] {
+    return this.definition.problems?.(config, targets) ?? [];
   }
 
   /** Action types that a connector with this configuration provides. */
@@ -196,69 +206,75 @@ export class ConnectorType implements ConfigDefinition {
     return this.definition.provides?.(config) ?? this.actions;
   }
 
-  /** @param config valid configuration, including secrets */
-  connect(identity: ConnectorIdentity, config: Config, outbound: Outbound): Connector {
-    const vendor = this.definition.connect(withDefaults(this.config, config), outbound);
-    return connectorOf(identity, this.definition, vendor);
+  /** @param given valid configuration, including secrets */
+  connect(
+    identity: ConnectorIdentity,
+    given: Config,
+    outbound: Omit<Outbound, 'secrets'>,
+  ): Connector {
+    const type = this.definition;
+    const config = withDefaults(this.config, given);
+    const secrets = secretTexts(splitConfig(this.config, config).secrets);
+    const client = type.connect(config, { ...outbound, secrets });
+    const has = (part: 'ask' | 'poll') => Object.values(type.actions).some((one) => part in one);
+    return {
+      identity,
+      simulates: type.simulate !== undefined,
+      idempotent: (name) =>
+        type.idempotent?.(config, name) ?? type.actions[name]?.idempotent ?? false,
+      execute: (call, gate) =>
+        unlessRefused(
+          async () => await actionOf(type, call).send(client(gate), call),
+          (message): Outcome => ({ kind: 'refused', message }),
+        ),
+      simulate: (name) => type.simulate?.(config, name),
+      preview: (call, gate) =>
+        unlessRefused(
+          async () => await type.actions[call.type]?.preview?.(client(gate), call),
+          (message) => ({ message }),
+        ),
+      // Their presence says that the vendor can be asked.
+      ...(has('poll') && {
+        poll: async (handle: Record<string, unknown>, call: ActionCall) =>
+          marked(await actionOf(type, call).poll!(client(), handle, call), handle['changed']),
+      }),
+      ...(has('ask') && {
+        probe: async (call: ActionCall) =>
+          (await type.actions[call.type]?.ask?.(client(), call)) ?? 'unknown',
+      }),
+      test: () => measuredTest(() => type.test(client())),
+    };
   }
 }
 
-function connectorOf<Vendor>(
-  identity: ConnectorIdentity,
+function actionOf<Vendor>(
   type: ConnectorDefinition<ConfigSchema, Vendor>,
-  vendor: Vendor,
-): Connector {
-  const all = Object.values(type.actions);
-  const of = ({ type: name }: ActionCall): ActionDefinition<Vendor> => {
-    const action = type.actions[name];
-    if (action) return action;
-    throw new RefusedError(`Connectors of the type ${type.name} do not provide ${name}.`);
-  };
-  return {
-    identity,
-    simulates: type.simulate !== undefined,
-    idempotent: (name) =>
-      type.idempotent?.(vendor, name) ?? type.actions[name]?.idempotent ?? false,
-    execute: (call, gate) => unlessRefused(async () => await of(call).send(vendor, call, gate)),
-    simulate: (name) => type.simulate?.(vendor, name),
-    preview: async (call, gate) => {
-      try {
-        return await type.actions[call.type]?.preview?.(vendor, call, gate);
-      } catch (error) {
-        if (error instanceof RefusedError) return { message: error.message };
-        throw error;
-      }
-    },
-    // Their presence says that the vendor can be asked.
-    ...(all.some((action) => action.poll !== undefined) && {
-      poll: async (handle: Record<string, unknown>, call: ActionCall) =>
-        await of(call).poll!(vendor, handle, call),
-    }),
-    ...(all.some((action) => action.ask !== undefined) && {
-      probe: async (call: ActionCall) =>
-        (await type.actions[call.type]?.ask?.(vendor, call)) ?? 'unknown',
-    }),
-    test: () => measuredTest(() => type.test(vendor)),
-  };
+  { type: name }: ActionCall,
+): ActionDefinition<Vendor> {
+  const action = type.actions[name];
+  if (action) return action;
+  throw new RefusedError(`Connectors of the type ${type.name} do not provide ${name}.`);
 }
 
-async function unlessRefused(work: () => Promise<Outcome>): Promise<Outcome> {
+async function unlessRefused<T>(
+  work: () => Promise<T>,
+  refused: (message: string) => T,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof RefusedError) return { kind: 'refused', message: error.message };
+    if (error instanceof RefusedError) return refused(error.message);
     throw error;
   }
 }
-
-const TEST_FAILURES = [RefusedError, UnreachableError, OutcomeUnknownError];
 
 async function measuredTest(test: () => Promise<string>): Promise<TestResult> {
   const start = performance.now();
   const result = await test().then(
     (message) => ({ success: true, message }),
     (error: Error) => {
-      if (!TEST_FAILURES.some((failure) => error instanceof failure)) throw error;
+      const failures = [RefusedError, UnreachableError, OutcomeUnknownError];
+      if (!failures.some((failure) => error instanceof failure)) throw error;
       return { success: false, message: error.message };
     },
   );

@@ -87,9 +87,6 @@ export class KillSwitchDeactivationDto extends KillSwitchDto {
 export const KILL_SWITCH_CONTRACT: ModuleContract = {
   tags: { 'Kill switch': 'Stops every external effect until it is turned off.' },
   schemas: {
-    KillSwitchActivatedEvent: 'The kill switch was turned on.',
-    KillSwitchData: 'Who turned the kill switch on or off, and why.',
-    KillSwitchDeactivatedEvent: 'The kill switch was turned off.',
     HeldWork: 'Work that waits until the kill switch is turned off.',
     KillSwitchActivation: 'The switch after an activation.',
     KillSwitchActivationRequest: 'The reason of an activation.',

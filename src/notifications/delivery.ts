@@ -18,7 +18,8 @@ export interface Delivery {
   readonly incidentId?: string;
   readonly status: DeliveryStatus;
   readonly attempts: number;
-  readonly dueAt: Date;
+  /** No attempt before. */
+  readonly nextAttemptAt: Date;
   readonly expiresAt: Date;
   readonly lastError?: string;
   readonly endedAt?: Date;
@@ -32,7 +33,7 @@ export interface Delivery {
 export interface FoldedDelivery {
   readonly delivery: ClaimedDelivery;
   readonly carried: readonly Delivery[];
-  /** New incidents of its group in the last 10 minutes, itself included. */
+  /** New incidents of its group in the last 10 minutes, or in its message. */
   readonly alike: number;
 }
 
@@ -60,9 +61,8 @@ export interface PartlySent {
   readonly attempts: number;
 }
 
-/** A delivery that one replica tries: what it finds out counts as long as nobody claimed it after it. */
+/** A delivery that this replica attempts. */
 export interface ClaimedDelivery extends Delivery {
-  readonly fence: number;
   /** How much of its day is left; an attempt that fails with nothing left was the last. */
   readonly leftMs: number;
   readonly partlySent: PartlySent;

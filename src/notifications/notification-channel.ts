@@ -11,8 +11,7 @@ export interface ChannelIdentity {
   readonly type: string;
 }
 
-/** A channel without its secrets, as admins may see it. */
-export interface ChannelRecord extends ChannelIdentity {
+interface ChannelState extends ChannelIdentity {
   readonly enabled: boolean;
   readonly events: readonly NotifiedEvent[];
   readonly minSeverity: Severity;
@@ -36,15 +35,21 @@ export interface ChannelRecord extends ChannelIdentity {
   readonly unhealthySince?: Date;
   /** When the other channels were told that it fails; undefined when they were not, or were told that it works again. */
   readonly unhealthyToldAt?: Date;
-  /** What was given up in the last 24 hours; a thousand stands for more. */
-  readonly deadLastDay: number;
+  /** The receiver asked for one message at a time. */
+  readonly isSlowedDown: boolean;
   readonly createdBy: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
+/** A channel without its secrets, as admins may see it. */
+export interface ChannelRecord extends ChannelState {
+  /** What was given up in the last 24 hours; a thousand stands for more. */
+  readonly deadLastDay: number;
+}
+
 /** A channel with its secrets, which are still sealed. */
-export interface SealedChannel extends ChannelRecord {
+export interface SealedChannel extends ChannelState {
   readonly secrets: string | null;
   readonly formerSecret?: string;
 }
@@ -53,7 +58,7 @@ export function channelStatusOf({
   enabled,
   failingSince,
   unhealthySince,
-}: Pick<ChannelRecord, 'enabled' | 'failingSince' | 'unhealthySince'>): ChannelStatus {
+}: Pick<ChannelState, 'enabled' | 'failingSince' | 'unhealthySince'>): ChannelStatus {
   if (!enabled) return 'disabled';
   if (unhealthySince) return 'unhealthy';
   return failingSince ? 'degraded' : 'healthy';

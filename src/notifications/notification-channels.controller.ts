@@ -125,7 +125,7 @@ export class NotificationChannelsController {
     @Param('id') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<NotificationChannelDto> {
-    const channel = await this.channels.get(id);
+    const channel = await this.channels.show(id);
     setEtag(reply, channel.version);
     return NotificationChannelDto.from(channel);
   }

@@ -38,8 +38,13 @@ export class NotificationChannelsService {
     private readonly audit: AuditLog,
   ) {}
 
-  list(request: PageRequest, sort: readonly ChannelSort[]): Promise<Page<ChannelRecord>> {
-    return this.channels.list(request, sort);
+  async list(request: PageRequest, sort: readonly ChannelSort[]): Promise<Page<ChannelRecord>> {
+    const { items, total } = await this.channels.list(request, sort);
+    return { items: await this.shown(items), total };
+  }
+
+  async show(id: string): Promise<ChannelRecord> {
+    return (await this.shown([await this.get(id)]))[0]!;
   }
 
   async get(id: string): Promise<SealedChannel> {
@@ -64,7 +69,7 @@ export class NotificationChannelsService {
           const identity = { id, type: wanted.type, by: caller.name };
           const made = await this.channels.insert(tx, identity, content);
           await this.record(tx, caller, 'notification_channel.created', made);
-          return { ...made, madeSecret };
+          return { ...made, deadLastDay: 0, madeSecret };
         },
         caller,
         idempotency,
@@ -96,7 +101,8 @@ export class NotificationChannelsService {
             ? undefined
             : sentTo,
         });
-        return { ...after, madeSecret };
+        const [shown] = await this.shown([after], tx);
+        return { ...shown!, madeSecret };
       }, caller),
     );
   }
@@ -134,6 +140,14 @@ export class NotificationChannelsService {
       ...more,
     };
     await this.audit.record(tx, { actor: caller.name, action, subject, details });
+  }
+
+  private async shown(channels: readonly SealedChannel[], tx?: Tx): Promise<ChannelRecord[]> {
+    const dead = await this.channels.deadLastDay(
+      channels.map(({ id }) => id),
+      tx,
+    );
+    return channels.map((channel) => ({ ...channel, deadLastDay: dead.get(channel.id) ?? 0 }));
   }
 
   private async lock(tx: Tx, id: string, condition: IfMatchCondition): Promise<SealedChannel> {

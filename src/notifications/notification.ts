@@ -1,90 +1,56 @@
 import type { Severity } from '../incidents/incident.js';
+import { ACTION_EVENT_TYPES } from './messages/action.events.js';
+import type { DataOf, Wave, Words } from './messages/define-event.js';
+import { INCIDENT_EVENT_TYPES } from './messages/incident.events.js';
+import { SYSTEM_EVENT_TYPES } from './messages/system.events.js';
 
-/** What a channel can be told of, by the names that callers choose them by. They are names of domain events, too. */
-export const NOTIFIED_EVENTS = [
-  'incident.created',
-  'incident.updated',
-  'incident.severity_changed',
-  'incident.triaged',
-  'incident.resolved',
-  'incident.reopened',
-  'incident.deleted',
-  'triage.failed',
-  'action.pending_approval',
-  'action.expiring',
-  'action.completed',
-  'action.failed',
-  'action.rejected',
-  'playbook.step_failed',
-  'kill_switch.activated',
-  'kill_switch.deactivated',
-  'connector.unhealthy',
-  'connector.recovered',
-  'webhook_event.failed',
-] as const;
-export type NotifiedEvent = (typeof NOTIFIED_EVENTS)[number];
+/** Events that channels send, in the order of the API. Their names are names of domain events. */
+export const EVENT_TYPES = {
+  ...INCIDENT_EVENT_TYPES,
+  ...ACTION_EVENT_TYPES,
+  ...SYSTEM_EVENT_TYPES,
+};
+export type EventName = keyof typeof EVENT_TYPES;
 
-/** Names, and beginnings of names, of the events that somebody should read when they happen. */
-const FOR_PEOPLE = [
-  'incident.created',
-  'incident.reopened',
-  'incident.severity_changed',
-  'triage.failed',
-  'action.pending_approval',
-  'action.expiring',
-  'action.failed',
-  'playbook.step_failed',
-  'kill_switch.',
-  'connector.',
-];
+export function isEventName(name: string): name is EventName {
+  return Object.hasOwn(EVENT_TYPES, name);
+}
 
-/** Default events of a channel for people. Completed look-ups, tickets and machine verdicts are not among them. */
-export const EVENTS_FOR_PEOPLE: readonly NotifiedEvent[] = NOTIFIED_EVENTS.filter((event) =>
-  FOR_PEOPLE.some((name) => (name.endsWith('.') ? event.startsWith(name) : event === name)),
+/** Events that channels choose. A channel always receives the events about other channels. */
+export type NotifiedEvent = Exclude<EventName, `notification${string}`>;
+export const NOTIFIED_EVENTS = Object.keys(EVENT_TYPES).filter(
+  (name): name is NotifiedEvent => !name.startsWith('notification'),
 );
 
-/** Every other channel is told when one has failed for long and when it works again, whatever it chose. */
+/** Default events of channels for people. */
+export const EVENTS_FOR_PEOPLE = NOTIFIED_EVENTS.filter((name) => EVENT_TYPES[name].forPeople);
+
 export const CHANNEL_UNHEALTHY = 'notification_channel.unhealthy';
 export const CHANNEL_RECOVERED = 'notification_channel.recovered';
-
-/** What somebody sends to see whether a channel works. */
 export const TEST_EVENT = 'notification.test';
 
-export type EventName =
-  NotifiedEvent | typeof CHANNEL_UNHEALTHY | typeof CHANNEL_RECOVERED | typeof TEST_EVENT;
+/** An event as channels of the type webhook send it. */
+export type AnyEvent = {
+  [Name in EventName]: {
+    readonly id: string;
+    readonly timestamp: string;
+    readonly type: Name;
+    readonly data: DataOf<(typeof EVENT_TYPES)[Name]['data']>;
+  };
+}[EventName];
 
-/** A line of a message to people: `Severity`, `high`. The value is plain text, and may be what an attacker wrote. */
-export interface Fact {
-  readonly name: string;
-  readonly value: string;
-}
-
-/** What people read: plain text without markup, which each type of channel escapes for its target, and de-fangs. */
-export interface Words {
-  /** One line, without what it is about: `New incident: INC-2026-0042`. */
-  readonly headline: string;
-  /** What it is about, such as a title. Channels show it in the headline, after the severity. */
-  readonly about?: string;
-  readonly facts: readonly Fact[];
-  /** What they can do now, as a sentence; undefined when there is nothing to do. */
-  readonly request?: string;
-  /** The page where they can do it, after a login; undefined without PUBLIC_URL. It is made of ours alone. */
-  readonly url?: string;
-}
-
-/** One event, as a channel delivers it. */
+/** One event, as a channel sends it. */
 export interface Message {
-  /** The same for every attempt and every channel, for whoever must not count an event twice. */
+  /** The same in every attempt and every channel, so that receivers recognize copies. */
   readonly eventId: string;
   readonly event: EventName;
   readonly occurredAt: Date;
-  /** Of the incident that it is about; undefined where there is none. */
+  /** Severity of the incident. */
   readonly severity?: Severity;
   readonly incidentId?: string;
-  /** Where several approvals were asked for together: how PagerDuty names their alert, and whether none of them waits any more. */
-  readonly wave?: { readonly first: string; readonly isOver: boolean };
-  /** For programs: just what the contract says of this event, envelope included. */
-  readonly payload: Readonly<Record<string, unknown>>;
+  readonly wave?: Wave;
+  /** For programs. */
+  readonly payload: AnyEvent;
   /** For people. */
   readonly words: Words;
 }

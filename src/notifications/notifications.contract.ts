@@ -1,10 +1,9 @@
 import type { ModuleContract } from '../platform/openapi/module-contract.js';
 
-/** What the contract says about this module beside its DTOs and controllers. */
+/** Descriptions of this module in the OpenAPI document. */
 export const NOTIFICATIONS_CONTRACT: ModuleContract = {
   tags: {
-    Notifications:
-      'Who is told of what happens, over which channel, and what became of each message.',
+    Notifications: 'Channels that receive messages about events, and their deliveries.',
   },
   ids: {
     deliveries: { what: 'delivery', schema: 'NotificationDeliveryId' },
@@ -12,26 +11,17 @@ export const NOTIFICATIONS_CONTRACT: ModuleContract = {
   },
   schemas: {
     ChangedNotificationChannel:
-      'A channel after a change, with its secret where the service made one.',
-    ChannelRecoveredData: 'The channel that works again.',
-    ChannelUnhealthyData: 'The channel that fails for long, and why.',
-    DeliverySubject: 'What the event of a delivery is about.',
-    EventChannel: 'A notification channel, as shown in an event.',
-    EventVerdict: 'A verdict in short.',
+      'A channel after a change, with its secret if the service generated one.',
+    DeliverySubject: 'Subject of the event of a delivery.',
     NotificationChannel: 'A notification channel without its secrets.',
-    NotificationChannelType: 'A type of notification channels, and what it has to know.',
-    NotificationChannelRecoveredEvent:
-      'A notification channel that failed for ten minutes works again. Every other channel is told.',
-    NotificationChannelUnhealthyEvent:
-      'A notification channel has failed for ten minutes. Every other channel is told.',
+    NotificationChannelType:
+      'A type of notification channel, with the schema of its configuration.',
     NotificationChannelUpdate: 'Changes to a notification channel; at least one field is required.',
-    DeadDeliveries: 'Which deliveries that were given up are tried again.',
-    RedeliveredDeliveries: 'How many deliveries are tried again.',
-    NotificationDelivery: 'One event on its way to one channel.',
-    NotificationTest: 'Whether a test message arrived.',
-    NotificationTestEvent: 'Somebody asked for a test message.',
-    NotificationTestData: 'That it is a test.',
+    DeadDeliveries: 'Selection of the dead deliveries to retry.',
+    RedeliveredDeliveries: 'Number of deliveries to retry.',
+    NotificationDelivery: 'Delivery of an event to a channel.',
+    NotificationTest: 'Result of a test message.',
     ComponentStatus:
-      'healthy: it works. degraded: it works in part. unhealthy: it does not work. disabled: it is not set up.',
+      'healthy: works. degraded: works in part. unhealthy: does not work. disabled: not in use.',
   },
 };

@@ -6,15 +6,14 @@ import { DeliveriesController } from './deliveries/deliveries.controller.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
 import { DeliveryAttempts } from './deliveries/delivery-attempts.js';
 import { DeliveryCounts, DeliveryListRepository } from './records/delivery-list.repository.js';
-import { DeliveryEndings } from './deliveries/delivery-endings.js';
+import { DeliveriesRepository } from './records/deliveries.repository.js';
+import { DeliveryWork } from './deliveries/delivery.work.js';
 import { DeliveryFolds } from './deliveries/delivery-folds.js';
+import { DeliveryEndings } from './deliveries/delivery-endings.js';
 import { PresentStates } from './deliveries/present-states.js';
-import { DeliveryWorker } from './deliveries/delivery-worker.js';
 import { NotificationChannelsController } from './notification-channels.controller.js';
 import { NotificationChannelsService } from './notification-channels.service.js';
 import { NotificationSignals } from './notification-signals.js';
-import { DeliveryFoldsRepository } from './records/delivery-folds.repository.js';
-import { DeliveryWritesRepository } from './records/delivery-writes.repository.js';
 import { NotificationChannelsRepository } from './records/notification-channels.repository.js';
 import { SealedChannels } from './sealed-channels.js';
 
@@ -27,14 +26,13 @@ import { SealedChannels } from './sealed-channels.js';
     NotificationChannelsRepository,
     NotificationChannelsService,
     DeliveryListRepository,
-    DeliveryWritesRepository,
-    DeliveryFoldsRepository,
+    DeliveriesRepository,
+    DeliveryWork,
     DeliveryFolds,
     PresentStates,
     DeliveryCounts,
     DeliveryAttempts,
     DeliveryEndings,
-    DeliveryWorker,
     DeliveriesService,
     NotificationSignals,
   ],

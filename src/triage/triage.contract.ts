@@ -5,8 +5,6 @@ export const TRIAGE_CONTRACT: ModuleContract = {
   tags: { Triage: 'Verdicts of a model on incidents, each with what it rests on.' },
   ids: { triage: { what: 'run', schema: 'TriageRunId' } },
   schemas: {
-    TriageFailedData: 'An incident, and why it has no verdict.',
-    TriageFailedEvent: 'A run of triage ended without a verdict.',
     TriageError: 'Why a run has no verdict.',
     TriageEvidence: 'A value on which a verdict rests, as code has checked.',
     TriageIndicator: 'Something in the event that can be searched for elsewhere, as code found it.',

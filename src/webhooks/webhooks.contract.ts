@@ -11,10 +11,6 @@ export const WEBHOOKS_CONTRACT: ModuleContract = {
     webhooks: { what: 'webhook source', schema: 'WebhookSourceName', example: 'siem' },
   },
   schemas: {
-    WebhookEventFailedData: 'The webhook event that failed, and why.',
-    WebhookEventFailedEvent:
-      'A webhook event failed and made no incident: the first one of its source after 15 minutes without a failure.',
-    EventWebhookEvent: 'A webhook event, as a notification tells of it.',
     AcceptedReceipt: 'A delivery whose events have their incidents.',
     AcceptedStatus: 'The events are stored, and so are their incidents.',
     DeletedWebhookSource: 'That the source is deleted.',

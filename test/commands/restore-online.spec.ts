@@ -205,7 +205,7 @@ describe.each(['external', 'embedded'])(
       expect(sentTo(action)).toBe(1);
     });
 
-    it('sends what had still to be sent, and disables the channels when it is to be quiet', async () => {
+    it('leaves unsent what was pending, and disables the channels when it is to be quiet', async () => {
       const channel = {
         name: 'nobody',
         type: 'webhook',
@@ -218,10 +218,13 @@ describe.each(['external', 'embedded'])(
       expect(await run('backup', file, '--force')).toMatchObject({ code: 0 });
       const restored = await run('restore', file, '--force');
       expect(restored).toMatchObject({ code: 0, stderr: '' });
-      expect(restored.stdout).toMatch(/pending in the backup and are sent: 1\. /);
+      expect(restored.stdout).toMatch(/pending in the backup and stay unsent: 1\. /);
+      const { data } = await get(`/api/notification-channels/${body.data.id}/deliveries`);
+      expect(data).toMatchObject([
+        { status: 'dead', last_error: expect.stringMatching(/^Not sent/) },
+      ]);
       const quiet = await run('restore', file, '--force', '--quiet');
       expect(quiet.stdout).toContain('enabled and are now disabled: 1.');
-      expect(quiet.stdout).not.toContain('and are sent');
       const shown = await get(`/api/notification-channels/${body.data.id}`);
       expect(shown.data).toMatchObject({ enabled: false, status: 'disabled' });
       await admin.delete(`/api/notification-channels/${body.data.id}`);

@@ -1,4 +1,4 @@
-import { EVENT_SCHEMAS } from '../../src/notifications/messages/event-schemas.js';
+import { EVENT_TYPES } from '../../src/notifications/notification.js';
 import { readContract } from '../support/contract-check-document.js';
 import { eventSchemaErrors, schemaNameOf } from '../support/notifications/event-contract.js';
 
@@ -9,7 +9,7 @@ interface Shown {
 describe('the example of an event', () => {
   const { schemas } = readContract().components;
 
-  it.each(Object.keys(EVENT_SCHEMAS))('is a whole one of %s, as its schema has it', (type) => {
+  it.each(Object.keys(EVENT_TYPES))('is a whole one of %s, as its schema has it', (type) => {
     const { example } = schemas[schemaNameOf(type)] as Shown;
     expect(example).toMatchObject({ type, id: expect.any(String), timestamp: expect.any(String) });
     expect(eventSchemaErrors(example!)).toEqual([]);

@@ -1,34 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import type { ClaimedDelivery } from '../../src/notifications/delivery.js';
-import {
-  ALONG_INDEXES,
-  CLAIM,
-  type ClaimRequest,
-  DeliveryWritesRepository,
-} from '../../src/notifications/records/delivery-writes.repository.js';
+import type { FoldedDelivery } from '../../src/notifications/delivery.js';
+import { NotificationChannelsRepository } from '../../src/notifications/records/notification-channels.repository.js';
+import type { Work } from '../../src/platform/work/work.js';
+import { LostClaims } from '../../src/platform/work/work.repository.js';
 import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
-import { clearNotifications, insertChannel, insertEvents } from './notifications-harness.js';
-import { rowsRead } from './webhook-events-harness.js';
-
-const REQUEST: ClaimRequest = {
-  underWay: new Map(),
-  placesPerChannel: 4,
-  failuresUntilProbing: 3,
-  leaseMs: 30_000,
-};
-const WAITING = 5_000;
+import {
+  clearNotifications,
+  Deliverer,
+  insertChannel,
+  insertEvents,
+} from './notifications-harness.js';
 
 describe('claims of notifications', () => {
-  const { dataSource, query, statements, transactions } = useTestDatabase();
-  const deliveries = new DeliveryWritesRepository(statements);
+  const { dataSource, query, transactions } = useTestDatabase();
+  const deliverer = new Deliverer(dataSource);
 
-  const channel = async (more = ''): Promise<string> => {
-    const events = ['incident.created', 'action.pending_approval', 'kill_switch.activated'];
-    const id = await insertChannel(dataSource, events);
-    if (more) await query(`update notification_channels set ${more} where id = $1`, [id]);
-    return id;
-  };
+  const channel = (): Promise<string> =>
+    insertChannel(dataSource, [
+      'incident.created',
+      'action.pending_approval',
+      'kill_switch.activated',
+    ]);
   const ofSeverity = (severity: string, ...incidents: readonly string[]) =>
     insertEvents(dataSource, { type: 'incident.created', payload: { severity } }, ...incidents);
   const events = (...incidents: readonly string[]) => ofSeverity('high', ...incidents);
@@ -44,8 +37,10 @@ describe('claims of notifications', () => {
     const rows = await query('select id from notification_deliveries order by position');
     return rows.map(({ id }: { id: string }) => id);
   };
-  const claim = (more: Partial<ClaimRequest> = {}): Promise<ClaimedDelivery[]> =>
-    transactions.run((tx) => deliveries.claim(tx, { ...REQUEST, ...more }));
+  const claim = async (places?: number, busy?: ReadonlyMap<string, number>) =>
+    (await deliverer.claim(places, busy)).map(({ delivery }) => delivery);
+  const end = (delivery: FoldedDelivery['delivery'], status?: 'delivered' | 'dead') =>
+    deliverer.end({ delivery, carried: [], alike: 1 }, status);
   const different = (n: number) => Array.from({ length: n }, () => newId());
 
   beforeEach(() => clearNotifications(dataSource));
@@ -53,17 +48,14 @@ describe('claims of notifications', () => {
   it('take as many of each channel as it has places free', async () => {
     const [one, two] = [await channel(), await channel()];
     await events(...different(6));
-    const claimed = await claim({ underWay: new Map([[one, 3]]) });
+    const claimed = await claim(4, new Map([[one, 3]]));
     const of = (id: string) => claimed.filter(({ channelId }) => channelId === id).length;
     expect([of(one), of(two)]).toEqual([1, 4]);
-    expect(
-      await claim({
-        underWay: new Map([
-          [one, 4],
-          [two, 7],
-        ]),
-      }),
-    ).toEqual([]);
+    const full = new Map([
+      [one, 4],
+      [two, 7],
+    ]);
+    expect(await claim(4, full)).toEqual([]);
   });
 
   it('take none twice while the lease counts, and one that lapsed with a higher fence', async () => {
@@ -71,14 +63,24 @@ describe('claims of notifications', () => {
     await events(newId());
     const [first] = await claim();
     expect(await claim()).toEqual([]);
-    await query(`update notification_deliveries set lease_until = now() - interval '1 second'`);
-    const [second] = await claim();
-    expect(second).toMatchObject({ id: first!.id, fence: first!.fence + 1, attempts: 2 });
-    const ended = await transactions.run((tx) => deliveries.delivered(tx, [first!, second!]));
-    expect(ended).toEqual(new Set([second!.id]));
-    const [{ status }] = await query('select status from notification_deliveries');
-    expect(status).toBe('delivered');
-    expect(await transactions.run((tx) => deliveries.delivered(tx, [first!]))).toEqual(new Set());
+    await end(first!);
+    expect(await claim()).toEqual([]);
+  });
+
+  it('take one that lapsed again, and the worker that lost it changes nothing', async () => {
+    await channel();
+    await events(newId());
+    const [first] = await claim();
+    await deliverer.lapse();
+    const other = new Deliverer(dataSource);
+    const [{ delivery: second }] = (await other.claim()) as [FoldedDelivery];
+    expect(second).toMatchObject({ id: first!.id, attempts: 2 });
+    await expect(end(first!)).rejects.toThrow(LostClaims);
+    const status = async () =>
+      (await query('select status from notification_deliveries'))[0].status;
+    expect(await status()).toBe('pending');
+    await other.end({ delivery: second, carried: [], alike: 1 });
+    expect(await status()).toBe('delivered');
   });
 
   it('take of an incident only the first that is open, also when many replicas claim at once', async () => {
@@ -90,9 +92,7 @@ describe('claims of notifications', () => {
       const claimed = (await Promise.all(Array.from({ length: 6 }, () => claim()))).flat();
       expect(claimed).toHaveLength(1);
       order.push(claimed[0]!.id);
-      await transactions.run<unknown>((tx) =>
-        n % 2 === 0 ? deliveries.delivered(tx, claimed) : deliveries.dead(tx, claimed[0]!, 'No.'),
-      );
+      await end(claimed[0]!, n % 2 === 0 ? 'delivered' : 'dead');
     }
     const rows = await query('select id from notification_deliveries order by position');
     expect(order).toEqual(rows.map(({ id }: { id: string }) => id));
@@ -103,12 +103,11 @@ describe('claims of notifications', () => {
     const long = randomBytes(6_000).toString('hex');
     await events('kill_switch', 'kill_switch', 'another', long, 'kill_switch');
     const [first, second, another, longest] = await inOrder();
-    const ids = (claimed: ClaimedDelivery[]) => claimed.map(({ id }) => id).toSorted();
-    expect(ids(await claim())).toEqual([first, another, longest].toSorted());
+    const ids = (claimed: readonly { id: string }[]) => claimed.map(({ id }) => id).toSorted();
+    const claimed = await claim();
+    expect(ids(claimed)).toEqual([first, another, longest].toSorted());
     expect(await claim()).toEqual([]);
-    await query(
-      `update notification_deliveries set status = 'dead', ended_at = now() where attempts > 0`,
-    );
+    for (const one of claimed) await end(one, 'dead');
     expect(ids(await claim())).toEqual([second]);
   });
 
@@ -124,9 +123,9 @@ describe('claims of notifications', () => {
     const [before, approval, second, killSwitch] = [10, 21, 22, 23].map((at) => order[at]);
     const claimed: string[] = [];
     for (let n = 0; n < 4; n += 1) {
-      const [next] = await claim({ placesPerChannel: 1 });
+      const [next] = await claim(1);
       claimed.push(next!.id);
-      await transactions.run((tx) => deliveries.delivered(tx, [next!]));
+      await end(next!);
     }
     // Ids of tests are by chance, so the kill switch is somewhere among them.
     expect(claimed.filter((id) => id !== killSwitch)).toEqual([before, approval, second]);
@@ -144,9 +143,9 @@ describe('claims of notifications', () => {
     await ofSeverity('critical', newId());
     const severities: unknown[] = [];
     for (let n = 0; n < 8; n += 1) {
-      const [next] = await claim({ placesPerChannel: 1 });
+      const [next] = await claim(1);
       severities.push(next!.payload['severity']);
-      await transactions.run((tx) => deliveries.delivered(tx, [next!]));
+      await end(next!);
     }
     // Of the two critical ones, one waits for the low one that came before it about its incident. Ids of tests are by chance.
     expect(severities.slice(0, 3).toSorted()).toEqual(['critical', 'critical', 'low']);
@@ -158,16 +157,16 @@ describe('claims of notifications', () => {
     const [incident, other] = [newId(), newId()];
     await events(incident, other);
     await query(`update notification_deliveries set held_until = now() + interval '1 minute'`);
+    await query(`update work set ready = false, due_at = now() + interval '1 minute'`);
     expect(await claim()).toEqual([]);
     await urgent('action.pending_approval', incident);
     const [held, ...more] = await claim();
     expect(more).toEqual([]);
     expect(held).toMatchObject({ type: 'incident.created', incidentId: incident });
-    await transactions.run((tx) => deliveries.delivered(tx, [held!]));
+    await end(held!);
     expect(await claim()).toMatchObject([{ type: 'action.pending_approval' }]);
-    await query(
-      `update notification_deliveries set held_until = now() where held_until is not null`,
-    );
+    await query(`update notification_deliveries set held_until = now()`);
+    await deliverer.hurry();
     expect(await claim()).toMatchObject([{ type: 'incident.created', incidentId: other }]);
   });
 
@@ -185,41 +184,61 @@ describe('claims of notifications', () => {
     ]);
   });
 
-  it('take one at a time of a channel whose receiver wants no more', async () => {
-    const id = await channel(`one_by_one_until = now() + interval '1 minute'`);
-    await events(...different(3));
-    expect(await claim()).toHaveLength(1);
-    expect(await claim({ underWay: new Map([[id, 1]]) })).toEqual([]);
-    await query(`update notification_channels set one_by_one_until = now()`);
-    expect(await claim({ underWay: new Map([[id, 1]]) })).toHaveLength(2);
-  });
-
-  it('take nothing of a channel that is disabled or paused, and one of a channel that fails', async () => {
-    await channel(`paused_until = now() + interval '1 minute'`);
-    const failing = await channel(`failures = 3, failing_since = now()`);
+  it('take one at a time of a channel that is slowed down, and nothing of one that is paused or disabled', async () => {
+    const slow = await channel();
+    const paused = await channel();
     const disabled = await channel();
-    await events(...different(5));
+    const slowDown = (id: string, column: string) =>
+      query(`update work_lanes set ${column} = now() + interval '1 minute' where lane = $1`, [
+        `notification.${id}`,
+      ]);
+    await slowDown(slow, 'narrow_until');
+    await slowDown(paused, 'paused_until');
+    await events(...different(3));
     await query('update notification_channels set enabled = false where id = $1', [disabled]);
-    expect((await claim()).map(({ channelId }) => channelId)).toEqual([failing]);
-    expect(await claim({ underWay: new Map([[failing, 1]]) })).toEqual([]);
+    const [one, ...more] = await claim();
+    expect([one!.channelId, more]).toEqual([slow, []]);
+    expect(await claim(4, new Map([[slow, 1]]))).toEqual([]);
+    await query('update work_lanes set narrow_until = null');
+    expect(await claim(4, new Map([[slow, 1]]))).toHaveLength(2);
   });
 
-  it('take what is due, and not what waits or expired long ago', async () => {
-    await channel();
-    await events(...different(3));
-    const [one, two] = await query('select id from notification_deliveries order by position');
+  it('read no other deliveries of the channel', async () => {
+    const id = await channel();
     await query(
-      `update notification_deliveries set due_at = now() + interval '1 hour' where id = $1`,
-      [one.id],
+      `insert into notification_deliveries
+         (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at, status, ended_at, expires_at)
+       select gen_random_uuid(), $1, gen_random_uuid(), 'incident.created', 'incident', '', '{}', now(), 'dead', now(), now()
+         from generate_series(1, 50)`,
+      [id],
     );
+    const channels = new NotificationChannelsRepository(dataSource, {} as Work);
+    const [before, after] = await transactions.run(async (tx) => {
+      const rowsRead = async () => {
+        const [row] = await tx.query<{ n: string }[]>(
+          `select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) as n
+             from pg_stat_xact_user_tables where relname = 'notification_deliveries'`,
+        );
+        return row?.n;
+      };
+      const before = await rowsRead();
+      await channels.byIds(tx, [id]);
+      return [before, await rowsRead()];
+    });
+    expect(after).toBe(before);
+    expect(await channels.deadLastDay([id])).toEqual(new Map([[id, 50]]));
+  });
+
+  it('of a deleted channel are gone', async () => {
+    const id = await channel();
+    await events(...different(2));
+    await claim(1);
     await query(
-      `update notification_deliveries set expires_at = now() - interval '2 hours' where id = $1`,
-      [two.id],
+      `update notification_channels set enabled = false, deleted_at = now(), config = '{}' where id = $1`,
+      [id],
     );
-    const claimed = await claim();
-    expect(claimed).toHaveLength(1);
-    expect([one.id, two.id]).not.toContain(claimed[0]!.id);
-    expect(claimed[0]!.leftMs).toBeGreaterThan(86_000_000);
+    expect(await query('select from work')).toEqual([]);
+    expect(await query('select from work_lanes')).toEqual([]);
   });
 
   it('are one for each event and channel, also when the event is written again', async () => {
@@ -229,27 +248,5 @@ describe('claims of notifications', () => {
       insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
       select event_id, type, subject_type, subject_id, payload, occurred_at from notification_deliveries`);
     expect(await claim()).toHaveLength(1);
-  });
-
-  it(`look at few of ${WAITING} that wait`, async () => {
-    const id = await channel();
-    await query(
-      `insert into notification_deliveries
-         (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at, incident_id, due_at, expires_at)
-       select gen_random_uuid(), $1, gen_random_uuid(), 'incident.created', 'incident', '', '{}', now(), gen_random_uuid(),
-              now(), now() + interval '1 day'
-         from generate_series(1, $2)`,
-      [id, WAITING],
-    );
-    for (const upkeep of ['select', 'analyze', 'vacuum analyze']) {
-      await query(upkeep === 'select' ? upkeep : `${upkeep} notification_deliveries`);
-      const [{ 'QUERY PLAN': plan }] = await transactions.run(async (tx) => {
-        await tx.query(ALONG_INDEXES.text);
-        const values = [[], [], 4, 3, 30_000];
-        return await tx.query(`explain (analyze, format json) ${CLAIM.text}`, values);
-      });
-      // A few more than it takes: for each there is one look at the order of its incident.
-      expect(rowsRead('notification_deliveries', plan[0].Plan)).toBeLessThan(100);
-    }
   });
 });

@@ -1,17 +1,13 @@
-import { DeliveryFolds } from '../../src/notifications/deliveries/delivery-folds.js';
+import { jest } from '@jest/globals';
 import type { FoldedDelivery } from '../../src/notifications/delivery.js';
-import { DeliveryFoldsRepository } from '../../src/notifications/records/delivery-folds.repository.js';
-import { DeliveryWritesRepository } from '../../src/notifications/records/delivery-writes.repository.js';
 import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
-import { clearNotifications, insertChannel, insertEvents } from './notifications-harness.js';
-
-const REQUEST = {
-  underWay: new Map(),
-  placesPerChannel: 4,
-  failuresUntilProbing: 3,
-  leaseMs: 30_000,
-};
+import {
+  clearNotifications,
+  Deliverer,
+  insertChannel,
+  insertEvents,
+} from './notifications-harness.js';
 
 interface Told {
   readonly severity?: string;
@@ -21,9 +17,9 @@ interface Told {
 }
 
 describe('folds of notifications', () => {
-  const { dataSource, query, statements, transactions } = useTestDatabase();
-  const deliveries = new DeliveryWritesRepository(statements);
-  const folds = new DeliveryFoldsRepository(statements);
+  const { dataSource, query, transactions } = useTestDatabase();
+  const deliverer = new Deliverer(dataSource);
+  const { deliveries } = deliverer;
 
   beforeEach(() => clearNotifications(dataSource));
 
@@ -50,21 +46,24 @@ describe('folds of notifications', () => {
     return action;
   };
   /** Moves all deliveries into the past, as if that time had passed. */
-  const pass = (seconds: number) =>
-    query(
+  const pass = async (seconds: number): Promise<void> => {
+    await query(
       `update notification_deliveries
           set occurred_at = occurred_at - $1 * interval '1 second', held_until = held_until - $1 * interval '1 second'`,
       [seconds],
     );
-  const release = () => query('update notification_deliveries set held_until = null');
-  const claim = (): Promise<FoldedDelivery[]> =>
-    transactions.run(async (tx) =>
-      new DeliveryFolds(folds).fold(tx, await deliveries.claim(tx, REQUEST)),
+    await query(
+      `update work set due_at = due_at - $1 * interval '1 second'
+        where kind = 'notification' and not ready and worker is null`,
+      [seconds],
     );
-  const end = (one: FoldedDelivery) =>
-    transactions.run(async (tx) => {
-      await folds.delivered(tx, [...(await deliveries.delivered(tx, [one.delivery]))]);
-    });
+  };
+  const release = async (): Promise<void> => {
+    await query('update notification_deliveries set held_until = null');
+    await deliverer.hurry();
+  };
+  const claim = () => deliverer.claim();
+  const end = (one: FoldedDelivery) => deliverer.end(one);
   /** Claims and delivers everything that is due; returns the messages of each claim. */
   const deliverAll = async (): Promise<FoldedDelivery[][]> => {
     const rounds: FoldedDelivery[][] = [];
@@ -74,11 +73,13 @@ describe('folds of notifications', () => {
     }
     return rounds;
   };
+  const clearDeliveries = () =>
+    query('truncate notification_deliveries, notification_delivery_count_deltas, work');
   const event = (type: string, subject: string, payload: object, id = newId()) =>
     insertEvents(dataSource, { type, subject, payload }, id);
   const heldSeconds = async (): Promise<(number | null)[]> => {
     const rows = await query(
-      `select round(extract(epoch from held_until - due_at))::integer as held from notification_deliveries order by position`,
+      `select round(extract(epoch from held_until - occurred_at))::integer as held from notification_deliveries order by position`,
     );
     return rows.map(({ held }: { held: number | null }) => held);
   };
@@ -150,17 +151,12 @@ describe('folds of notifications', () => {
     await tell(2);
     await release();
     // Whoever sends it was killed: its lease ends.
-    await query(
-      `update notification_deliveries set lease_until = now() where lease_until is not null`,
-    );
+    await deliverer.lapse();
     const again = await claim();
     const same = again.find(({ delivery }) => delivery.id === first!.delivery.id)!;
     const ids = ({ carried }: FoldedDelivery) => carried.map(({ id }) => id).toSorted();
     expect(ids(same)).toEqual(ids(first!));
     expect(same.carried).toHaveLength(4);
-    // The one that was killed comes back, and its claim has lapsed.
-    await end(first!);
-    expect(await statuses()).toEqual({ pending: 7 });
     for (const one of again) await end(one);
     expect(await statuses()).toEqual({ delivered: 7 });
   });
@@ -170,12 +166,12 @@ describe('folds of notifications', () => {
     await tell(3);
     await release();
     const [first] = await claim();
-    await deliveries.release(first!.delivery);
+    const givenBack = { inMs: 0, countsAsAttempt: false };
+    await deliverer.endWork(first!.delivery.id, { again: givenBack });
     await tell(2);
     await release();
     const again = (await claim()).find(({ delivery }) => delivery.id === first!.delivery.id)!;
     expect(again.carried).toHaveLength(2);
-    expect(again.delivery.attempts).toBe(2);
   });
 
   it('are redelivered with all that the message had in it, and with nothing else', async () => {
@@ -191,7 +187,8 @@ describe('folds of notifications', () => {
         deliveries.reopen(tx, first!.delivery.channelId, first!.delivery.id),
       );
     await reopen();
-    const again = (await claim()).find(({ delivery }) => delivery.id === first!.delivery.id)!;
+    const claimed = [...(await claim()), ...(await claim())];
+    const again = claimed.find(({ delivery }) => delivery.id === first!.delivery.id)!;
     const ids = ({ carried }: FoldedDelivery) => carried.map(({ id }) => id).toSorted();
     expect(ids(again)).toEqual(ids(first!));
     expect(again.alike).toBe(4);
@@ -205,8 +202,9 @@ describe('folds of notifications', () => {
     await release();
     const [refused] = await claim();
     await transactions.run((tx) =>
-      folds.unfold(tx, refused!.delivery, 'It answered with status 400.'),
+      deliveries.unfold(tx, refused!.delivery.id, 'It answered with status 400.'),
     );
+    await deliverer.endWork(refused!.delivery.id, { again: { inMs: 0 } });
     const alone = (await deliverAll()).flat();
     expect(alone.map(({ carried }) => carried.length)).toEqual([0, 0, 0, 0]);
 
@@ -214,11 +212,55 @@ describe('folds of notifications', () => {
     await release();
     const [dead] = await claim();
     expect(dead!.carried).toHaveLength(2);
-    await transactions.run((tx) => deliveries.dead(tx, dead!.delivery, 'No.'));
+    await deliverer.end(dead!, 'dead');
     const [next, ...more] = await claim();
     expect([next!.carried.length, more.length]).toEqual([1, 0]);
     await end(next!);
     expect(await statuses()).toEqual({ delivered: 6, dead: 1 });
+  });
+
+  it('of a claim that was lost take nothing', async () => {
+    await channel();
+    await tell(2);
+    await release();
+    const load = jest.spyOn(deliveries, 'load').mockImplementationOnce(async (tx, claims) => {
+      await deliverer.lapse();
+      expect(await new Deliverer(dataSource).claim()).toHaveLength(1);
+      load.mockRestore();
+      return await deliveries.load(tx, claims);
+    });
+    expect(await claim()).toEqual([]);
+  });
+
+  it('let an approval end the hold of the creation before it, when its own hold ends', async () => {
+    await channel();
+    const incident = newId();
+    for (let n = 0; n < 3; n += 1) {
+      await tell(1, {}, n === 2 ? incident : undefined);
+      if (n < 2) await release();
+      for (const one of await claim()) await end(one);
+    }
+    expect((await heldSeconds()).at(-1)).toBe(300);
+    await approval('playbook:malware-containment', { incident_id: incident });
+    await pass(9);
+    expect(await claim()).toEqual([]);
+    await pass(2);
+    expect(await claim()).toMatchObject([{ delivery: { type: 'incident.created' } }]);
+  });
+
+  it('end the hold of a creation that is just being checked when something urgent follows it', async () => {
+    await channel();
+    const incident = newId();
+    await tell(1, {}, incident);
+    await pass(2);
+    await tell(1);
+    const endWork = jest.spyOn(deliverer, 'endWork').mockImplementationOnce(async (id, ending) => {
+      endWork.mockRestore();
+      await tell(1, { type: 'triage.failed' }, incident);
+      await deliverer.endWork(id, ending);
+    });
+    expect(await claim()).toEqual([]);
+    expect(await claim()).toMatchObject([{ delivery: { incidentId: incident } }]);
   });
 
   it('let an event of an incident go out after the message that has its creation in it', async () => {
@@ -245,6 +287,16 @@ describe('folds of notifications', () => {
     await release();
     const sizes = (await deliverAll()).flat().map(({ carried }) => 1 + carried.length);
     expect(sizes.toSorted()).toEqual([1, 3]);
+  });
+
+  it('count what is alike for new incidents only', async () => {
+    await channel();
+    const countAlike = jest.spyOn(deliveries, 'countAlike');
+    await approval('playbook:malware-containment');
+    await release();
+    expect(await claim()).toHaveLength(1);
+    expect(countAlike).not.toHaveBeenCalled();
+    countAlike.mockRestore();
   });
 
   it('tell of a malicious verdict on an incident that was not severe enough to be told of as new', async () => {
@@ -294,13 +346,13 @@ describe('folds of notifications', () => {
     const incident = () => tell(1);
     const newOnes = await held(incident, 1, 35);
     expect([newOnes.slice(0, 20).every(Boolean), newOnes.includes(false)]).toEqual([true, true]);
-    await query('delete from notification_deliveries');
+    await clearDeliveries();
     const approvals = await held(() => approval('playbook:malware-containment'), 8, 16);
     expect([approvals.slice(0, 10).every(Boolean), approvals.includes(false)]).toEqual([
       true,
       true,
     ]);
-    await query('delete from notification_deliveries');
+    await clearDeliveries();
     await tell(3, { severity: 'critical' });
     expect(await claim()).toHaveLength(1);
   });
@@ -349,7 +401,7 @@ describe('folds of notifications', () => {
     await end((await claim())[0]!);
     await event('action.completed', 'action', about, asked[0]);
     const [{ delivery }] = (await claim()) as [FoldedDelivery];
-    const waves = await transactions.run((tx) => folds.wavesOf(tx, [delivery.id]));
+    const waves = await transactions.run((tx) => deliveries.wavesOf(tx, [delivery.id]));
     const { first, carried } = waves.get(delivery.id)!;
     expect([first, ...carried].toSorted()).toEqual(asked.toSorted());
   });

@@ -1,9 +1,23 @@
 import type { DataSource } from 'typeorm';
+import { DeliveryFolds } from '../../src/notifications/deliveries/delivery-folds.js';
+import type { FoldedDelivery } from '../../src/notifications/delivery.js';
+import { DeliveriesRepository } from '../../src/notifications/records/deliveries.repository.js';
+import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { Statements } from '../../src/platform/database/statements.js';
+import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
+import { Work } from '../../src/platform/work/work.js';
+import {
+  type ClaimedRow,
+  type Ending,
+  LostClaims,
+  WorkRepository,
+} from '../../src/platform/work/work.repository.js';
 
 export const clearNotifications = (dataSource: DataSource): Promise<unknown> =>
   dataSource.query(
-    'truncate notification_channels, notification_deliveries, notification_delivery_count_deltas, domain_events cascade',
+    `truncate notification_channels, notification_deliveries, notification_delivery_count_deltas, domain_events, work,
+              work_lanes cascade`,
   );
 
 /** Inserts an enabled channel and returns its id. */
@@ -38,3 +52,90 @@ export const insertEvents = (
      select id, $1, $2, subject_id, $3::jsonb, now() from unnest($4::uuid[], $5::text[]) as added (id, subject_id)`,
     [type, subject, payload, ids.map(() => newId()), ids],
   );
+
+/** A message has taken the delivery of the claim. */
+function unlessLost(error: unknown): void {
+  if (!(error instanceof LostClaims)) throw error;
+}
+
+/** Claims and ends notifications as a replica does, one step at a time. */
+export class Deliverer {
+  readonly deliveries: DeliveriesRepository;
+  private readonly folds: DeliveryFolds;
+  private readonly transactions: Transactions;
+  private readonly rows: WorkRepository;
+  private readonly worker = newId();
+  private readonly claims = new Map<string, ClaimedRow>();
+
+  constructor(private readonly dataSource: DataSource) {
+    const statements = new Statements(dataSource);
+    this.rows = new WorkRepository(statements);
+    this.transactions = new Transactions(dataSource);
+    const work = new Work(this.rows, this.transactions, loadSettings({}));
+    this.deliveries = new DeliveriesRepository(statements, work);
+    this.folds = new DeliveryFolds(this.deliveries);
+  }
+
+  /** @param busy by channel */
+  async claim(
+    places = 4,
+    busy: ReadonlyMap<string, number> = new Map(),
+  ): Promise<FoldedDelivery[]> {
+    const lanes = await this.dataSource.query<{ lane: string }[]>(
+      `select lane from work_lanes where kind = 'notification'`,
+    );
+    const rooms = lanes.map(({ lane }) => {
+      const n = busy.get(lane.slice('notification.'.length)) ?? 0;
+      const free = Math.max(0, places - n);
+      return { lane, free, places, busy: n, leaseMs: 30_000, takesLapsed: true, since: undefined };
+    });
+    await this.rows.look(this.worker, [], {}, undefined);
+    const { claimed } = await this.rows.look(this.worker, rooms, {}, undefined);
+    for (const row of claimed) this.claims.set(row.ref, row);
+    const claims = claimed.map((row) => ({ ...row, attempt: row.attempts }));
+    const loaded = await this.transactions.run((tx) => this.folds.load(tx, claims));
+    const folded: FoldedDelivery[] = [];
+    for (const { ref } of claimed) {
+      const one = loaded.get(ref)!;
+      if (one === 'ended') await this.endWork(ref).catch(unlessLost);
+      else if ('heldMs' in one) {
+        await this.endWork(ref, { again: { inMs: one.heldMs, countsAsAttempt: false } });
+      } else folded.push(one);
+    }
+    return folded;
+  }
+
+  async end({ delivery, carried }: FoldedDelivery, status: 'delivered' | 'dead' = 'delivered') {
+    const { id, attempts } = delivery;
+    await this.endWork(id, {}, async (tx) => {
+      await this.deliveries.end(tx, [{ id, status, attempts }]);
+      if (carried.length === 0) return;
+      await this.deliveries[status === 'dead' ? 'freeCarried' : 'endCarried'](tx, [id]);
+    });
+  }
+
+  async endWork(
+    id: string,
+    ending: Omit<Ending, 'row'> = {},
+    before: (tx: Tx) => Promise<void> = async () => undefined,
+  ): Promise<void> {
+    await this.transactions.run(async (tx) => {
+      await before(tx);
+      await this.rows.end(tx, this.worker, [{ row: this.claims.get(id)!, ...ending }]);
+    });
+  }
+
+  /** Lets the leases of all claims end. */
+  async lapse(): Promise<void> {
+    await this.dataSource.query(
+      `update work set due_at = now() where kind = 'notification' and worker is not null and not ready`,
+    );
+  }
+
+  /** Lets everything that waits be claimed. */
+  async hurry(): Promise<void> {
+    await this.dataSource.query(`
+      update work set ready = true, due_at = now()
+       where kind = 'notification' and not ready and worker is null and due_at < 'infinity'`);
+  }
+}

@@ -94,9 +94,9 @@ describe('who is told of an incident', () => {
         await query(
           `insert into notification_deliveries
              (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at, incident_id, status, ended_at,
-              due_at, expires_at)
+              expires_at)
            select gen_random_uuid(), $1, gen_random_uuid(), 'incident.created', 'incident', '', '{}', now(),
-                  gen_random_uuid(), 'delivered', now(), now(), now()
+                  gen_random_uuid(), 'delivered', now(), now()
              from generate_series(1, 2000)`,
           [id],
         );

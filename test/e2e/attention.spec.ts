@@ -204,9 +204,9 @@ describe('what needs attention', () => {
     const lose = () =>
       query(
         `insert into notification_deliveries (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at,
-           status, due_at, expires_at, ended_at, last_error)
+           status, expires_at, ended_at, last_error)
          values (gen_random_uuid(), $1, gen_random_uuid(), 'incident.created', 'incident', 'x', '{}', now(),
-           'dead', now(), now(), now(), 'It hangs.')`,
+           'dead', now(), now(), 'It hangs.')`,
         [channel!.id],
       );
     await lose();

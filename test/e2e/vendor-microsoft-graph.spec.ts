@@ -54,9 +54,10 @@ describe('microsoft_graph', () => {
       slack.play(...Array.from({ length: 200 }, () => 503 as const));
       await previewOf('delete_email');
       slack.forget();
-      await world.app.nest
-        .get(DataSource)
-        .query(`update notification_deliveries set due_at = now(), held_until = null`);
+      await world.app.nest.get(DataSource).query(`
+          with held as (update notification_deliveries set held_until = null)
+          update work set ready = true, due_at = now()
+           where kind = 'notification' and not ready and worker is null and due_at < 'infinity'`);
       const [message] = await eventually(
         () => slack.messages,
         (messages) => messages.length > 0,

@@ -1,8 +1,12 @@
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { Logger } from '@nestjs/common';
 import { jest } from '@jest/globals';
+import { DeliveryAttempts } from '../../src/notifications/deliveries/delivery-attempts.js';
 import { DeliveryEndings } from '../../src/notifications/deliveries/delivery-endings.js';
-import { DeliveryWorker } from '../../src/notifications/deliveries/delivery-worker.js';
+import { DeliveryWork } from '../../src/notifications/deliveries/delivery.work.js';
+import { Work } from '../../src/platform/work/work.js';
+import { NotificationChannelsRepository } from '../../src/notifications/records/notification-channels.repository.js';
+import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { TargetRefusedError } from '../../src/platform/net/net.errors.js';
 import { Targets } from '../../src/platform/net/targets.js';
@@ -48,9 +52,11 @@ describe('deliveries of notifications', () => {
   const sql = (text: string, values: unknown[] = []) => app.sql(text, values);
   /** What waits is due now, and the channel has no pause. */
   const hurry = async () => {
-    await sql(`update notification_channels set paused_until = null`);
-    await sql(`update notification_deliveries set due_at = now() where status = 'pending'`);
-    app.nest.get(DeliveryWorker).wake();
+    await sql(`update work_lanes set paused_until = null`);
+    await sql(`
+      update work set ready = true, due_at = now()
+       where kind = 'notification' and not ready and worker is null and due_at < 'infinity'`);
+    app.nest.get(Work).wake();
   };
   const failSinceLong = (where: string) =>
     sql(
@@ -312,7 +318,8 @@ describe('deliveries of notifications', () => {
     await post('/api/kill-switch/activate', { reason: 'An exercise.' });
     await post('/api/kill-switch/deactivate', { reason: 'It is over.' });
     const [row] = await sql(
-      `select failures, one_by_one_until > now() as slow from notification_channels where id = $1`,
+      `select failures, narrow_until > now() as slow
+         from notification_channels join work_lanes on lane = 'notification.' || id where id = $1`,
       [id],
     );
     expect(row).toEqual({ failures: 0, slow: true });
@@ -332,7 +339,7 @@ describe('deliveries of notifications', () => {
       await incident();
       await shownAs(id, 'paused');
       const [paused] = await sql(
-        `select paused_until > now() + interval '100 minutes' as long from notification_channels where id = $1`,
+        `select paused_until > now() + interval '100 minutes' as long from work_lanes where lane = 'notification.' || $1`,
         [id],
       );
       expect(paused).toEqual({ long: true });
@@ -347,7 +354,7 @@ describe('deliveries of notifications', () => {
     await ended(id, 2);
     await stall();
     await sql(
-      `update notification_deliveries set due_at = now() + interval '1 hour' where status = 'pending'`,
+      `update work set due_at = now() + interval '1 hour' where kind = 'notification' and not ready`,
     );
     expect((await post(`${PATH}/${id}/test`)).body.data.success).toBe(true);
     await ended(id, 3);
@@ -385,7 +392,7 @@ describe('deliveries of notifications', () => {
     };
     const { id } = await channel({ events: ['incident.created'] });
     const pause = async () => {
-      await sql(`update notification_channels set paused_until = now() + interval '1 day'`);
+      await sql(`update work_lanes set paused_until = now() + interval '1 day'`);
       await incident();
     };
     const expire = async (next?: string) => {
@@ -394,7 +401,7 @@ describe('deliveries of notifications', () => {
         [id],
       );
       if (next) await sql(next);
-      await app.nest.get(DeliveryWorker).cleanUp();
+      await app.nest.get(DeliveryWork).cleanUp();
     };
     receiver.vendor.behave('refuse', 'apply');
     const before = await dead();
@@ -402,10 +409,10 @@ describe('deliveries of notifications', () => {
     await ended(id, 1);
     await eventually(dead, (count) => count === before + 1);
     await pause();
-    await app.nest.get(DeliveryWorker).cleanUp();
+    await app.nest.get(DeliveryWork).cleanUp();
     expect((await dead()) - before).toBe(1);
     const tries = receiver.requests.length;
-    await expire(`update notification_channels set paused_until = null`);
+    await expire(`update work_lanes set paused_until = null`);
     expect((await ended(id, 2))[0]).toMatchObject({ status: 'dead', attempts: 0 });
     await eventually(dead, (count) => count === before + 2);
     expect(receiver.requests).toHaveLength(tries);
@@ -418,6 +425,53 @@ describe('deliveries of notifications', () => {
     expect((await dead()) - before).toBe(2);
   });
 
+  it('change nothing about their channel after their claim was lost', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    const ends = jest.spyOn(app.nest.get(DeliveryEndings), 'write');
+    jest.spyOn(app.nest.get(DeliveryAttempts), 'deliver').mockImplementationOnce(async () => {
+      await sql(`update work set fence = fence + 1 where kind = 'notification'`);
+      return { kind: 'failed', why: 'No.' };
+    });
+    await incident();
+    await eventually(() => ends.mock.results.length > 0);
+    await Promise.allSettled(ends.mock.results.map(({ value }) => value as Promise<void>));
+    ends.mockRestore();
+    expect((await shown(id)).status).toBe('healthy');
+  });
+
+  it('of a channel that is gone leave no work', async () => {
+    const { id } = await channel({ events: ['incident.created'] });
+    const byIds = jest
+      .spyOn(app.nest.get(NotificationChannelsRepository), 'byIds')
+      .mockResolvedValue(new Map());
+    await incident();
+    await eventually(() => byIds.mock.calls.length > 0);
+    await eventually(
+      () => sql(`select from work where kind = 'notification'`),
+      (rows) => (rows as unknown[]).length === 0,
+    );
+    byIds.mockRestore();
+    expect((await deliveries(id)).meta.total).toBe(1);
+  });
+
+  it('are cleaned up in a fixed number of statements', async () => {
+    const countOf = async () => {
+      const rows = jest.spyOn(app.nest.get(Statements), 'rows');
+      const rowsIn = jest.spyOn(app.nest.get(Statements), 'rowsIn');
+      await app.nest.get(DeliveryWork).cleanUp();
+      const ofDeliveries = [
+        ...rows.mock.calls.map(([one]) => one),
+        ...rowsIn.mock.calls.map(([, one]) => one),
+      ].filter(({ name }) => name.startsWith('notification_deliveries_'));
+      rows.mockRestore();
+      rowsIn.mockRestore();
+      return ofDeliveries.length;
+    };
+    const before = await countOf();
+    for (let n = 0; n < 3; n += 1) await admin.delete(`${PATH}/${(await channel()).id}`);
+    expect(await countOf()).toBe(before);
+  });
+
   it('are removed 30 days after their event, once they ended', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     await incident();
@@ -428,7 +482,7 @@ describe('deliveries of notifications', () => {
         where position = (select min(position) from notification_deliveries where channel_id = $1)`,
       [id],
     );
-    await app.nest.get(DeliveryWorker).cleanUp();
+    await app.nest.get(DeliveryWork).cleanUp();
     expect((await deliveries(id)).meta.total).toBe(1);
   });
 
@@ -450,12 +504,12 @@ describe('deliveries of notifications', () => {
     await Promise.all(Array.from({ length: 20 }, () => incident()));
     await eventually(() => hanging.requests.length === 20);
     await hanging.stop();
-    const attempts = `from notification_deliveries where channel_id = $1 and attempts > 0 and last_error is not null`;
+    const attempts = `from work where lane = 'notification.' || $1 and attempts > 0 and error is not null`;
     await eventually(
       async () => (await sql(`select count(*)::int as n ${attempts}`, [id]))[0].n === 20,
     );
     const [row] = await sql(
-      `select failures, (select max(attempts) ${attempts}) as rounds from notification_channels where id = $1`,
+      `select failures, (select max(attempts) ${attempts}) as rounds from notification_channels where id::text = $1`,
       [id],
     );
     expect(row.failures).toBeLessThanOrEqual(row.rounds);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { sealedColumns } from '../../src/app.schema.js';
-import { DeliveryWorker } from '../../src/notifications/deliveries/delivery-worker.js';
+import { Work } from '../../src/platform/work/work.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { loadSecretKeys } from '../../src/platform/secrets/load-secret-keys.js';
 import { SealedValues } from '../../src/platform/secrets/sealed-values.js';
@@ -43,7 +43,7 @@ describe('notifications of several replicas', () => {
     (await admin.get(`${PATH}/${id}/deliveries?status=${status}`)).body.meta.total;
   const leased = async () => {
     const rows = await app.sql<{ attempts: number }[]>(
-      `select attempts from notification_deliveries where lease_until > now()`,
+      `select attempts from work where kind = 'notification' and worker is not null and not ready`,
     );
     return rows.length;
   };
@@ -93,26 +93,62 @@ describe('notifications of several replicas', () => {
       await incidents(1);
       const progress = () =>
         app.sql<object[]>(
-          'select holders, partial_attempts from notification_deliveries where lease_until is null and channel_id = $1',
+          'select holders, partial_attempts from notification_deliveries where channel_id = $1',
           [id],
         );
       await eventually(async () => JSON.stringify(await progress()).includes(ada));
       expect(await progress()).toEqual([{ holders: [ada, eve], partial_attempts: 1 }]);
-      const worker = app.nest.get(DeliveryWorker);
-      await worker.beforeApplicationShutdown();
+      const work = app.nest.get(Work);
+      await work.beforeApplicationShutdown();
       mailServer.rejections.clear();
       const second = await replica(OLD_KEY, { database: app.database });
       try {
         await eventually(async () => (await ofStatus(id, 'delivered')) === 1);
       } finally {
         await second.close();
-        worker.onApplicationBootstrap();
+        await work.onApplicationBootstrap();
       }
       expect(mailServer.mails.map(({ to }) => to)).toEqual([[ada, eve], [bob]]);
       expect(await progress()).toEqual([{ holders: [], partial_attempts: 0 }]);
     } finally {
       await mailServer.stop();
     }
+  });
+
+  describe('by mail that one recipient refuses for ever', () => {
+    const [ada, bob] = ['ada@example.com', 'bob@example.com'] as const;
+    const made = { incident_type: 'malware', source: 'edr' };
+    let mailServer: SmtpServer;
+    beforeEach(async () => {
+      mailServer = await SmtpServer.start();
+      mailServer.rejections.set(bob, '550 5.1.1 no such user');
+    });
+    afterEach(() => mailServer.stop());
+
+    const mailChannel = async (...events: string[]): Promise<string> => {
+      const config = { host: '127.0.0.1', port: mailServer.port, from: ada, to: [ada, bob] };
+      const body = { name: randomBytes(4).toString('hex'), type: 'email', events, config };
+      return (await admin.post(PATH, body)).body.data.id;
+    };
+
+    it('leave the channel healthy', async () => {
+      const id = await mailChannel('incident.resolved');
+      for (let n = 0; n < 4; n += 1) {
+        const incident = (await admin.post('/api/incidents', made)).body.data;
+        await admin.put(`/api/incidents/${incident.id}`, { status: 'resolved' });
+      }
+      await eventually(async () => (await ofStatus(id, 'dead')) === 4);
+      expect((await admin.get(`${PATH}/${id}`)).body.data).toMatchObject({ status: 'healthy' });
+      expect(mailServer.mails).toHaveLength(4);
+    });
+
+    it('are sent once if one mail is about several incidents', async () => {
+      const id = await mailChannel('incident.created');
+      for (let n = 0; n < 3; n += 1) await admin.post('/api/incidents', made);
+      await eventually(async () => (await ofStatus(id, 'pending')) === 0);
+      expect([await ofStatus(id, 'dead'), await ofStatus(id, 'delivered')]).toEqual([1, 2]);
+      expect(mailServer.mails).toHaveLength(1);
+    });
   });
 
   it('end with a key that is lost, until the channel has new secrets', async () => {

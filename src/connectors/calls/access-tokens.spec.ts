@@ -3,7 +3,6 @@ import type { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { OutboundAnswer, type OutboundRequest } from '../../platform/net/outbound-request.js';
 import { AccessTokens } from './access-tokens.js';
 import { RefusedError } from './vendor-answers.js';
-import { VendorCalls } from './vendor-calls.js';
 
 const SECRET = 'client-secret-1';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -25,12 +24,9 @@ function serviceOf() {
     },
   } as OutboundHttp;
   const tokens = new AccessTokens(
-    new VendorCalls({ http, wait: async () => undefined }),
-    {
-      url: new URL('https://login.example.com/token'),
-      form: { client_id: 'me & you', client_secret: SECRET, grant_type: 'client_credentials' },
-      secrets: [SECRET],
-    },
+    { http, wait: async () => undefined, secrets: [SECRET] },
+    new URL('https://login.example.com/token'),
+    { client_id: 'me & you', client_secret: SECRET, grant_type: 'client_credentials' },
     () => clock.now,
   );
   const issue = (body: unknown): void => void turns.push({ status: 200, body });

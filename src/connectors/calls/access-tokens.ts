@@ -1,21 +1,18 @@
 import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import { AnswerRedactor } from './vendor-answers.js';
-import { textAt, valueAt } from './vendor-answers.js';
-import { RefusedError } from './vendor-answers.js';
-import type { VendorCalls } from './vendor-calls.js';
-import type { Credentials, Headers } from './vendor-api.js';
-
-interface TokenOptions {
-  /** Token endpoint of the service. */
-  readonly url: URL;
-  /** Form fields, including `client_id` and `client_secret`. */
-  readonly form: Readonly<Record<string, string>>;
-  readonly secrets: readonly string[];
-}
+import { address, secret, text } from '../../targets/target-config.js';
+import { AnswerRedactor, RefusedError, said, valueAt } from './vendor-answers.js';
+import {
+  asClause,
+  type Credentials,
+  type Headers,
+  type VendorAccess,
+  vendorUrl,
+} from './vendor-api.js';
+import { VendorCalls } from './vendor-calls.js';
 
 interface Token {
-  readonly text: string;
+  readonly headers: Headers;
   /** Time from which a new token is requested. */
   readonly refreshAt: number;
   /** Time from which the token is invalid. */
@@ -45,24 +42,31 @@ const NO_GATE: Gate = {
  * until shortly before its end. Concurrent calls request a new token once.
  */
 export class AccessTokens implements Credentials {
+  /** Separate calls with their own circuit breaker, because a failing login service says nothing about the API. */
+  private readonly calls: VendorCalls;
   private token: Token | undefined;
   private flight: Promise<Token> | undefined;
 
+  /**
+   * @param url token endpoint of the service
+   * @param form fields, including `client_id` and `client_secret`
+   */
   constructor(
-    /** Separate calls with their own circuit breaker, because a failing login service says nothing about the API. */
-    private readonly calls: VendorCalls,
-    private readonly options: TokenOptions,
+    private readonly access: VendorAccess,
+    private readonly url: URL,
+    private readonly form: Readonly<Record<string, string>>,
     private readonly now: () => number = () => performance.now(),
-  ) {}
+  ) {
+    this.calls = new VendorCalls(access);
+  }
 
   async headers(): Promise<Headers> {
-    return headersOf(await this.current());
+    return (await this.current()).headers;
   }
 
   renew(refused: Headers): void {
-    if (this.token && headersOf(this.token).authorization === refused.authorization) {
-      this.token = undefined;
-    }
+    const isCurrent = this.token?.headers['authorization'] === refused['authorization'];
+    if (isCurrent) this.token = undefined;
   }
 
   private async current(): Promise<Token> {
@@ -85,22 +89,16 @@ export class AccessTokens implements Credentials {
 
   private async request(): Promise<Token> {
     const askedAt = this.now();
-    const answer = await this.answer();
-    const token = tokenIn(answer, askedAt);
-    this.token = token;
-    return token;
+    return (this.token = tokenIn((await this.answer()).json, askedAt));
   }
 
-  /**
-   * Throws RefusedError if the credentials are rejected, otherwise UnreachableError. Nothing of the action was sent.
-   */
+  /** Throws RefusedError if the credentials are rejected, otherwise UnreachableError. Nothing of the action was sent. */
   private async answer(): Promise<OutboundAnswer> {
-    const { url, form } = this.options;
     const request = {
       method: 'POST',
-      url,
+      url: this.url,
       headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams(form).toString(),
+      body: new URLSearchParams(this.form).toString(),
       timeoutMs: TIMEOUT_MS,
     };
     const answer = await this.calls
@@ -110,54 +108,75 @@ export class AccessTokens implements Credentials {
       });
     const { status } = answer;
     if (status >= 200 && status < 300) return answer;
-    if (status === 400 || status === 401 || status === 403) {
-      throw new RefusedError(
-        `The login service does not accept the credentials${this.complaintOf(answer)}.`,
-        status,
-      );
+    if (![400, 401, 403].includes(status)) {
+      throw unreachable(`The login service answered with status ${status}.`);
     }
-    throw unreachable(`The login service answered with status ${status}.`);
-  }
-
-  private complaintOf(answer: OutboundAnswer): string {
-    const redactor = new AnswerRedactor(this.options.secrets);
+    const redactor = new AnswerRedactor(this.access.secrets);
     const data = redactor.data(answer);
-    const words = [valueAt(data, 'error'), valueAt(data, 'error_description')];
-    const said = words.filter((word) => typeof word === 'string').join(', ');
-    const line = (said || redactor.excerpt(answer)).replace(/\s+/g, ' ').slice(0, 300).trim();
-    return line && `: ${line.replace(/\.$/, '')}`;
+    const complaint = said(valueAt(data, 'error'), valueAt(data, 'error_description'));
+    const clause = asClause(complaint ?? redactor.excerpt(answer));
+    throw new RefusedError(`The login service does not accept the credentials${clause}.`, status);
   }
 }
 
-function headersOf({ text }: Token): Headers & { readonly authorization: string } {
-  return { authorization: `Bearer ${text}` };
-}
-
-function tokenIn(answer: OutboundAnswer, askedAt: number): Token {
-  const { json } = answer;
-  let text: string;
-  try {
-    text = textAt(json, 'access_token');
-  } catch (cause) {
-    throw unreachable('The login service answered without an access token.', cause);
+function tokenIn(json: unknown, askedAt: number): Token {
+  const text = valueAt(json, 'access_token');
+  if (typeof text !== 'string') {
+    throw unreachable('The login service answered without an access token.');
   }
   // Characters of a bearer token (RFC 6750, section 2.1).
-  if (!/^[A-Za-z0-9._~+/-]+=*$/.test(text)) {
+  if (!/^[A-Za-z0-9._~+/-]{1,16384}=*$/.test(text)) {
     throw unreachable('The login service answered with a token that a header cannot carry.');
   }
   const lifeMs = lifeIn(valueAt(json, 'expires_in')) * 1_000;
   const margin = Math.min(LONGEST_MARGIN_MS, lifeMs * MARGIN);
-  return { text, refreshAt: askedAt + lifeMs - margin, expiresAt: askedAt + lifeMs };
+  const headers = { authorization: `Bearer ${text}` };
+  return { headers, refreshAt: askedAt + lifeMs - margin, expiresAt: askedAt + lifeMs };
 }
 
 /** In seconds. Some services send the number as a string. */
 function lifeIn(value: unknown): number {
-  const seconds = typeof value === 'string' ? Number(value) : value;
-  return typeof seconds === 'number' && seconds > 0
-    ? Math.min(seconds, LONGEST_LIFE_S)
-    : LIFE_WITHOUT_WORD_S;
+  const seconds = Number(value);
+  return seconds > 0 ? Math.min(seconds, LONGEST_LIFE_S) : LIFE_WITHOUT_WORD_S;
 }
 
 function unreachable(message: string, cause?: unknown): UnreachableError {
   return new UnreachableError(message, { temporary: false, cause });
+}
+
+export const MICROSOFT_LOGIN_FIELDS = {
+  login_url: address('Address of the login service. National clouds have their own.', {
+    default: 'https://login.microsoftonline.com',
+  }),
+  tenant_id: text('Id or domain of the directory.', {
+    pattern: '^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$',
+    maxLength: 253,
+  }),
+  client_id: text('Id of the registered application.', {
+    pattern: '^[A-Za-z0-9-]{1,100}$',
+    maxLength: 100,
+  }),
+  client_secret: secret('Client secret of the application.', {}),
+} as const;
+
+/** Credentials of an application for any Microsoft service. */
+type MicrosoftLogin = Readonly<Record<keyof typeof MICROSOFT_LOGIN_FIELDS, string>>;
+
+/**
+ * Tokens by client credentials, with all permissions that an administrator granted to the application.
+ * https://learn.microsoft.com/en-us/entra/identity-platform/v2-oauth2-client-creds-grant-flow
+ *
+ * @param resource the service, such as `https://graph.microsoft.com`
+ */
+export function microsoftTokens(
+  access: VendorAccess,
+  { login_url, tenant_id, client_id, client_secret }: MicrosoftLogin,
+  resource: string,
+): AccessTokens {
+  return new AccessTokens(access, vendorUrl(login_url, [tenant_id, 'oauth2', 'v2.0', 'token']), {
+    client_id,
+    client_secret,
+    scope: `${resource}/.default`,
+    grant_type: 'client_credentials',
+  });
 }

@@ -2,6 +2,7 @@ import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { SecretMask } from '../../platform/masking/secret-mask.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { shownStart, visibleStart } from '../../platform/text.js';
+import { isObject, ownOf } from '../../targets/target-config.js';
 
 /** The answer differs from the documentation of the vendor. After a request with an effect the outcome is unknown. */
 export class AnswerShapeError extends OutcomeUnknownError {
@@ -10,59 +11,40 @@ export class AnswerShapeError extends OutcomeUnknownError {
   }
 }
 
-/** Members of a JSON object. Not a class, because a member may be named `__proto__`. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** Value at a path; `undefined` if there is none. */
 export function valueAt(json: unknown, ...path: readonly string[]): unknown {
   let value = json;
-  for (const name of path) {
-    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;
-    value = value[name];
-  }
+  for (const name of path) value = isObject(value) ? ownOf(value, name) : undefined;
   return value;
+}
+
+/** Reads a value whose type the vendor documents. The error never quotes the actual value, which may be a secret. */
+function reader<Value>(kind: string, isRight: (value: unknown) => value is Value) {
+  return (json: unknown, ...path: readonly string[]): Value => {
+    const value = valueAt(json, ...path);
+    if (isRight(value)) return value;
+    const place = path.join('.') || 'its root';
+    throw new AnswerShapeError(`The answer is not as documented: it has no ${kind} at ${place}.`);
+  };
 }
 
 /** Ids, names and tokens of vendors are shorter. Actions store them in their handles. */
 const LONGEST_TEXT = 16_384;
 
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
 /** Non-empty text. */
-export function textAt(json: unknown, ...path: readonly string[]): string {
-  const value = valueAt(json, ...path);
-  if (typeof value === 'string' && value !== '' && value.length <= LONGEST_TEXT) return value;
-  throw missing('text', path);
-}
+export const textAt = reader(
+  'text',
+  (value): value is string => isText(value) && value.length <= LONGEST_TEXT,
+);
+export const numberAt = reader('number', (value) => typeof value === 'number');
+export const booleanAt = reader('true or false', (value) => typeof value === 'boolean');
+export const listAt = reader('list', (value): value is readonly unknown[] => Array.isArray(value));
 
-export function numberAt(json: unknown, ...path: readonly string[]): number {
-  const value = valueAt(json, ...path);
-  if (typeof value === 'number') return value;
-  throw missing('number', path);
-}
-
-export function booleanAt(json: unknown, ...path: readonly string[]): boolean {
-  const value = valueAt(json, ...path);
-  if (typeof value === 'boolean') return value;
-  throw missing('true or false', path);
-}
-
-export function listAt(json: unknown, ...path: readonly string[]): readonly unknown[] {
-  const value = valueAt(json, ...path);
-  if (Array.isArray(value)) return value;
-  throw missing('list', path);
-}
-
-/** Reads nothing, for answers without content. */
-export function nothing(): void {}
-
-/** Names only the expected type, because the actual value may be a secret. */
-function missing(kind: string, path: readonly string[]): AnswerShapeError {
-  return new AnswerShapeError(
-    `The answer is not as documented: it has no ${kind} at ${path.join('.') || 'its root'}.`,
-  );
+/** Joins the texts among values of an error message; `undefined` if there are none. */
+export function said(...values: readonly unknown[]): string | undefined {
+  return values.filter(isText).join(', ') || undefined;
 }
 
 /** The vendor rejected the request, or a value does not fit into it. Nothing happened. */

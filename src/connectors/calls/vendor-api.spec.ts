@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import {
   type Gate,
   OutboundAnswer,
@@ -5,8 +6,8 @@ import {
 } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import { AnswerShapeError, nothing, RefusedError, textAt, valueAt } from './vendor-answers.js';
-import { type ChangeRequest, type Credentials, fixedCredentials, VendorApi } from './vendor-api.js';
+import { AnswerShapeError, RefusedError, textAt, valueAt } from './vendor-answers.js';
+import { type Credentials, fixedCredentials, vendorApi, vendorUrl } from './vendor-api.js';
 
 type Turn = readonly [status: number, body?: unknown] | Error;
 
@@ -14,12 +15,13 @@ const OPEN: Gate = {
   send: (request) =>
     request({ signal: new AbortController().signal, leave: async () => undefined }),
 };
-const CHANGE: ChangeRequest = {
-  method: 'PATCH',
+const ME = { path: ['me'] };
+const nothing = (): void => undefined;
+const CHANGE = {
+  method: 'PATCH' as const,
   path: ['users', 'a/b'],
   query: { notify: 'no' },
   body: { enabled: false },
-  idempotent: false,
 };
 const TOKEN = 'token-that-nobody-sees';
 
@@ -40,20 +42,19 @@ function apiOf(turns: readonly Turn[], credentials?: Credentials) {
       );
     },
   } as OutboundHttp;
-  const api = new VendorApi(
-    { http, wait: async () => undefined },
+  const through = vendorApi(
+    { http, wait: async () => undefined, secrets: ['client-secret-1'] },
     {
       vendor: 'The vendor',
       baseUrl: 'https://vendor.example.com/api',
       credentials: credentials ?? fixedCredentials({ authorization: `Bearer ${TOKEN}` }),
-      secrets: ['client-secret-1'],
       complaintIn: (json) => {
         const said = valueAt(json, 'error');
         return typeof said === 'string' ? said : undefined;
       },
     },
   );
-  return { api, requests };
+  return { api: through(OPEN), through, requests };
 }
 
 function renewable(): Credentials & { readonly renewed: unknown[] } {
@@ -68,7 +69,7 @@ function renewable(): Credentials & { readonly renewed: unknown[] } {
 describe('VendorApi', () => {
   it('sends JSON with the credentials, and parses the answer', async () => {
     const { api, requests } = apiOf([[200, { id: 'x' }]]);
-    expect(await api.change(OPEN, CHANGE, (json) => textAt(json, 'id'))).toBe('x');
+    expect(await api.change(CHANGE, (json) => textAt(json, 'id'))).toBe('x');
     expect(requests).toMatchObject([
       {
         method: 'PATCH',
@@ -85,7 +86,7 @@ describe('VendorApi', () => {
 
   it('sends no content type without a body, and accepts an answer without one', async () => {
     const { api, requests } = apiOf([[204]]);
-    await api.ask(OPEN, { method: 'GET', path: ['me'] }, nothing);
+    await api.ask(ME, nothing);
     expect(requests[0]!.headers!['content-type']).toBeUndefined();
     expect(requests[0]!.body).toBeUndefined();
   });
@@ -95,7 +96,7 @@ describe('VendorApi', () => {
     async (status) => {
       const said = `No  client-secret-1 nor\n${TOKEN}.`;
       const { api } = apiOf([[status, { error: said }]]);
-      const failure = api.change(OPEN, CHANGE, nothing);
+      const failure = api.change(CHANGE);
       const message = `The vendor answered with status ${status}: No [secret] nor [secret].`;
       await expect(failure).rejects.toThrow(new RefusedError(message, status));
       await expect(failure).rejects.toMatchObject({ status });
@@ -104,22 +105,22 @@ describe('VendorApi', () => {
 
   it('cuts long messages of the vendor, and quotes no HTML', async () => {
     const { api } = apiOf([[400, { error: 'x '.repeat(500) }]]);
-    const error = await api.change(OPEN, CHANGE, nothing).catch(({ message }: Error) => message);
+    const error = await api.change(CHANGE).catch(({ message }: Error) => message);
     expect((error as string).length).toBeLessThan(400);
     const html = apiOf([[403, '<html>no</html>']]);
-    await expect(html.api.change(OPEN, CHANGE, nothing)).rejects.toThrow(RefusedError);
+    await expect(html.api.change(CHANGE)).rejects.toThrow(RefusedError);
   });
 
   it('treats an error with status 200 as a refusal', async () => {
     const { api } = apiOf([[200, { error: 'channel_not_found' }]]);
-    await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow(
+    await expect(api.change(CHANGE)).rejects.toThrow(
       new RefusedError('The vendor answered with status 200: channel_not_found.'),
     );
   });
 
   it('follows no redirect', async () => {
     const { api } = apiOf([[302]]);
-    await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow('Redirects are not followed.');
+    await expect(api.change(CHANGE)).rejects.toThrow('Redirects are not followed.');
   });
 
   it.each<[string, Turn]>([
@@ -134,22 +135,20 @@ describe('VendorApi', () => {
     async (_, turn) => {
       const { api } = apiOf([turn]);
       const read = (json: unknown): string => textAt(json, 'id');
-      await expect(api.change(OPEN, CHANGE, read)).rejects.toThrow(OutcomeUnknownError);
-      await expect(api.ask(OPEN, { method: 'GET', path: ['me'] }, read)).rejects.toThrow(
-        UnreachableError,
-      );
+      await expect(api.change(CHANGE, read)).rejects.toThrow(OutcomeUnknownError);
+      await expect(api.ask(ME, read)).rejects.toThrow(UnreachableError);
     },
   );
 
   it('reports the timeout of a read', async () => {
     const late = new OutcomeUnknownError('late', 'timeout');
     const { api } = apiOf([late]);
-    await expect(api.ask(OPEN, { method: 'GET', path: ['me'] }, nothing)).rejects.toBe(late);
+    await expect(api.ask(ME, nothing)).rejects.toBe(late);
   });
 
   it('reports an answer that is not JSON', async () => {
     const { api } = apiOf([[200, '{"id": ']]);
-    await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow(
+    await expect(api.change(CHANGE)).rejects.toThrow(
       new AnswerShapeError('The vendor answered with something other than JSON.'),
     );
   });
@@ -157,7 +156,7 @@ describe('VendorApi', () => {
   it('sends again once with renewed credentials after status 401, idempotent or not', async () => {
     const credentials = renewable();
     const { api, requests } = apiOf([[401], [200, {}]], credentials);
-    await api.change(OPEN, CHANGE, nothing);
+    await api.change(CHANGE);
     expect(requests.map(({ headers }) => headers!['authorization'])).toEqual([
       'Bearer token-number-0',
       'Bearer token-number-1',
@@ -167,7 +166,7 @@ describe('VendorApi', () => {
 
   it('gives up if the renewed credentials are rejected, too', async () => {
     const { api, requests } = apiOf([[401, { error: 'token-number-1 expired' }]], renewable());
-    await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow(
+    await expect(api.change(CHANGE)).rejects.toThrow(
       new RefusedError('The vendor does not accept the credentials: [secret] expired.', 401),
     );
     expect(requests).toHaveLength(2);
@@ -175,32 +174,78 @@ describe('VendorApi', () => {
 
   it('gives up at once if credentials cannot be renewed', async () => {
     const { api, requests } = apiOf([[401]]);
-    await expect(api.change(OPEN, CHANGE, nothing)).rejects.toThrow('does not accept');
+    await expect(api.change(CHANGE)).rejects.toThrow('does not accept');
     expect(requests).toHaveLength(1);
   });
 
   it('repeats any request after status 429, and only idempotent ones after status 503', async () => {
     const limited = apiOf([[429], [200, {}]]);
-    await limited.api.change(OPEN, CHANGE, nothing);
+    await limited.api.change(CHANGE);
     expect(limited.requests).toHaveLength(2);
     const away = apiOf([[503], [200, {}]]);
-    await expect(away.api.change(OPEN, CHANGE, nothing)).rejects.toThrow(OutcomeUnknownError);
+    await expect(away.api.change(CHANGE)).rejects.toThrow(OutcomeUnknownError);
     expect(away.requests).toHaveLength(1);
-    await away.api.change(OPEN, { ...CHANGE, idempotent: true }, nothing);
+    await away.api.change({ ...CHANGE, idempotent: true });
   });
 
-  it('reads without a gate, and then once', async () => {
-    const { api, requests } = apiOf([[503]]);
-    const question = api.ask(undefined, { method: 'GET', path: ['me'], timeoutMs: 7 }, nothing);
-    await expect(question).rejects.toThrow(UnreachableError);
-    expect(requests).toMatchObject([{ timeoutMs: 7 }]);
+  it('only reads without a gate, and then once', async () => {
+    const { through, requests } = apiOf([[503]]);
+    await expect(through().ask(ME, nothing)).rejects.toThrow(UnreachableError);
+    await expect(through().test(ME, nothing)).rejects.toThrow(UnreachableError);
+    expect(requests).toMatchObject([{ timeoutMs: 10_000 }, { timeoutMs: 5_000 }]);
+    await expect(through().change(CHANGE)).rejects.toThrow('Only a gate');
+    expect(requests).toHaveLength(2);
   });
 
   it('passes on errors of the gate', async () => {
     const refusal = new Error('the switch is on');
     const shut: Gate = { send: () => Promise.reject(refusal) };
-    const { api } = apiOf([[200]]);
-    await expect(api.change(shut, CHANGE, nothing)).rejects.toBe(refusal);
-    await expect(api.ask(shut, { method: 'GET', path: ['me'] }, nothing)).rejects.toBe(refusal);
+    const api = apiOf([[200]]).through(shut);
+    await expect(api.change(CHANGE)).rejects.toBe(refusal);
+    await expect(api.ask(ME, nothing)).rejects.toBe(refusal);
+  });
+});
+
+const BASE = 'https://vendor.example.com/api/';
+
+describe('vendorUrl', () => {
+  it('makes one segment of each part and one value of each query value, below the base path', () => {
+    const url = vendorUrl(BASE, ['users', "o'hara@example.com?x#y/z", 'move'], {
+      $filter: "id eq 'a&b=c d'",
+      $top: '2',
+    });
+    expect(url.href).toBe(
+      'https://vendor.example.com/api/users/o%27hara%40example.com%3Fx%23y%2Fz/move' +
+        '?$filter=id%20eq%20%27a%26b%3Dc%20d%27&$top=2',
+    );
+  });
+
+  it.each(['', '.', '..', '../users', 'a/../b', '..\\b', '\ud800', 'x'.repeat(2_001)])(
+    'rejects %j as a part of a path',
+    (part) => {
+      expect(() => vendorUrl(BASE, ['users', part])).toThrow(RefusedError);
+    },
+  );
+
+  it.each(['\udc00', 'x'.repeat(2_001)])('rejects %j as a query value', (value) => {
+    expect(() => vendorUrl(BASE, ['users'], { q: value })).toThrow(RefusedError);
+  });
+
+  it('preserves any text that it accepts, and leads nowhere else', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        let url: URL;
+        try {
+          url = vendorUrl(BASE, ['users', text, 'move'], { q: text });
+        } catch (error) {
+          expect(error).toBeInstanceOf(RefusedError);
+          return;
+        }
+        const segments = url.pathname.split('/').map(decodeURIComponent);
+        expect(segments).toEqual(['', 'api', 'users', text, 'move']);
+        expect(url.searchParams.get('q')).toBe(text);
+        expect(url.origin).toBe('https://vendor.example.com');
+      }),
+    );
   });
 });

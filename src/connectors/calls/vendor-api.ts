@@ -1,8 +1,13 @@
-import { RefusedError, AnswerRedactor, AnswerShapeError } from './vendor-answers.js';
+import { AnswerRedactor, AnswerShapeError, RefusedError } from './vendor-answers.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { shownStart } from '../../platform/text.js';
-import { VendorCalls, type VendorHttp, type VendorRequest } from './vendor-calls.js';
+import {
+  TEST_TIMEOUT_MS,
+  VendorCalls,
+  type VendorHttp,
+  type VendorRequest,
+} from './vendor-calls.js';
 
 /** A segment `.` or `..`, also between encoded slashes, which some servers decode first. */
 const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
@@ -32,14 +37,19 @@ export function vendorUrl(
   path: readonly string[],
   query: Readonly<Record<string, string>> = {},
 ): URL {
-  const { origin, pathname } = new URL(base);
-  const prefix = pathname.replace(/\/$/, '');
   const segments = path.map((part) => `/${segment(part)}`).join('');
+  const url = urlBelow(base, segments);
   const values = Object.entries(query).map(([name, value]) => `${name}=${escaped(value)}`);
-  const url = new URL(`${origin}${prefix}${segments}`);
+  url.search = values.join('&');
+  return url;
+}
+
+/** Appends an escaped path to the address. */
+export function urlBelow(base: string, path: string): URL {
+  const { origin, pathname } = new URL(base);
+  const url = new URL(`${origin}${pathname.replace(/\/$/, '')}${path}`);
   // The escaping excludes this already. A mistake there must not send credentials to another host.
   if (url.origin !== origin) throw new Error('A path leads to another host.');
-  url.search = values.join('&');
   return url;
 }
 
@@ -51,9 +61,14 @@ function segment(part: string): string {
 
 function escaped(value: string): string {
   const text = value.length > LONGEST_VALUE ? undefined : escapedForUrl(value);
-  if (text === undefined)
-    throw new RefusedError('A value is too long for an address, or not valid text.');
-  return text;
+  if (text !== undefined) return text;
+  throw new RefusedError('A value is too long for an address, or not valid text.');
+}
+
+/** Access of a connector to its vendor. */
+export interface VendorAccess extends VendorHttp {
+  /** Secrets of the configuration, to mask in answers. */
+  readonly secrets: readonly string[];
 }
 
 export type Headers = Readonly<Record<string, string>>;
@@ -65,20 +80,24 @@ export interface Credentials {
   renew?(refused: Headers): void;
 }
 
-export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+/** Credentials that never expire. */
+export function fixedCredentials(headers: Headers): Credentials {
+  return { headers: async () => headers };
+}
+
+interface ApiRequest {
+  /** Default: GET to read, POST to change. */
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Segments; each is escaped. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
-  readonly headers?: Headers;
   /** Sent as JSON. */
   readonly body?: unknown;
-  readonly timeoutMs?: number;
 }
 
-export interface ChangeRequest extends ApiRequest {
+interface ChangeRequest extends ApiRequest {
   /** Repeating the request has the same effect and the same answer. */
-  readonly idempotent: boolean;
+  readonly idempotent?: boolean;
 }
 
 interface VendorApiOptions {
@@ -86,8 +105,6 @@ interface VendorApiOptions {
   readonly vendor: string;
   readonly baseUrl: string;
   readonly credentials: Credentials;
-  /** Texts to mask in answers, besides the values of the credential headers. */
-  readonly secrets: readonly string[];
   /** Error message in an answer with any status; `undefined` if it is not an error. */
   readonly complaintIn: (json: unknown) => string | undefined;
   /** Error code in an answer, if the connector needs it. */
@@ -100,55 +117,66 @@ const LONGEST_COMPLAINT = 300;
 /** Shorter words in headers are ordinary words. */
 const SHORTEST_MASKED_WORD = 6;
 
+/** Returns the access to the API of one vendor through a gate. All share one circuit breaker. */
+export function vendorApi(
+  access: VendorAccess,
+  options: VendorApiOptions,
+): (gate?: Gate) => VendorApi {
+  const calls = new VendorCalls(access);
+  return (gate) => new VendorApi(calls, access.secrets, options, gate);
+}
+
 /**
  * JSON requests to one vendor. `read` throws AnswerShapeError for an undocumented answer. A refusal is a RefusedError,
  * and an unknown outcome is an OutcomeUnknownError.
  */
 export class VendorApi {
-  private readonly calls: VendorCalls;
-
   constructor(
-    http: VendorHttp,
+    private readonly calls: VendorCalls,
+    private readonly secrets: readonly string[],
     private readonly options: VendorApiOptions,
-  ) {
-    this.calls = new VendorCalls(http);
-  }
+    /** Without a gate the kill switch does not stop the requests: a poll, a probe or a test, which change nothing. */
+    private readonly gate: Gate | undefined,
+  ) {}
 
   /** Sends a request with an effect. */
-  async change<T>(gate: Gate, request: ChangeRequest, read: (json: unknown) => T): Promise<T> {
-    const { idempotent } = request;
+  async change<T = void>(
+    { method = 'POST', idempotent = false, ...request }: ChangeRequest,
+    read: (json: unknown) => T = () => undefined as T,
+  ): Promise<T> {
+    const { gate } = this;
+    if (!gate) throw new Error('Only a gate lets a change out.');
     const { limitEndsIn } = this.options;
-    const send = (outgoing: VendorRequest): Promise<OutboundAnswer> =>
-      this.calls.gated(gate, outgoing, { idempotent, limitIsRefusal: true, limitEndsIn });
-    return await this.answered(send, request, read);
+    return await this.answered({ ...request, method }, read, (outgoing) =>
+      this.calls.gated(gate, outgoing, { idempotent, limitIsRefusal: true, limitEndsIn }),
+    );
   }
 
-  /**
-   * Sends a request that changes nothing. Without a gate the kill switch does not stop it: a poll, a probe or a test.
-   * An unreadable answer counts as no answer.
-   */
-  async ask<T>(
-    gate: Gate | undefined,
-    request: ApiRequest,
-    read: (json: unknown) => T,
-  ): Promise<T> {
+  /** Sends a request that changes nothing. An unreadable answer counts as no answer. */
+  async ask<T>(request: ApiRequest, read: (json: unknown) => T, timeoutMs?: number): Promise<T> {
+    const { gate } = this;
     const { limitEndsIn } = this.options;
-    const send = (outgoing: VendorRequest): Promise<OutboundAnswer> =>
-      gate
-        ? this.calls.gated(gate, outgoing, { idempotent: true, limitEndsIn })
-        : this.calls.ungated(outgoing);
     try {
-      return await this.answered(send, request, read);
+      return await this.answered(request, read, (outgoing) =>
+        gate
+          ? this.calls.gated(gate, outgoing, { idempotent: true, limitEndsIn })
+          : this.calls.ungated({ ...outgoing, ...(timeoutMs && { timeoutMs }) }),
+      );
     } catch (error) {
       if (!(error instanceof OutcomeUnknownError) || error.reason !== 'broken') throw error;
       throw new UnreachableError(error.message, { temporary: false, cause: error });
     }
   }
 
+  /** Sends a request for a test, for which a person waits. */
+  async test<T>(request: ApiRequest, read: (json: unknown) => T): Promise<T> {
+    return await this.ask(request, read, TEST_TIMEOUT_MS);
+  }
+
   private async answered<T>(
-    send: (outgoing: VendorRequest) => Promise<OutboundAnswer>,
     request: ApiRequest,
     read: (json: unknown) => T,
+    send: (outgoing: VendorRequest) => Promise<OutboundAnswer>,
   ): Promise<T> {
     const { credentials, vendor } = this.options;
     let headers = await credentials.headers();
@@ -158,7 +186,7 @@ export class VendorApi {
       headers = await credentials.headers();
       answer = await send(this.outgoing(request, headers));
     }
-    const json = answer.json;
+    const { json } = answer;
     this.judge(answer, json, headers);
     if (json === undefined && answer.body.length > 0) {
       throw new AnswerShapeError(`${vendor} answered with something other than JSON.`);
@@ -166,19 +194,16 @@ export class VendorApi {
     return read(json);
   }
 
-  private outgoing(request: ApiRequest, credentials: Headers): VendorRequest {
-    const { method, path, query, headers, body, timeoutMs } = request;
+  private outgoing({ method = 'GET', path, query, body }: ApiRequest, credentials: Headers) {
     return {
       method,
       url: vendorUrl(this.options.baseUrl, path, query),
       headers: {
         accept: 'application/json',
         'content-type': body === undefined ? undefined : 'application/json',
-        ...headers,
         ...credentials,
       },
       body: body === undefined ? undefined : JSON.stringify(body),
-      ...(timeoutMs !== undefined && { timeoutMs }),
     };
   }
 
@@ -186,36 +211,36 @@ export class VendorApi {
   private judge(answer: OutboundAnswer, json: unknown, headers: Headers): void {
     const { vendor, complaintIn, codeIn } = this.options;
     const { status } = answer;
-    const isSuccess = status >= 200 && status < 300;
-    if (isSuccess && complaintIn(json) === undefined) return;
-    const said = this.complaintOf(answer, headers);
+    if (status >= 200 && status < 300 && complaintIn(json) === undefined) return;
+    const complaint = this.complaintOf(answer, headers);
     if (status === 401) {
-      throw new RefusedError(`${vendor} does not accept the credentials${said}.`, status);
+      throw new RefusedError(`${vendor} does not accept the credentials${complaint}.`, status);
     }
-    const message = `${vendor} answered with status ${status}${said}.`;
-    if (status === 408 || status >= 500) throw new OutcomeUnknownError(message, 'broken');
-    if (status >= 300 && status < 400) {
-      throw new RefusedError(`${message} Redirects are not followed.`, status);
-    }
-    throw new RefusedError(message, status, codeIn?.(json));
+    const message = `${vendor} answered with status ${status}${complaint}.`;
+    throw failureBy(status, message, codeIn?.(json));
   }
 
   /** Error message of the vendor, without secrets. */
   private complaintOf(answer: OutboundAnswer, headers: Headers): string {
     // Without the scheme, such as Bearer, which is an ordinary word.
     const words = Object.values(headers).map((value) => value.split(' ').at(-1)!);
-    const secrets = [
-      ...this.options.secrets,
-      ...words.filter((one) => one.length >= SHORTEST_MASKED_WORD),
-    ];
-    const redactor = new AnswerRedactor(secrets);
+    const long = words.filter((word) => word.length >= SHORTEST_MASKED_WORD);
+    const redactor = new AnswerRedactor([...this.secrets, ...long]);
     const complaint = this.options.complaintIn(redactor.data(answer)) ?? redactor.excerpt(answer);
-    const line = shownStart(complaint.replace(/\s+/g, ' ').trim(), LONGEST_COMPLAINT);
-    return line && `: ${line.replace(/\.$/, '')}`;
+    return asClause(complaint);
   }
 }
 
-/** Credentials that never expire. */
-export function fixedCredentials(headers: Headers): Credentials {
-  return { headers: async () => headers };
+/** Error message of a vendor as the end of a sentence; empty if there is none. */
+export function asClause(complaint: string): string {
+  const line = shownStart(complaint.replace(/\s+/g, ' ').trim(), LONGEST_COMPLAINT);
+  return line && `: ${line.replace(/\.$/, '')}`;
+}
+
+/** Failure that an answer with this status means. */
+export function failureBy(status: number, message: string, code?: string): Error {
+  if (status === 408 || status >= 500) return new OutcomeUnknownError(message, 'broken');
+  const isRedirect = status >= 300 && status < 400;
+  const shown = isRedirect ? `${message} Redirects are not followed.` : message;
+  return new RefusedError(shown, status, code);
 }

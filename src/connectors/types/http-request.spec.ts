@@ -1,7 +1,8 @@
 import fc from 'fast-check';
+import { RefusedError } from '../calls/vendor-answers.js';
 import type { HttpAction, HttpConfig } from './http-config.js';
 import { requestFor } from './http.js';
-import { RenderError, MOST_RENDERED_BYTES } from './http-templates.js';
+import { MOST_RENDERED_BYTES } from './http-templates.js';
 
 const BASE = 'https://vendor.example/api';
 
@@ -63,7 +64,7 @@ describe('the request of an http action', () => {
     'rejects %j as a path segment',
     (host) => {
       expect(() => request({ path: '/hosts/{{ parameters.host }}' }, { host })).toThrow(
-        RenderError,
+        RefusedError,
       );
     },
   );
@@ -79,7 +80,7 @@ describe('the request of an http action', () => {
     ['/a/.{{ parameters.x }}/b', { x: '.' }],
     ['/a/.{{ parameters.x }}/b', { x: './admin' }],
   ])('rejects a path with a dot segment made of values: %s', (path, parameters) => {
-    expect(() => request({ path }, parameters)).toThrow(RenderError);
+    expect(() => request({ path }, parameters)).toThrow(RefusedError);
   });
 
   it.each(['x; role=admin', 'x, y', 'x", uri="/', 'x\\'])(
@@ -106,7 +107,7 @@ describe('the request of an http action', () => {
 
   it.each(['a\r\nx-admin: 1', 'a\0', 'é'])('rejects the value %j in a header', (value) => {
     const headers = { 'x-user': '{{ parameters.user }}' };
-    expect(() => request({ path: '/' }, { user: value }, { headers })).toThrow(RenderError);
+    expect(() => request({ path: '/' }, { user: value }, { headers })).toThrow(RefusedError);
   });
 
   it('does not parse a value as a template', () => {
@@ -156,22 +157,22 @@ describe('the request of an http action', () => {
       ],
     ])('rejects %s that becomes too large', (_, of) => {
       expect(() => of(100)).not.toThrow();
-      expect(() => of(110)).toThrow(RenderError);
+      expect(() => of(110)).toThrow(RefusedError);
       expect(() => of(110)).toThrow(`exceeds ${MOST_RENDERED_BYTES} bytes`);
     });
 
     it('counts all parts of a request, each in its escaped length', () => {
       const half = { path: `/?q=${times(53, text)}`, body: { a: times(53, text) } };
-      expect(() => request(half, parameters)).toThrow(RenderError);
+      expect(() => request(half, parameters)).toThrow(RefusedError);
       const escaped = { path: '/', body: { a: times(20, text) } };
-      expect(() => request(escaped, { text: '\u0001'.repeat(10_000) })).toThrow(RenderError);
+      expect(() => request(escaped, { text: '\u0001'.repeat(10_000) })).toThrow(RefusedError);
     });
 
     it('stops before it builds a text that is too large', () => {
       const secrets = { s: 'x'.repeat(8_000) };
       const body = lists(45, times(1_250, '{{secrets.s}}'));
       const before = process.memoryUsage().heapUsed;
-      expect(() => request({ path: '/', body }, {}, { secrets })).toThrow(RenderError);
+      expect(() => request({ path: '/', body }, {}, { secrets })).toThrow(RefusedError);
       expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
     });
   });
@@ -195,7 +196,7 @@ describe('the request of an http action', () => {
             { v: value },
           );
         } catch (error) {
-          return error instanceof RenderError;
+          return error instanceof RefusedError;
         }
         const segments = made.url.pathname.split('/');
         return (

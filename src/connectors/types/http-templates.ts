@@ -1,17 +1,9 @@
-import { UnreachableError } from '../../platform/net/net.errors.js';
 import { escapedForUrl, isDotSegment } from '../calls/vendor-api.js';
-
-/**
- * Text with references such as `{{ parameters.ip }}`. References are replaced once; values are never parsed as
- * templates.
- */
-export type Template = readonly (string | Reference)[];
-
-export const ROOTS = ['parameters', 'secrets', 'action'] as const;
-export type Root = (typeof ROOTS)[number];
+import { ownOf } from '../../targets/target-config.js';
+import { RefusedError } from '../calls/vendor-answers.js';
 
 export interface Reference {
-  readonly root: Root;
+  readonly root: 'parameters' | 'secrets' | 'action';
   readonly name: string;
   /** The reference as written, for error messages. */
   readonly expression: string;
@@ -19,29 +11,23 @@ export interface Reference {
   readonly position: number;
 }
 
-export class TemplateError extends Error {
-  constructor(
-    readonly position: number,
-    readonly problem: string,
-  ) {
-    super(`${problem} at character ${position}`);
-    this.name = new.target.name;
-  }
-}
+export class TemplateError extends Error {}
 
 const OPEN = '{{';
 const CLOSE = '}}';
 const LONGEST_SHOWN = 100;
-const EXPRESSION = /^\s*(parameters|secrets|action)\.([A-Za-z_][A-Za-z0-9_]*)\s*$/;
+const EXPRESSION = /^\s*(?:(parameters|secrets)\.([A-Za-z_][A-Za-z0-9_]*)|(action)\.(id))\s*$/;
 
-export function parseTemplate(text: string): Template {
+/**
+ * Parses text with references such as `{{ parameters.ip }}`. References are replaced once; values are never parsed as
+ * templates.
+ */
+export function parseTemplate(text: string): (string | Reference)[] {
   const parts: (string | Reference)[] = [];
   let at = 0;
-  for (;;) {
-    const open = text.indexOf(OPEN, at);
-    if (open < 0) break;
+  for (let open; (open = text.indexOf(OPEN, at)) >= 0;) {
     const close = text.indexOf(CLOSE, open);
-    if (close < 0) throw new TemplateError(open + 1, 'has a {{ without }}');
+    if (close < 0) throw new TemplateError(`has a {{ without }} at character ${open + 1}`);
     if (open > at) parts.push(text.slice(at, open));
     at = close + CLOSE.length;
     parts.push(parseReference(text.slice(open, at), open + 1));
@@ -50,68 +36,24 @@ export function parseTemplate(text: string): Template {
   return parts;
 }
 
-function parseReference(expression: string, position: number): Reference {
-  const [, root, name] = EXPRESSION.exec(expression.slice(OPEN.length, -CLOSE.length)) ?? [];
-  if (root === undefined || name === undefined) {
-    const expected = 'parameters.<name>, secrets.<name> or action.id';
-    throw new TemplateError(position, `has ${shown(expression)} instead of ${expected}`);
+function parseReference(written: string, position: number): Reference {
+  const found = EXPRESSION.exec(written.slice(OPEN.length, -CLOSE.length)) ?? [];
+  const [root, name] = found.slice(1).filter((part) => part !== undefined);
+  const isLong = written.length > LONGEST_SHOWN;
+  const expression = isLong ? `${written.slice(0, LONGEST_SHOWN)}…` : written;
+  if (root !== undefined && name !== undefined) {
+    return { root: root as Reference['root'], name, expression, position };
   }
-  if (root === 'action' && name !== 'id') {
-    const problem = `has ${shown(expression)}, but only action.id exists,`;
-    throw new TemplateError(position, problem);
-  }
-  return { root: root as Root, name, expression: shown(expression), position };
+  const problem = `has ${expression} instead of parameters.<name>, secrets.<name> or action.id`;
+  throw new TemplateError(`${problem} at character ${position}`);
 }
 
-function shown(expression: string): string {
-  return expression.length > LONGEST_SHOWN ? `${expression.slice(0, LONGEST_SHOWN)}…` : expression;
-}
-
-export function referencesIn(template: Template): Reference[] {
-  return template.filter((part) => typeof part !== 'string');
+export function referencesIn(text: string): Reference[] {
+  return parseTemplate(text).filter((part) => typeof part !== 'string');
 }
 
 /** Values of references. */
-export type Scope = Readonly<Record<Root, Readonly<Record<string, unknown>>>>;
-
-/** Value of a reference; `undefined` if it does not exist. */
-export function valueOf(scope: Scope, { root, name }: Reference): unknown {
-  const values = scope[root];
-  return Object.hasOwn(values, name) ? values[name] : undefined;
-}
-
-/**
- * Replaces all references.
- *
- * @param escape makes a value safe for its place
- * @param each is called with each part before they are joined
- */
-export function fill(
-  template: Template,
-  scope: Scope,
-  escape: (text: string, reference: Reference) => string,
-  each: (part: string) => void,
-): string {
-  return template
-    .map((part) => {
-      const text = typeof part === 'string' ? part : escape(textOf(valueOf(scope, part)), part);
-      each(text);
-      return text;
-    })
-    .join('');
-}
-
-export function textOf(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** A value does not fit into the template. Nothing was sent. */
-export class RenderError extends UnreachableError {
-  constructor(problem: string) {
-    super(problem, { temporary: false });
-  }
-}
+export type Scope = Readonly<Record<Reference['root'], Readonly<Record<string, unknown>>>>;
 
 const HEADER_SYNTAX = /[;,"\\]/;
 
@@ -120,7 +62,7 @@ export const MOST_RENDERED_BYTES = 1_048_576;
 
 /**
  * Fills the templates of one request: path, headers and body. A short template may repeat a long value many times, so
- * the bytes are counted before the parts are joined.
+ * the bytes are counted before the parts are joined. Throws RefusedError if the values do not fit.
  */
 export class TemplateRenderer {
   private bytes = 0;
@@ -129,13 +71,9 @@ export class TemplateRenderer {
 
   /** A value becomes a path segment, or part of one. It can neither start another segment nor be `..`. */
   path(text: string): string {
-    const query = text.indexOf('?');
-    const path = query < 0 ? text : text.slice(0, query);
-    const rendered = path
-      .split('/')
-      .map((segment) => this.segment(segment))
-      .join('/');
-    return query < 0 ? rendered : rendered + this.form(text.slice(query));
+    const [path = ''] = text.split('?', 1);
+    const segments = path.split('/').map((segment) => this.segment(segment));
+    return segments.join('/') + this.form(text.slice(path.length));
   }
 
   /**
@@ -172,7 +110,7 @@ export class TemplateRenderer {
       if (value === '') throw unfit(reference, 'is required in the path.');
       return encoded(value, reference);
     });
-    const reference = parseTemplate(segment).find((part) => typeof part !== 'string');
+    const [reference] = referencesIn(segment);
     if (reference && isDotSegment(text)) throw unfit(reference, 'is not a valid path segment.');
     return text;
   }
@@ -189,32 +127,50 @@ export class TemplateRenderer {
   private builtText(text: string): unknown {
     const [first, ...more] = parseTemplate(text);
     if (typeof first !== 'object' || more.length > 0) {
-      return this.filled(text, (value) => value, writtenSize);
+      return this.filled(text, (value) => value, JSON.stringify);
     }
-    const value = valueOf(this.scope, first);
-    if (value !== undefined) this.count(writtenSize(value));
+    const value = this.valueOf(first);
+    if (value !== undefined) this.count(JSON.stringify(value));
     return value;
   }
 
+  /**
+   * @param escape makes a value safe for its place
+   * @param written returns a part as it is sent
+   */
   private filled(
     text: string,
     escape: (value: string, reference: Reference) => string,
-    sizeOf: (part: string) => number = (part) => Buffer.byteLength(part),
+    written: (part: string) => string = (part) => part,
   ): string {
-    return fill(parseTemplate(text), this.scope, escape, (part) => this.count(sizeOf(part)));
+    const parts = parseTemplate(text).map((part) => {
+      const filled = typeof part === 'string' ? part : escape(textOf(this.valueOf(part)), part);
+      this.count(written(filled));
+      return filled;
+    });
+    return parts.join('');
   }
 
-  private count(bytes: number): void {
-    this.bytes += bytes;
+  private valueOf({ root, name }: Reference): unknown {
+    return ownOf(this.scope[root], name);
+  }
+
+  private count(text: string): void {
+    this.bytes += Buffer.byteLength(text);
     if (this.bytes <= MOST_RENDERED_BYTES) return;
-    throw new RenderError(
+    throw new RefusedError(
       `The request exceeds ${MOST_RENDERED_BYTES} bytes with the values of its templates.`,
     );
   }
 }
 
-function unfit({ root, name }: Reference, problem: string): RenderError {
-  return new RenderError(`${root}.${name} ${problem}`);
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function unfit({ root, name }: Reference, problem: string): RefusedError {
+  return new RefusedError(`${root}.${name} ${problem}`);
 }
 
 /** Escapes a value for a path segment, a query or a form. */
@@ -222,11 +178,6 @@ function encoded(value: string, reference: Reference): string {
   const text = escapedForUrl(value);
   if (text === undefined) throw unfit(reference, 'is not valid text.');
   return text;
-}
-
-/** Size as JSON, in which some characters are longer. */
-function writtenSize(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
 }
 
 export function isHeaderText(text: string): boolean {

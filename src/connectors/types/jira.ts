@@ -1,13 +1,14 @@
 import { shownStart, storable } from '../../platform/text.js';
-import { address, fields, secret } from '../../targets/target-config.js';
-import { listAt, textAt, valueAt } from '../calls/vendor-answers.js';
-import { fixedCredentials, VendorApi } from '../calls/vendor-api.js';
-import { defineConnector, type Outcome, TEST_TIMEOUT_MS } from '../connector-type.js';
+import { address, fields, isObject, secret, text } from '../../targets/target-config.js';
+import { listAt, said, textAt, valueAt } from '../calls/vendor-answers.js';
+import { fixedCredentials, vendorApi } from '../calls/vendor-api.js';
+import { defineConnector, type Outcome } from '../connector-type.js';
 
 const LONGEST_SUMMARY = 255;
 const LINE_ENDS = /\r\n|[\r\n\u0085\u2028\u2029]/;
 /** Includes tabs. */
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
+const API = ['rest', 'api', '3'];
 
 /** Opens issues in one project. Each has the action id as a label, so that it can be found again. */
 export const jira = defineConnector({
@@ -18,48 +19,34 @@ export const jira = defineConnector({
       base_url: address('Address of the site, such as https://example.atlassian.net.', {
         minLength: 8,
       }),
-      email: {
-        type: 'string',
+      email: text('Email address of the account of the token.', {
         pattern: '^[^\\s:@]+@[^\\s:@]+$',
         minLength: 3,
         maxLength: 320,
-        description: 'Email address of the account of the token.',
-      },
+      }),
       api_token: secret('API token of the account.', { pattern: '^[\\x21-\\x7e]+$' }),
-      project_key: {
-        type: 'string',
+      project_key: text('Project of the tickets.', {
         pattern: '^[A-Z][A-Z0-9_]{1,30}$',
         maxLength: 31,
-        description: 'Project of the tickets.',
-      },
-      issue_type: {
-        type: 'string',
+      }),
+      issue_type: text('Name of the type of new issues.', {
         minLength: 1,
         maxLength: 60,
         default: 'Task',
-        description: 'Name of the type of new issues.',
-      },
+      }),
     },
     ['base_url', 'email', 'api_token', 'project_key'],
   ),
-  destinations: [{ address: 'base_url' }],
+  destinations: ['base_url'],
   connect: ({ base_url: baseUrl, email, api_token, project_key, issue_type }, outbound) => {
     const login = Buffer.from(`${email}:${api_token}`).toString('base64');
     const credentials = fixedCredentials({ authorization: `Basic ${login}` });
-    const secrets = [api_token, login];
-    const api = new VendorApi(outbound, {
-      vendor: 'Jira',
-      baseUrl,
-      credentials,
-      secrets,
-      complaintIn,
-    });
-    return { api, project_key, issue_type };
+    const api = vendorApi(outbound, { vendor: 'Jira', baseUrl, credentials, complaintIn });
+    return (gate) => ({ api: api(gate), project_key, issue_type });
   },
   actions: {
     create_ticket: {
-      idempotent: false,
-      send: async ({ api, project_key, issue_type }, { actionId, parameters }, gate) => {
+      send: async ({ api, project_key, issue_type }, { actionId, parameters }) => {
         const { title, description, priority } = parameters;
         const issue = {
           project: { key: project_key },
@@ -69,21 +56,15 @@ export const jira = defineConnector({
           ...(typeof description === 'string' && { description: documentOf(description) }),
           ...(typeof priority === 'string' && { priority: { name: summaryOf(priority) } }),
         };
-        const path = ['rest', 'api', '3', 'issue'];
-        const request = {
-          method: 'POST',
-          path,
-          body: { fields: issue },
-          idempotent: false,
-        } as const;
-        return await api.change(gate, request, (json) => opened(json, 'Jira opened'));
+        return await api.change({ path: [...API, 'issue'], body: { fields: issue } }, (json) =>
+          opened(json, 'Jira opened'),
+        );
       },
       /** The search may not find a new issue yet. So a hit proves that the issue was opened, but a miss proves nothing. */
       ask: async ({ api, project_key }, { actionId }) => {
         const jql = `project = "${project_key}" AND labels = "${actionId}"`;
-        const path = ['rest', 'api', '3', 'search', 'jql'];
         const body = { jql, maxResults: 1, fields: ['summary'] };
-        return await api.ask(undefined, { method: 'POST', path, body }, (json) => {
+        return await api.ask({ method: 'POST', path: [...API, 'search', 'jql'], body }, (json) => {
           const [issue] = listAt(json, 'issues');
           return issue === undefined ? 'unknown' : opened(issue, 'Jira had opened');
         });
@@ -91,10 +72,8 @@ export const jira = defineConnector({
     },
   },
   test: async ({ api, project_key }) => {
-    const path = ['rest', 'api', '3', 'project', project_key];
-    const request = { method: 'GET', path, timeoutMs: TEST_TIMEOUT_MS } as const;
-    const key = await api.ask(undefined, request, (json) => textAt(json, 'key'));
-    return `Jira shows the project ${key}.`;
+    const path = [...API, 'project', project_key];
+    return `Jira shows the project ${await api.test({ path }, (json) => textAt(json, 'key'))}.`;
   },
 });
 
@@ -111,14 +90,14 @@ function summaryOf(title: string): string {
  * a link, a mention or a panel. https://developer.atlassian.com/cloud/jira/platform/apis/document/structure/
  */
 function documentOf(text: string): object {
-  const content = storable(text)
+  const lines = storable(text)
     .split(LINE_ENDS)
-    .map((line) => line.replace(CONTROLS, ' '))
-    .map((line) => ({
-      type: 'paragraph',
-      // Empty text nodes are invalid, empty paragraphs are valid.
-      content: line === '' ? [] : [{ type: 'text', text: line }],
-    }));
+    .map((line) => line.replace(CONTROLS, ' '));
+  // Empty text nodes are invalid, empty paragraphs are valid.
+  const content = lines.map((line) => ({
+    type: 'paragraph',
+    content: line === '' ? [] : [{ type: 'text', text: line }],
+  }));
   return { type: 'doc', version: 1, content };
 }
 
@@ -131,11 +110,10 @@ function opened(json: unknown, begin: string): Outcome {
 function complaintIn(json: unknown): string | undefined {
   const messages = valueAt(json, 'errorMessages');
   const errors = valueAt(json, 'errors');
-  const general = Array.isArray(messages) ? messages : [];
-  const fields =
-    typeof errors === 'object' && errors !== null
-      ? Object.entries(errors).map(([field, message]) => `${field}: ${String(message)}`)
-      : [];
-  const all = [...general.map(String), ...fields];
-  return all.length > 0 ? all.join(' ') : undefined;
+  const ofFields = isObject(errors) ? Object.entries(errors) : [];
+  const all = [
+    ...(Array.isArray(messages) ? messages.map(String) : []),
+    ...ofFields.map(([field, message]) => `${field}: ${said(message) ?? 'invalid'}`),
+  ];
+  return all.join(' ') || undefined;
 }

@@ -1,10 +1,9 @@
-import type { Gate } from '../../platform/net/outbound-request.js';
 import { shownStart } from '../../platform/text.js';
 import { address, fields } from '../../targets/target-config.js';
-import { MICROSOFT_LOGIN_FIELDS, microsoftTokens } from '../calls/microsoft-login.js';
-import { foundSo, isHostName, isNamed, judgeTarget, marked, nothingToUndo } from '../calls/undo.js';
-import { listAt, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
-import { VendorApi } from '../calls/vendor-api.js';
+import { MICROSOFT_LOGIN_FIELDS, microsoftTokens } from '../calls/access-tokens.js';
+import { isHostName, isNamed, judgeTarget, stateAction } from '../calls/target-state.js';
+import { listAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
+import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
 import {
   type ActionCall,
   type ActionDefinition,
@@ -15,9 +14,10 @@ import {
 const LONGEST_REASON = 500;
 /** Resource of the permissions, for every server of the service. */
 const RESOURCE = 'https://api.securitycenter.microsoft.com';
+const MACHINES = ['api', 'machines'];
 const MACHINE_ID = /^[0-9a-f]{40}$/i;
-const LATEST = '50';
 const MACHINE_ACTIONS = ['api', 'machineactions'];
+const LATEST = '50';
 
 interface Machine {
   readonly id: string;
@@ -62,49 +62,49 @@ const SCAN: Command = {
   type: 'RunAntiVirusScan',
   // Each scan is a new one.
   idempotent: false,
-  bodyOf: ({ parameters }) => ({ ScanType: parameters.scan_type === 'full' ? 'Full' : 'Quick' }),
+  bodyOf: ({ parameters }) => ({ ScanType: parameters['scan_type'] === 'full' ? 'Full' : 'Quick' }),
 };
 
-/** Requests to Microsoft Defender for Endpoint. Requests without a gate only read, for a poll, a probe or a test. */
+/** Requests to Microsoft Defender for Endpoint. */
 class Defender {
   constructor(readonly api: VendorApi) {}
 
   /** Finds a machine by its id or name: https://learn.microsoft.com/en-us/defender-endpoint/api/get-machine-by-id */
-  async machine(hostId: string, gate?: Gate): Promise<Machine> {
-    if (!isHostName(hostId))
-      throw new RefusedError(
-        'host_id must be a Defender machine id (40 hex digits) or a host name.',
-      );
-    const path = ['api', 'machines', hostId];
-    const found = await this.api.ask(gate, { method: 'GET', path }, (json) => ({
+  async machine({ parameters, undoes }: ActionCall): Promise<Machine> {
+    // For a rollback: the isolated host, because another host may have its name now.
+    const hostId = String(undoes?.['machine_id'] ?? parameters['host_id']);
+    if (!isHostName(hostId)) {
+      const text = 'host_id must be a Defender machine id (40 hex digits) or a host name.';
+      throw new RefusedError(text);
+    }
+    const found = await this.api.ask({ path: [...MACHINES, hostId] }, (json) => ({
       id: textAt(json, 'id'),
       name: valueAt(json, 'computerDnsName'),
     }));
     const isMeant = found.id.toLowerCase() === hostId.toLowerCase() || isNamed(found.name, hostId);
-    if (!isMeant || !MACHINE_ID.test(found.id)) {
-      throw new RefusedError('Defender knows no such host.');
-    }
-    return found;
+    if (isMeant && MACHINE_ID.test(found.id)) return found;
+    throw new RefusedError('Defender knows no such host.');
   }
 
   /** Latest first: https://learn.microsoft.com/en-us/defender-endpoint/api/get-machineactions-collection */
-  async actionsOn(machineId: string, gate?: Gate): Promise<MachineAction[]> {
-    const query = { $filter: `machineId eq '${machineId}'`, $top: LATEST };
-    return await this.api.ask(gate, { method: 'GET', path: MACHINE_ACTIONS, query }, (json) =>
+  async actionsOn({ id }: Machine): Promise<MachineAction[]> {
+    const query = { $filter: `machineId eq '${id}'`, $top: LATEST };
+    return await this.api.ask({ path: MACHINE_ACTIONS, query }, (json) =>
       listAt(json, 'value').map(readAction),
     );
   }
 
-  async send(gate: Gate, machineId: string, command: Command, call: ActionCall): Promise<Outcome> {
-    const { actionId, parameters } = call;
-    const { name, idempotent, bodyOf } = command;
-    const { reason } = parameters;
+  async send({ id }: Machine, command: Command, call: ActionCall): Promise<Outcome> {
+    const { reason } = call.parameters;
     const why = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
-    const Comment = `Incident triage ${actionId}${shownStart(why, LONGEST_REASON)}`;
-    const path = ['api', 'machines', machineId, name];
-    const body = { Comment, ...bodyOf(call) };
-    const request = { method: 'POST', path, body, idempotent } as const;
-    return outcomeOf(command, await this.api.change(gate, request, readAction));
+    const Comment = `Incident triage ${call.actionId}${shownStart(why, LONGEST_REASON)}`;
+    const { name, idempotent, bodyOf } = command;
+    const request = {
+      path: [...MACHINES, id, name],
+      body: { Comment, ...bodyOf(call) },
+      idempotent,
+    };
+    return outcomeOf(command, await this.api.change(request, readAction));
   }
 }
 
@@ -122,59 +122,58 @@ export const microsoftDefender = defineConnector({
     },
     ['tenant_id', 'client_id', 'client_secret'],
   ),
-  destinations: [{ address: 'base_url' }, { address: 'login_url' }],
+  destinations: ['base_url', 'login_url'],
   connect: (config, outbound) => {
-    const api = new VendorApi(outbound, {
+    const api = vendorApi(outbound, {
       vendor: 'Defender',
       baseUrl: config.base_url,
       credentials: microsoftTokens(outbound, config, RESOURCE),
-      secrets: [config.client_secret],
       complaintIn,
     });
-    return new Defender(api);
+    return (gate) => new Defender(api(gate));
   },
   actions: {
-    isolate_host: machineAction(ISOLATE, isolate),
-    unisolate_host: machineAction(RELEASE, isolate),
-    scan_host: machineAction(SCAN, (defender, machineId, call, gate) =>
-      defender.send(gate, machineId, SCAN, call),
-    ),
+    isolate_host: isolation(ISOLATE),
+    unisolate_host: isolation(RELEASE),
+    scan_host: {
+      ...followed(SCAN),
+      send: async (defender, call) => {
+        const machine = await defender.machine(call);
+        judgeTarget(call, machine.name);
+        return await defender.send(machine, SCAN, call);
+      },
+    },
   },
   test: async ({ api }) => {
-    const request = { method: 'GET', path: ['api', 'machines'], query: { $top: '1' } } as const;
-    await api.ask(undefined, request, (json) => listAt(json, 'value'));
+    await api.test({ path: MACHINES, query: { $top: '1' } }, (json) => listAt(json, 'value'));
     return 'Defender accepts the credentials.';
   },
 });
 
-type Send = (
-  defender: Defender,
-  machineId: string,
-  call: ActionCall,
-  gate: Gate,
-  command: Command,
-) => Promise<Outcome>;
-
-function machineAction(command: Command, send: Send): ActionDefinition<Defender> {
+function isolation(command: Command): ActionDefinition<Defender> {
   return {
-    idempotent: command.idempotent,
-    send: async (defender, call, gate) => {
-      const unchanged = nothingToUndo(call);
-      if (unchanged) return unchanged;
-      const { id, name } = await defender.machine(hostOf(call), gate);
-      judgeTarget(call, name);
-      return await send(defender, id, call, gate, command);
-    },
+    ...stateAction<Defender, Machine>({
+      find: (defender, call) => defender.machine(call),
+      reached: async (defender, machine) =>
+        outcomeFromLatest(command, await defender.actionsOn(machine)),
+      change: (defender, machine, call) => defender.send(machine, command, call),
+      // Another machine action is in progress.
+      conflict: 400,
+    }),
+    ...followed(command),
+  };
+}
+
+function followed(command: Command): Required<Pick<ActionDefinition<Defender>, 'ask' | 'poll'>> {
+  return {
     /** https://learn.microsoft.com/en-us/defender-endpoint/api/get-machineaction-object */
     poll: async ({ api }, handle) => {
       const path = [...MACHINE_ACTIONS, textAt(handle, 'machine_action_id')];
-      const action = await api.ask(undefined, { method: 'GET', path }, readAction);
-      return marked(outcomeOf(command, action), handle.changed);
+      return outcomeOf(command, await api.ask({ path }, readAction));
     },
     /** Finds the machine action by the action id in its comment. */
     ask: async (defender, call) => {
-      const { id } = await defender.machine(hostOf(call));
-      const actions = await defender.actionsOn(id);
+      const actions = await defender.actionsOn(await defender.machine(call));
       const own = actions.find(
         ({ type, comment }) => type === command.type && comment.includes(call.actionId),
       );
@@ -183,62 +182,34 @@ function machineAction(command: Command, send: Send): ActionDefinition<Defender>
   };
 }
 
-/** Isolates or releases a host. Doing it twice has the same effect. */
-async function isolate(
-  ...[defender, machineId, call, gate, command]: Parameters<Send>
-): Promise<Outcome> {
-  const already = outcomeFromLatest(command, await defender.actionsOn(machineId, gate));
-  if (already) return foundSo(already, call);
-  try {
-    return marked(await defender.send(gate, machineId, command, call), true);
-  } catch (error) {
-    if (!(error instanceof RefusedError) || error.status !== 400) throw error;
-    // Another machine action is in progress: this one, if an answer was lost, or one of somebody else.
-    const now = outcomeFromLatest(command, await defender.actionsOn(machineId, gate));
-    if (!now) throw error;
-    return now;
-  }
-}
-
-/** For a rollback: the id of the isolated host, because another host may have its name now. */
-function hostOf({ parameters, undoes }: ActionCall): string {
-  return String(undoes?.machine_id ?? parameters.host_id);
-}
-
 function complaintIn(json: unknown): string | undefined {
   if (valueAt(json, 'error') === undefined) return undefined;
-  const message = valueAt(json, 'error', 'message');
-  return typeof message === 'string' && message !== '' ? message : 'an error without a message';
+  return said(valueAt(json, 'error', 'message')) ?? 'an error without a message';
 }
 
 function readAction(json: unknown): MachineAction {
-  const comment = valueAt(json, 'requestorComment');
-  const createdAt = Date.parse(textAt(json, 'creationDateTimeUtc'));
   return {
     id: textAt(json, 'id'),
     type: textAt(json, 'type'),
     status: textAt(json, 'status'),
     machineId: textAt(json, 'machineId'),
-    comment: typeof comment === 'string' ? comment : '',
-    createdAt: Number.isNaN(createdAt) ? 0 : createdAt,
+    comment: said(valueAt(json, 'requestorComment')) ?? '',
+    createdAt: Date.parse(textAt(json, 'creationDateTimeUtc')) || 0,
   };
 }
 
 const IN_VAIN = new Set(['Failed', 'TimeOut', 'Cancelled']);
 
-function outcomeOf(command: Command, { id, status, machineId }: MachineAction): Outcome {
+function outcomeOf(command: Command, action: MachineAction): Outcome {
+  const { id: machine_action_id, machineId: machine_id, status } = action;
   const message = `Defender says: ${status}.`;
   // A scan is done when it has started, because it may take hours.
   const hasBegun = status === 'InProgress' && command === SCAN;
   if (status === 'Succeeded' || hasBegun) {
-    return {
-      kind: 'done',
-      message,
-      data: { machine_id: machineId, machine_action_id: id, status },
-    };
+    return { kind: 'done', message, data: { machine_id, machine_action_id, status } };
   }
   if (IN_VAIN.has(status)) return { kind: 'refused', message };
-  return { kind: 'accepted', message, handle: { machine_action_id: id } };
+  return { kind: 'accepted', message, handle: { machine_action_id } };
 }
 
 /**

@@ -1,25 +1,16 @@
-import type { Gate } from '../../platform/net/outbound-request.js';
-import { address, fields } from '../../targets/target-config.js';
-import { MICROSOFT_LOGIN_FIELDS, microsoftTokens } from '../calls/microsoft-login.js';
+import { address, fields, text } from '../../targets/target-config.js';
+import { MICROSOFT_LOGIN_FIELDS, microsoftTokens } from '../calls/access-tokens.js';
 import {
   type Account,
+  accountAction,
   type Accounts,
   judgeTarget,
-  probeAccount,
-  setAccount,
   userIn,
-} from '../calls/undo.js';
-import {
-  booleanAt,
-  listAt,
-  nothing,
-  RefusedError,
-  textAt,
-  valueAt,
-} from '../calls/vendor-answers.js';
-import { VendorApi } from '../calls/vendor-api.js';
-import { type ActionDefinition, defineConnector, TEST_TIMEOUT_MS } from '../connector-type.js';
-import { GraphMail } from './microsoft-graph-mail.js';
+} from '../calls/target-state.js';
+import { booleanAt, listAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
+import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
+import { defineConnector } from '../connector-type.js';
+import { MAIL_ACTIONS } from './microsoft-graph-mail.js';
 
 const USERS = ['v1.0', 'users'];
 
@@ -27,44 +18,26 @@ const USERS = ['v1.0', 'users'];
  * Accounts of Microsoft Entra ID. https://learn.microsoft.com/en-us/graph/api/user-update, user-get and
  * user-revokesigninsessions
  */
-class GraphUsers implements Accounts {
-  constructor(readonly api: VendorApi) {}
+class Graph implements Accounts {
+  constructor(
+    readonly api: VendorApi,
+    readonly defaultMailbox: string | undefined,
+  ) {}
 
-  async find(user: string, gate: Gate | undefined): Promise<Account> {
-    const path = [...USERS, user];
+  async find(user: string): Promise<Account> {
     const query = { $select: 'id,userPrincipalName,accountEnabled' };
-    return await this.api.ask(gate, { method: 'GET', path, query }, (json) => ({
+    return await this.api.ask({ path: [...USERS, user], query }, (json) => ({
       id: textAt(json, 'id'),
       name: textAt(json, 'userPrincipalName'),
       enabled: booleanAt(json, 'accountEnabled'),
     }));
   }
 
-  async setEnabled({ id }: Account, enabled: boolean, gate: Gate): Promise<void> {
-    const path = [...USERS, id];
+  async setEnabled({ id }: Account, enabled: boolean): Promise<void> {
     const body = { accountEnabled: enabled };
-    await this.api.change(gate, { method: 'PATCH', path, body, idempotent: true }, nothing);
+    await this.api.change({ method: 'PATCH', path: [...USERS, id], body, idempotent: true });
   }
 }
-
-interface Graph {
-  readonly users: GraphUsers;
-  readonly mail: GraphMail;
-}
-
-const ACCOUNT: ActionDefinition<Graph> = {
-  idempotent: true,
-  send: ({ users }, call, gate) => setAccount(users, call, gate),
-  ask: ({ users }, call) => probeAccount(users, call),
-};
-
-const onMail = (send: 'quarantine' | 'release' | 'delete'): ActionDefinition<Graph> => ({
-  idempotent: true,
-  send: ({ mail }, call, gate) => mail[send](call, gate),
-  ask: ({ mail }, call) => mail.probe(call),
-});
-const preview: ActionDefinition<Graph>['preview'] = ({ mail }, call, gate) =>
-  mail.preview(call, gate);
 
 /** Each action checks first what is left to do, so it can be repeated. */
 export const microsoftGraph = defineConnector({
@@ -77,41 +50,36 @@ export const microsoftGraph = defineConnector({
         default: 'https://graph.microsoft.com',
       }),
       ...MICROSOFT_LOGIN_FIELDS,
-      mailbox: {
-        type: 'string',
+      mailbox: text('Default mailbox for actions on mail without a recipient.', {
         minLength: 1,
         maxLength: 320,
-        description: 'Default mailbox for actions on mail without a recipient.',
-      },
+      }),
     },
     ['tenant_id', 'client_id', 'client_secret'],
   ),
-  destinations: [{ address: 'base_url' }, { address: 'login_url' }],
-  connect: (config, outbound): Graph => {
-    const api = new VendorApi(outbound, {
+  destinations: ['base_url', 'login_url'],
+  connect: (config, outbound) => {
+    const api = vendorApi(outbound, {
       vendor: 'Microsoft Graph',
       baseUrl: config.base_url,
       // National clouds use their own address as the scope.
       credentials: microsoftTokens(outbound, config, new URL(config.base_url).origin),
-      secrets: [config.client_secret],
       complaintIn,
     });
-    return { users: new GraphUsers(api), mail: new GraphMail(api, config.mailbox) };
+    return (gate) => new Graph(api(gate), config.mailbox);
   },
   actions: {
-    quarantine_email: { ...onMail('quarantine'), preview },
-    release_email: onMail('release'),
-    delete_email: { ...onMail('delete'), preview },
-    disable_user: ACCOUNT,
-    enable_user: ACCOUNT,
+    ...MAIL_ACTIONS,
+    disable_user: accountAction,
+    enable_user: accountAction,
     revoke_sessions: {
       idempotent: true,
-      send: async ({ users }, call, gate) => {
+      send: async (graph, call) => {
         const user = userIn(call);
         // The policy has already checked a principal name. Looking it up would need another permission.
-        if (!user.includes('@')) judgeTarget(call, (await users.find(user, gate)).name);
+        if (!user.includes('@')) judgeTarget(call, (await graph.find(user)).name);
         const path = [...USERS, user, 'revokeSignInSessions'];
-        await users.api.change(gate, { method: 'POST', path, idempotent: true }, (json) => {
+        await graph.api.change({ path, idempotent: true }, (json) => {
           // The documentation of the status is inconsistent. Only an explicit false is a failure.
           if (valueAt(json, 'value') !== false) return;
           throw new RefusedError('Microsoft Graph reports that the sessions were not revoked.');
@@ -122,11 +90,10 @@ export const microsoftGraph = defineConnector({
     },
   },
   /** Permissions depend on the use of the application, so a missing permission to list users is not a failure. */
-  test: async ({ users: { api } }) => {
+  test: async ({ api }) => {
     const query = { $select: 'id', $top: '1' };
-    const request = { method: 'GET', path: USERS, query, timeoutMs: TEST_TIMEOUT_MS } as const;
     try {
-      await api.ask(undefined, request, (json) => listAt(json, 'value'));
+      await api.test({ path: USERS, query }, (json) => listAt(json, 'value'));
     } catch (error) {
       if (!(error instanceof RefusedError) || error.status !== 403) throw error;
       return 'Microsoft Graph accepts the credentials, but they may not read users.';
@@ -137,7 +104,5 @@ export const microsoftGraph = defineConnector({
 
 /** https://learn.microsoft.com/en-us/graph/errors */
 function complaintIn(json: unknown): string | undefined {
-  const words = [valueAt(json, 'error', 'code'), valueAt(json, 'error', 'message')];
-  const said = words.filter((word) => typeof word === 'string' && word !== '');
-  return said.length > 0 ? said.join(', ') : undefined;
+  return said(valueAt(json, 'error', 'code'), valueAt(json, 'error', 'message'));
 }

@@ -1,8 +1,8 @@
 import { storable } from '../../platform/text.js';
 import { address, fields, secret } from '../../targets/target-config.js';
 import { AnswerShapeError, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
-import { fixedCredentials, VendorApi } from '../calls/vendor-api.js';
-import { defineConnector, type Outcome, TEST_TIMEOUT_MS } from '../connector-type.js';
+import { fixedCredentials, vendorApi } from '../calls/vendor-api.js';
+import { defineConnector } from '../connector-type.js';
 
 /** Slack cuts longer messages silently. */
 const LONGEST_TEXT = 40_000;
@@ -33,35 +33,35 @@ export const slack = defineConnector({
     },
     ['bot_token'],
   ),
-  destinations: [{ address: 'base_url' }],
+  destinations: ['base_url'],
   connect: ({ base_url: baseUrl, bot_token }, outbound) => {
     const credentials = fixedCredentials({ authorization: `Bearer ${bot_token}` });
-    const secrets = [bot_token];
-    return new VendorApi(outbound, { vendor: 'Slack', baseUrl, credentials, secrets, complaintIn });
+    return vendorApi(outbound, { vendor: 'Slack', baseUrl, credentials, complaintIn });
   },
   actions: {
+    // Not idempotent: Slack posts a repeated message twice.
     notify_channel: {
-      // Slack posts a repeated message twice.
-      idempotent: false,
-      send: async (api, { parameters }, gate) => {
-        const channel = String(parameters.channel);
+      send: async (api, { parameters }) => {
+        const channel = String(parameters['channel']);
         if (!CHANNEL.test(channel)) {
           throw new RefusedError('The channel must be a name or an id (C…).');
         }
-        const text = slackText(String(parameters.message));
+        const text = slackText(String(parameters['message']));
         if (text.length > LONGEST_TEXT) {
           throw new RefusedError(`A Slack message must have at most ${LONGEST_TEXT} characters.`);
         }
         const plain = { mrkdwn: false, parse: 'none', link_names: false };
         const body = { channel, text, ...plain, unfurl_links: false, unfurl_media: false };
-        const path = ['chat.postMessage'];
-        return await api.change(gate, { method: 'POST', path, body, idempotent: false }, postedIn);
+        return await api.change({ path: ['chat.postMessage'], body }, (json) => {
+          refuseFailures(json);
+          const data = { channel: textAt(json, 'channel'), ts: textAt(json, 'ts') };
+          return { kind: 'done', message: 'Slack posted the message.', data };
+        });
       },
     },
   },
   test: async (api) => {
-    const request = { method: 'POST', path: ['auth.test'], timeoutMs: TEST_TIMEOUT_MS } as const;
-    await api.ask(undefined, request, (json) => {
+    await api.test({ method: 'POST', path: ['auth.test'] }, (json) => {
       refuseFailures(json);
       return textAt(json, 'team_id');
     });
@@ -77,19 +77,13 @@ export function slackText(text: string): string {
   return storable(text).replace(/[&<>]/g, (sign) => ESCAPES[sign]!);
 }
 
-function postedIn(json: unknown): Outcome {
-  refuseFailures(json);
-  const data = { channel: textAt(json, 'channel'), ts: textAt(json, 'ts') };
-  return { kind: 'done', message: 'Slack posted the message.', data };
-}
-
 /** A response with status 200 is a success only if `ok` is true. */
 function refuseFailures(json: unknown): void {
   if (valueAt(json, 'ok') === true) return;
   const error = valueAt(json, 'error');
   // Other words may contain a secret.
-  const said = typeof error === 'string' && UNCLEAR.has(error) ? `: ${error}` : '';
-  throw new AnswerShapeError(`Slack did not confirm the message${said}.`);
+  const cause = typeof error === 'string' && UNCLEAR.has(error) ? `: ${error}` : '';
+  throw new AnswerShapeError(`Slack did not confirm the message${cause}.`);
 }
 
 /** https://docs.slack.dev/reference/methods/chat.postMessage#errors */

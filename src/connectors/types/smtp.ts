@@ -1,5 +1,5 @@
 import type { Gate } from '../../platform/net/outbound-request.js';
-import type { MailReply, OutboundMail, OutboundSmtp } from '../../platform/net/outbound-smtp.js';
+import type { MailReply, OutboundSmtp } from '../../platform/net/outbound-smtp.js';
 import {
   domainOf,
   isMailbox,
@@ -11,13 +11,8 @@ import {
 } from '../../targets/mail-account.js';
 import { type ConfigOf, fields } from '../../targets/target-config.js';
 import { AnswerRedactor, RefusedError } from '../calls/vendor-answers.js';
-import { Attempts } from '../calls/vendor-calls.js';
-import {
-  type ActionCall,
-  defineConnector,
-  type Outcome,
-  TEST_TIMEOUT_MS,
-} from '../connector-type.js';
+import { Attempts, TEST_TIMEOUT_MS } from '../calls/vendor-calls.js';
+import { type ActionCall, defineConnector, type Outcome } from '../connector-type.js';
 
 /** The server is shutting down (RFC 5321, 4.2.2). Other replies concern only this mail. */
 const CLOSING = 421;
@@ -45,15 +40,15 @@ export const smtp = defineConnector({
   name: 'smtp',
   description: 'A mail server: sends plain text to recipients of the allowed domains.',
   config: CONFIG,
-  destinations: [{ host: 'host', port: 'port', secure: 'secure' }],
+  destinations: ['host'],
   problems: mailAccountProblems,
-  connect: (config, outbound) => new MailServer(config, outbound.smtp, new Attempts(outbound.wait)),
+  connect: (config, outbound) => {
+    const attempts = new Attempts(outbound.wait);
+    return (gate) => new MailServer(config, outbound.smtp, attempts, gate);
+  },
   actions: {
-    notify_user: {
-      // Servers deliver a repeated mail twice.
-      idempotent: false,
-      send: (server, call, gate) => server.notify(call, gate),
-    },
+    // Not idempotent: servers deliver a repeated mail twice.
+    notify_user: { send: (server, call) => server.notify(call) },
   },
   test: async (server) => {
     await server.greet();
@@ -69,93 +64,65 @@ interface LeftOut {
 
 class MailServer {
   private readonly text: AnswerRedactor;
-  /** Domains of allowed recipients, in lower case. */
-  private readonly domains: ReadonlySet<string>;
 
   constructor(
     private readonly config: ConfigOf<typeof CONFIG>,
     private readonly smtp: OutboundSmtp,
     private readonly attempts: Attempts,
+    private readonly gate: Gate | undefined,
   ) {
     this.text = new AnswerRedactor(mailSecrets(config));
-    const { from, allowed_recipient_domains: allowed = [domainOf(from)] } = config;
-    this.domains = new Set(allowed.map((domain) => domain.toLowerCase()));
   }
 
   async greet(): Promise<void> {
     this.accepted(await this.smtp.greet(serverOf(this.config), TEST_TIMEOUT_MS));
   }
 
-  async notify({ actionId, parameters }: ActionCall, gate: Gate): Promise<Outcome> {
-    const named = recipientsIn(String(parameters.recipient));
-    const leftOut = named.flatMap((recipient): LeftOut[] => {
-      const why = this.refusalOf(recipient);
-      return why === undefined ? [] : [{ recipient, why }];
-    });
-    const allowed = named.filter((one) => leftOut.every(({ recipient }) => recipient !== one));
-    if (allowed.length === 0) throw new RefusedError(noneAllowed(leftOut));
+  async notify({ actionId: id, parameters }: ActionCall): Promise<Outcome> {
+    const named = recipientsIn(String(parameters['recipient']));
+    const refused = named.flatMap((recipient) => this.refusalOf(recipient));
+    const allowed = without(named, refused);
+    if (allowed.length === 0) throw new RefusedError(reasonsOf(refused));
     const { from } = this.config;
-    const subject = String(parameters.subject);
-    const text = String(parameters.message);
+    const [subject, text] = [String(parameters['subject']), String(parameters['message'])];
     const to = allowed.slice(0, MAX_RECIPIENTS);
     // The header names no recipients, so that they do not see each other.
     const shown = named.length === 1 ? to : [];
-    const content = await mailContent({ from, to: shown, subject, text, id: actionId });
-    const reply = this.accepted(await this.hand({ from, to, content }, gate));
-    return this.sent(reply, { to, named: named.length, leftOut });
-  }
-
-  private hand(mail: OutboundMail, gate: Gate): Promise<MailReply> {
+    const content = await mailContent({ from, to: shown, subject, text, id });
     const server = serverOf(this.config);
-    return this.attempts.run(gate, (departure) => this.smtp.deliver(server, mail, departure), {
-      // Repeated only if no mail was handed over, or after a temporary refusal.
-      idempotent: false,
-      stateBy: ({ code }) => (code === CLOSING ? 'failing' : 'well'),
-      pauseAfter: ({ code }) => (code >= 400 && code < 500 ? 0 : undefined),
-    });
-  }
-
-  private refusalOf(recipient: string): string | undefined {
-    if (!isMailbox(recipient))
-      return 'The recipient must be an email address in ASCII, or several separated by commas.';
-    return this.domains.has(domainOf(recipient))
-      ? undefined
-      : `The domain ${domainOf(recipient)} is not in allowed_recipient_domains.`;
-  }
-
-  /** Each recipient gets the message at most once, so it is not sent again to rejected recipients. */
-  private sent(
-    { text, rejected = [] }: MailReply,
-    {
-      to,
-      named,
-      leftOut,
-    }: { readonly to: string[]; readonly named: number; readonly leftOut: LeftOut[] },
-  ): Outcome {
-    const reply = this.text.line(text);
-    if (named === 1) {
+    const answer = await this.attempts.run(
+      this.gate!,
+      (departure) => this.smtp.deliver(server, { from, to, content }, departure),
+      {
+        // Repeated only if no mail was handed over, or after a temporary refusal.
+        idempotent: false,
+        stateBy: ({ code }) => (code === CLOSING ? 'failing' : 'well'),
+        pauseAfter: ({ code }) => (code >= 400 && code < 500 ? 0 : undefined),
+      },
+    );
+    const { text: said, rejected = [] } = this.accepted(answer);
+    const reply = this.text.line(said);
+    if (named.length === 1) {
       return { kind: 'done', message: 'The mail server took the message.', data: { reply } };
     }
-    const refused = rejected.map(({ recipient, text: why }): LeftOut => {
+    // Each recipient gets the message at most once, so it is not sent again to rejected recipients.
+    const notTaken = rejected.map(({ recipient, text: why }) => {
       return { recipient, why: this.text.line(why) };
     });
-    const notSent = [...leftOut, ...refused];
-    const sentTo = to.filter((one) => refused.every(({ recipient }) => recipient !== one));
-    const beyond = named - sentTo.length - notSent.length;
-    const parts = [
-      `The mail server took the message for ${sentTo.length} of ${named} recipients.`,
-      ...(beyond > 0
-        ? [`One action reaches at most ${MAX_RECIPIENTS}: ${beyond} more were not addressed.`]
-        : []),
-      ...(notSent.length > 0
-        ? [`Not sent to: ${notSent.map(({ recipient }) => recipient).join(', ')}.`]
-        : []),
-    ];
-    return {
-      kind: 'done',
-      message: parts.join(' '),
-      data: { reply, sent_to: sentTo, ...(notSent.length > 0 && { not_sent_to: notSent }) },
-    };
+    const result = { named: named.length, sentTo: without(to, notTaken) };
+    return outcomeOf(reply, { ...result, notSentTo: [...refused, ...notTaken] });
+  }
+
+  private refusalOf(recipient: string): LeftOut[] {
+    if (!isMailbox(recipient)) {
+      const why =
+        'The recipient must be an email address in ASCII, or several separated by commas.';
+      return [{ recipient, why }];
+    }
+    const { from, allowed_recipient_domains: allowed = [domainOf(from)] } = this.config;
+    const domain = domainOf(recipient);
+    if (allowed.some((one) => one.toLowerCase() === domain)) return [];
+    return [{ recipient, why: `The domain ${domain} is not in allowed_recipient_domains.` }];
   }
 
   /** Throws RefusedError if the server refused. */
@@ -165,17 +132,43 @@ class MailServer {
   }
 }
 
+interface Result {
+  readonly named: number;
+  readonly sentTo: readonly string[];
+  readonly notSentTo: readonly LeftOut[];
+}
+
+function outcomeOf(reply: string, { named, sentTo, notSentTo }: Result): Outcome {
+  const beyond = named - sentTo.length - notSentTo.length;
+  const recipients = notSentTo.map(({ recipient }) => recipient).join(', ');
+  const parts = [
+    `The mail server took the message for ${sentTo.length} of ${named} recipients.`,
+    beyond > 0 &&
+      `One action reaches at most ${MAX_RECIPIENTS}: ${beyond} more were not addressed.`,
+    recipients && `Not sent to: ${recipients}.`,
+  ];
+  return {
+    kind: 'done',
+    message: parts.filter(Boolean).join(' '),
+    data: { reply, sent_to: sentTo, ...(recipients && { not_sent_to: notSentTo }) },
+  };
+}
+
+const without = (recipients: readonly string[], leftOut: readonly LeftOut[]): string[] =>
+  recipients.filter((one) => leftOut.every(({ recipient }) => recipient !== one));
+
 /** Addresses in a list with commas or semicolons, without duplicates. */
 function recipientsIn(list: string): string[] {
-  const texts = list.split(/[,;]/).map((text) => text.trim());
   const byAddress = new Map<string, string>();
-  for (const text of texts.filter((one) => one !== '')) {
+  for (const text of list
+    .split(/[,;]/)
+    .map((one) => one.trim())
+    .filter(Boolean)) {
     if (!byAddress.has(text.toLowerCase())) byAddress.set(text.toLowerCase(), text);
   }
   return byAddress.size === 0 ? [list] : [...byAddress.values()];
 }
 
-function noneAllowed(leftOut: readonly LeftOut[]): string {
-  const reasons = [...new Set(leftOut.map(({ why }) => why))].slice(0, 3);
-  return reasons.join(' ');
+function reasonsOf(leftOut: readonly LeftOut[]): string {
+  return [...new Set(leftOut.map(({ why }) => why))].slice(0, 3).join(' ');
 }

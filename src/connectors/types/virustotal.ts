@@ -1,23 +1,17 @@
 import { address, fields, secret } from '../../targets/target-config.js';
-import { numberAt, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
-import { fixedCredentials, VendorApi } from '../calls/vendor-api.js';
+import { numberAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
+import { fixedCredentials, type VendorApi, vendorApi } from '../calls/vendor-api.js';
 import {
   type ActionCall,
   type ActionDefinition,
   defineConnector,
   type Outcome,
-  TEST_TIMEOUT_MS,
 } from '../connector-type.js';
 
 /** A free key has 500 requests per day and 4 per minute: https://docs.virustotal.com/reference/public-vs-premium-api */
 const CHECKED_EVERY_MS = 3_600_000;
 /** MD5, SHA-1 or SHA-256. */
 const HASH = /^([0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/i;
-
-interface VirusTotal {
-  readonly api: VendorApi;
-  readonly api_key: string;
-}
 
 /** Looks up existing reports. It never uploads a file or URL for analysis, because other customers could see it. */
 export const virusTotal = defineConnector({
@@ -33,18 +27,13 @@ export const virusTotal = defineConnector({
     },
     ['api_key'],
   ),
-  destinations: [{ address: 'base_url' }],
+  destinations: ['base_url'],
   checkedEveryMs: CHECKED_EVERY_MS,
   connect: ({ base_url: baseUrl, api_key }, outbound) => {
-    const api = new VendorApi(outbound, {
-      vendor: 'VirusTotal',
-      baseUrl,
-      credentials: fixedCredentials({ 'x-apikey': api_key }),
-      secrets: [api_key],
-      complaintIn,
-      codeIn,
-    });
-    return { api, api_key };
+    const credentials = fixedCredentials({ 'x-apikey': api_key });
+    const options = { vendor: 'VirusTotal', baseUrl, credentials, complaintIn, codeIn };
+    const api = vendorApi(outbound, options);
+    return (gate) => ({ api: api(gate), api_key });
   },
   actions: {
     // The id of a URL is the URL in base64url.
@@ -58,36 +47,26 @@ export const virusTotal = defineConnector({
   },
   /** Reads the owner of the key, because a look-up would count against the daily quota. */
   test: async ({ api, api_key }) => {
-    const request = {
-      method: 'GET',
-      path: ['users', api_key],
-      timeoutMs: TEST_TIMEOUT_MS,
-    } as const;
-    await api.ask(undefined, request, (json) => textAt(json, 'data', 'id'));
+    await api.test({ path: ['users', api_key] }, (json) => textAt(json, 'data', 'id'));
     return 'VirusTotal accepts the key.';
   },
 });
 
-const NO_REPORT: Outcome = {
-  kind: 'done',
-  message: 'VirusTotal has no report. This does not mean that it is harmless.',
-  data: { known: false },
-};
-
 function lookUp(
   pathOf: (parameters: ActionCall['parameters']) => string[],
-): ActionDefinition<VirusTotal> {
+): ActionDefinition<{ readonly api: VendorApi }> {
   return {
     idempotent: true,
-    send: async ({ api }, { parameters }, gate) => {
-      const request = { method: 'GET', path: pathOf(parameters) } as const;
+    send: async ({ api }, { parameters }) => {
       try {
-        return await api.ask(gate, request, reportIn);
+        return await api.ask({ path: pathOf(parameters) }, reportIn);
       } catch (error) {
         // A 404 may also come from a wrong `base_url`.
-        if (!(error instanceof RefusedError) || error.code !== 'NotFoundError') throw error;
-        if (error.status !== 404) throw error;
-        return NO_REPORT;
+        const isUnknown =
+          error instanceof RefusedError && error.status === 404 && error.code === 'NotFoundError';
+        if (!isUnknown) throw error;
+        const message = 'VirusTotal has no report. This does not mean that it is harmless.';
+        return { kind: 'done', message, data: { known: false } };
       }
     },
   };
@@ -95,13 +74,13 @@ function lookUp(
 
 /** Extracts the counts of the engines from a report. */
 function reportIn(json: unknown): Outcome {
-  const count = (name: string): number =>
-    numberAt(json, 'data', 'attributes', 'last_analysis_stats', name);
+  const attributes = valueAt(json, 'data', 'attributes');
+  const count = (name: string): number => numberAt(attributes, 'last_analysis_stats', name);
   const [malicious, suspicious] = [count('malicious'), count('suspicious')];
   const [harmless, undetected] = [count('harmless'), count('undetected')];
   const engines = malicious + suspicious + harmless + undetected;
-  const reputation = valueAt(json, 'data', 'attributes', 'reputation');
-  const analysed = valueAt(json, 'data', 'attributes', 'last_analysis_date');
+  const reputation = valueAt(attributes, 'reputation');
+  const analysed = valueAt(attributes, 'last_analysis_date');
   return {
     kind: 'done',
     message: `${malicious} of ${engines} engines rate it malicious, ${suspicious} suspicious.`,
@@ -121,12 +100,9 @@ function timeOf(seconds: number): string | undefined {
 
 /** https://docs.virustotal.com/reference/errors */
 function complaintIn(json: unknown): string | undefined {
-  if (valueAt(json, 'error', 'code') === undefined) return undefined;
-  const message = valueAt(json, 'error', 'message');
-  return [codeIn(json), message].filter((word) => typeof word === 'string').join(': ');
+  return said(codeIn(json), valueAt(json, 'error', 'message'));
 }
 
 function codeIn(json: unknown): string | undefined {
-  const code = valueAt(json, 'error', 'code');
-  return typeof code === 'string' ? code : undefined;
+  return said(valueAt(json, 'error', 'code'));
 }

@@ -1,7 +1,6 @@
 -- name_key: the name in the form that comparisons use (channel-name.ts).
 -- former_secret: the previous secret, valid until former_secret_until.
 -- failures: failed attempts since the last delivery. failing_since: the time of the first of them.
--- paused_until: no attempt before. one_by_one_until: until then one delivery at a time, because the receiver asked for it.
 -- unhealthy_since: the channel has failed for long.
 -- unhealthy_told_at: the time of the event about it. Null if there was none, or if the channel recovered since.
 create table notification_channels (
@@ -21,8 +20,6 @@ create table notification_channels (
   failures integer not null default 0,
   failing_since timestamptz(3),
   last_error text,
-  paused_until timestamptz,
-  one_by_one_until timestamptz,
   unhealthy_since timestamptz(3),
   unhealthy_told_at timestamptz(3),
   created_by text not null,
@@ -39,16 +36,34 @@ create table notification_channels (
 );
 create unique index uq_notification_channels_name on notification_channels (name_key) where deleted_at is null;
 
+-- Each channel has a lane of work: 32 places for programs, and 2 for people, whose services take about a message a second.
+create function keep_lane_of_channel() returns trigger language plpgsql as $$
+begin
+  if new.deleted_at is null then
+    insert into work_lanes (lane, kind, places)
+    values ('notification.' || new.id, 'notification',
+            case when not new.enabled then 0 when new.type = 'webhook' then 32 else 2 end)
+    on conflict (lane) do update set places = excluded.places where work_lanes.places <> excluded.places;
+  else
+    delete from work_lanes where lane = 'notification.' || new.id;
+    delete from work
+     where id = any(array(select id from work where lane = 'notification.' || new.id order by id for update));
+  end if;
+  return null;
+end $$;
+create trigger channels_have_lanes after insert or update of enabled, deleted_at on notification_channels
+  for each row execute function keep_lane_of_channel();
+
 -- Deliveries --------------------------------------------------------------------------------------
 
+-- A pending delivery has a row of work, except one whose message was redelivered inside another message.
 -- No foreign keys: each of them would lock a row of the channel in every transaction that writes an event.
--- position: the order of writing. due_at: no attempt before. expires_at: an attempt that fails later is the last one.
--- lease_until: until then one replica attempts the delivery. fence: the number of its claim.
+-- position: the order of writing. expires_at: an attempt that fails later is the last one.
+-- attempts: until the end only whether the delivery of a group was attempted; its work counts the attempts.
 -- urgency: 0 is the most urgent; then by severity, from 1 (critical) to 4 (low).
 -- group_key: deliveries with the same key can become one message. held_until: waits for similar deliveries.
 -- carried_by: the delivery whose message contains this one.
 -- holders: the recipients of a mail who have it while others do not. partial_attempts: attempts that left some without it.
--- fillfactor: a claim changes no indexed column, so with room on the page it writes no index.
 create table notification_deliveries (
   id uuid constraint pk_notification_deliveries primary key,
   position bigint generated always as identity,
@@ -62,9 +77,6 @@ create table notification_deliveries (
   incident_id uuid,
   status text collate "C" not null default 'pending',
   attempts integer not null default 0,
-  fence integer not null default 0,
-  due_at timestamptz not null,
-  lease_until timestamptz,
   expires_at timestamptz not null,
   last_error text,
   ended_at timestamptz(3),
@@ -77,15 +89,11 @@ create table notification_deliveries (
   constraint uq_notification_deliveries_event unique (channel_id, event_id),
   constraint ck_notification_deliveries_status check (status in ('pending', 'delivered', 'dead')),
   constraint ck_notification_deliveries_ended check ((ended_at is null) = (status = 'pending'))
-) with (fillfactor = 70);
+) with (fillfactor = 80);
 create index ix_notification_deliveries_channel on notification_deliveries (channel_id, status, id);
--- Deliveries about the same incident or subject keep their order, so that "recovered" never arrives before "unhealthy".
-create index ix_notification_deliveries_order on notification_deliveries
-  (channel_id, (left(coalesce(incident_id::text, subject_id), 100)), position) where status = 'pending';
 create index ix_notification_deliveries_incident on notification_deliveries (channel_id, incident_id)
   where incident_id is not null;
-create index ix_notification_deliveries_urgency on notification_deliveries (channel_id, urgency, id)
-  where status = 'pending';
+create index ix_notification_deliveries_expiry on notification_deliveries (expires_at) where status = 'pending';
 create index ix_notification_deliveries_group on notification_deliveries (channel_id, group_key, occurred_at)
   where group_key is not null;
 create index ix_notification_deliveries_carried on notification_deliveries (carried_by)
@@ -98,24 +106,12 @@ create function notification_urgency(type text, severity text) returns smallint 
     when type in ('kill_switch.activated', 'kill_switch.deactivated', 'action.pending_approval', 'action.expiring') then 0
     else coalesce(array_position(array['critical', 'high', 'medium', 'low'], severity), 2) end::smallint $$;
 
--- A held delivery waits longer while more of its group arrive, so that a wave is one message: a new incident for at most 30 seconds,
--- another event for at most 2 minutes. Critical events do not wait longer. This is a function because a subquery in the claim
--- would make PostgreSQL read all waiting deliveries.
-create function is_in_growing_wave(channel uuid, alike text, type text, since timestamptz, payload jsonb) returns boolean
-  language plpgsql stable cost 1 as $$
-begin
-  if payload ->> 'severity' = 'critical'
-     or since <= now() - (case type when 'incident.created' then interval '30 seconds' else interval '2 minutes' end) then
-    return false;
-  end if;
-  return exists (
-    select from notification_deliveries later
-     where later.channel_id = channel and later.group_key = alike and later.occurred_at > now() - interval '2 minutes'
-       and later.status = 'pending' and later.held_until > now());
-end $$;
+-- How long a wave may grow until it becomes a message. Each held delivery may make the first one wait longer.
+create function wave_limit(type text) returns interval language sql immutable as $$
+  select case type when 'incident.created' then interval '30 seconds' else interval '2 minutes' end $$;
 
--- Each writer of events writes their deliveries, in the same transaction: they commit with the change, and many events of
--- one statement cost one more statement. No content of an event may make the function fail, because the change would fail
+-- Each writer of events writes their deliveries with their work, in the same transaction: they commit with the change, and
+-- many events of one statement cost one more statement. No content of an event may make the function fail, because the change would fail
 -- with it.
 --
 -- A channel that was told of an incident is told how it continues, also after its severity was lowered.
@@ -133,13 +129,19 @@ end $$;
 -- Each connection keeps the plan of its first event, when the table may be small or empty. So each look for other deliveries has the
 -- order of one index, or a range in it, and PostgreSQL chooses that index without statistics.
 create function tell_channels() returns trigger language plpgsql set enable_seqscan = off as $$
+declare
+  lines text[];
+  turns smallint[];
+  starts timestamptz[];
+  urgencies smallint[];
 begin
+  with told as (
   insert into notification_deliveries
     (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at,
-     incident_id, due_at, expires_at, urgency, group_key, held_until)
+     incident_id, expires_at, urgency, group_key, held_until)
   select (left(event.id::text, 18) || substr(gen_random_uuid()::text, 19))::uuid, channel.id, event.id,
          event.type, event.subject_type, event.subject_id, event.payload, event.occurred_at,
-         about.incident_id, now(), now() + interval '1 day',
+         about.incident_id, now() + interval '1 day',
          notification_urgency(event.type, event.payload ->> 'severity'), alike.group_key,
          case
            when alike.group_key is null and event.type = 'action.pending_approval' and channel.type <> 'webhook'
@@ -169,7 +171,7 @@ begin
                  and event.payload #>> '{verdict,classification}' = 'malicious'
                  and (about.severity
                      < array_position(array['low', 'medium', 'high', 'critical'], channel.new_incident_min_severity)
-                   or event.payload ->> 'becomes_malicious' = 'true' and channel.type in ('slack', 'teams', 'email')))
+                   or event.payload ->> 'becomes_malicious' = 'true' and channel.type not in ('webhook', 'pagerduty')))
              and not (event.type = 'playbook.step_failed' and event.payload ->> 'action_id' is not null
                       and channel.type <> 'webhook')
              and (channel.new_incident_min_severity is null
@@ -189,9 +191,9 @@ begin
                      order by earlier.incident_id limit 1), false)) end
    cross join lateral (
      select case
-              when event.type = 'incident.created' and channel.type in ('slack', 'teams', 'email')
+              when event.type = 'incident.created' and channel.type not in ('webhook', 'pagerduty')
               then event.payload ->> 'group'
-              when event.type = 'incident.triaged' and channel.type in ('slack', 'teams', 'email')
+              when event.type = 'incident.triaged' and channel.type not in ('webhook', 'pagerduty')
                 and not 'incident.triaged' = any(channel.events)
               then md5(concat_ws(' ', event.type, event.payload ->> 'source'))
               when event.type in ('action.pending_approval', 'action.expiring') and channel.type <> 'webhook'
@@ -213,8 +215,74 @@ begin
      select from notification_deliveries message
       where message.channel_id = channel.id and message.group_key = alike.group_key
         and message.occurred_at > now() - interval '6 hours' and message.status <> 'dead')
-   order by event.position
-  on conflict do nothing;
+   order by event.position, channel.id
+  on conflict do nothing
+  returning *),
+  placed as materialized (
+    select *, row_number() over (partition by line order by position) as in_line,
+           min(urgency) over (partition by line order by position desc) as turn,
+           min(coalesce(held_until, now())) over (
+             partition by line order by position desc rows between unbounded preceding and 1 preceding) as wanted_at
+      from (select *, channel_id || ' ' || left(coalesce(incident_id::text, subject_id), 100) as line from told) as named),
+  -- Holds the end of the last row of each line, so that the end sees the added rows (see the statement that adds work).
+  before as materialized (
+    select line, urgency from work
+     where died_at is null and id = any(array(
+       select last.id
+         from (select distinct line from placed) as added
+        cross join lateral (
+          select id from work
+           where kind = 'notification' and line between added.line and added.line and died_at is null
+           order by line desc, id desc limit 1) as last))
+     order by id for key share),
+  -- Of a wave, the first delivery checks whether the wave still grows. The others wait to be taken into its message.
+  added as (
+    insert into work (kind, ref, lane, line, urgency, ready, due_at)
+    select 'notification', placed.id, 'notification.' || channel_id, placed.line, turn,
+           not waits and start <= now(), case when waits then 'infinity' else start end
+      from placed left join before on before.line = placed.line
+     cross join lateral (
+       select before.line is not null or in_line > 1 as waits, least(wanted_at, case
+         when held_until is null then now()
+         when payload ->> 'severity' is distinct from 'critical' and exists (
+           select from notification_deliveries first
+            where first.channel_id = placed.channel_id and first.group_key = placed.group_key
+              and first.occurred_at > now() - interval '10 minutes' and first.status = 'pending'
+              and first.held_until > now() and first.carried_by is null and first.attempts = 0 and first.urgency <> 1)
+         then greatest(held_until, occurred_at + wave_limit(type))
+         else held_until end) as start) as turn_in_line
+     order by position)
+  select array_agg(line), array_agg(turn), array_agg(start), array_agg(urgency)
+    into lines, turns, starts, urgencies
+    from (
+      select before.line, before.urgency, min(placed.urgency) as turn, min(coalesce(held_until, now())) as start
+        from placed join before on before.line = placed.line group by before.line, before.urgency) as behind;
+
+  if lines is null then return null; end if;
+  -- What has to go out before an added delivery becomes as urgent and is not held for longer. This is a statement of its
+  -- own, because the first one may have waited for the end of an attempt.
+  update work
+     set urgency = least(work.urgency, earlier.turn), due_at = least(work.due_at, earlier.start),
+         woken = woken or earlier.is_checked
+    from (
+      select one.id, min(turn) as turn, min(one.start) as start, bool_or(is_checked) as is_checked
+        from unnest(lines, turns, starts, urgencies) as behind (line, turn, start, urgency)
+       cross join lateral (
+         (select id, case when worker is null then behind.start end as start, worker is not null as is_checked
+            from (
+              select * from work
+               where kind = 'notification' and line between behind.line and behind.line and died_at is null
+               order by line, id limit 1) as head
+           where not ready and due_at < 'infinity' and (worker is not null or attempts = 0 and due_at > behind.start)
+             and exists (
+               select from notification_deliveries held
+                where held.id = head.ref and held.held_until is not null and held.attempts = 0))
+         union all
+         (select id, null, false from work
+           where behind.urgency > behind.turn and urgency > behind.turn
+             and kind = 'notification' and line between behind.line and behind.line and died_at is null)) as one
+       group by one.id order by one.id) as earlier
+   where work.id = earlier.id;
   return null;
 end $$;
 create trigger domain_events_are_told after insert on domain_events

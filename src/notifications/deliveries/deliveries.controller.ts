@@ -22,7 +22,7 @@ import { DeliveriesService } from './deliveries.service.js';
 
 /** The schemas of the events are in the contract, although no answer has them: a webhook is sent them. */
 @ApiTags('Notifications')
-@ApiExtraModels(...Object.values(EVENT_SCHEMAS))
+@ApiExtraModels(...EVENT_SCHEMAS)
 @Controller('api/notification-channels/:id/deliveries')
 @Requires('admin')
 export class DeliveriesController {

@@ -128,7 +128,7 @@ export class NotificationDeliveryDto {
       attempts: delivery.attempts,
       last_error: delivery.lastError,
       created_at: delivery.occurredAt.toISOString(),
-      next_attempt_at: isPending ? delivery.dueAt.toISOString() : undefined,
+      next_attempt_at: isPending ? delivery.nextAttemptAt.toISOString() : undefined,
       expires_at: isPending ? delivery.expiresAt.toISOString() : undefined,
       ended_at: delivery.endedAt?.toISOString(),
       carried_by: delivery.carriedBy,

@@ -1,15 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
 import { Clock } from '../../platform/clock.js';
-import {
-  afterCommit,
-  type Participant,
-  Transactions,
-  type Tx,
-} from '../../platform/database/transactions.js';
+import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
+import { Work } from '../../platform/work/work.js';
 import type { Delivery, DeliveryListRequest } from '../delivery.js';
 import { NotificationChannelsService } from '../notification-channels.service.js';
 import {
@@ -18,12 +14,12 @@ import {
   DeliveryNotFoundError,
 } from '../notifications.errors.js';
 import { DeliveryListRepository } from '../records/delivery-list.repository.js';
-import { DeliveryWritesRepository } from '../records/delivery-writes.repository.js';
+import { DeliveriesRepository } from '../records/deliveries.repository.js';
+import { laneOf } from '../records/delivery-rows.js';
 import { NotificationChannelsRepository } from '../records/notification-channels.repository.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { DeliveryEndings } from './delivery-endings.js';
 import { ATTEMPT_MS } from './delivery-rules.js';
-import { DeliveryWorker } from './delivery-worker.js';
 
 export interface TestResult {
   readonly success: boolean;
@@ -57,10 +53,10 @@ export class DeliveriesService {
     private readonly channels: NotificationChannelsService,
     private readonly rows: NotificationChannelsRepository,
     private readonly deliveryList: DeliveryListRepository,
-    private readonly deliveries: DeliveryWritesRepository,
+    private readonly deliveries: DeliveriesRepository,
     private readonly attempts: DeliveryAttempts,
     private readonly endings: DeliveryEndings,
-    private readonly worker: DeliveryWorker,
+    private readonly work: Work,
     private readonly audit: AuditLog,
     private readonly clock: Clock,
   ) {}
@@ -90,7 +86,6 @@ export class DeliveriesService {
         if (result.success) await this.endings.mended(tx, channel.id);
         const { success } = result;
         await this.channels.record(tx, caller, 'notification_channel.tested', channel, { success });
-        afterCommit(tx, () => this.worker.wake());
         return result;
       },
       caller,
@@ -115,7 +110,6 @@ export class DeliveriesService {
           subject: { type: 'notification_channel', id: channel.id },
           details: { channel: channel.name, since: since.toISOString(), count },
         });
-        afterCommit(tx, () => this.worker.wake());
         return count;
       },
       caller,
@@ -142,7 +136,6 @@ export class DeliveriesService {
           subject: { type: 'notification_delivery', id: delivery.id },
           details: { channel: channel.name, channel_id: channel.id, event: delivery.type },
         });
-        afterCommit(tx, () => this.worker.wake());
         return delivery;
       },
       caller,
@@ -155,6 +148,6 @@ export class DeliveriesService {
     const channel = await this.rows.lockById(tx, channelId);
     if (!channel) throw new ChannelNotFoundError();
     if (!channel.enabled) throw new ChannelDisabledError();
-    await this.rows.resume(tx, channelId);
+    await this.work.resumeLane(tx, laneOf(channelId), false);
   }
 }

@@ -7,9 +7,9 @@ import type { Outcome } from '../channel-type.js';
 import { CHANNEL_TYPES } from '../channel-types.js';
 import type { Delivery, PartlySent } from '../delivery.js';
 import { foldedMessage } from '../messages/folded-message.js';
-import { messageOf } from '../messages/words.js';
-import { isEventName, type ToldEvent } from '../messages/event-payloads.js';
-import { type EventName, type Message, TEST_EVENT } from '../notification.js';
+import type { SourceEvent } from '../messages/define-event.js';
+import { messageOf } from '../messages/message.js';
+import { type EventName, isEventName, type Message, TEST_EVENT } from '../notification.js';
 import type { SealedChannel } from '../notification-channel.js';
 import { SealedChannels } from '../sealed-channels.js';
 import { ATTEMPT_MS } from './delivery-rules.js';
@@ -57,7 +57,7 @@ export class DeliveryAttempts {
 
   /** A message that says that it is a test. */
   async test(channel: SealedChannel, now: Date): Promise<Outcome> {
-    const told: ToldEvent = {
+    const source: SourceEvent = {
       eventId: newId(now.getTime()),
       occurredAt: now,
       subject: { type: 'notification_channel', id: channel.id },
@@ -65,12 +65,12 @@ export class DeliveryAttempts {
     };
     const never = new AbortController().signal;
     return await withDeadline(ATTEMPT_MS, never, (over) =>
-      this.attempt(channel, () => this.message(TEST_EVENT, told), never, over),
+      this.attempt(channel, () => this.message(TEST_EVENT, source), never, over),
     );
   }
 
-  private message(event: EventName, told: ToldEvent): Message {
-    return messageOf(event, { ...told, publicUrl: this.publicUrl });
+  private message(event: EventName, source: SourceEvent): Message {
+    return messageOf(event, { ...source, publicUrl: this.publicUrl });
   }
 
   private async attempt(

@@ -71,10 +71,6 @@ describe('a channel after an attempt', () => {
     expect(pauses).toEqual([1_000, 1_000, 30_000, DAY_MS]);
   });
 
-  it('has no pause while it delivers to some of its people', () => {
-    expect(pauseAfter({ ...failed(), holders: ['ada@example.com'] }, 99, 0.5)).toBe(0);
-  });
-
   it('has a pause after several failures in a row, five minutes at most', () => {
     const pauses = [0, 1, 2, 20, 2_000].map((more) =>
       pauseAfter(failed(), FAILURES_UNTIL_PROBING + more, 0.5),

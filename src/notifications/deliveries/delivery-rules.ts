@@ -8,9 +8,6 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** How long one attempt may take. */
 export const ATTEMPT_MS = 15 * SECOND_MS;
 
-/** How long a claim counts. Longer than an attempt with its writing, and as short as a killed replica should hold one up. */
-export const LEASE_MS = 2 * ATTEMPT_MS;
-
 /** How long a channel may fail before the others are told. */
 export const UNHEALTHY_AFTER_MS = 10 * MINUTE_MS;
 
@@ -32,7 +29,8 @@ const LONGEST_ASKED_MS = 24 * HOUR_MS;
 /** What becomes of a delivery after an attempt. */
 export type Ending =
   | { readonly kind: 'again'; readonly waitMs: number; readonly error: string }
-  | { readonly kind: 'dead'; readonly error: string };
+  /** What is refused together is sent as messages of their own. */
+  | { readonly kind: 'unfolded' | 'dead'; readonly error: string };
 
 /** @param random from 0 to 1, so that what failed together is not tried together again */
 export function endingOf(
@@ -60,7 +58,6 @@ function backoffOf({ isBusy }: Failed, attempts: number, random: number): number
  * @param failures in a row, with this one
  */
 export function pauseAfter(outcome: Failed | Refused, failures: number, random: number): number {
-  if (outcome.kind === 'failed' && outcome.holders) return 0;
   const asked =
     outcome.kind === 'failed' ? Math.min(LONGEST_ASKED_MS, outcome.retryAfterMs ?? 0) : 0;
   if (outcome.kind === 'failed' && outcome.isBusy) return Math.max(asked, SHORTEST_BUSY_MS);

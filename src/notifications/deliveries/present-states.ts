@@ -4,7 +4,7 @@ import { IncidentsService } from '../../incidents/incidents.service.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Delivery, FoldedDelivery, PresentState } from '../delivery.js';
 import type { SealedChannel } from '../notification-channel.js';
-import { DeliveryFoldsRepository } from '../records/delivery-folds.repository.js';
+import { DeliveriesRepository } from '../records/deliveries.repository.js';
 
 const ASKS_FOR_APPROVAL = ['action.pending_approval', 'action.expiring'];
 const MAY_END_A_WAVE = ['action.expiring', 'action.completed', 'action.failed', 'action.rejected'];
@@ -23,7 +23,7 @@ export class PresentStates {
   constructor(
     private readonly incidents: IncidentsService,
     private readonly actions: ActionsService,
-    private readonly folds: DeliveryFoldsRepository,
+    private readonly deliveries: DeliveriesRepository,
   ) {}
 
   /** In the transaction of the claim. Ends the messages to people that ask for approvals of which none is needed any more. */
@@ -58,8 +58,8 @@ export class PresentStates {
         sent.push({ folded: one, channel, present: { incidents, waiting, wave } });
       }
     }
-    if (dropped.length > 0) await this.folds.drop(tx, dropped, DECIDED);
-    if (told.length > 0) await this.folds.drop(tx, told, TOLD_BY_REOPENING);
+    await this.deliveries.drop(tx, dropped, DECIDED);
+    await this.deliveries.drop(tx, told, TOLD_BY_REOPENING);
     return sent;
   }
 
@@ -72,7 +72,7 @@ export class PresentStates {
     const ids = folded.flatMap(({ delivery: { id, type, channelId } }) =>
       channels.get(channelId)?.type === 'pagerduty' && MAY_END_A_WAVE.includes(type) ? [id] : [],
     );
-    return ids.length > 0 ? await this.folds.wavesOf(tx, ids) : new Map<string, never>();
+    return ids.length > 0 ? await this.deliveries.wavesOf(tx, ids) : new Map<string, never>();
   }
 }
 

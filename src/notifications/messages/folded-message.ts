@@ -1,12 +1,14 @@
 import { type IncidentState, SEVERITIES, type Severity } from '../../incidents/incident.js';
 import type { PresentState } from '../delivery.js';
-import type { Fact, Message, Words } from '../notification.js';
-import type { ActionData, AnyEvent, EventIncident } from './event-data.js';
+import type { Message } from '../notification.js';
+import type { ActionData } from './action.events.js';
+import type { Fact } from './define-event.js';
+import type { EventIncident } from './incident.events.js';
 
-/** Incidents that a message lists; it counts the rest. */
-const MOST_LISTED = 8;
+/** Incidents that a message lists. It counts the others. */
+const MAX_LISTED = 8;
 
-interface News {
+interface JudgedIncident {
   readonly message: Message;
   readonly incident: EventIncident;
   readonly state?: IncidentState;
@@ -14,16 +16,14 @@ interface News {
 
 interface Approval extends ActionData {
   readonly message: Message;
-  readonly type: 'action.pending_approval' | 'action.expiring';
 }
 
 /**
- * One message for people about several incidents of a source that are new or were judged malicious, or about the approvals that a
- * playbook asks for. It says what is so when it goes out. The worst incident stands first, and the link opens it. Whoever receives the message a second time
- * recognizes it by the event of its carrier.
+ * Combines messages to people: new incidents of a source, incidents that were judged malicious, approvals that a playbook requests,
+ * or failures of a step. The result shows the current state. The worst incident comes first, and the link opens it.
  *
- * @param messages the carrier first
- * @param alike new incidents of the carrier's group in the last 10 minutes
+ * @param messages the first one is the carrier: receivers recognize a repeated message by its event id
+ * @param alike new incidents of the group in the last 10 minutes
  */
 export function foldedMessage(
   messages: readonly [Message, ...Message[]],
@@ -31,115 +31,118 @@ export function foldedMessage(
   present: PresentState,
 ): Message {
   const carrier = { ...messages[0], ...waveOf(present) };
-  const approvals = messages.flatMap(approvalOf);
-  if (approvals.length > 0) return approvalMessage(carrier, approvals, present);
-  if (carrier.event === 'playbook.step_failed') return withRuns(carrier, messages.length);
-  const news = messages.flatMap((message) => newsOf(message, present)).toSorted(worstFirst);
-  const [first] = news;
+  const approvals = messages.flatMap(approvalIn);
+  if (approvals.length > 0) return approvalMessage(carrier, approvals, present.waiting);
+  if (carrier.event === 'playbook.step_failed' && messages.length > 1) {
+    const value = `${messages.length} runs; the attention list has all of them`;
+    return withFact(carrier, { name: 'Failed in', value });
+  }
+  const incidents = messages.flatMap((message) => incidentIn(message, present));
+  const [first, ...others] = incidents.toSorted(worstFirst);
   if (!first) return carrier;
-  const message = news.length === 1 ? lateMessage(carrier, first) : listOfNews(carrier, news);
-  // A count that the headline already has says nothing, and a smaller one contradicts it.
-  const isMore = carrier.event === 'incident.created' && alike > news.length;
-  return isMore ? withCount(message, alike) : message;
+  const message =
+    others.length === 0
+      ? lateMessage(carrier, first)
+      : listOfIncidents(carrier, [first, ...others]);
+  // The headline contains the number of listed incidents.
+  const isMore = carrier.event === 'incident.created' && alike > incidents.length;
+  const value = `${alike} new incidents in 10 minutes`;
+  return isMore ? withFact(message, { name: 'Alike', value }) : message;
 }
 
-/** Says of an incident that was resolved or deleted while its message waited that it was. */
-function lateMessage(carrier: Message, { incident, state }: News): Message {
+function withFact(message: Message, fact: Fact): Message {
+  return { ...message, words: { ...message.words, facts: [...message.words.facts, fact] } };
+}
+
+/** Mentions if the incident was resolved or deleted while the message waited. */
+function lateMessage(carrier: Message, { incident, state }: JudgedIncident): Message {
   const end = endOf(state);
   if (end === undefined || carrier.event !== 'incident.created') return carrier;
   const headline = `New incident, ${end} since: ${incident.incident_number}`;
   return { ...carrier, words: { ...carrier.words, headline } };
 }
 
-function listOfNews(carrier: Message, news: readonly News[]): Message {
-  const { incident, message } = news[0]!;
-  const malicious = news.filter(isMalicious).length;
-  const ended = news.filter(({ state }) => endOf(state) !== undefined).length;
-  const rest = news.length - MOST_LISTED;
+function listOfIncidents(
+  carrier: Message,
+  sorted: readonly [JudgedIncident, ...JudgedIncident[]],
+): Message {
+  const { incident, message } = sorted[0];
+  const malicious = sorted.filter(isMalicious).length;
+  const ended = sorted.filter(({ state }) => endOf(state) !== undefined).length;
   const isNew = carrier.event === 'incident.created';
   const counts = [
-    `${news.length} ${isNew ? 'new incidents' : 'incidents judged malicious'} from ${incident.source}`,
+    `${sorted.length} ${isNew ? 'new incidents' : 'incidents judged malicious'} from ${incident.source}`,
     ...(malicious > 0 && isNew ? [`${malicious} judged malicious`] : []),
     ...(ended > 0 ? [`${ended} resolved since`] : []),
   ];
+  const lines = sorted.slice(0, MAX_LISTED).map(({ incident: one, state }): Fact => {
+    const marks = [one.severity, state?.classification, endOf(state)].filter(Boolean);
+    return { name: one.incident_number, value: `${marks.join(', ')}: ${one.title}` };
+  });
   return {
     ...carrier,
-    severity: highest(news.map((one) => one.incident.severity)),
+    severity: sorted.map((one) => one.incident.severity).toSorted(bySeverity)[0],
     words: {
       headline: `${counts.join(', ')}: ${incident.incident_number}`,
       about: incident.title,
-      facts: [
-        ...news.slice(0, MOST_LISTED).map(lineOf),
-        ...(rest > 0 ? [{ name: 'More', value: `${rest} in the list of incidents` }] : []),
-      ],
+      facts: [...lines, ...rest(sorted.length - MAX_LISTED, 'incidents')],
       url: message.words.url,
     },
   };
 }
 
-function lineOf({ incident, state }: News): Fact {
-  const { severity, title, incident_number: name } = incident;
-  const marks = [severity, state?.classification, endOf(state)];
-  return { name, value: `${marks.filter(Boolean).join(', ')}: ${title}` };
-}
+const rest = (count: number, list: string): Fact[] =>
+  count > 0 ? [{ name: 'More', value: `${count} in the list of ${list}` }] : [];
 
-/** Leaves out the approvals that were decided since. Each of the others is decided on its own. */
+/** Leaves out the approvals that were decided in the meantime. The others are decided separately. */
 function approvalMessage(
   carrier: Message,
   all: readonly Approval[],
-  { waiting }: PresentState,
+  waiting: PresentState['waiting'],
 ): Message {
   const open = all
     .filter(({ action }) => waiting.has(action.id))
-    .toSorted((one, other) => rankOf(other.incident?.severity) - rankOf(one.incident?.severity));
+    .toSorted((one, other) => bySeverity(one.incident?.severity, other.incident?.severity));
   const [first] = open;
   if (!first) return carrier;
-  const { message, incident, type } = first;
+  const { message, incident, action } = first;
   if (open.length === 1) {
-    return {
-      ...carrier,
-      severity: message.severity,
-      words: withEffect(message.words, waiting.get(first.action.id)),
-    };
+    const effect = waiting.get(action.id);
+    const effects = effect === undefined ? [] : [{ name: 'Effect', value: effect }];
+    const facts = [...effects, ...message.words.facts];
+    return { ...carrier, severity: message.severity, words: { ...message.words, facts } };
   }
-  const byType = Map.groupBy(open, ({ action }) => action.action_type);
+  const byType = Map.groupBy(open, (one) => one.action.action_type);
   const types = [...byType].map(([name, some]) => `${some.length} ${name}`).join(', ');
-  const by = first.action.requested_by.replace(/^playbook:/, '');
+  const by = action.requested_by.replace(/^playbook:/, '');
+  const what = carrier.event === 'action.expiring' ? 'expire soon' : 'needed';
   const lines = [...Map.groupBy(open, (one) => one.incident?.incident_number ?? 'No incident')];
-  const rest = lines.slice(MOST_LISTED).flatMap(([, some]) => some).length;
   return {
     ...carrier,
     severity: incident?.severity ?? carrier.severity,
     words: {
-      headline: `${open.length} approvals ${type === 'action.expiring' ? 'expire soon' : 'needed'} for ${by}: ${types}`,
-      // The title of one incident would pose as that of all.
+      headline: `${open.length} approvals ${what} for ${by}: ${types}`,
+      // Approvals of several incidents have no common title.
       about: lines.length === 1 ? incident?.title : undefined,
       facts: [
-        ...lines.slice(0, MOST_LISTED).map(([name, some]) => {
-          const targets = some.map(({ action }) => {
-            const effect = waiting.get(action.id);
-            return `${action.action_type} ${action.target}${effect ? ` (${effect})` : ''}`;
+        ...lines.slice(0, MAX_LISTED).map(([name, some]): Fact => {
+          const targets = some.map(({ action: { id, action_type, target } }) => {
+            const effect = waiting.get(id);
+            return `${action_type} ${target}${effect ? ` (${effect})` : ''}`;
           });
-          return { name, value: [targets.join(', '), ...about(some[0]!)].join(' - ') };
+          const about = [some[0]!.incident?.severity, some[0]!.incident?.title].filter(Boolean);
+          // The incident comes last, because long values are cut.
+          return {
+            name,
+            value: [targets.join(', '), about.join(': ')].filter(Boolean).join(' - '),
+          };
         }),
-        ...(rest > 0 ? [{ name: 'More', value: `${rest} in the list of actions` }] : []),
+        ...rest(lines.slice(MAX_LISTED).flatMap(([, some]) => some).length, 'actions'),
       ],
       request: requestFor(open),
       url: message.words.url,
     },
   };
-}
-
-/** What an approver decides by, after the targets: a long value is cut. */
-function about({ incident }: Approval): string[] {
-  const words = [incident?.severity, incident?.title].filter((word) => word !== undefined);
-  return words.length > 0 ? [words.join(': ')] : [];
-}
-
-/** Says what the connector would change, such as the number of mails. */
-function withEffect(words: Words, effect: string | undefined): Words {
-  if (effect === undefined) return words;
-  return { ...words, facts: [{ name: 'Effect', value: effect }, ...words.facts] };
 }
 
 function requestFor(approvals: readonly Approval[]): string {
@@ -155,31 +158,16 @@ function waveOf({ wave, waiting }: PresentState): Pick<Message, 'wave'> {
   return { wave: { first, isOver: ![first, ...carried].some((id) => waiting.has(id)) } };
 }
 
-/** How large the wave is by now, where there is one. */
-function withCount(message: Message, alike: number): Message {
-  const { facts } = message.words;
-  const count = { name: 'Alike', value: `${alike} new incidents in 10 minutes` };
-  return { ...message, words: { ...message.words, facts: [...facts, count] } };
+function incidentIn(message: Message, { incidents }: PresentState): JudgedIncident[] {
+  const { type, data } = message.payload;
+  if (type !== 'incident.created' && type !== 'incident.triaged') return [];
+  return [{ message, incident: data.incident, state: incidents.get(data.incident.id) }];
 }
 
-function withRuns(message: Message, runs: number): Message {
-  if (runs < 2) return message;
-  const { facts } = message.words;
-  const count = { name: 'Failed in', value: `${runs} runs; the attention list has all of them` };
-  return { ...message, words: { ...message.words, facts: [...facts, count] } };
-}
-
-function newsOf(message: Message, { incidents }: PresentState): News[] {
-  const event = message.payload as unknown as AnyEvent;
-  if (event.type !== 'incident.created' && event.type !== 'incident.triaged') return [];
-  const { incident } = event.data;
-  return [{ message, incident, state: incidents.get(incident.id) }];
-}
-
-function approvalOf(message: Message): Approval[] {
-  const { type, data } = message.payload as unknown as AnyEvent;
+function approvalIn(message: Message): Approval[] {
+  const { type, data } = message.payload;
   const isApproval = type === 'action.pending_approval' || type === 'action.expiring';
-  return isApproval ? [{ ...data, message, type }] : [];
+  return isApproval ? [{ ...data, message }] : [];
 }
 
 function endOf(state: IncidentState | undefined): 'deleted' | 'resolved' | undefined {
@@ -187,30 +175,24 @@ function endOf(state: IncidentState | undefined): 'deleted' | 'resolved' | undef
   return state?.status === 'resolved' ? 'resolved' : undefined;
 }
 
-function isMalicious({ state }: News): boolean {
+function isMalicious({ state }: JudgedIncident): boolean {
   return state?.classification === 'malicious' && endOf(state) === undefined;
 }
 
-function rankOf(severity: Severity | undefined): number {
-  return severity ? SEVERITIES.indexOf(severity) : -1;
-}
+const rankOf = (severity: Severity | undefined): number =>
+  severity ? SEVERITIES.indexOf(severity) : -1;
 
-function highest(severities: readonly Severity[]): Severity | undefined {
-  return severities.toSorted((one, other) => rankOf(other) - rankOf(one))[0];
-}
+/** The highest severity first. */
+const bySeverity = (one: Severity | undefined, other: Severity | undefined): number =>
+  rankOf(other) - rankOf(one);
 
 /** Open before resolved, malicious before unknown, then by severity, then the newest. */
-function worstFirst(one: News, other: News): number {
-  const ranks = (news: News): number[] => [
-    endOf(news.state) === undefined ? 1 : 0,
-    isMalicious(news) ? 1 : 0,
-    rankOf(news.incident.severity),
-    news.message.occurredAt.getTime(),
-  ];
-  const mine = ranks(one);
+function worstFirst(one: JudgedIncident, other: JudgedIncident): number {
+  const isOpen = ({ state }: JudgedIncident): number => (endOf(state) === undefined ? 1 : 0);
   return (
-    ranks(other)
-      .map((rank, index) => rank - mine[index]!)
-      .find((order) => order !== 0) ?? 0
+    isOpen(other) - isOpen(one) ||
+    Number(isMalicious(other)) - Number(isMalicious(one)) ||
+    bySeverity(one.incident.severity, other.incident.severity) ||
+    other.message.occurredAt.getTime() - one.message.occurredAt.getTime()
   );
 }

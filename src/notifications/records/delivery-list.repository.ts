@@ -16,7 +16,7 @@ import { type Statement, Statements } from '../../platform/database/statements.j
 import { Transactions } from '../../platform/database/transactions.js';
 import type { Page } from '../../platform/paging/page.js';
 import { type Delivery, DELIVERY_STATUSES, type DeliveryListRequest } from '../delivery.js';
-import { DELIVERY_COLUMNS, deliveryOf, type DeliveryRow } from './delivery-rows.js';
+import { deliveryColumns, deliveryOf, type DeliveryRow } from './delivery-rows.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 
 const TABLE = 'notification_deliveries';
@@ -47,7 +47,7 @@ export class DeliveryListRepository {
       ids: `
     select id from (${first}) as candidate order by id ${direction}
     offset ${values.add(offset, 'bigint')} limit ${per_page}`,
-      columns: DELIVERY_COLUMNS.join(', '),
+      columns: deliveryColumns(TABLE),
       table: TABLE,
       order: byId(direction),
     });

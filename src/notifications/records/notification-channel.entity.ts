@@ -4,6 +4,9 @@ import type { Severity } from '../../incidents/incident.js';
 import { RowTimes } from '../../platform/database/columns.js';
 import type { NotifiedEvent } from '../notification.js';
 
+const laneColumn = (column: string) => (channel: string) =>
+  `select ${column} from work_lanes where lane = 'notification.' || ${channel}.id`;
+
 @Entity('notification_channels')
 @Check('ck_notification_channels_severity', `min_severity in ('low', 'medium', 'high', 'critical')`)
 @Check(
@@ -78,13 +81,13 @@ export class NotificationChannelEntity extends RowTimes {
   @Column({ type: 'text', nullable: true })
   readonly last_error: string | null;
 
-  /** Nothing is tried before. */
-  @Column({ type: 'timestamptz', nullable: true })
+  /** No attempt before. A column of the lane of the channel, as the next one. */
+  @VirtualColumn({ type: 'timestamptz', query: laneColumn('paused_until') })
   readonly paused_until: Date | null;
 
-  /** Until then one delivery at a time: the receiver said that more are too many. */
-  @Column({ type: 'timestamptz', nullable: true })
-  readonly one_by_one_until: Date | null;
+  /** One delivery at a time until then: while the channel fails, or because the receiver asked for it. */
+  @VirtualColumn({ type: 'timestamptz', query: laneColumn('narrow_until') })
+  readonly narrow_until: Date | number | null;
 
   /** Since then it counts as failing for long. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
@@ -93,16 +96,6 @@ export class NotificationChannelEntity extends RowTimes {
   /** When the others were told of that; null when they were not, or were told that it works again. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly unhealthy_told_at: Date | null;
-
-  /** What was given up in the last 24 hours; a thousand stands for more. */
-  @VirtualColumn({
-    type: 'integer',
-    query: (channel) => `
-      select count(*)::integer from (
-        select from notification_deliveries
-         where channel_id = ${channel}.id and status = 'dead' and ended_at > now() - interval '1 day' limit 1000) as dead`,
-  })
-  readonly dead_last_day: number;
 
   @Column({ type: 'text' })
   readonly created_by: string;

@@ -5,12 +5,14 @@ import { Any, DataSource, IsNull, LessThanOrEqual } from 'typeorm';
 import type { Config } from '../../targets/target-config.js';
 import type { Severity } from '../../incidents/incident.js';
 import { type Page, type PageRequest, sortWords, findOrder } from '../../platform/paging/page.js';
+import { presentTime } from '../../platform/clock.js';
 import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import type { Tx } from '../../platform/database/transactions.js';
+import { Work } from '../../platform/work/work.js';
 import { nameKey } from '../channel-name.js';
 import type { NotifiedEvent } from '../notification.js';
-import type { ChannelIdentity, SealedChannel } from '../notification-channel.js';
-import { DeliveryWritesRepository } from './delivery-writes.repository.js';
+import type { SealedChannel } from '../notification-channel.js';
+import { laneOf } from './delivery-rows.js';
 import { NotificationChannelEntity } from './notification-channel.entity.js';
 
 /** What a caller decides about a channel. */
@@ -27,26 +29,26 @@ export interface ChannelContent {
   readonly formerSecretUntil: Date | undefined;
 }
 
-/** How long nothing is sent, and how long one at a time. */
-interface Pause {
-  readonly pauseMs: number;
-  readonly oneByOneMs: number;
-}
-
 export const CHANNEL_SORTS = sortWords('created_at', 'name');
 export type ChannelSort = (typeof CHANNEL_SORTS)[number];
 
 const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
 
+const DEAD_LAST_DAY = `
+  select channel.id, dead.n
+    from unnest($1::uuid[]) as channel (id) cross join lateral (
+      select count(*)::integer as n from (
+        select from notification_deliveries
+         where channel_id = channel.id and status = 'dead' and ended_at > now() - interval '1 day' limit 1000) as one) as dead`;
+
 const NOT_DELETED = { deleted_at: IsNull() };
 const WORKS = { failures: 0, failing_since: null, last_error: null, unhealthy_since: null };
-const AT_ONCE = { paused_until: null, one_by_one_until: null };
 
 @Injectable()
 export class NotificationChannelsRepository {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly deliveries: DeliveryWritesRepository,
+    private readonly work: Work,
   ) {}
 
   async list(request: PageRequest, sort: readonly ChannelSort[]): Promise<Page<SealedChannel>> {
@@ -79,15 +81,11 @@ export class NotificationChannelsRepository {
     return new Map(rows.map((row) => [row.id, channelOf(row)]));
   }
 
-  /** Deleted ones, too. */
-  async all(): Promise<(ChannelIdentity & { readonly isDeleted: boolean })[]> {
-    const channels = this.dataSource.getRepository(NotificationChannelEntity);
-    const rows = await channels.find({
-      select: { id: true, name: true, type: true, deleted_at: true },
-    });
-    return rows.map(({ id, name, type, deleted_at }) => {
-      return { id, name, type, isDeleted: deleted_at !== null };
-    });
+  /** Counts for each channel what was given up in the last 24 hours; a thousand stands for more. */
+  async deadLastDay(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, number>> {
+    const manager = tx ?? this.dataSource.manager;
+    const rows = await manager.query<{ id: string; n: number }[]>(DEAD_LAST_DAY, [ids]);
+    return new Map(rows.map(({ id, n }) => [id, n]));
   }
 
   /** How many there are. Whoever else asks waits for the end of the transaction, so that two never make the last one. */
@@ -125,11 +123,14 @@ export class NotificationChannelsRepository {
       isDeepStrictEqual(before.config, content.config);
     await tx.getRepository(NotificationChannelEntity).update(before.id, {
       ...columnsOf(content),
-      ...(isSame ? {} : { ...WORKS, ...AT_ONCE }),
+      ...(isSame ? {} : WORKS),
       version: () => 'version + 1',
       updated_at: () => 'now()',
     });
-    if (!isSame) await this.deliveries.tryNow(tx, before.id);
+    if (!isSame) {
+      await this.work.resumeLane(tx, laneOf(before.id), true);
+      await this.work.hurryLane(tx, laneOf(before.id));
+    }
     return await this.read(tx, before.id);
   }
 
@@ -170,22 +171,6 @@ export class NotificationChannelsRepository {
     return affected ? await this.read(tx, id) : undefined;
   }
 
-  async pause(tx: Tx, id: string, { pauseMs, oneByOneMs }: Pause): Promise<void> {
-    // Two attempts that end together may ask for different pauses: the longer one counts.
-    const later = (column: string, ms: string) =>
-      `greatest(${column}, case when :${ms} > 0 then now() + :${ms} * interval '1 millisecond' end)`;
-    await tx
-      .createQueryBuilder()
-      .update(NotificationChannelEntity)
-      .set({
-        paused_until: () => later('paused_until', 'pauseMs'),
-        one_by_one_until: () => later('one_by_one_until', 'oneByOneMs'),
-      })
-      .where({ id })
-      .setParameters({ pauseMs, oneByOneMs })
-      .execute();
-  }
-
   /** Those that have failed since then and something waits for, and nobody was told so. */
   async lockFailingSince(tx: Tx, before: Date): Promise<SealedChannel[]> {
     const rows = await tx
@@ -212,16 +197,9 @@ export class NotificationChannelsRepository {
     const channels = tx.getRepository(NotificationChannelEntity);
     const row = await channels.findOne({ where: { id }, lock: { mode: 'pessimistic_write' } });
     if (!row || (row.failing_since === null && row.unhealthy_told_at === null)) return undefined;
-    // One that came through beside others that were too many does not end the pause that the receiver asked for.
-    const paused_until = () => 'case when one_by_one_until > now() then paused_until end';
     const told = row.enabled ? { unhealthy_told_at: null } : {};
-    await channels.update(id, { ...WORKS, ...told, paused_until });
+    await channels.update(id, { ...WORKS, ...told });
     return channelOf(row);
-  }
-
-  /** The next delivery is tried at once. */
-  async resume(tx: Tx, id: string): Promise<void> {
-    await tx.getRepository(NotificationChannelEntity).update(id, { paused_until: null });
   }
 
   private async read(tx: Tx, id: string): Promise<SealedChannel> {
@@ -266,7 +244,8 @@ function channelOf(row: NotificationChannelEntity): SealedChannel {
     pausedUntil: row.paused_until ?? undefined,
     unhealthySince: row.unhealthy_since ?? undefined,
     unhealthyToldAt: row.unhealthy_told_at ?? undefined,
-    deadLastDay: row.dead_last_day,
+    // A number is infinity: it lasts until the channel works.
+    isSlowedDown: row.narrow_until instanceof Date && row.narrow_until > new Date(presentTime()),
     createdBy: row.created_by,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

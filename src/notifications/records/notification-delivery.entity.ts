@@ -8,13 +8,10 @@ import type { DeliveryStatus } from '../delivery.js';
 @Check('ck_notification_deliveries_ended', `(ended_at is null) = (status = 'pending')`)
 @Unique('uq_notification_deliveries_event', ['channel_id', 'event_id'])
 @Index('ix_notification_deliveries_channel', ['channel_id', 'status', 'id'])
-@Index('ix_notification_deliveries_order', { synchronize: false })
 @Index('ix_notification_deliveries_incident', ['channel_id', 'incident_id'], {
   where: 'incident_id is not null',
 })
-@Index('ix_notification_deliveries_urgency', ['channel_id', 'urgency', 'id'], {
-  where: `status = 'pending'`,
-})
+@Index('ix_notification_deliveries_expiry', ['expires_at'], { where: `status = 'pending'` })
 @Index('ix_notification_deliveries_group', ['channel_id', 'group_key', 'occurred_at'], {
   where: 'group_key is not null',
 })
@@ -70,19 +67,9 @@ export class NotificationDeliveryEntity extends EventColumns {
   @Column({ type: 'text', collation: 'C', default: 'pending' })
   readonly status: DeliveryStatus;
 
+  /** Until the end only whether the delivery of a group was attempted: its work counts the attempts. */
   @Column({ type: 'integer', default: 0 })
   readonly attempts: number;
-
-  /** The number of its latest claim. */
-  @Column({ type: 'integer', default: 0 })
-  readonly fence: number;
-
-  @Column({ type: 'timestamptz' })
-  readonly due_at: Date;
-
-  /** Until then one replica tries it. */
-  @Column({ type: 'timestamptz', nullable: true })
-  readonly lease_until: Date | null;
 
   /** An attempt that fails after it was the last. */
   @Column({ type: 'timestamptz' })

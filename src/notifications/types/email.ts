@@ -15,13 +15,13 @@ import {
 import { fields } from '../../targets/target-config.js';
 import { defineChannel, failureOf, type Outcome } from '../channel-type.js';
 import type { PartlySent } from '../delivery.js';
-import { LINK_TEXT, type ShownWords, shownWords } from '../messages/shown-words.js';
+import { LINK_TEXT, type ShownWords, shownWords } from '../messages/message.js';
 import type { Message } from '../notification.js';
 
 /** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail programs recognize a copy. */
 export const email = defineChannel({
   name: 'email',
-  description: 'Email: a message to some addresses, through your own mail server.',
+  description: 'Email: a message to up to 20 recipients, through your mail server.',
   config: fields(
     {
       ...MAIL_SERVER_PROPERTIES,
@@ -31,17 +31,17 @@ export const email = defineChannel({
         minItems: 1,
         maxItems: 20,
         uniqueItems: true,
-        description: 'The addresses that each message goes to. All of them are named in it.',
+        description: 'Recipients of each message. The mail names all of them.',
       },
     },
     ['host', 'from', 'to'],
   ),
-  destinations: [{ host: 'host', port: 'port', secure: 'secure' }],
+  destinations: ['host'],
   sentTo: ({ to }) => to as readonly string[],
-  problems: (config, path, targets) => [
-    ...mailAccountProblems(config, path, targets),
+  problems: (config, targets) => [
+    ...mailAccountProblems(config, targets),
     ...config.to.flatMap((address, at) =>
-      isMailbox(address) ? [] : [notOneAddress(`${path}.to.${at}`)],
+      isMailbox(address) ? [] : [notOneAddress(`config.to.${at}`)],
     ),
   ],
   async send({ config, message, signal, smtp, partlySent: { holders, attempts } = NOT_SENT }) {
@@ -125,7 +125,9 @@ function mailOutcome(
     const why = `The mail server refused ${names}: ${redactor.line(first.text)}. The others have the message.`;
     const isPermanent =
       attempts >= MAX_PARTIAL_ATTEMPTS || rejected.every(({ code }) => code >= 500);
-    return isPermanent ? { kind: 'refused', why } : { kind: 'failed', why, holders };
+    return isPermanent
+      ? { kind: 'refused', why, isPartly: true }
+      : { kind: 'failed', why, isPartly: true, holders };
   }
   if (code < 400) return { kind: 'delivered' };
   const why = `The mail server refused: ${redactor.line(text)}`;

@@ -3,33 +3,25 @@ import { shortened } from '../../incidents/raw-data-text.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { address, fields } from '../../targets/target-config.js';
 import { defineChannel, type Outcome, outcomeOf, postJson } from '../channel-type.js';
-import { alertChanges } from '../messages/alert-rules.js';
-import type { AnyEvent } from '../messages/event-data.js';
-import { LINK_TEXT, shownWords } from '../messages/shown-words.js';
-import { type EventName, EVENTS_FOR_PEOPLE, type Message } from '../notification.js';
+import { alertChangesOf, LINK_TEXT, shownWords } from '../messages/message.js';
+import { EVENT_TYPES, EVENTS_FOR_PEOPLE, type Message } from '../notification.js';
 
 /** Source of the alerts that PagerDuty shows. */
 const PRODUCT = 'Incident Triage Service';
 const MAX_SUMMARY = 1_024;
 
-type AlertSeverity = 'critical' | 'error' | 'warning' | 'info';
-const SEVERITIES: Readonly<Record<Severity, AlertSeverity>> = {
+const SEVERITIES: Readonly<Record<Severity, string>> = {
   critical: 'critical',
   high: 'error',
   medium: 'warning',
   low: 'info',
-};
-/** Severities of events without an incident. */
-const OTHER_SEVERITIES: Partial<Readonly<Record<EventName, AlertSeverity>>> = {
-  'kill_switch.activated': 'critical',
-  'notification.test': 'info',
 };
 
 /** Triggers, acknowledges and resolves alerts. Its keys make a repeated event harmless. */
 export const pagerDuty = defineChannel({
   name: 'pagerduty',
   description:
-    'PagerDuty: alerts by the Events API v2, which are acknowledged and resolved as the incident is.',
+    'PagerDuty: alerts by the Events API v2, acknowledged and resolved together with the incident.',
   config: fields(
     {
       routing_key: {
@@ -46,7 +38,7 @@ export const pagerDuty = defineChannel({
     },
     ['routing_key'],
   ),
-  destinations: [{ address: 'base_url' }],
+  destinations: ['base_url'],
   /** With the events that resolve alerts. */
   defaultEvents: [
     ...EVENTS_FOR_PEOPLE,
@@ -58,10 +50,7 @@ export const pagerDuty = defineChannel({
   async send({ config: { routing_key, base_url }, message, signal, http }) {
     const url = `${base_url.replace(/\/+$/, '')}/v2/enqueue`;
     let outcome: Outcome = { kind: 'delivered' };
-    for (const { action, key } of alertChanges(
-      message.payload as unknown as AnyEvent,
-      message.wave,
-    )) {
+    for (const { action, key } of alertChangesOf(message)) {
       if (outcome.kind !== 'delivered') break;
       const change = { routing_key, event_action: action, dedup_key: key };
       const body = action === 'trigger' ? { ...change, ...contentOf(message) } : change;
@@ -79,7 +68,7 @@ function contentOf(message: Message): object {
     payload: {
       summary: shortened(headline, MAX_SUMMARY),
       source: PRODUCT,
-      severity: severity ? SEVERITIES[severity] : (OTHER_SEVERITIES[event] ?? 'warning'),
+      severity: SEVERITIES[severity ?? EVENT_TYPES[event].severity ?? 'medium'],
       timestamp: occurredAt.toISOString(),
       class: event,
       custom_details: Object.fromEntries([

@@ -1,6 +1,6 @@
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
-import { LINK_TEXT, shownWords } from '../messages/shown-words.js';
+import { LINK_TEXT, shownWords } from '../messages/message.js';
 import type { Message } from '../notification.js';
 
 const MAX_FACTS = 12;
@@ -12,14 +12,14 @@ const OLD_CONNECTORS = /(^|\.)(webhook\.office|outlook\.office|outlook\.office36
 export const teams = defineChannel({
   name: 'teams',
   description:
-    'Microsoft Teams: an Adaptive Card into a channel or chat, by a workflow that takes webhooks.',
+    'Microsoft Teams: an Adaptive Card into a channel or chat, by a workflow that accepts webhooks.',
   config: hookConfig(
     'The address of a workflow that starts when a Teams webhook request is received.',
   ),
-  destinations: [{ address: 'webhook_url' }],
-  problems({ webhook_url }, path) {
+  destinations: ['webhook_url'],
+  problems({ webhook_url }) {
     if (!OLD_CONNECTORS.test(new URL(webhook_url).hostname)) return [];
-    const field = `${path}.webhook_url`;
+    const field = 'config.webhook_url';
     const message = `${field} is the address of a Microsoft 365 connector. Create a workflow in Teams and send its address.`;
     return [{ field, code: 'matches', message }];
   },

@@ -15,7 +15,7 @@ const MAX_BYTES = 64;
 export const webhook = defineChannel({
   name: 'webhook',
   description:
-    'Any service that takes webhooks: each event as JSON, signed as Standard Webhooks says.',
+    'Any service that accepts webhooks: each event as JSON, signed according to Standard Webhooks.',
   config: fields(
     {
       url: {
@@ -24,14 +24,14 @@ export const webhook = defineChannel({
         minLength: 8,
         maxLength: 2_000,
         description:
-          'Where events are posted to. Admins see all of it: nothing secret belongs into its query.',
+          'URL that receives the events. Admins can read it, so its query must not contain a secret.',
       },
       secret: {
         type: 'string',
         maxLength: 200,
         writeOnly: true,
         description:
-          'whsec_ and the base64 of 24 to 64 random bytes. When there is none, the service makes one and shows it once.',
+          'whsec_ and the base64 of 24 to 64 random bytes. If absent, the service generates a secret and returns it once.',
       },
     },
     ['url', 'secret'],
@@ -43,11 +43,11 @@ export const webhook = defineChannel({
   isForPrograms: true,
   defaultEvents: NOTIFIED_EVENTS,
   sentTo: ({ url }) => [new URL(url as string).origin],
-  problems({ url, secret }, path) {
+  problems({ url, secret }) {
     const problem = secretProblem(secret);
-    const field = `${path}.secret`;
+    const field = 'config.secret';
     return [
-      ...httpsProblems(url, `${path}.url`),
+      ...httpsProblems(url, 'config.url'),
       ...(problem ? [{ field, code: 'matches', message: `${field} ${problem}.` }] : []),
     ];
   },

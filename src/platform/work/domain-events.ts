@@ -33,7 +33,6 @@ export const kindOfHandler = (name: string): string => `event.${name}`;
 @Injectable()
 export class DomainEvents {
   private readonly atCommit = new RowsAtCommit<DomainEvent>((tx, events) => this.write(tx, events));
-  private readonly wakers: (() => void)[] = [];
 
   constructor(
     private readonly work: Work,
@@ -53,15 +52,6 @@ export class DomainEvents {
   /** Starts the handlers. Call it after the commit of a hot path that inserts event rows itself (see insertEvents). */
   wake(): void {
     this.work.wake();
-    for (const wake of this.wakers) wake();
-  }
-
-  /**
-   * Registers a callback for rows that a trigger writes beside events. It is called after each commit with events of
-   * this replica.
-   */
-  onWritten(wake: () => void): void {
-    this.wakers.push(wake);
   }
 
   /**

@@ -174,7 +174,8 @@ export class Player {
       return await this.app.nest.get(Transactions).run((tx) => work.add(tx, REPORTS, report));
     }
     await this.app.nest.get(DataSource).query(
-      `update notification_deliveries set status = 'dead', attempts = 31, ended_at = now(),
+      `with ended as (delete from work where kind = 'notification')
+       update notification_deliveries set status = 'dead', attempts = 31, ended_at = now(),
          last_error = 'It answered with status 503.'`,
     );
   }

@@ -177,6 +177,11 @@ export async function startSite(approvalTtlMinutes: number): Promise<Site> {
           database,
           `update notification_deliveries set held_until = now() where held_until > now()`,
         );
+        await sql(
+          database,
+          `update work set ready = true, due_at = now()
+            where kind = 'notification' and not ready and worker is null and due_at < 'infinity'`,
+        );
         const [row] = await sql<{ n: number }>(
           database,
           `select count(*)::int as n from notification_deliveries where status = 'pending'`,

@@ -1,4 +1,4 @@
-import { isHostName, isNamed } from './undo.js';
+import { isHostName, isNamed } from './target-state.js';
 
 describe('the name of a host', () => {
   it.each(['LAPTOP-7', 'a', 'srv_01.corp.example.com', '7b'])('may be %s', (name) => {

@@ -1,0 +1,125 @@
+import { shownName } from '../../platform/text.js';
+import { type ActionCall, type ActionDefinition, marked, type Outcome } from '../connector-type.js';
+import { RefusedError } from './vendor-answers.js';
+
+/** Checks the target that a look-up found before it is changed. Throws RefusedError. */
+export function judgeTarget({ mayTarget }: ActionCall, found: unknown): void {
+  const name = typeof found === 'string' && found !== '' ? found : undefined;
+  if (mayTarget(name)) return;
+  throw new RefusedError(
+    name === undefined
+      ? 'The vendor returned no name for the target, so it may be a protected target.'
+      : `${JSON.stringify(shownName(name))} is a protected target. Request the action with that name, so that a manager can approve it.`,
+  );
+}
+
+/** A host or an account, as the vendor knows it. */
+interface Target {
+  readonly id: string;
+  /** Missing if the vendor does not know it. */
+  readonly name: unknown;
+}
+
+/** An action that brings a target into a state. */
+interface StateChange<Vendor, Found extends Target> {
+  find(vendor: Vendor, call: ActionCall): Promise<Found>;
+  /** Outcome if the target is in the wanted state or about to be, otherwise `undefined`. */
+  reached(vendor: Vendor, target: Found, call: ActionCall): Promise<Outcome | undefined>;
+  change(vendor: Vendor, target: Found, call: ActionCall): Promise<Outcome>;
+  /** Status with which the vendor refuses a change while another change is in progress. */
+  readonly conflict?: number;
+  /** Reads the target again after a conflict, if `reached` does not. */
+  refresh?(vendor: Vendor, target: Found): Promise<Found>;
+}
+
+/**
+ * Leaves a target alone that is already in the wanted state, and reports that. The rollback of such an action leaves it
+ * alone, too, because somebody else had changed it for another reason.
+ */
+export function stateAction<Vendor, Found extends Target>(
+  state: StateChange<Vendor, Found>,
+): ActionDefinition<Vendor> {
+  return {
+    idempotent: true,
+    send: async (vendor, call) => {
+      if (call.undoes?.['changed'] === false) return NOTHING_TO_UNDO;
+      const target = await state.find(vendor, call);
+      judgeTarget(call, target.name);
+      const already = await state.reached(vendor, target, call);
+      // An earlier attempt may have changed it.
+      if (already) return marked(already, call.attempt === 1 ? false : undefined);
+      try {
+        return marked(await state.change(vendor, target, call), true);
+      } catch (error) {
+        if (!(error instanceof RefusedError) || error.status !== state.conflict) throw error;
+        // Somebody requested the same or the opposite a moment before, or the answer of an attempt was lost.
+        const present = (await state.refresh?.(vendor, target)) ?? target;
+        const now = await state.reached(vendor, present, call);
+        if (!now) throw error;
+        return now;
+      }
+    },
+    ask: async (vendor, call) =>
+      (await state.reached(vendor, await state.find(vendor, call), call)) ?? 'unknown',
+  };
+}
+
+const NOTHING_TO_UNDO: Outcome = {
+  kind: 'done',
+  message: 'Nothing to undo: the action changed nothing.',
+  data: { changed: false },
+};
+
+/** Narrower than valid host names, so that no character has a meaning in paths or query languages of vendors. */
+const HOST_NAME = /^[a-z0-9_]([a-z0-9._-]{0,252})$/i;
+
+export function isHostName(text: string): boolean {
+  return HOST_NAME.test(text);
+}
+
+/** Whether the host `found` has this name. A name without a domain matches in any domain. */
+export function isNamed(found: unknown, name: string): boolean {
+  if (typeof found !== 'string') return false;
+  const [one, other] = [found.toLowerCase(), name.toLowerCase()];
+  return one === other || (!other.includes('.') && one.startsWith(`${other}.`));
+}
+
+/** An account of a directory. */
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  /** `undefined` if neither, for example if the user has yet to choose a password. */
+  readonly enabled: boolean | undefined;
+}
+
+/** Accounts of a directory. */
+export interface Accounts {
+  find(user: string): Promise<Account>;
+  setEnabled(account: Account, enabled: boolean): Promise<void>;
+}
+
+/** Disables or enables an account. */
+export const accountAction = stateAction<Accounts, Account>({
+  // For a rollback: the id of the changed account, because another account may have its name now.
+  find: (accounts, call) => {
+    const id = call.undoes?.['user_id'];
+    return accounts.find(typeof id === 'string' ? id : userIn(call));
+  },
+  reached: async (_, account, call) =>
+    account.enabled === isEnabling(call) ? accountOutcome(account, call) : undefined,
+  change: async (accounts, account, call) => {
+    await accounts.setEnabled(account, isEnabling(call));
+    return accountOutcome(account, call);
+  },
+});
+
+export function userIn({ parameters }: ActionCall): string {
+  return String(parameters['user']).trim();
+}
+
+const isEnabling = ({ type }: ActionCall): boolean => type === 'enable_user';
+
+function accountOutcome({ id, name }: Account, call: ActionCall): Outcome {
+  const message = `The account ${name} is ${isEnabling(call) ? 'enabled' : 'disabled'}.`;
+  return { kind: 'done', message, data: { user_id: id, user: name } };
+}

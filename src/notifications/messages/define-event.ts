@@ -1,0 +1,202 @@
+import { ApiSchema } from '@nestjs/swagger';
+import { SEVERITIES, type Severity } from '../../incidents/incident.js';
+import type { EventSubject } from '../../platform/work/domain-event.js';
+import {
+  Choice,
+  type FieldOptions,
+  Id,
+  Instant,
+  Nested,
+  Text,
+} from '../../platform/validation/fields.js';
+
+/** A domain event, with what its message needs. */
+export interface SourceEvent {
+  readonly eventId: string;
+  readonly occurredAt: Date;
+  readonly subject: EventSubject;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly incidentId?: string;
+  readonly incidentNumber?: string;
+  /** PUBLIC_URL without a slash at its end. */
+  readonly publicUrl?: string;
+}
+
+/** A line of a message to people: `Severity`, `high`. The value is plain text, and may come from an attacker. */
+export interface Fact {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Plain text for people without markup. Channels escape and defang it for their receivers. */
+export interface Words {
+  /** One line: `New incident: INC-2026-0042`. */
+  readonly headline: string;
+  /** Subject of the event, such as a title. Channels show it in the headline, after the severity. */
+  readonly about?: string;
+  readonly facts: readonly Fact[];
+  /** What people can do now, as a sentence. */
+  readonly request?: string;
+  /** Page where they can do it, after a login. Absent without PUBLIC_URL. */
+  readonly url?: string;
+}
+
+/** Facts by name. Those without a value are not shown. */
+export type Facts = Readonly<Record<string, string | undefined>>;
+
+export interface EventWords extends Pick<Words, 'headline' | 'about' | 'request'> {
+  readonly facts: Facts;
+}
+
+/** Approvals that were requested together share an alert of PagerDuty. */
+export interface Wave {
+  /** Action that names the alert. */
+  readonly first: string;
+  /** None of the approvals waits any more. */
+  readonly isOver: boolean;
+}
+
+export interface AlertChange {
+  readonly action: 'trigger' | 'acknowledge' | 'resolve';
+  /** Events with the same key change the same alert. */
+  readonly key: string;
+}
+
+const change = (action: AlertChange['action']) => (key: string) => [{ action, key }];
+export const trigger = change('trigger');
+export const acknowledge = change('acknowledge');
+export const resolve = change('resolve');
+
+/** An event that channels send. A change that breaks receivers needs a new event name. */
+export interface EventDefinition<Data> {
+  /** Description of its schema. */
+  readonly description: string;
+  readonly data: DataType<Data>;
+  /** Payload of the domain event in the example of the contract. */
+  readonly example: object;
+  /** Channels for people receive it by default, because people may have to act. */
+  readonly forPeople?: true;
+  /** Severity of its PagerDuty alert if it has no incident. Default: medium. */
+  readonly severity?: Severity;
+  /** Messages link to no page. */
+  readonly hasNoPage?: true;
+  words(data: Data): EventWords;
+  /**
+   * Changes of PagerDuty alerts, in this order. Incidents, approvals, failed actions, the kill switch, connectors and channels have
+   * separate alerts: an approval pages people also if they have acknowledged the incident. An alert is acknowledged only for the
+   * change of a person, because PagerDuty pages nobody for an acknowledged alert.
+   */
+  alerts(data: Data, eventId: string, wave?: Wave): readonly AlertChange[];
+}
+
+export function defineEvent<Data>(definition: EventDefinition<Data>): EventDefinition<Data> {
+  return definition;
+}
+
+type Class = new () => object;
+
+/** Schema of an object in an event, and its values. */
+export interface DataType<Data> {
+  readonly schema: Class;
+  valuesOf(source: SourceEvent): Data;
+}
+
+export interface DataField<Value> {
+  readonly decorate: (options: FieldOptions) => PropertyDecorator;
+  readonly description?: string;
+  readonly optional?: true;
+  /** Default: the field of the payload with the same name. */
+  readonly from?: (source: SourceEvent) => Value;
+}
+
+export type DataOf<Type> = Type extends DataType<infer Data> ? Data : never;
+
+type Fields = Readonly<Record<string, DataField<unknown>>>;
+type ValuesOf<Of extends Fields> = {
+  readonly [Name in keyof Of]: Of[Name] extends DataField<infer Value> ? Value : never;
+};
+
+/** Defines an object in events. `name` is the name of its schema. */
+export function dataType<const Of extends Fields>(
+  name: string,
+  description: string,
+  fields: Of,
+): DataType<ValuesOf<Of>> {
+  const schema = class {};
+  for (const [key, { decorate, description, optional }] of Object.entries(fields)) {
+    decorate({ optional, ...(description && { description }) })(schema.prototype, key);
+  }
+  ApiSchema({ name, description })(schema);
+  return {
+    schema,
+    valuesOf: (source) => {
+      const values = Object.entries(fields).map(([key, { from }]) => [
+        key,
+        from ? from(source) : source.payload[key],
+      ]);
+      return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as ValuesOf<Of>;
+    },
+  };
+}
+
+export const field = <Value>(
+  decorate: DataField<Value>['decorate'],
+  description?: string,
+): DataField<Value> => ({ decorate, description });
+
+export const text = (description?: string) => field<string>(Text, description);
+export const instant = (description?: string) => field<string>(Instant, description);
+export const choice = <Word extends string>(
+  name: string,
+  words: readonly Word[],
+  description?: string,
+) => field<Word>((options) => Choice(name, words, options), description);
+export const severity = (description?: string) => choice('Severity', SEVERITIES, description);
+
+/** Id of the subject. */
+export const subjectId = (name: string): DataField<string> => ({
+  decorate: (options) => Id(name, options),
+  from: ({ subject }) => subject.id,
+});
+
+export const nested = <Data>(
+  type: DataType<Data>,
+  from = (source: SourceEvent) => type.valuesOf(source),
+): DataField<Data> => ({ decorate: (options) => Nested(() => type.schema, options), from });
+
+export const maybe = <Value>(
+  field: DataField<Value>,
+  description = field.description,
+): DataField<Value | undefined> => ({ ...field, description, optional: true });
+
+/** Paths of the API that events link to, by the names of the parameters of pages. */
+const API_PATHS = {
+  incident: 'incidents',
+  action: 'actions',
+  connector: 'connectors',
+  notification_channel: 'notification-channels',
+  webhook_event: 'webhook-events',
+} as const;
+type Linked = keyof typeof API_PATHS;
+
+/** URL in the API, for programs. */
+export const apiUrl = (
+  kind: Linked,
+  idOf = ({ subject }: SourceEvent): string => subject.id,
+): DataField<string | undefined> => ({
+  decorate: (options) => Text({ ...options, format: 'uri' }),
+  description: 'URL in the API. Absent if PUBLIC_URL is not set.',
+  optional: true,
+  from: (source) =>
+    source.publicUrl &&
+    `${source.publicUrl}/api/${API_PATHS[kind]}/${encodeURIComponent(idOf(source))}`,
+});
+
+/**
+ * URL of a page for people, after the login, that shows only this object (platform/docs/browser/linked.mjs). The id is in the query,
+ * because the login drops a fragment.
+ */
+export function pageUrl(publicUrl: string | undefined, kind?: Linked, id?: string) {
+  const query = kind && id ? `?${kind}=${encodeURIComponent(id)}` : '';
+  return publicUrl && `${publicUrl}/docs${query}`;
+}

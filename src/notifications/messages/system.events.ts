@@ -1,0 +1,199 @@
+import { JsonObject } from '../../platform/validation/fields.js';
+import {
+  apiUrl,
+  dataType,
+  defineEvent,
+  field,
+  instant,
+  maybe,
+  nested,
+  resolve,
+  subjectId,
+  text,
+  trigger,
+} from './define-event.js';
+
+const KILL_SWITCH = dataType(
+  'KillSwitchData',
+  'Person who turned the kill switch on or off, and the reason.',
+  {
+    by: text('Person who turned the kill switch on or off.'),
+    reason: text('Reason of the change.'),
+    discarded: maybe(
+      field<Readonly<Record<string, unknown>>>(
+        JsonObject,
+        'Numbers of discarded pieces of work. Absent if the work was not discarded.',
+      ),
+    ),
+  },
+);
+
+const connector = nested(
+  dataType('EventConnector', 'A connector, as shown in an event.', {
+    id: subjectId('ConnectorId'),
+    name: text(),
+    type: text(),
+    url: apiUrl('connector'),
+  }),
+);
+
+const channel = nested(
+  dataType('EventChannel', 'A notification channel, as shown in an event.', {
+    id: subjectId('NotificationChannelId'),
+    name: text(),
+    type: text(),
+    url: apiUrl('notification_channel'),
+  }),
+);
+
+const unhealthy_since = instant('Time of the event that reported the failure.');
+
+/** Payloads of the examples. */
+const FIREWALL = { name: 'firewall', type: 'http' };
+const SOC = { name: 'soc', type: 'webhook' };
+const FAILING_SINCE = '2026-01-31T09:20:00.000Z';
+
+export const SYSTEM_EVENT_TYPES = {
+  'kill_switch.activated': defineEvent({
+    description: 'The kill switch was turned on.',
+    data: KILL_SWITCH,
+    example: { by: 'alice', reason: 'The isolation playbook takes the wrong hosts.' },
+    forPeople: true,
+    severity: 'critical',
+    words: ({ by, reason }) => ({
+      headline: 'The kill switch is on',
+      about: reason,
+      facts: { 'Turned on by': by, Reason: reason },
+      request: 'No action runs until somebody turns it off.',
+    }),
+    alerts: () => trigger('kill_switch'),
+  }),
+
+  'kill_switch.deactivated': defineEvent({
+    description: 'The kill switch was turned off.',
+    data: KILL_SWITCH,
+    example: { by: 'alice', reason: 'The playbook is corrected.' },
+    forPeople: true,
+    words: ({ by, reason }) => ({
+      headline: 'The kill switch is off',
+      about: reason,
+      facts: { 'Turned off by': by, Reason: reason },
+    }),
+    alerts: () => resolve('kill_switch'),
+  }),
+
+  'connector.unhealthy': defineEvent({
+    description: 'A connector stopped answering.',
+    data: dataType('ConnectorUnhealthyData', 'A connector that does not answer, and the reason.', {
+      connector,
+      message: text('Result of the check.'),
+    }),
+    example: { ...FIREWALL, message: 'The connection failed (ECONNREFUSED).' },
+    forPeople: true,
+    words: (data) => ({
+      headline: `Connector ${data.connector.name} does not work`,
+      about: data.message,
+      facts: { Message: data.message, Type: data.connector.type },
+      request:
+        'Its actions fail until it works again. An admin can correct its configuration and test it.',
+    }),
+    alerts: (data) => trigger(`connector:${data.connector.id}`),
+  }),
+
+  'connector.recovered': defineEvent({
+    description: 'A connector that was reported as unhealthy works again.',
+    data: dataType(
+      'ConnectorRecoveredData',
+      'A connector that works again, and the result of its check.',
+      { connector, unhealthy_since, message: text('Result of the check.') },
+    ),
+    example: { ...FIREWALL, unhealthy_since: FAILING_SINCE, message: 'The vendor answered.' },
+    forPeople: true,
+    words: (data) => ({
+      headline: `Connector ${data.connector.name} works again`,
+      about: data.message,
+      facts: {
+        Message: data.message,
+        'Unhealthy since': data.unhealthy_since,
+        Type: data.connector.type,
+      },
+    }),
+    alerts: (data) => resolve(`connector:${data.connector.id}`),
+  }),
+
+  'webhook_event.failed': defineEvent({
+    description:
+      'A webhook event failed and created no incident: the first failure of its source after 15 minutes without one.',
+    data: dataType('WebhookEventFailedData', 'A failed webhook event, and the reason.', {
+      webhook_event: nested(
+        dataType('EventWebhookEvent', 'A webhook event, as shown in a notification.', {
+          id: subjectId('WebhookEventId'),
+          source: text(),
+          url: apiUrl('webhook_event'),
+        }),
+      ),
+      message: {
+        ...text('Reason of the failure.'),
+        from: ({ payload }) => payload['error'] as string,
+      },
+    }),
+    example: { source: 'siem', error: 'The body fits no known format.' },
+    words: ({ webhook_event: { id, source }, message }) => ({
+      headline: `Webhook event failed: ${source}`,
+      about: message,
+      facts: { Why: message, Event: id },
+      request:
+        'The event created no incident. Read it, correct the source, and replay the event. Further failures are reported only after 15 minutes without a failure of the source.',
+    }),
+    alerts: (data) => trigger(`webhook_failed:${data.webhook_event.source}`),
+  }),
+
+  'notification_channel.unhealthy': defineEvent({
+    description:
+      'A notification channel has failed for ten minutes. All other channels receive the event.',
+    data: dataType(
+      'ChannelUnhealthyData',
+      'A channel that has failed for ten minutes, and the reason.',
+      {
+        channel,
+        failing_since: instant('Time of the first failure.'),
+        message: text('Reason of the last failure.'),
+      },
+    ),
+    example: { ...SOC, failing_since: FAILING_SINCE, message: 'It answered with status 500.' },
+    words: ({ channel: about, message, failing_since }) => ({
+      headline: `Notification channel ${about.name} does not work`,
+      about: message,
+      facts: { Message: message, 'Failing since': failing_since, Type: about.type },
+      request: 'Its messages do not arrive. An admin can correct its configuration and test it.',
+    }),
+    alerts: (data) => trigger(`notification_channel:${data.channel.id}`),
+  }),
+
+  'notification_channel.recovered': defineEvent({
+    description:
+      'A notification channel that was reported as unhealthy works again. All other channels receive the event.',
+    data: dataType('ChannelRecoveredData', 'A channel that works again.', {
+      channel,
+      unhealthy_since,
+    }),
+    example: { ...SOC, unhealthy_since: FAILING_SINCE },
+    words: ({ channel: about, unhealthy_since: since }) => ({
+      headline: `Notification channel ${about.name} works again`,
+      facts: { 'Unhealthy since': since, Type: about.type },
+    }),
+    alerts: (data) => resolve(`notification_channel:${data.channel.id}`),
+  }),
+
+  'notification.test': defineEvent({
+    description: 'An admin requested a test message.',
+    data: dataType('NotificationTestData', 'Text of a test message.', {
+      message: text('Says that the message is a test.'),
+    }),
+    example: { message: 'This is a test of the channel soc.' },
+    severity: 'low',
+    hasNoPage: true,
+    words: ({ message }) => ({ headline: message, facts: {} }),
+    alerts: (_, eventId) => trigger(`test:${eventId}`),
+  }),
+};

@@ -90,10 +90,13 @@ describe('the hourly limit of automatic playbook runs', () => {
 
   it('orders waiting runs by severity, then by age, also when a severity changes later', async () => {
     const playbook = await forType('ransomware');
-    // One after another, so that no two runs have equal turns.
+    // One after another, so that no two turns are equal.
     for (let n = 1; n <= LIMIT; n += 1) {
       await triaged('ransomware');
-      await eventually(async () => (await list(playbook)).length === n);
+      await eventually(
+        () => list(playbook),
+        (all) => all.length === n,
+      );
     }
     const ids: Record<string, string> = {};
     for (const [name, severity] of [

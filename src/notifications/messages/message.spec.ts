@@ -1,4 +1,4 @@
-import { messageAbout } from '../../../test/support/notifications/mean-message.js';
+import { messageAbout } from '../../../test/support/notifications/messages.js';
 import { EVENT_TYPES, type EventName } from '../notification.js';
 import { shownWords } from './message.js';
 

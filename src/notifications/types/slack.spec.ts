@@ -3,7 +3,7 @@ import {
   channelOf,
   describeChannelTroubles,
 } from '../../../test/support/notifications/channel-troubles.js';
-import { messageAbout, messageWith } from '../../../test/support/notifications/mean-message.js';
+import { messageAbout, messageWith } from '../../../test/support/notifications/messages.js';
 import { SlackHookServer } from '../../../test/support/vendors/slack-hook-server.js';
 import { shortenWaits } from '../../../test/support/vendors/vendor-site.js';
 import { plainTextProblems } from '../../targets/target-check.js';

@@ -6,7 +6,7 @@ import type { Config } from '../../../src/targets/target-config.js';
 import { eventually } from '../jobs/eventually.js';
 import type { Trouble, VendorServer } from '../vendors/vendor-server.js';
 import { SiteHttp } from '../vendors/vendor-site.js';
-import { messageWith } from './mean-message.js';
+import { messageWith } from './messages.js';
 
 export interface Channel {
   deliver(message: Message, signal?: AbortSignal, partlySent?: PartlySent): Promise<Outcome>;

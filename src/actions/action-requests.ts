@@ -20,6 +20,7 @@ import {
   type DecidedAction,
   decidedAction,
 } from './execution/awaited-runs.js';
+import { ActionRecovery } from './execution/action-recovery.js';
 import { endOf, noConnector, simulatedResult } from './execution/execution-rules.js';
 import { RequiredLevels } from './required-levels.js';
 import { type ActionChanged, ActionRecorder } from './action-records.js';
@@ -29,7 +30,6 @@ import { Batcher } from '../platform/concurrency/batcher.js';
 import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Connector } from '../connectors/connector-type.js';
-import { SetOf } from '../platform/concurrency/joint-transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { parameterErrors } from '../action-catalogue/parameters.js';
@@ -51,11 +51,9 @@ export interface ActionToCreate extends Pick<
   readonly incident?: LockedIncident;
   /**
    * Enabled connector that provides the type, read before the transaction. Without it the action fails. An action that may run
-   * at once is claimed for it, so the transaction needs a permit.
+   * at once is claimed for it, so the transaction needs a permit. Recovery begins the actions of playbook runs.
    */
   readonly connector?: Connector;
-  /** The connector has no free place. Recovery begins the action as soon as it has. */
-  readonly waitsForPlace?: boolean;
   /** Minimum level of a playbook step, which can only raise the level. For a rollback: the level. */
   readonly approval_level?: ApprovalLevel;
   /** Requests the action in spite of a twin. */
@@ -99,21 +97,22 @@ export class ActionCreation {
   private rowOf(wanted: ActionToCreate): NewAction {
     const action = actionOf(wanted, this.levelFor(wanted), this.clock.now());
     const { actionLeaseMs } = this.settings;
-    const leaseMs = wanted.waitsForPlace ? 0 : action.phase ? actionLeaseMs : this.runs.graceMs;
+    const graceMs = wanted.playbook_run_id === undefined ? this.runs.graceMs : 0;
+    const leaseMs = action.phase ? actionLeaseMs : graceMs;
     return { action: withExpiry(action, this.settings.approvalTtlMinutes), leaseMs };
   }
 }
 
 function actionOf(
-  { connector, waitsForPlace, repeat: _, ...wanted }: ActionToCreate,
+  { connector, repeat: _, ...wanted }: ActionToCreate,
   level: ApprovalLevel,
   requested_at: Date,
 ): Action {
-  const { action_type, rollback_of } = wanted;
+  const { action_type, rollback_of, playbook_run_id } = wanted;
   const waits = level !== 'none';
-  const claimedFor = waits || waitsForPlace ? undefined : connector;
   // A rollback runs like an action of a real connector.
-  const simulated = rollback_of ? undefined : simulatedResult(claimedFor, action_type);
+  const simulated = waits || rollback_of ? undefined : simulatedResult(connector, action_type);
+  const isClaimed = connector && !waits && !simulated && playbook_run_id === undefined;
   const status = waits ? 'pending_approval' : simulated ? endOf(simulated) : 'pending';
   return {
     ...wanted,
@@ -124,9 +123,9 @@ function actionOf(
     updated_at: requested_at,
     status: connector ? status : 'failed',
     result: connector ? simulated : noConnector(wanted),
-    connector_id: claimedFor?.identity.id,
-    phase: claimedFor && !simulated ? 'claimed' : undefined,
-    fence: claimedFor ? 1 : 0,
+    connector_id: isClaimed || simulated ? connector?.identity.id : undefined,
+    phase: isClaimed ? 'claimed' : undefined,
+    fence: isClaimed || simulated ? 1 : 0,
     sent: false,
     ...(simulated && { executed_by: executedBy(wanted), executed_at: requested_at }),
   };
@@ -159,9 +158,6 @@ export class ActionRequests {
   private readonly batches = new Batcher<ActionRequest, Requested | undefined>((requests) =>
     this.transactions.run((tx) => this.requestAll(tx, requests)),
   );
-  private readonly borrowings = new SetOf<readonly ActionToCreate[], Action[]>((tx, wanted) =>
-    this.createOrBorrowAll(tx, wanted),
-  );
 
   constructor(
     private readonly transactions: Transactions,
@@ -171,6 +167,7 @@ export class ActionRequests {
     private readonly creation: ActionCreation,
     private readonly duplicates: DuplicateActions,
     private readonly actions: ActionsRepository,
+    private readonly recovery: ActionRecovery,
   ) {}
 
   /**
@@ -251,22 +248,14 @@ export class ActionRequests {
   }
 
   /**
-   * Creates the actions of successive steps in the transaction of another module, which then runs the actions that are `pending`.
-   * Instead of an action that repeats an action of others, it returns the other action, locked, so that it ends after the
-   * transaction.
+   * Creates the actions of successive steps of several playbook runs in the transaction of another module. Instead of an action
+   * that repeats an action of others, it returns the other action, locked, so that it ends after the transaction.
    *
-   * @returns the actions of the first steps: each but the last has ended with its creation
+   * @returns for each run the actions of its first steps: each but the last has ended with its creation
    */
-  async createOrBorrow(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
-    return await this.borrowings.submit(tx, wanted);
-  }
-
-  private async createOrBorrowAll(
-    tx: Tx,
-    all: readonly (readonly ActionToCreate[])[],
-  ): Promise<Action[][]> {
+  async createOrBorrow(tx: Tx, all: readonly (readonly ActionToCreate[])[]): Promise<Action[][]> {
     const answers = new Map<ActionToCreate, Action>();
-    let open = all;
+    let open = all.filter((steps) => steps.length > 0);
     while (open.length > 0) {
       const wanted = open.flat();
       const twins = await this.duplicates.of(tx, wanted);
@@ -283,6 +272,9 @@ export class ActionRequests {
         if (twin === undefined || twin === EARLIER || answers.has(first!)) continue;
         const action = await this.actions.lockById(tx, twin.id);
         if (action?.status === twin.status) answers.set(first!, action);
+      }
+      if (created.some(({ status }) => status === 'pending')) {
+        afterCommit(tx, () => this.recovery.wake());
       }
       // A request that repeats another request of this set finds its action in the next round.
       open = open.filter(([first]) => !answers.has(first!));

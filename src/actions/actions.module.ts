@@ -51,13 +51,11 @@ import { ActionCounts, ActionListRepository } from './action-list.js';
   ],
   exports: [
     ActionConnectors,
-    RequiredLevels,
-    ActionRequests,
-    AwaitedRuns,
-    ActionsService,
     ActionDecisions,
-    ConnectorPlaces,
-    Failpoints,
+    ActionRequests,
+    ActionsService,
+    AwaitedRuns,
+    RequiredLevels,
   ],
 })
 export class ActionsModule {}

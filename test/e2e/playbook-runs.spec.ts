@@ -2,12 +2,11 @@ import { Logger } from '@nestjs/common';
 import { AuditLog } from '../../src/audit/audit-log.js';
 import { timelineOfCommand } from '../../src/incidents/timeline/incident-timeline.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import type { DryDecision } from '../../src/playbooks/runs/dry-run.js';
-import { PlaybookRunCounts } from '../../src/playbooks/runs/listing/run-list.repository.js';
+import type { DryDecision } from '../../src/playbooks/runs/dry-run.dto.js';
+import { PlaybookRunCounts } from '../../src/playbooks/runs/run-list.js';
 import {
   cancelRunsOverRestore,
-  noteRunsBeforeRestore,
-  tellOfCancelledRuns,
+  recordCancelledRuns,
 } from '../../src/playbooks/runs/runs-across-restore.js';
 import { FULL } from '../support/chaos/figures.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -29,9 +28,9 @@ import { useStarted } from '../support/use-started.js';
 
 const world = useStarted(() => PlaybookWorld.start());
 
-describe('the list of the runs of all playbooks', () => {
+describe('GET /api/playbook-runs', () => {
   let incident: string;
-  /** Of two playbooks, the second of which is deleted, oldest first. */
+  /** Runs of two playbooks, oldest first. The playbook of `failed` is deleted. */
   let completed: ShownRun;
   let waiting: ShownRun;
   let failed: ShownRun;
@@ -66,12 +65,12 @@ describe('the list of the runs of all playbooks', () => {
     runs.length,
   ];
 
-  it('has those of deleted ones, too, newest first or oldest first', async () => {
+  it('lists runs of all playbooks, also of deleted ones, newest first or oldest first', async () => {
     expect(await asked('')).toEqual(ids(cancelled, failed, waiting, completed));
     expect(await asked('?sort=created_at')).toEqual(ids(completed, waiting, failed, cancelled));
   });
 
-  it('is of the statuses, the playbook and the incident that were asked for', async () => {
+  it('filters by status, playbook and incident', async () => {
     expect(await asked('?status=failed,waiting_approval')).toEqual(ids(failed, waiting));
     expect(await asked(`?playbook_id=${failed.playbook_id}`)).toEqual(ids(failed));
     expect(await asked(`?playbook_id=${completed.playbook_id}&status=completed,failed`)).toEqual(
@@ -81,7 +80,7 @@ describe('the list of the runs of all playbooks', () => {
     expect(await asked(`?incident_id=${incident}&status=cancelled`)).toEqual(ids(cancelled));
   });
 
-  it('is of the time that was asked for, with both ends', async () => {
+  it('filters by start time, including both ends', async () => {
     const { started_at: from } = waiting;
     const { started_at: to } = failed;
     expect(await asked(`?from=${from}&to=${to}`)).toEqual(ids(failed, waiting));
@@ -92,7 +91,7 @@ describe('the list of the runs of all playbooks', () => {
     ).toBe(1);
   });
 
-  it('has the same number before and after the counts are added up', async () => {
+  it('returns the same totals before and after the counts are folded', async () => {
     const all = ['', '?status=cancelled', `?playbook_id=${completed.playbook_id}`];
     const before = await Promise.all(all.map(asked));
     await world.actions.app.nest.get(PlaybookRunCounts).foldPending();
@@ -101,13 +100,13 @@ describe('the list of the runs of all playbooks', () => {
   });
 
   it.each(['status=done', 'outcome=done', 'incident_id=x', 'from=yesterday'])(
-    'refuses %s with 422',
+    'rejects %s with 422',
     async (query) => {
       expect((await world.clients.viewer.get(`/api/playbook-runs?${query}`)).status).toBe(422);
     },
   );
 
-  it('leads from an action to its run, also where the playbook is deleted', async () => {
+  it('finds a run by the playbook_run_id of an action, also if the playbook is deleted', async () => {
     const get = (id: string) => world.clients.viewer.get(`/api/playbook-runs/${id}`);
     const { playbook_run_id } = (await world.actions.get(waiting.steps[0]!.action_id!)) as {
       playbook_run_id?: string;
@@ -135,7 +134,7 @@ describe('running a playbook', () => {
 
   const paths = () => world.actions.calls.map(({ path }) => path);
 
-  it('runs its steps in order and answers 200 after the last one', async () => {
+  it('runs its steps in order and responds with 200 after the last step', async () => {
     const incident_id = await world.incident();
     const playbook = await world.playbook([
       step('quarantine', 'quarantine_email'),
@@ -182,7 +181,7 @@ describe('running a playbook', () => {
     expect(paths()).toEqual(['/quarantine_email', '/isolate_host', '/block_sender']);
   });
 
-  it('ends failed when an action fails, and takes no further step', async () => {
+  it('fails when an action fails, and takes no further step', async () => {
     world.actions.vendor.plan = ({ path }) => ({
       behaviour: path === '/block_sender' ? 'refuse' : 'apply',
       afterMs: 0,
@@ -200,7 +199,7 @@ describe('running a playbook', () => {
     expect(paths()).toEqual(['/block_sender']);
   });
 
-  it('fails at once where no connector provides the action, before anybody is asked', async () => {
+  it('fails without an approval if no connector provides the action', async () => {
     const playbook = await world.playbook([
       step('scan', 'scan_host', { approval_level: 'senior' }),
     ]);
@@ -212,7 +211,7 @@ describe('running a playbook', () => {
     });
   });
 
-  it('fails with the name of the person who rejected its action', async () => {
+  it('fails with the name of the person who rejected the action', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
     const { run_id, steps } = await world.ran(playbook);
     await world.reject(steps[0]!.action_id!);
@@ -220,7 +219,7 @@ describe('running a playbook', () => {
     expect(ended.steps[0]!.error).toBe(`Rejected by ${world.actions.names.manager}: No need.`);
   });
 
-  it('goes by the version and the incident with which it began', async () => {
+  it('uses the version and the incident of its start', async () => {
     const incident_id = await world.incident({ severity: 'high' });
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),
@@ -236,7 +235,7 @@ describe('running a playbook', () => {
     expect(statuses(ended)).toEqual(['completed', 'completed']);
   });
 
-  it('goes on, and can be read and cancelled by its id, when its playbook is deleted', async () => {
+  it('continues after its playbook is deleted, and can be read and cancelled by the id of the playbook', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
     const [one, other] = [await world.ran(playbook), await world.ran(playbook)];
     expect((await world.clients.manager.delete(`/api/playbooks/${playbook}`)).status).toBe(200);
@@ -249,8 +248,8 @@ describe('running a playbook', () => {
     expect((await world.run(playbook)).status).toBe(404);
   });
 
-  describe('refuses', () => {
-    it('what is not there, with 404', async () => {
+  describe('rejects', () => {
+    it('an unknown playbook, run or incident with 404', async () => {
       const playbook = await world.playbook([]);
       const nobody = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
       const { run_id } = await world.ran(playbook);
@@ -271,7 +270,7 @@ describe('running a playbook', () => {
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
     });
 
-    it('a disabled playbook, with 409, but not its dry run', async () => {
+    it('a disabled playbook with 409, but not its dry run', async () => {
       const playbook = await world.playbook([], { enabled: false });
       const { status, body } = await world.run(playbook);
       expect([status, body.error.code]).toEqual([409, 'invalid_state']);
@@ -320,7 +319,45 @@ describe('running a playbook', () => {
   });
 });
 
-describe('an automatic playbook run with a step that fails', () => {
+describe('the work of a playbook run', () => {
+  let run: ShownRun;
+  let playbook: string;
+  const query = (text: string) => world.actions.database.query(text, [run.run_id]);
+  const metric = async (name: string): Promise<number | undefined> => {
+    const { text } = await world.actions.app.get('/metrics');
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+    return line === undefined ? undefined : Number(line.slice(name.length + 1));
+  };
+
+  beforeEach(async () => {
+    playbook = await world.playbook([step('isolate', 'isolate_host')]);
+    run = await world.ran(playbook);
+  });
+
+  it('counts as due in metrics and health, with the age of the oldest run, until a replica does it', async () => {
+    await query(
+      `insert into work (kind, ref, lane, urgency, ready, due_at, added_at)
+       values ('playbook-run', $1, 'of no replica', 2, true, now(), now() - interval '90 s')`,
+    );
+    await eventually(async () => (await metric('playbook_runs{status="due"}')) === 1);
+    expect(await metric('playbook_runs_oldest_due_seconds')).toBeGreaterThanOrEqual(90);
+    const health = await world.clients.admin.get('/health/detailed');
+    expect(health.body.components.jobs).toMatchObject({ playbook_runs_due: 1 });
+    await query(`delete from work where ref = $1`);
+  });
+
+  it('ends the run as failed when its attempts are used up', async () => {
+    await query(
+      `insert into work (kind, ref, lane, urgency, ready, due_at, attempts)
+       values ('playbook-run', $1, 'playbook-run', 2, true, now(), 9)`,
+    );
+    const ended = await world.until(playbook, run.run_id, 'failed');
+    expect(ended.error).toBe('The service could not go on with it; see its log.');
+    expect(statuses(ended)).toEqual(['cancelled']);
+  });
+});
+
+describe('a failed step of an automatic playbook run', () => {
   beforeAll(async () => {
     await world.actions.database.query(
       `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
@@ -362,7 +399,7 @@ describe('an automatic playbook run with a step that fails', () => {
       'An automatic playbook run completed, but 1 of 2 steps failed.',
     ],
   ] as const)(
-    'is in log, metrics, timeline, events and lists if on_error is %s',
+    'appears in log, metrics, timeline, events and lists if on_error is %s',
     async (on_error, status, outcome, steps_completed, words) => {
       const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
       const parameters = { ip: '{{ incident.raw_data.absent }}' };
@@ -375,7 +412,7 @@ describe('an automatic playbook run with a step that fails', () => {
       const { run_id } = run;
       expect(run).toMatchObject({ status, outcome, steps_failed: 1, steps_completed });
       const warning = [{ playbook_run: run_id, playbook, incident }, words];
-      // The log and the metrics follow the commit, which shows the run as ended.
+      // The log and the metrics are written after the commit.
       await eventually(
         () => JSON.stringify(warn.mock.calls),
         (calls) => calls.includes(JSON.stringify(warning)),
@@ -421,7 +458,7 @@ describe('a dry run', () => {
     return answer.body.data as ShownRun;
   };
 
-  it('shows what each step would do and its approval level, and does nothing', async () => {
+  it('shows the decision and the approval level of each step, and does nothing', async () => {
     const playbook = await world.playbook([
       step('quarantine', 'quarantine_email'),
       step('isolate', 'isolate_host', { condition: 'steps.quarantine.result.success' }),
@@ -467,7 +504,7 @@ describe('a dry run', () => {
   });
 
   it(
-    `decides as the real run does, for ${PLAYBOOKS} playbooks of any steps`,
+    `decides like the real run, for ${PLAYBOOKS} generated playbooks`,
     async () => {
       const compared: Partial<Record<DryDecision, number>> = {};
       for (let seed = 1; seed <= PLAYBOOKS; seed += 1) {
@@ -483,7 +520,7 @@ describe('a dry run', () => {
         const told = await dry(playbook, { incident_id });
         const real = await toItsEnd(playbook, incident_id);
         for (const [at, one] of told.steps.entries()) {
-          // What nobody could know before has ended the run: the rest was not reached.
+          // A step that a dry run cannot decide has ended the run.
           if (one.decision !== 'not_reached' && real.steps[at]!.status === 'pending') {
             expect(real.steps.some(failedUndecided(told))).toBe(true);
             break;
@@ -493,7 +530,7 @@ describe('a dry run', () => {
           compared[decision] = (compared[decision] ?? 0) + 1;
         }
       }
-      // Each decision was among them, or nothing is shown.
+      // The playbooks cover all decisions.
       for (const decision of ['run', 'skip', 'undecided', 'error', 'not_reached'] as const) {
         expect(compared[decision]).toBeGreaterThan(0);
       }
@@ -517,7 +554,7 @@ describe('a dry run', () => {
     const decision = told.decision as DryDecision;
     const about = { seed, step: told.name, decision };
     if (decision === 'undecided') {
-      // No target here is protected, so this is the least level that the step needs.
+      // No target is protected, so this is the minimum level of the step.
       const { approval_level: level } = real.action_id ? told : real;
       expect({ ...about, level: real.approval_level }).toEqual({ ...about, level });
       return;
@@ -534,9 +571,9 @@ describe('a dry run', () => {
   }
 });
 
-describe('twenty dry runs of the dearest steps', () => {
-  it('let other requests be answered in between', async () => {
-    // Each fails, as dear as a step may be, and the run goes on.
+describe('twenty dry runs with the most expensive steps', () => {
+  it('do not block other requests', async () => {
+    // Each step fails at the limit of its cost, and the run continues.
     const condition =
       'incident.raw_data.l.all(i, incident.raw_data.l.all(j, i != j || true)) && false';
     const playbook = await world.playbook(
@@ -555,21 +592,21 @@ describe('twenty dry runs of the dearest steps', () => {
       expect((await world.actions.app.get('/live')).status).toBe(200);
     }
     for (const { status } of await Promise.all(runs)) expect(status).toBe(200);
-    // Without turns only a handful is answered. Counted and not timed: a busy machine is slow with both.
+    // Counted and not timed, because a busy machine slows down both.
     expect(answered).toBeGreaterThan(20);
   });
 });
 
-describe('playbook runs over a restore', () => {
+describe('open playbook runs after a restore', () => {
   let incident_id: string;
 
-  /** The events of the timeline that are about the run. */
+  /** Timeline events of the run. */
   const told = async (run: string): Promise<string[]> => {
     const entries = await world.timeline(incident_id);
     return entries.filter(({ subject }) => subject?.id === run).map(({ event }) => event);
   };
 
-  it('are cancelled where going on would repeat a step, and tell what their steps came to', async () => {
+  it('are cancelled, and their steps get the outcomes of actions that ended after the backup', async () => {
     incident_id = await world.incident();
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),
@@ -588,30 +625,30 @@ describe('playbook runs over a restore', () => {
       await reached(position);
       return run_id;
     };
-    const same = await waitingAt(0);
+    const waiting = await waitingAt(0);
     const further = await waitingAt(1);
     const over = await waitingAt(2);
 
     const cancelled = await world.actions.app.nest.get(Transactions).run(async (tx) => {
-      await noteRunsBeforeRestore(tx);
-      // As a backup had them in which all three waited for their first approval.
-      const waiting = `status = 'waiting_approval', completed_at = null`;
+      // The backup was made when all three waited for their first approval.
+      const open = `status = 'waiting_approval', completed_at = null`;
       for (const statement of [
         `delete from playbook_run_steps where position > 0 and run_id = any($1)`,
-        `update playbook_runs set ${waiting}, steps_completed = 0 where id = any($1)`,
-        `update playbook_run_steps set ${waiting} where run_id = any($1)`,
+        `update playbook_runs set ${open}, steps_completed = 0 where id = any($1)`,
+        `update playbook_run_steps set ${open} where run_id = any($1)`,
       ]) {
         await tx.query(statement, [[further, over]]);
       }
       const runs = await cancelRunsOverRestore(tx);
       const audit = world.actions.app.nest.get(AuditLog);
       const timeline = timelineOfCommand(tx.dataSource);
-      await tellOfCancelledRuns(tx, runs, { audit, timeline });
+      await recordCancelledRuns(tx, runs, { audit, timeline });
       return runs;
     });
 
-    expect(cancelled.map(({ id }) => id)).toEqual([further, over].sort());
-    expect((await world.get(playbook, same)).status).toBe('waiting_approval');
+    const ids = cancelled.map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining([waiting, further, over]));
+    expect(await world.get(playbook, waiting)).toMatchObject({ status: 'cancelled' });
     const run = await world.get(playbook, further);
     expect(run).toMatchObject({ status: 'cancelled' });
     expect(run.error).toMatch(/^The database was restored from a backup/);
@@ -619,7 +656,6 @@ describe('playbook runs over a restore', () => {
     expect(run.steps[0]!.result).toMatchObject({ success: true });
     expect(run).toMatchObject({ steps_completed: 1, steps_failed: 0 });
     expect(await told(further)).toEqual(['playbook_started', 'playbook_cancelled']);
-    expect(await told(same)).toEqual(['playbook_started']);
     const audit = await world.clients.manager.get(`/api/audit?subject=${further}`);
     expect(audit.body.data[0]).toMatchObject({
       action: 'playbook.run_cancelled',

@@ -31,8 +31,8 @@ interface Watcher {
 }
 
 /**
- * Begins unclaimed actions: their replica died before the claim, their claim lapsed and was requeued, or the kill switch held
- * them. The oldest action begins first, among the actions whose connector has a free place.
+ * Begins unclaimed actions: a playbook run requested them, their replica died before the claim, their claim lapsed and was
+ * requeued, or the kill switch held them. The oldest action begins first, among the actions whose connector has a free place.
  */
 @Injectable()
 export class UnclaimedActions {
@@ -272,6 +272,11 @@ export class ActionRecovery
 
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.all([this.settlingLapsed.stop(), this.beginningUnclaimed.stop()]);
+  }
+
+  /** Begins unclaimed actions now. */
+  wake(): void {
+    this.beginningUnclaimed.wake();
   }
 
   private async settle(report: (error: unknown) => void): Promise<void> {

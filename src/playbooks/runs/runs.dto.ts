@@ -1,0 +1,335 @@
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
+import {
+  ActionId,
+  type ActionResult,
+  REQUIRED_LEVELS,
+  type RequiredLevel,
+  shownActionId,
+} from '../../actions/action.js';
+import { IncidentReference } from '../../incidents/incident-reference.js';
+import { sortWords } from '../../platform/paging/page.js';
+import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import {
+  Choice,
+  Flag,
+  Id,
+  Instant,
+  JsonObject,
+  Nested,
+  NestedList,
+  OpenChoice,
+  Text,
+  WholeNumber,
+} from '../../platform/validation/fields.js';
+import { present } from '../../platform/validation/present.js';
+import { Words } from '../../platform/validation/query-fields.js';
+import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../playbook.dto.js';
+import type { PlaybookStep } from '../playbook.js';
+import {
+  outcomeOf,
+  PLAYBOOK_RUN_STATUSES,
+  type PlaybookRun,
+  type PlaybookRunStatus,
+  type PlaybookRunWithSteps,
+  type ReachedStep,
+  RUN_OUTCOMES,
+  type RunOutcome,
+  STEP_STATUSES,
+  type StepStatus,
+  waitsForTurn,
+} from './playbook-run.js';
+import { LONGEST_VARIABLES } from './run-variables.js';
+
+const TIME = '2026-01-31T09:30:00.000Z';
+const ACTION_ID = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
+
+class SharedActionDto {
+  @ActionId({ example: ACTION_ID })
+  readonly action_id: string;
+
+  @Text({ optional: true, description: 'Requester of the action.', example: 'alice' })
+  readonly requested_by?: string;
+
+  @Text({
+    optional: true,
+    description: 'Incident of the action. Absent for a direct action.',
+    example: 'INC-2026-0042',
+  })
+  readonly incident_number?: string;
+}
+
+class PlaybookRunStepDto {
+  @Text({ example: 'quarantine' })
+  readonly name: string;
+
+  @OpenChoice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  readonly action: string;
+
+  @Choice('PlaybookStepStatus', STEP_STATUSES, {
+    description:
+      '`pending`: the run has not reached it. `running`: its action is being executed. `waiting_approval`: its action waits for an approval. `completed`: its action succeeded. `failed`: its action failed or was rejected, or an expression could not be evaluated. `skipped`: its condition was false. `cancelled`: the run was cancelled before it ended.',
+    example: 'completed',
+  })
+  readonly status: StepStatus;
+
+  @ActionId({ optional: true, example: ACTION_ID })
+  readonly action_id?: string;
+
+  @Nested(() => SharedActionDto, {
+    optional: true,
+    description:
+      'Present if the step uses an action that was requested before for the same target.',
+  })
+  readonly shared_action?: SharedActionDto;
+
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
+    optional: true,
+    description: 'Level at which the action needs or needed an approval.',
+    example: 'analyst',
+  })
+  readonly approval_level?: RequiredLevel;
+
+  @JsonObject({
+    optional: true,
+    description: 'Parameters of the action: the templates with their values.',
+    example: { message_id: '<1@mail.example.net>' },
+  })
+  readonly parameters?: Readonly<Record<string, unknown>>;
+
+  @JsonObject({
+    optional: true,
+    description: 'Result of the action, as later steps read it in `steps.<name>.result`.',
+    example: { success: true, message: 'The email was moved.' },
+  })
+  readonly result?: Readonly<Record<string, unknown>>;
+
+  @Text({ optional: true, description: 'Reason of the failure.' })
+  readonly error?: string;
+
+  @Instant({ optional: true, example: TIME })
+  readonly started_at?: Date;
+
+  @Instant({ optional: true, example: TIME })
+  readonly completed_at?: Date;
+}
+
+function shownStep({ name, action }: PlaybookStep, reached: ReachedStep | undefined) {
+  if (!reached) return { name, action, status: 'pending' } as const;
+  const done = reached.action;
+  const action_id = done ? shownActionId(done.id) : undefined;
+  return {
+    ...done,
+    ...reached,
+    action,
+    action_id,
+    shared_action: done?.borrowed ? { ...done, action_id: action_id! } : undefined,
+    result: done?.result && shownResult(done.result),
+  };
+}
+
+function shownResult(result: ActionResult): Record<string, unknown> {
+  const { success, message, code, simulated, data } = result;
+  return { success, message, code, simulated, data };
+}
+
+const STEPS_FAILED = 'A `completed` run can have failed steps whose `on_error` is `continue`.';
+
+/** A run in a list. */
+export class PlaybookRunSummaryDto {
+  @Id('PlaybookRunId', { example: '019c138d-6704-7000-a012-264bc847fa9a' })
+  readonly run_id: string;
+
+  @Id('PlaybookId', { example: PLAYBOOK_ID })
+  readonly playbook_id: string;
+
+  @WholeNumber({
+    min: 1,
+    description: 'The run keeps this version, even if the playbook is changed or deleted.',
+    example: 2,
+  })
+  readonly playbook_version: number;
+
+  @Text({
+    description: 'Name of the playbook in that version.',
+    example: SHIPPED_NAME,
+  })
+  readonly playbook: string;
+
+  @Id('IncidentId', { optional: true })
+  readonly incident_id?: string;
+
+  @Choice('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, {
+    description:
+      '`running`: a step is being taken, or waits for its turn. `waiting_approval`: an action waits for an approval. `completed`: all steps were taken or skipped, or failed with `on_error: continue`. `failed`: a step failed or was rejected. `cancelled`: a person or a restore cancelled it, its incident was deleted or resolved, or it was discarded.',
+    example: 'waiting_approval',
+  })
+  readonly status: PlaybookRunStatus;
+
+  @Choice('PlaybookRunEnd', RUN_OUTCOMES, {
+    optional: true,
+    description:
+      'How the run ended. Absent while it is open. `partial`: all steps were taken, and steps with `on_error: continue` failed.',
+    example: 'partial',
+  })
+  readonly outcome?: RunOutcome;
+
+  @Text({
+    description: 'Principal who started the run; `system` for an automatic run.',
+    example: 'alice',
+  })
+  readonly requested_by: string;
+
+  @Flag({ description: 'Whether a triage started the run.', example: false })
+  readonly automatic: boolean;
+
+  @WholeNumber({ min: 0, description: 'Completed and skipped steps.', example: 1 })
+  readonly steps_completed: number;
+
+  @WholeNumber({ min: 0, description: STEPS_FAILED, example: 0 })
+  readonly steps_failed: number;
+
+  @WholeNumber({ min: 0, example: 3 })
+  readonly steps_total: number;
+
+  @Text({ optional: true, description: 'Reason of the failure or of the cancellation.' })
+  readonly error?: string;
+
+  @Instant({ example: TIME })
+  readonly started_at: Date;
+
+  @Instant({
+    optional: true,
+    description:
+      'Earliest start of an automatic run that waits or waited because its playbook had reached `PLAYBOOK_RUNS_PER_HOUR`.',
+    example: TIME,
+  })
+  readonly starts_at?: Date;
+
+  @Instant({ optional: true, description: 'Time of the end.', example: TIME })
+  readonly completed_at?: Date;
+}
+
+export class PlaybookRunDto extends PlaybookRunSummaryDto {
+  @JsonObject({
+    description: 'Variables with their values in this run.',
+    example: VARIABLES_EXAMPLE,
+  })
+  readonly variables: Readonly<Record<string, unknown>>;
+
+  @NestedList(() => PlaybookRunStepDto)
+  readonly steps: readonly PlaybookRunStepDto[];
+}
+
+/** Response to a request that started a run. */
+export class StartedPlaybookRunDto extends PlaybookRunDto {
+  @Choice('PlaybookRunKind', ['run'], {
+    description: 'Distinguishes a run from a dry run.',
+    example: 'run',
+  })
+  readonly kind: 'run';
+
+  @Flag({ description: 'Always false.', example: false })
+  readonly dry_run: false;
+}
+
+export const presentSummary = (run: PlaybookRun): PlaybookRunSummaryDto =>
+  present(PlaybookRunSummaryDto)(shown(run));
+
+export const presentRun = (run: PlaybookRunWithSteps): PlaybookRunDto =>
+  present(PlaybookRunDto)({ ...shown(run), steps: shownSteps(run) });
+
+export const presentStarted = (run: PlaybookRunWithSteps): StartedPlaybookRunDto => ({
+  kind: 'run',
+  dry_run: false,
+  ...presentRun(run),
+});
+
+function shown<R extends PlaybookRun>(run: R) {
+  return {
+    ...run,
+    run_id: run.id,
+    playbook: run.playbook_name,
+    outcome: outcomeOf(run),
+    starts_at: waitsForTurn(run) ? run.starts_at : null,
+  };
+}
+
+function shownSteps({ steps, playbook }: PlaybookRunWithSteps) {
+  const reached = new Map(steps.map((step) => [step.position, step]));
+  return playbook.definition.steps.map((step, position) => shownStep(step, reached.get(position)));
+}
+
+/** 202 for a run that continues without the request. */
+export function statusOfRun({ completed_at }: PlaybookRun): number {
+  return completed_at ? 200 : 202;
+}
+
+export class PlaybookRunRequestDto {
+  @IncidentReference({
+    optional: true,
+    description: 'Id or number of the incident.',
+  })
+  readonly incident_id?: string;
+
+  @JsonObject({
+    optional: true,
+    description: `Values that replace the defaults of variables, with the same types. At most ${LONGEST_VARIABLES} characters as JSON.`,
+    example: { channel: '#soc-night' },
+  })
+  readonly variables?: Record<string, unknown>;
+
+  @Flag({
+    optional: true,
+    default: false,
+    description: 'Returns the effect of each step and executes nothing.',
+  })
+  readonly dry_run?: boolean = false;
+}
+
+const SORTS = sortWords('created_at');
+
+export class PlaybookRunsQueryDto extends PageQueryDto {
+  @Words('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, { optional: true })
+  readonly status?: readonly PlaybookRunStatus[];
+
+  @Words('PlaybookRunEnd', RUN_OUTCOMES, {
+    optional: true,
+    description: 'Runs that ended with one of these outcomes.',
+  })
+  readonly outcome?: readonly RunOutcome[];
+
+  @IncidentReference({
+    optional: true,
+    description: 'Id or number of the incident.',
+    example: undefined,
+  })
+  readonly incident_id?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Runs that started at or after this time.',
+  })
+  readonly from?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Runs that started at or before this time.',
+  })
+  readonly to?: string;
+
+  @Choice('PlaybookRunSort', SORTS, {
+    optional: true,
+    default: '-created_at',
+    description: 'Order by the time of the start.',
+  })
+  readonly sort: (typeof SORTS)[number] = '-created_at';
+}
+
+export class AllPlaybookRunsQueryDto extends PlaybookRunsQueryDto {
+  @Id('PlaybookId', {
+    optional: true,
+    description: 'Id of the playbook, also of a deleted one.',
+    example: undefined,
+  })
+  readonly playbook_id?: string;
+}

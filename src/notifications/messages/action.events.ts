@@ -136,7 +136,7 @@ export const ACTION_EVENT_TYPES = {
       ...ABOUT,
       action_type: 'create_ticket',
       target: 'Tell finance about the mail.',
-      message: 'It answered with status 500.',
+      message: 'The service answered with status 500.',
       code: 'refused',
     } satisfies ActionEventPayload,
     forPeople: true,

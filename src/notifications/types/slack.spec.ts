@@ -82,8 +82,11 @@ describe('a Slack channel', () => {
     server.play(410, { status: 404, text: `no ${server.token}` });
     const outcomes = [await channel.deliver(messageWith()), await channel.deliver(messageWith())];
     expect(outcomes).toMatchObject([
-      { kind: 'failed', why: 'It answered with status 410. Slack said channel_is_archived.' },
-      { kind: 'failed', why: 'It answered with status 404.' },
+      {
+        kind: 'failed',
+        why: 'The receiver answered with status 410. Slack said channel_is_archived.',
+      },
+      { kind: 'failed', why: 'The receiver answered with status 404.' },
     ]);
   });
 

@@ -83,7 +83,7 @@ describe('a Teams channel', () => {
     const other = channelOf(teams, { webhook_url: server.hook.replace(/sig=.*/, 'sig=other') });
     expect(await other.deliver(messageWith())).toMatchObject({
       kind: 'failed',
-      why: 'It answered with status 401.',
+      why: 'The receiver answered with status 401.',
     });
   });
 

@@ -254,7 +254,7 @@ describe('deliveries of notifications', () => {
     );
     expect((await deliveries(id)).data[0]).toMatchObject({
       status: 'pending',
-      last_error: 'It answered with status 500.',
+      last_error: 'The receiver answered with status 500.',
     });
     expect(await shown(id)).toMatchObject({ status: 'degraded' });
     await hurry();
@@ -263,7 +263,7 @@ describe('deliveries of notifications', () => {
     await ended(id, 1);
     const logged = warn.mock.calls.filter(([, words]) => /channel fails/.test(String(words)));
     warn.mockRestore();
-    const line = 'A notification channel fails: It answered with status 500.';
+    const line = 'A notification channel fails: The receiver answered with status 500.';
     expect(logged).toEqual([[{ channel: expect.stringMatching(/^hook/) }, line]]);
     const [first, second] = receiver.requests;
     expect(second!.body).toBe(first!.body);
@@ -523,7 +523,7 @@ describe('deliveries of notifications', () => {
     expect(dead).toMatchObject({
       status: 'dead',
       attempts: 1,
-      last_error: 'It answered with status 422.',
+      last_error: 'The receiver answered with status 422.',
     });
     expect(dead).not.toHaveProperty('next_attempt_at');
     await sql(`update notification_deliveries set attempts = 30 where id = $1`, [dead.id]);
@@ -611,7 +611,9 @@ describe('deliveries of notifications', () => {
     it('tell the other channels once, as health and metrics do, and once that it works again', async () => {
       await failForLong();
       await toldOf('unhealthy');
-      expect(other.events[0]!.data).toMatchObject({ message: 'It answered with status 500.' });
+      expect(other.events[0]!.data).toMatchObject({
+        message: 'The receiver answered with status 500.',
+      });
       expect((await admin.get('/health/detailed')).body.components.notifications).toMatchObject({
         status: 'degraded',
         total: 2,

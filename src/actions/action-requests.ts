@@ -13,13 +13,7 @@ import { type ApprovalLevel, levelReaches } from '../platform/access/roles.js';
 import { actionType } from '../action-catalogue/action-types.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { type Action, executedBy, withExpiry, isPerson } from './action.js';
-import type { NewAction } from './action-rows.js';
-import {
-  AwaitedRuns,
-  claimPermitLate,
-  type DecidedAction,
-  decidedAction,
-} from './execution/awaited-runs.js';
+import { ActionWork, claimPermitLate } from './execution/action-work.js';
 import { endOf, noConnector, simulatedResult } from './execution/execution-rules.js';
 import { RequiredLevels } from './required-levels.js';
 import { type ActionChanged, ActionRecorder } from './action-records.js';
@@ -31,6 +25,7 @@ import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Connector } from '../connectors/connector-type.js';
 import { SetOf } from '../platform/concurrency/joint-transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
+import { presentSpan, type Span } from '../platform/tracing/tracing.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { parameterErrors } from '../action-catalogue/parameters.js';
 import { DuplicateActionError, EARLIER, type Twin, DuplicateActions } from './duplicate-actions.js';
@@ -49,13 +44,8 @@ export interface ActionToCreate extends Pick<
 > {
   /** Locked by the transaction that creates the action. */
   readonly incident?: LockedIncident;
-  /**
-   * Enabled connector that provides the type, read before the transaction. Without it the action fails. An action that may run
-   * at once is claimed for it, so the transaction needs a permit.
-   */
+  /** Enabled connector that provides the type, read before the transaction. Without it the action fails. */
   readonly connector?: Connector;
-  /** The connector has no free place. Recovery begins the action as soon as it has. */
-  readonly waitsForPlace?: boolean;
   /** Minimum level of a playbook step, which can only raise the level. For a rollback: the level. */
   readonly approval_level?: ApprovalLevel;
   /** Requests the action in spite of a twin. */
@@ -69,19 +59,20 @@ export class ActionCreation {
     private readonly levels: RequiredLevels,
     private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
-    private readonly runs: AwaitedRuns,
     private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
 
-  /** Returns the actions in the order of `wanted`. An action with a level waits for approval; any other action may run. */
+  /**
+   * Returns the actions in the order of `wanted`. An action with a level waits for approval. An action whose connector only
+   * simulates has ended. The caller adds the work of the others.
+   */
   async createAll(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
     if (wanted.length === 0) return [];
-    const rows = wanted.map((one) => this.rowOf(one));
-    const actions = rows.map(({ action }) => action);
+    const actions = wanted.map((one) => this.actionOf(one));
     const changes = actions.flatMap(changesOf);
     const records = this.recorder.recordsOf(changes);
-    await this.actions.insertAll(tx, rows, records);
+    await this.actions.insertAll(tx, actions, records);
     afterCommit(tx, () => this.recorder.recorded(records, changes));
     return actions;
   }
@@ -93,27 +84,24 @@ export class ActionCreation {
 
   /** Whether the action ends with its creation: its connector only computes the result, and nobody has to approve it. */
   endsAtOnce(wanted: ActionToCreate): boolean {
-    return this.rowOf(wanted).action.executed_at !== undefined;
+    return this.actionOf(wanted).executed_at !== undefined;
   }
 
-  private rowOf(wanted: ActionToCreate): NewAction {
-    const action = actionOf(wanted, this.levelFor(wanted), this.clock.now());
-    const { actionLeaseMs } = this.settings;
-    const leaseMs = wanted.waitsForPlace ? 0 : action.phase ? actionLeaseMs : this.runs.graceMs;
-    return { action: withExpiry(action, this.settings.approvalTtlMinutes), leaseMs };
+  private actionOf(wanted: ActionToCreate): Action {
+    const action = newAction(wanted, this.levelFor(wanted), this.clock.now());
+    return withExpiry(action, this.settings.approvalTtlMinutes);
   }
 }
 
-function actionOf(
-  { connector, waitsForPlace, repeat: _, ...wanted }: ActionToCreate,
+function newAction(
+  { connector, repeat: _, ...wanted }: ActionToCreate,
   level: ApprovalLevel,
   requested_at: Date,
 ): Action {
-  const { action_type, rollback_of } = wanted;
   const waits = level !== 'none';
-  const claimedFor = waits || waitsForPlace ? undefined : connector;
-  // A rollback runs like an action of a real connector.
-  const simulated = rollback_of ? undefined : simulatedResult(claimedFor, action_type);
+  // The decision on a rollback ends it.
+  const isInstant = !waits && wanted.rollback_of === undefined;
+  const simulated = isInstant ? simulatedResult(connector, wanted.action_type) : undefined;
   const status = waits ? 'pending_approval' : simulated ? endOf(simulated) : 'pending';
   return {
     ...wanted,
@@ -124,11 +112,11 @@ function actionOf(
     updated_at: requested_at,
     status: connector ? status : 'failed',
     result: connector ? simulated : noConnector(wanted),
-    connector_id: claimedFor?.identity.id,
-    phase: claimedFor && !simulated ? 'claimed' : undefined,
-    fence: claimedFor ? 1 : 0,
-    sent: false,
-    ...(simulated && { executed_by: executedBy(wanted), executed_at: requested_at }),
+    ...(simulated && {
+      connector_id: connector!.identity.id,
+      executed_by: executedBy(wanted),
+      executed_at: requested_at,
+    }),
   };
 }
 
@@ -145,15 +133,23 @@ export type WantedAction = Pick<ActionToCreate, 'action_type' | 'parameters' | '
   readonly incident_id?: string;
 };
 
+/** An action after the transaction that created it. */
+interface RequestedAction {
+  readonly action: Action;
+  /** The action after its first attempt, if it has begun. */
+  readonly ended?: Promise<Action>;
+}
+
 interface ActionRequest {
   readonly caller: Principal;
+  readonly span: Span | undefined;
   readonly incident_id?: string;
   readonly wanted: ActionToCreate;
 }
 
-type Requested = DecidedAction | DuplicateActionError;
+type Requested = RequestedAction | DuplicateActionError;
 
-/** Creates actions, waiting for approval or ready to run. It runs none. */
+/** Creates actions, and the work of those that may run. */
 @Injectable()
 export class ActionRequests {
   private readonly batches = new Batcher<ActionRequest, Requested | undefined>((requests) =>
@@ -171,6 +167,7 @@ export class ActionRequests {
     private readonly creation: ActionCreation,
     private readonly duplicates: DuplicateActions,
     private readonly actions: ActionsRepository,
+    private readonly work: ActionWork,
   ) {}
 
   /**
@@ -182,12 +179,13 @@ export class ActionRequests {
     caller: Principal,
     { incident_id, ...wanted }: WantedAction,
     idempotency: Participant<Action>,
-  ): Promise<DecidedAction> {
+  ): Promise<RequestedAction> {
     const errors = parameterErrors(actionType(wanted.action_type), wanted.parameters);
     if (errors.length > 0) throw new ValidationError(errors);
     const connector = await this.registry.providerOf(wanted.action_type);
     const request = {
       caller,
+      span: presentSpan(),
       incident_id,
       wanted: { ...wanted, requested_by: caller.name, connector },
     };
@@ -225,13 +223,18 @@ export class ActionRequests {
     const twins = await this.duplicates.of(tx, wanted);
     const fresh = wanted.filter((_, at) => twins[at] === undefined);
     const actions = await this.creation.createAll(tx, fresh);
+    const started = actions.flatMap((action, at) => {
+      const { wanted: of, span } = known[wanted.indexOf(fresh[at]!)]!;
+      return action.status === 'pending' ? [{ action, connector: of.connector!, span }] : [];
+    });
+    const ends = await this.work.begin(tx, started, permit);
     return requests.map((request) => {
       const at = known.indexOf(request);
       const twin = twins[at];
       if (at < 0 || twin === EARLIER) return undefined;
       if (twin) return new DuplicateActionError(twin);
       const action = actions[fresh.indexOf(wanted[at]!)]!;
-      return decidedAction(action, permit, request.wanted.connector);
+      return { action, ended: ends.get(action.id) };
     });
   }
 
@@ -251,8 +254,8 @@ export class ActionRequests {
   }
 
   /**
-   * Creates the actions of successive steps in the transaction of another module, which then runs the actions that are `pending`.
-   * Instead of an action that repeats an action of others, it returns the other action, locked, so that it ends after the
+   * Creates the actions of successive steps in the transaction of another module, which has the permit of the kill switch. Actions
+   * that are `pending` begin after the commit. Instead of an action that repeats an action of others, it returns the other action, locked, so that it ends after the
    * transaction.
    *
    * @returns the actions of the first steps: each but the last has ended with its creation
@@ -278,6 +281,11 @@ export class ActionRequests {
       const fresh = open.flatMap((steps) => this.creatable(steps, isNew));
       const created = await this.creation.createAll(tx, fresh);
       fresh.forEach((one, at) => answers.set(one, created[at]!));
+      const pending = fresh.map((one, at) => ({ ...one, action: created[at]! }));
+      const started = pending.flatMap(({ action, connector }) =>
+        action.status === 'pending' && connector ? [{ action, connector }] : [],
+      );
+      await this.work.add(tx, started);
       for (const [first] of open) {
         const twin = twinOf.get(first!);
         if (twin === undefined || twin === EARLIER || answers.has(first!)) continue;
@@ -318,7 +326,7 @@ export class ActionRequests {
   }
 }
 
-function outcomeOf(requested: Requested): DecidedAction {
+function outcomeOf(requested: Requested): RequestedAction {
   if (requested instanceof DuplicateActionError) throw requested;
   return requested;
 }

@@ -1,8 +1,6 @@
-import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
-import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { PlaybookRunner, RUN_FAILPOINT } from '../../src/playbooks/runs/playbook-runner.js';
 import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
-import { crashAt, revive } from '../support/actions/action-world.js';
+import { crashAt, revive } from '../support/actions/failpoints.js';
 import { eventually } from '../support/jobs/eventually.js';
 import {
   PlaybookWorld,
@@ -21,10 +19,8 @@ describe('the recovery of playbook runs', () => {
     world.actions.lookOften();
     const { nest } = world.actions.app;
     // A test that hangs a run would otherwise hang the end of the suite, too.
-    nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
     nest.get(PlaybookRunner).beforeApplicationShutdown = async () => undefined;
     // The dead look after nobody.
-    await nest.get(ActionRecovery).beforeApplicationShutdown();
     await nest.get(RunQueue).beforeApplicationShutdown();
   });
   afterEach(() => {

@@ -1,6 +1,4 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
-import { AwaitedRuns } from '../../actions/execution/awaited-runs.js';
-import { ConnectorPlaces } from '../../actions/execution/action-connectors.js';
 import { ClaimLostError } from '../../actions/execution/lease-keeper.js';
 import { simulatedResult } from '../../actions/execution/execution-rules.js';
 import { Failpoints } from '../../actions/execution/claims.js';
@@ -16,7 +14,7 @@ import { foreseenMoves, type ForeseenMoves, type StepDecider } from './next-move
 import { isOpen, type PlaybookRunSummary, type ReachedStep, waitsForTurn } from './playbook-run.js';
 import { PlaybookRunsRepository } from './records/playbook-runs.repository.js';
 import { RunWritesRepository } from './records/run-writes.repository.js';
-import { type Callable, goesOnWith, RunMoves, type TakePlace } from './run-moves.js';
+import { type Connectors, goesOnWith, RunMoves } from './run-moves.js';
 import { StepDecisions } from './step-decisions.js';
 
 /** The places of a run at which a crash leaves something different behind. The numbers are those of no other failpoint. */
@@ -36,10 +34,6 @@ export const RUN_FAILPOINT = {
 /** After so many claims that did not move it, the run itself may be what kills the replicas. */
 const MOST_ATTEMPTS = 10;
 const BROKEN = 'The service could not go on with it; see its log.';
-/** A run whose action takes longer gives its turn to another one. Most end within this time, and go on without a detour. */
-const SHORT_WAIT_MS = 200;
-/** An action that takes longer is not waited for: its end wakes the run. */
-const PART_OF_LEASE = 1 / 3;
 const PART_OF_GRACE = 0.5;
 
 /** One of the few with which the queue carries on runs. */
@@ -61,8 +55,6 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     private readonly writes: RunWritesRepository,
     private readonly decisions: StepDecisions,
     private readonly moves: RunMoves,
-    private readonly actions: AwaitedRuns,
-    private readonly connectors: ConnectorPlaces,
     private readonly failpoints: Failpoints,
     private readonly settings: Settings,
   ) {}
@@ -71,11 +63,11 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
    * Never throws. What goes wrong leaves the run to whoever claims it when the lease is over. `turn` is of a run that nobody
    * waits for.
    */
-  async carryOn(run: PlaybookRunSummary, turn?: Turn): Promise<void> {
+  async carryOn(run: PlaybookRunSummary, _turn?: Turn): Promise<void> {
     const attributes = { 'playbook_run.id': run.id, 'incident.id': run.incidentId };
     const work = traced(
       () => ({ name: 'playbook run', kind: 'internal', attributes }),
-      () => this.attempt(run, turn),
+      () => this.attempt(run),
     ).catch((error: unknown) => this.afterError(run, error));
     this.underWay.add(work);
     await work;
@@ -89,7 +81,7 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     await within(this.settings.shutdownGraceMs * PART_OF_GRACE, rested, () => undefined);
   }
 
-  private async attempt(run: PlaybookRunSummary, turn?: Turn): Promise<void> {
+  private async attempt(run: PlaybookRunSummary): Promise<void> {
     await this.failpoints.hit(RUN_FAILPOINT.claimed);
     if (run.attempts > MOST_ATTEMPTS) return await this.giveUp(run);
     const playbook = await this.playbooks.versionOf(run.playbookId, run.playbookVersion);
@@ -103,7 +95,7 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
       isNew = false;
       const mayBeLate = waitsForTurn(run) && reached.length === 0;
       if (mayBeLate && (await this.moves.cancelIfLate(run))) break;
-      if (!(await this.goOn(run, playbook.definition.steps, reached, decide, turn))) break;
+      if (!(await this.goOn(run, playbook.definition.steps, reached, decide))) break;
     }
     await this.failpoints.hit(RUN_FAILPOINT.left);
   }
@@ -114,7 +106,6 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     steps: readonly PlaybookStep[],
     reached: readonly ReachedStep[],
     decider: StepDecider,
-    turn?: Turn,
   ): Promise<boolean> {
     const connectors = await this.moves.connectorsOf(steps);
     const moves = await foreseenMoves(steps, reached, decider, ({ action }) =>
@@ -126,7 +117,7 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     const attributes = { 'playbook.step': next.position, 'action.type': next.step.action };
     return await traced(
       () => ({ name: 'playbook step', kind: 'internal', attributes }),
-      () => this.act(run, moves, reached, { connectors, takePlace: this.places(turn) }, turn),
+      () => this.act(run, moves, reached, connectors),
     );
   }
 
@@ -135,30 +126,12 @@ export class PlaybookRunner implements BeforeApplicationShutdown {
     run: PlaybookRunSummary,
     moves: ForeseenMoves,
     reached: readonly ReachedStep[],
-    callable: Callable,
-    turn?: Turn,
+    connectors: Connectors,
   ): Promise<boolean> {
-    const begun = await this.moves.make(run, moves, reached, callable);
+    const action = await this.moves.make(run, moves, reached, connectors);
     await this.failpoints.hit(RUN_FAILPOINT.begun);
-    if (!begun) return false;
-    const { action, call } = begun;
-    if (call) {
-      const { claimed, connector, giveBack } = call;
-      const ending = this.actions.runClaimedAndWait(claimed, connector, {}, giveBack);
-      if (turn) await within(SHORT_WAIT_MS, ending, turn.letGo);
-      await within(this.settings.actionLeaseMs * PART_OF_LEASE, ending, () => action);
-      await this.failpoints.hit(RUN_FAILPOINT.acted);
-    }
-    return goesOnWith(action);
-  }
-
-  /**
-   * Whoever waits for the run has asked for its actions: they take no place of those that nobody waits for. No vendor stands
-   * behind a connector that simulates.
-   */
-  private places(turn: Turn | undefined): TakePlace {
-    return ({ identity, simulates }) =>
-      turn && !simulates ? this.connectors.tryTake(identity.id) : () => undefined;
+    await this.failpoints.hit(RUN_FAILPOINT.acted);
+    return action !== undefined && goesOnWith(action);
   }
 
   private async afterError(run: PlaybookRunSummary, error: unknown): Promise<void> {

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { AwaitedRuns } from '../../actions/execution/awaited-runs.js';
+import { ActionWork } from '../../actions/execution/action-work.js';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';
@@ -44,7 +44,7 @@ export class PlaybookRunsService {
     private readonly cancellation: RunCancellation,
     private readonly runs: PlaybookRunsRepository,
     private readonly lists: RunListRepository,
-    private readonly actions: AwaitedRuns,
+    private readonly actions: ActionWork,
     private readonly settings: Settings,
   ) {}
 

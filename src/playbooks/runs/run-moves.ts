@@ -1,15 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { type Action, hasEnded, SYSTEM } from '../../actions/action.js';
-import type { Claimed } from '../../actions/execution/claims.js';
 import { ClaimLostError } from '../../actions/execution/lease-keeper.js';
-import type { Release } from '../../platform/concurrency/semaphore.js';
 import { type ActionToCreate, ActionRequests } from '../../actions/action-requests.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector-type.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import type { LockedIncident } from '../../incidents/incident.js';
-import { KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { JointTransactions } from '../../platform/concurrency/joint-transactions.js';
@@ -29,29 +27,7 @@ import { type RunMove, RunWritesRepository } from './records/run-writes.reposito
 type Act = Extract<NextThing, { kind: 'act' }>;
 
 /** The connector of each type of action. */
-type Connectors = ReadonlyMap<ActionTypeName, Connector | undefined>;
-
-/** The action of a step that has begun. */
-interface BegunAction {
-  readonly action: Action;
-  /** Data for the call of the connector. Present if the action may run at once. */
-  readonly call?: {
-    readonly claimed: Claimed;
-    readonly connector: Connector;
-    readonly giveBack: Release;
-  };
-}
-
-/** Takes a place for a call of the connector. Returns `undefined` if all places are taken. */
-export type TakePlace = (connector: Connector) => Release | undefined;
-
-/** What the actions of a run are done with. */
-export interface Callable {
-  readonly connectors: Connectors;
-  readonly takePlace: TakePlace;
-}
-
-const NOBODY_TO_CALL: Callable = { connectors: new Map(), takePlace: () => undefined };
+export type Connectors = ReadonlyMap<ActionTypeName, Connector | undefined>;
 
 const LATE = 'Its incident was resolved before it began.';
 const ENDED_LATE = { status: 'cancelled', error: LATE } as const;
@@ -92,30 +68,17 @@ export class RunMoves {
     run: PlaybookRunSummary,
     moves: ForeseenMoves,
     reached: readonly ReachedStep[],
-    { connectors, takePlace }: Callable = NOBODY_TO_CALL,
-  ): Promise<BegunAction | undefined> {
+    connectors: Connectors = new Map(),
+  ): Promise<Action | undefined> {
     const acts = moves.flatMap(({ next }) => (next.kind === 'act' ? [next] : []));
     const last = acts.at(-1);
-    const connector = last && connectors.get(last.step.action);
-    const giveBack = connector && takePlace(connector);
-    try {
-      const authors = last && (await this.authorsOf(run));
-      const wanted = acts.map((act) => {
-        const mayCall = act !== last || giveBack !== undefined;
-        return { ...wantedOf(run, act, connectors.get(act.step.action), mayCall), authors };
-      });
-      const { action, permit } = await this.transactions.run(keyOf(run), (tx) =>
-        this.makeIn(tx, run, moves, reached, wanted),
-      );
-      if (action?.phase && permit && connector && giveBack && action.playbook_run_id === run.id) {
-        return { action, call: { claimed: { action, permit }, connector, giveBack } };
-      }
-      giveBack?.();
-      return action && { action };
-    } catch (error) {
-      giveBack?.();
-      throw error;
-    }
+    const authors = last && (await this.authorsOf(run));
+    const wanted = acts.map((act) => {
+      return { ...wantedOf(run, act, connectors.get(act.step.action)), authors };
+    });
+    return await this.transactions.run(keyOf(run), (tx) =>
+      this.makeIn(tx, run, moves, reached, wanted),
+    );
   }
 
   private async makeIn(
@@ -124,9 +87,9 @@ export class RunMoves {
     foreseen: ForeseenMoves,
     reached: readonly ReachedStep[],
     wanted: readonly ActionToCreate[],
-  ): Promise<{ readonly action?: Action; readonly permit?: Permit }> {
+  ): Promise<Action | undefined> {
     const acts = wanted.length > 0;
-    const permit = acts ? await this.killSwitch.claimPermit(tx) : undefined;
+    if (acts) await this.killSwitch.claimPermit(tx);
     const incident = await this.lockIncident(tx, run);
     const forIncident = wanted.map((one) => ({ ...one, incident }));
     const actions = acts ? await this.requests.createOrBorrow(tx, forIncident) : [];
@@ -146,7 +109,7 @@ export class RunMoves {
       await this.recorder.sharedAction(tx, run, follows.begun.name, action);
     }
     if (next.kind === 'end') await this.recorder.ended(tx, run, { ...next, ...progress }, SYSTEM);
-    return { action, permit };
+    return action;
   }
 
   private whatFollows(next: NextThing, action?: Action): Pick<RunMove, 'begun' | 'then'> {
@@ -194,7 +157,6 @@ function wantedOf(
   run: PlaybookRunSummary,
   { step, parameters, askedLevel }: Act,
   connector: Connector | undefined,
-  mayCall: boolean,
 ): ActionToCreate {
   return {
     action_type: step.action,
@@ -204,7 +166,6 @@ function wantedOf(
     on_behalf_of: run.automatic ? run.onBehalfOf : run.requestedBy,
     approval_level: askedLevel,
     connector,
-    waitsForPlace: connector && !mayCall,
   };
 }
 
@@ -221,9 +182,8 @@ function keyOf({ id, incidentId }: PlaybookRunSummary): string {
   return incidentId ?? id;
 }
 
-/** This replica runs the action, or it has failed already. */
 export function goesOnWith(action: Action): boolean {
-  return action.phase !== undefined || hasEnded(action);
+  return hasEnded(action);
 }
 
 function progressOf(reached: readonly ReachedStep[], settled: readonly SettledStep[]): RunProgress {

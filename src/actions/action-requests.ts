@@ -13,7 +13,7 @@ import { type ApprovalLevel, levelReaches } from '../platform/access/roles.js';
 import { actionType } from '../action-catalogue/action-types.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { type Action, executedBy, withExpiry, isPerson } from './action.js';
-import { ActionWork, claimPermitLate } from './execution/action-work.js';
+import { ActionWork, claimPermitLate, type StartedAction } from './execution/action-work.js';
 import { endOf, noConnector, simulatedResult } from './execution/execution-rules.js';
 import { RequiredLevels } from './required-levels.js';
 import { type ActionChanged, ActionRecorder } from './action-records.js';
@@ -23,7 +23,6 @@ import { Batcher } from '../platform/concurrency/batcher.js';
 import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Connector } from '../connectors/connector-type.js';
-import { SetOf } from '../platform/concurrency/joint-transactions.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
 import { presentSpan, type Span } from '../platform/tracing/tracing.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
@@ -155,9 +154,6 @@ export class ActionRequests {
   private readonly batches = new Batcher<ActionRequest, Requested | undefined>((requests) =>
     this.transactions.run((tx) => this.requestAll(tx, requests)),
   );
-  private readonly borrowings = new SetOf<readonly ActionToCreate[], Action[]>((tx, wanted) =>
-    this.createOrBorrowAll(tx, wanted),
-  );
 
   constructor(
     private readonly transactions: Transactions,
@@ -254,22 +250,16 @@ export class ActionRequests {
   }
 
   /**
-   * Creates the actions of successive steps in the transaction of another module, which has the permit of the kill switch. Actions
-   * that are `pending` begin after the commit. Instead of an action that repeats an action of others, it returns the other action, locked, so that it ends after the
-   * transaction.
+   * Creates the actions of successive steps of several playbook runs in the transaction of another module, which has
+   * the permit of the kill switch. Pending actions begin after the commit. Instead of an action
+   * that repeats an action of others, it returns the other action, locked, so that it ends after the transaction.
    *
-   * @returns the actions of the first steps: each but the last has ended with its creation
+   * @returns for each run the actions of its first steps: each but the last has ended with its creation
    */
-  async createOrBorrow(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
-    return await this.borrowings.submit(tx, wanted);
-  }
-
-  private async createOrBorrowAll(
-    tx: Tx,
-    all: readonly (readonly ActionToCreate[])[],
-  ): Promise<Action[][]> {
+  async createOrBorrow(tx: Tx, all: readonly (readonly ActionToCreate[])[]): Promise<Action[][]> {
     const answers = new Map<ActionToCreate, Action>();
-    let open = all;
+    const started: StartedAction[] = [];
+    let open = all.filter((steps) => steps.length > 0);
     while (open.length > 0) {
       const wanted = open.flat();
       const twins = await this.duplicates.of(tx, wanted);
@@ -280,12 +270,11 @@ export class ActionRequests {
       };
       const fresh = open.flatMap((steps) => this.creatable(steps, isNew));
       const created = await this.creation.createAll(tx, fresh);
-      fresh.forEach((one, at) => answers.set(one, created[at]!));
-      const pending = fresh.map((one, at) => ({ ...one, action: created[at]! }));
-      const started = pending.flatMap(({ action, connector }) =>
-        action.status === 'pending' && connector ? [{ action, connector }] : [],
-      );
-      await this.work.add(tx, started);
+      for (const [at, action] of created.entries()) {
+        const { connector } = fresh[at]!;
+        answers.set(fresh[at]!, action);
+        if (action.status === 'pending') started.push({ action, connector: connector! });
+      }
       for (const [first] of open) {
         const twin = twinOf.get(first!);
         if (twin === undefined || twin === EARLIER || answers.has(first!)) continue;
@@ -295,6 +284,7 @@ export class ActionRequests {
       // A request that repeats another request of this set finds its action in the next round.
       open = open.filter(([first]) => !answers.has(first!));
     }
+    await this.work.add(tx, started);
     return all.map((steps) => steps.flatMap((one) => answers.get(one) ?? []));
   }
 

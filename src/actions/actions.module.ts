@@ -14,7 +14,6 @@ import { ActionsService, RollbackService } from './actions.service.js';
 import { ActionDecisions } from './action-decisions.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork } from './execution/action-work.js';
-import { Failpoints } from './execution/claims.js';
 import { ActionConnectors, ConnectorCalls } from './execution/connector-calls.js';
 import { ActionCounts, ActionListRepository } from './action-list.js';
 
@@ -37,18 +36,16 @@ import { ActionCounts, ActionListRepository } from './action-list.js';
     ActionsRepository,
     ConnectorCalls,
     ActionDecisions,
-    Failpoints,
     RollbackService,
     DuplicateActions,
   ],
   exports: [
     ActionConnectors,
-    RequiredLevels,
+    ActionDecisions,
     ActionRequests,
     ActionWork,
     ActionsService,
-    ActionDecisions,
-    Failpoints,
+    RequiredLevels,
   ],
 })
 export class ActionsModule {}

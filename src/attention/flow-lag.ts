@@ -18,8 +18,8 @@ const FIRST_OF = {
     select lease_until from triage_runs
      where status = 'queued' and lease_until < now() order by lease_until limit 1`,
   playbooks: `
-    select due_at from playbook_runs
-     where due_at <= now() and (lease_until is null or lease_until < now()) order by due_at limit 1`,
+    select due_at from work
+     where lane = 'playbook-run' and ready order by urgency, due_at, id limit 1`,
   actions: `
     select min(due_at) from work where kind = 'action' and ready`,
   notifications: `

@@ -15,13 +15,13 @@ import {
   cancelRunsOverRestore,
   dropTriagesOfRunsBefore,
   noteRunsBeforeRestore,
-  tellOfCancelledRuns,
+  recordCancelledRuns,
 } from '../playbooks/runs/runs-across-restore.js';
 import {
   type DeliveriesAcrossRestore,
   endDeliveriesOfBackup,
 } from '../notifications/records/deliveries-across-restore.js';
-import type { PlaybookRunSummary } from '../playbooks/runs/playbook-run.js';
+import type { PlaybookRun } from '../playbooks/runs/playbook-run.js';
 import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
 import { recordAcceptance } from '../audit/chain/audit-witness.js';
 import { AuditKeys } from '../audit/chain/audit-chain.js';
@@ -80,8 +80,8 @@ const MOST_NAMED = 50;
 /**
  * What a restore must not undo: an active kill switch and revoked authority. With `asItWas` the kill switch and the
  * authority come from the backup. Actions that were in progress fail, because their outcome is unknown. Notifications
- * that were pending in the backup stay unsent. Playbook
- * runs that would repeat their steps are cancelled. Everything else becomes as in the backup.
+ * that were pending in the backup stay unsent, and open playbook runs are cancelled. Everything else becomes as in the
+ * backup.
  */
 export class ServiceRestorePlan implements RestorePlan {
   readonly excludedTables = EXCLUDED_TABLES;
@@ -92,7 +92,7 @@ export class ServiceRestorePlan implements RestorePlan {
   private deliveries: DeliveriesAcrossRestore = { unsent: 0, channelsDisabled: 0 };
   private authority: KeptAuthority | undefined;
   private runsNotRepeated = 0;
-  private cancelledRuns: readonly PlaybookRunSummary[] = [];
+  private cancelledRuns: readonly PlaybookRun[] = [];
 
   constructor(
     private readonly settings: Settings,
@@ -158,8 +158,9 @@ export class ServiceRestorePlan implements RestorePlan {
       lines.push(`Actions that vendors executed but the backup does not contain: ${named(lost)}.`);
     }
     if (this.cancelledRuns.length > 0) {
-      const ids = this.cancelledRuns.map(({ id }) => id).join(', ');
-      lines.push(`Playbook runs that had continued since the backup and are cancelled: ${ids}.`);
+      lines.push(
+        `Playbook runs that were open in the backup and are cancelled: ${this.cancelledRuns.length}.`,
+      );
     }
     if (this.runsNotRepeated > 0) {
       lines.push(
@@ -182,7 +183,7 @@ export class ServiceRestorePlan implements RestorePlan {
 
   private async tellOfRuns(tx: Tx, audit?: AuditLog): Promise<void> {
     const timeline = timelineOfCommand(tx.dataSource);
-    await tellOfCancelledRuns(tx, this.cancelledRuns, { timeline, audit });
+    await recordCancelledRuns(tx, this.cancelledRuns, { timeline, audit });
   }
 
   private async record(tx: Tx): Promise<void> {

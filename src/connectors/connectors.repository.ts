@@ -61,8 +61,8 @@ export class ConnectorsRepository {
   }
 
   /** All connectors, in the order in which they serve actions. */
-  async all(): Promise<readonly ConnectorEntity[]> {
-    return await this.reads.submit(undefined);
+  async all(tx?: Tx): Promise<readonly ConnectorEntity[]> {
+    return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
   }
 
   async findById(id: string): Promise<ConnectorEntity | undefined> {

@@ -255,6 +255,19 @@ export class IncidentsService {
     return await this.incidents.lockForShare(tx, id);
   }
 
+  /** Like `lockForShare`, by id. */
+  async lockAllForShare(
+    tx: Tx,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, LockedIncident>> {
+    return await this.incidents.lockAllForShare(tx, ids);
+  }
+
+  /** Like `lockForUpdate`, in the order of the ids. */
+  async lockAllForUpdate(tx: Tx, ids: readonly string[]): Promise<Incident[]> {
+    return await this.incidents.lockAllForUpdate(tx, ids);
+  }
+
   /** Locks the incident for a later `change` in the same transaction. */
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
     return await this.incidents.lockForUpdate(tx, id);

@@ -33,13 +33,14 @@ import {
   NAME,
   NAME_IN_WORDS,
 } from './language/playbook-definition.js';
-import type { PlaybookEntity, PlaybookVersionEntity } from './playbook.entity.js';
 import {
   DEFAULT_DEFINITION,
   ON_ERROR,
   type OnError,
   PLAYBOOK_NAME,
+  type PlaybookEntity,
   type PlaybookStep,
+  type PlaybookVersionEntity,
 } from './playbook.js';
 import {
   PLAYBOOK_SORTS,

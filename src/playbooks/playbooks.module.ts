@@ -8,22 +8,14 @@ import { PlaybooksController } from './playbooks.controller.js';
 import { PlaybooksRepository } from './playbooks.repository.js';
 import { PlaybooksService } from './playbooks.service.js';
 import { AutoRuns } from './runs/auto-runs.js';
+import { AutoRunsRepository } from './runs/auto-runs.repository.js';
 import { DryRuns } from './runs/dry-run.js';
-import { PlaybookRunCounts, RunListRepository } from './runs/listing/run-list.repository.js';
-import { PlaybookRunner } from './runs/playbook-runner.js';
-import {
-  AllPlaybookRunsController,
-  PlaybookRunsController,
-} from './runs/playbook-runs.controller.js';
-import { PlaybookRunsService } from './runs/playbook-runs.service.js';
-import { PlaybookRunsRepository } from './runs/records/playbook-runs.repository.js';
-import { RunRecorder } from './runs/records/run-recorder.js';
-import { RunWritesRepository } from './runs/records/run-writes.repository.js';
-import { RunCancellation } from './runs/run-cancellation.js';
-import { RunMoves } from './runs/run-moves.js';
-import { RunQueue } from './runs/run-queue.js';
-import { RunRequests } from './runs/run-requests.js';
-import { RunSignals } from './runs/run-signals.js';
+import { PlaybookRunCounts, RunLists } from './runs/run-list.js';
+import { RunRecorder } from './runs/run-records.js';
+import { RunWork } from './runs/run.work.js';
+import { AllPlaybookRunsController, PlaybookRunsController } from './runs/runs.controller.js';
+import { RunsRepository } from './runs/runs.repository.js';
+import { RunsService } from './runs/runs.service.js';
 import { StepDecisions } from './runs/step-decisions.js';
 import { UndoneSteps } from './runs/undone-steps.js';
 
@@ -32,21 +24,16 @@ import { UndoneSteps } from './runs/undone-steps.js';
   controllers: [PlaybooksController, PlaybookRunsController, AllPlaybookRunsController],
   providers: [
     AutoRuns,
+    AutoRunsRepository,
     DryRuns,
     PlaybookRunCounts,
-    PlaybookRunner,
-    PlaybookRunsRepository,
-    PlaybookRunsService,
     PlaybooksRepository,
     PlaybooksService,
-    RunCancellation,
-    RunListRepository,
-    RunMoves,
-    RunQueue,
+    RunLists,
     RunRecorder,
-    RunRequests,
-    RunSignals,
-    RunWritesRepository,
+    RunsRepository,
+    RunsService,
+    RunWork,
     StepDecisions,
     UndoneSteps,
   ],

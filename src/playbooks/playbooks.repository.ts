@@ -2,13 +2,11 @@
 import { findOrder, sortWords, type Page, type PageRequest } from '../platform/paging/page.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
-import { SetOf } from '../platform/concurrency/joint-transactions.js';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { isUuid } from '../platform/ids.js';
-import { PlaybookEntity, PlaybookVersionEntity } from './playbook.entity.js';
-import type { PlaybookDefinition } from './playbook.js';
+import { type PlaybookDefinition, PlaybookEntity, PlaybookVersionEntity } from './playbook.js';
 
 export const PLAYBOOK_SORTS = sortWords('created_at', 'name');
 export type PlaybookSort = (typeof PLAYBOOK_SORTS)[number];
@@ -63,12 +61,6 @@ const MOST_VERSIONS_KNOWN = 100;
 
 @Injectable()
 export class PlaybooksRepository {
-  private readonly autoRunReads = new SetOf<undefined, readonly PlaybookEntity[]>(
-    async (tx, readers) => {
-      const all = await this.readAutoRuns(tx);
-      return readers.map(() => all);
-    },
-  );
   /** A version never changes. */
   private readonly versionsKnown = new Map<string, PlaybookVersionEntity>();
   private readonly authorsKnown = new Map<string, readonly string[]>();
@@ -100,23 +92,22 @@ export class PlaybooksRepository {
   }
 
   /** Returns the enabled playbooks with `auto_run`, by name. */
-  async autoRuns(tx: Tx): Promise<readonly PlaybookEntity[]> {
-    return await this.autoRunReads.submit(tx, undefined);
-  }
-
-  private async readAutoRuns(tx: Tx): Promise<PlaybookEntity[]> {
+  async autoRuns(tx: Tx): Promise<PlaybookEntity[]> {
     const repository = tx.getRepository(PlaybookEntity);
     const where = { auto_run: true, enabled: true, ...NOT_DELETED };
     return await repository.find({ where, order: { name: 'asc' } });
   }
 
   /** Returns a version, also of a deleted playbook. */
-  async findVersion(id: string, version: number): Promise<PlaybookVersionEntity | undefined> {
+  async findVersion(
+    id: string,
+    version: number,
+    reader: Pick<Tx, 'getRepository'> = this.dataSource,
+  ): Promise<PlaybookVersionEntity | undefined> {
     const key = `${id} ${version}`;
     const known = this.versionsKnown.get(key);
     if (known) return known;
-    const repository = this.dataSource.getRepository(PlaybookVersionEntity);
-    const row = await repository.findOneBy({ id, version });
+    const row = await reader.getRepository(PlaybookVersionEntity).findOneBy({ id, version });
     if (!row) return undefined;
     if (this.versionsKnown.size === MOST_VERSIONS_KNOWN) this.versionsKnown.clear();
     this.versionsKnown.set(key, row);
@@ -124,11 +115,11 @@ export class PlaybooksRepository {
   }
 
   /** Returns the author of the version, and the principals who last set its `auto_run` and `trust_verdict`. */
-  async authorsOf(id: string, version: number): Promise<readonly string[]> {
+  async authorsOf(id: string, version: number, tx: Tx): Promise<readonly string[]> {
     const key = `${id} ${version}`;
     const known = this.authorsKnown.get(key);
     if (known) return known;
-    const rows = await this.statements.rows<{ name: string }>(AUTHORS, [id, version]);
+    const rows = await this.statements.rowsIn<{ name: string }>(tx, AUTHORS, [id, version]);
     const authors = rows.map(({ name }) => name);
     if (this.authorsKnown.size === MOST_VERSIONS_KNOWN) this.authorsKnown.clear();
     this.authorsKnown.set(key, authors);

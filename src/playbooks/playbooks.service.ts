@@ -12,7 +12,6 @@ import type { IfMatchCondition } from '../platform/http/etag.js';
 import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { checkPlaybook } from './language/check-playbook.js';
-import type { PlaybookEntity, PlaybookVersionEntity } from './playbook.entity.js';
 import {
   changedFields,
   DEFAULT_DEFINITION,
@@ -20,15 +19,15 @@ import {
   type DefinitionChange,
   isForManagers,
   isNameOrId,
-  isTriggeredBy,
   onlyStops,
   type PlaybookDefinition,
+  type PlaybookEntity,
   PlaybookNameTakenError,
   PlaybookNotFoundError,
   type PlaybookVersion,
+  type PlaybookVersionEntity,
   revisionOf,
   TooManyPlaybooksError,
-  type TriggeringIncident,
 } from './playbook.js';
 import {
   type PlaybookListRequest,
@@ -104,11 +103,6 @@ export class PlaybooksService implements OnApplicationBootstrap {
     return await this.playbooks.findVersion(id, version);
   }
 
-  /** Returns the principals who are responsible for automatic runs of the version. */
-  async authorsOf(id: string, version: number): Promise<readonly string[]> {
-    return await this.playbooks.authorsOf(id, version);
-  }
-
   /** A deleted playbook is found by its id only, because another playbook may have its name. */
   async versions(
     nameOrId: string,
@@ -118,12 +112,6 @@ export class PlaybooksService implements OnApplicationBootstrap {
     const page = await this.playbooks.versions(id, request);
     if (page.total === 0) throw new PlaybookNotFoundError();
     return page;
-  }
-
-  /** Returns the enabled playbooks that run automatically for such an incident, by name. */
-  async autoRunsFor(tx: Tx, incident: TriggeringIncident): Promise<PlaybookEntity[]> {
-    const all = await this.playbooks.autoRuns(tx);
-    return all.filter(({ definition }) => isTriggeredBy(definition.triggers, incident));
   }
 
   /** Throws the validation errors that `create` would throw. */

@@ -1,4 +1,4 @@
-import { RunWritesRepository } from '../../src/playbooks/runs/records/run-writes.repository.js';
+import { RunsRepository } from '../../src/playbooks/runs/runs.repository.js';
 import { newId } from '../../src/platform/ids.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { useTestDatabase } from '../support/open-test-database.js';
@@ -6,7 +6,7 @@ import { useTestDatabase } from '../support/open-test-database.js';
 describe('Cancelling several playbook runs', () => {
   const { dataSource, query, statements, transactions } = useTestDatabase();
 
-  it('locks them in the order of their ids, as moves and wake-ups do', async () => {
+  it('locks them in the order of their ids, like the sets that continue them', async () => {
     const playbook = newId();
     const [first, second] = [newId(1), newId(2)];
     await query(
@@ -22,15 +22,19 @@ describe('Cancelling several playbook runs', () => {
     for (const id of [second, first]) {
       await query(
         `insert into playbook_runs (id, playbook_id, playbook_version, playbook_name, status, requested_by, variables,
-           steps_total, started_at, due_at) values ($1, $2, 1, 'p', 'running', 'a', '{}', 1, now(), now())`,
+           steps_total, started_at) values ($1, $2, 1, 'p', 'running', 'a', '{}', 1, now())`,
         [id, playbook],
       );
+      await query(
+        `insert into work (kind, ref, lane, urgency, ready, due_at) values ('playbook-run', $1, 'x', 2, true, now())`,
+        [id],
+      );
     }
-    const writes = new RunWritesRepository(statements);
+    const runs = new RunsRepository(statements);
     const other = dataSource.createQueryRunner();
     await other.startTransaction();
     await other.query('select from playbook_runs where id = $1 for update', [first]);
-    const cancelled = transactions.run((tx) => writes.cancelDue(tx, 'No.', new Date()));
+    const cancelled = transactions.run((tx) => runs.cancelHeld(tx, 'No.', new Date()));
     await eventually(
       () => query(`select from pg_stat_activity where wait_event_type = 'Lock'`),
       (waiting) => waiting.length === 1,

@@ -3,11 +3,10 @@ import { AuditLog } from '../../src/audit/audit-log.js';
 import { timelineOfCommand } from '../../src/incidents/timeline/incident-timeline.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import type { DryDecision } from '../../src/playbooks/runs/dry-run.js';
-import { PlaybookRunCounts } from '../../src/playbooks/runs/listing/run-list.repository.js';
+import { PlaybookRunCounts } from '../../src/playbooks/runs/run-list.js';
 import {
   cancelRunsOverRestore,
-  noteRunsBeforeRestore,
-  tellOfCancelledRuns,
+  recordCancelledRuns,
 } from '../../src/playbooks/runs/runs-across-restore.js';
 import { FULL } from '../support/chaos/figures.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -320,6 +319,44 @@ describe('running a playbook', () => {
   });
 });
 
+describe('the work of a playbook run', () => {
+  let run: ShownRun;
+  let playbook: string;
+  const query = (text: string) => world.actions.database.query(text, [run.run_id]);
+  const metric = async (name: string): Promise<number | undefined> => {
+    const { text } = await world.actions.app.get('/metrics');
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+    return line === undefined ? undefined : Number(line.slice(name.length + 1));
+  };
+
+  beforeEach(async () => {
+    playbook = await world.playbook([step('isolate', 'isolate_host')]);
+    run = await world.ran(playbook);
+  });
+
+  it('counts as due in metrics and health, with the age of the oldest run, until a replica does it', async () => {
+    await query(
+      `insert into work (kind, ref, lane, urgency, ready, due_at, added_at)
+       values ('playbook-run', $1, 'of no replica', 2, true, now(), now() - interval '90 s')`,
+    );
+    await eventually(async () => (await metric('playbook_runs{status="due"}')) === 1);
+    expect(await metric('playbook_runs_oldest_due_seconds')).toBeGreaterThanOrEqual(90);
+    const health = await world.clients.admin.get('/health/detailed');
+    expect(health.body.components.jobs).toMatchObject({ playbook_runs_due: 1 });
+    await query(`delete from work where ref = $1`);
+  });
+
+  it('ends the run as failed when its attempts are used up', async () => {
+    await query(
+      `insert into work (kind, ref, lane, urgency, ready, due_at, attempts)
+       values ('playbook-run', $1, 'playbook-run', 2, true, now(), 9)`,
+    );
+    const ended = await world.until(playbook, run.run_id, 'failed');
+    expect(ended.error).toBe('The service could not go on with it; see its log.');
+    expect(statuses(ended)).toEqual(['cancelled']);
+  });
+});
+
 describe('an automatic playbook run with a step that fails', () => {
   beforeAll(async () => {
     await world.actions.database.query(
@@ -569,7 +606,7 @@ describe('playbook runs over a restore', () => {
     return entries.filter(({ subject }) => subject?.id === run).map(({ event }) => event);
   };
 
-  it('are cancelled where going on would repeat a step, and tell what their steps came to', async () => {
+  it('are cancelled, and their steps get the outcomes of actions that ended after the backup', async () => {
     incident_id = await world.incident();
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),
@@ -588,30 +625,30 @@ describe('playbook runs over a restore', () => {
       await reached(position);
       return run_id;
     };
-    const same = await waitingAt(0);
+    const waiting = await waitingAt(0);
     const further = await waitingAt(1);
     const over = await waitingAt(2);
 
     const cancelled = await world.actions.app.nest.get(Transactions).run(async (tx) => {
-      await noteRunsBeforeRestore(tx);
-      // As a backup had them in which all three waited for their first approval.
-      const waiting = `status = 'waiting_approval', completed_at = null`;
+      // The backup was made when all three waited for their first approval.
+      const open = `status = 'waiting_approval', completed_at = null`;
       for (const statement of [
         `delete from playbook_run_steps where position > 0 and run_id = any($1)`,
-        `update playbook_runs set ${waiting}, steps_completed = 0 where id = any($1)`,
-        `update playbook_run_steps set ${waiting} where run_id = any($1)`,
+        `update playbook_runs set ${open}, steps_completed = 0 where id = any($1)`,
+        `update playbook_run_steps set ${open} where run_id = any($1)`,
       ]) {
         await tx.query(statement, [[further, over]]);
       }
       const runs = await cancelRunsOverRestore(tx);
       const audit = world.actions.app.nest.get(AuditLog);
       const timeline = timelineOfCommand(tx.dataSource);
-      await tellOfCancelledRuns(tx, runs, { audit, timeline });
+      await recordCancelledRuns(tx, runs, { audit, timeline });
       return runs;
     });
 
-    expect(cancelled.map(({ id }) => id)).toEqual([further, over].sort());
-    expect((await world.get(playbook, same)).status).toBe('waiting_approval');
+    const ids = cancelled.map(({ id }) => id);
+    expect(ids).toEqual(expect.arrayContaining([waiting, further, over]));
+    expect(await world.get(playbook, waiting)).toMatchObject({ status: 'cancelled' });
     const run = await world.get(playbook, further);
     expect(run).toMatchObject({ status: 'cancelled' });
     expect(run.error).toMatch(/^The database was restored from a backup/);
@@ -619,7 +656,6 @@ describe('playbook runs over a restore', () => {
     expect(run.steps[0]!.result).toMatchObject({ success: true });
     expect(run).toMatchObject({ steps_completed: 1, steps_failed: 0 });
     expect(await told(further)).toEqual(['playbook_started', 'playbook_cancelled']);
-    expect(await told(same)).toEqual(['playbook_started']);
     const audit = await world.clients.manager.get(`/api/audit?subject=${further}`);
     expect(audit.body.data[0]).toMatchObject({
       action: 'playbook.run_cancelled',

@@ -80,7 +80,7 @@ describe('traces of what goes on beside requests', () => {
     expect(request.name).toBe('POST /api/webhooks/:source');
   });
 
-  it('shows the steps of a playbook with their actions', async () => {
+  it('links the work of a playbook run to the request that started it, and shows its actions', async () => {
     const playbook = {
       name: 'traced',
       steps: [{ name: 'look', action: 'lookup_ip', parameters: { ip: '203.0.113.9' } }],
@@ -89,10 +89,13 @@ describe('traces of what goes on beside requests', () => {
     expect(made.status).toBe(201);
     const path = `/api/playbooks/${made.body.data.id}/run`;
     expect((await admin.post(path, { incident_id: await incident() })).status).toBeLessThan(300);
-    const run = await traced.collector.spanWith(({ name }) => name === 'playbook run');
-    const step = await spanBelow(run, /^playbook step$/);
-    expect(step.attributes).toMatchObject({ 'action.type': 'lookup_ip' });
-    await spanBelow(step, /^action lookup_ip$/);
+    const job = await traced.collector.spanWith(({ name }) => name === 'job playbook-run');
+    const [link] = job.links;
+    const request = await traced.collector.spanWith(
+      (span) => span.traceId === link!.traceId && span.kind === 'server',
+    );
+    expect(request.name).toBe('POST /api/playbooks/:id/run');
+    await traced.collector.spanWith(({ name }) => name === 'action lookup_ip');
   });
 
   it('shows a notification without the address that is its secret, and tells its receiver of no trace', async () => {

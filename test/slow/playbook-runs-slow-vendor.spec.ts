@@ -1,16 +1,20 @@
 import { eventually } from '../support/jobs/eventually.js';
 import { MOST_PER_CONNECTOR } from '../../src/actions/execution/action-work.js';
-import { RunQueue } from '../../src/playbooks/runs/run-queue.js';
+import { Work } from '../../src/platform/work/work.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
 import { useStarted } from '../support/use-started.js';
 
-/** Copies a run with new ids and makes the copies due. */
+/** Copies a run with new ids and adds work for the copies. */
 const DUE = `
-  insert into playbook_runs (id, playbook_id, playbook_version, playbook_name, status, requested_by, variables, steps_total,
-                             due_at, started_at)
-  select gen_random_uuid(), playbook_id, playbook_version, playbook_name, 'running', requested_by, variables, steps_total,
-         now(), now()
-    from playbook_runs, generate_series(1, $2) where id = $1`;
+  with copies as (
+    insert into playbook_runs (id, playbook_id, playbook_version, playbook_name, status, requested_by, variables, steps_total,
+                               started_at)
+    select gen_random_uuid(), playbook_id, playbook_version, playbook_name, 'running', requested_by, variables, steps_total,
+           now()
+      from playbook_runs, generate_series(1, $2) where id = $1
+    returning id)
+  insert into work (kind, ref, lane, urgency, ready, due_at)
+  select 'playbook-run', id, 'playbook-run', 2, true, now() from copies`;
 
 describe('a vendor that does not answer', () => {
   const world = useStarted(() => PlaybookWorld.start());
@@ -42,10 +46,10 @@ describe('a vendor that does not answer', () => {
     const lookUps = () => vendor.requests.filter(({ path }) => path === '/lookup_ip').length;
 
     await database.query(DUE, [slowRun.run_id, 5 * MOST_PER_CONNECTOR]);
-    app.nest.get(RunQueue).wake();
+    app.nest.get(Work).wake();
     await eventually(lookUps, (calls) => calls === MOST_PER_CONNECTOR);
     await database.query(DUE, [quickRun.run_id, 1]);
-    app.nest.get(RunQueue).wake();
+    app.nest.get(Work).wake();
     await eventually(
       async () => (await world.list(quick, '?status=completed')).body.meta.total,
       (n) => n === 2,

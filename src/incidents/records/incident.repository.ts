@@ -86,12 +86,12 @@ export class IncidentRepository {
     MOST_AT_ONCE,
   );
   private readonly locksForUpdate = new SetOf<string, Incident | undefined>(async (tx, ids) =>
-    inOrderOf(ids, await this.statements.rowsIn<Incident>(tx, LOCK_FOR_UPDATE, [ids])),
+    inOrderOf(ids, await this.lockAllForUpdate(tx, ids)),
   );
   private readonly locksForShare = new SetOf<string, LockedIncident | undefined>(
     async (tx, ids) => {
-      const rows = await this.statements.rowsIn<LockedRow>(tx, LOCK_FOR_SHARE, [ids]);
-      return inOrderOf(ids, rows.map(lockedIncidentOf));
+      const locked = await this.lockAllForShare(tx, ids);
+      return ids.map((id) => locked.get(id));
     },
   );
   private readonly updates = new SetOf<Incident, void>((tx, all) => this.updateAll(tx, all));
@@ -124,6 +124,19 @@ export class IncidentRepository {
 
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
     return isUuid(id) ? await this.locksForShare.submit(tx, id.toLowerCase()) : undefined;
+  }
+
+  async lockAllForUpdate(tx: Tx, ids: readonly string[]): Promise<Incident[]> {
+    return await this.statements.rowsIn<Incident>(tx, LOCK_FOR_UPDATE, [ids]);
+  }
+
+  async lockAllForShare(
+    tx: Tx,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, LockedIncident>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.statements.rowsIn<LockedRow>(tx, LOCK_FOR_SHARE, [ids]);
+    return byId(rows.map(lockedIncidentOf));
   }
 
   /** Finds the incident by the sequence, then compares the whole number. */

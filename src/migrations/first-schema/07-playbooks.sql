@@ -39,13 +39,8 @@ create trigger playbook_versions_stay before update or delete or truncate on pla
 
 -- on_behalf_of: the person that caused the verdict of an automatic run.
 -- incident: a copy from the start of the run, so that the run keeps its decisions while it waits.
--- due_at: the time since when the run has work to do. Null while the run waits for the end of an action.
--- lease_until: until then one replica works on the run. fence: the number of the latest claim.
--- wakes: counts the reasons to look at the run again, so that no reason gets lost while a replica works on the run.
--- attempts: claims since the run last made progress.
 -- classification: from the verdict that the run is based on. Empty without a verdict.
 -- void: cancelled before any of its actions began. A later automatic run may replace it.
--- fillfactor: a claim changes no indexed column, so with room on the page it writes no index.
 create table playbook_runs (
   id uuid constraint pk_playbook_runs primary key,
   playbook_id uuid not null,
@@ -62,11 +57,6 @@ create table playbook_runs (
   steps_failed integer not null default 0,
   steps_total integer not null,
   error text,
-  due_at timestamptz,
-  lease_until timestamptz,
-  fence integer not null default 0,
-  wakes integer not null default 0,
-  attempts integer not null default 0,
   started_at timestamptz(3) not null,
   completed_at timestamptz(3),
   starts_at timestamptz(3),
@@ -77,13 +67,11 @@ create table playbook_runs (
   constraint ck_playbook_runs_status check (
     status in ('running', 'waiting_approval', 'completed', 'failed', 'cancelled')),
   constraint ck_playbook_runs_ended check (
-    (completed_at is not null) = (status in ('completed', 'failed', 'cancelled'))),
-  constraint ck_playbook_runs_rests check (completed_at is null or (due_at is null and lease_until is null))
-) with (fillfactor = 50);
+    (completed_at is not null) = (status in ('completed', 'failed', 'cancelled')))
+);
 create index ix_playbook_runs_playbook on playbook_runs (playbook_id, id);
 create index ix_playbook_runs_playbook_status on playbook_runs (playbook_id, status, id);
 create index ix_playbook_runs_incident on playbook_runs (incident_id, id) where incident_id is not null;
-create index ix_playbook_runs_due on playbook_runs (due_at) where due_at is not null;
 create index ix_playbook_runs_starts on playbook_runs (playbook_id, starts_at) where starts_at is not null;
 create index ix_playbook_runs_status on playbook_runs (status, id);
 -- At most one automatic run of each playbook version for an incident and a classification, however often its triage

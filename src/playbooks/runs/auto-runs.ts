@@ -1,27 +1,43 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { isPerson } from '../../actions/action.js';
+import { isPerson, SYSTEM } from '../../actions/action.js';
 import { INCIDENT_EVENTS, type IncidentTriagedPayload } from '../../incidents/change-records.js';
 import type { Incident } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
-import { runParts } from '../../platform/concurrency/joint-transactions.js';
-import { afterCommit, type Tx } from '../../platform/database/transactions.js';
+import { Clock } from '../../platform/clock.js';
+import { Settings } from '../../platform/config/settings.js';
+import type { Tx } from '../../platform/database/transactions.js';
 import type { DomainEvent } from '../../platform/work/domain-event.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
-import { PlaybooksService } from '../playbooks.service.js';
-import { RunQueue } from './run-queue.js';
-import { RunRequests, type WantedAutomaticRun } from './run-requests.js';
+import { Work } from '../../platform/work/work.js';
+import { isTriggeredBy, type PlaybookVersion } from '../playbook.js';
+import { PlaybooksRepository } from '../playbooks.repository.js';
+import { AutoRunsRepository, type Turn } from './auto-runs.repository.js';
+import { type PlaybookRun, RUN_WORK, waitsForTurn } from './playbook-run.js';
+import { RunRecorder } from './run-records.js';
+import { newRun, RunsRepository } from './runs.repository.js';
 
 export const AUTO_RUNS = 'playbook-auto-runs';
+
+interface WantedAutoRun {
+  readonly playbook: PlaybookVersion;
+  readonly incident: Incident;
+  /** Person who caused the verdict of the incident. */
+  readonly on_behalf_of: string | null;
+}
 
 /** Starts the automatic playbooks after a triage by a person or by the service. */
 @Injectable()
 export class AutoRuns implements OnModuleInit {
   constructor(
-    private readonly playbooks: PlaybooksService,
+    private readonly playbooks: PlaybooksRepository,
     private readonly incidents: IncidentsService,
-    private readonly requests: RunRequests,
-    private readonly queue: RunQueue,
+    private readonly autoRuns: AutoRunsRepository,
+    private readonly runs: RunsRepository,
+    private readonly recorder: RunRecorder,
     private readonly events: DomainEvents,
+    private readonly work: Work,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
   ) {}
 
   onModuleInit(): void {
@@ -31,54 +47,129 @@ export class AutoRuns implements OnModuleInit {
     );
   }
 
-  /**
-   * However often the event comes: the database keeps one automatic run of each version for an incident. Another severity changes
-   * the order of the runs that wait.
-   */
-  async startAll(tx: Tx, all: readonly DomainEvent[]): Promise<void> {
-    const events = all.filter(({ type }) => type === INCIDENT_EVENTS.triaged);
-    const others = all.filter((event) => !events.includes(event));
-    const ofEach = await runParts(
+  /** Starts at most one run of each playbook version for an incident and a verdict, however often the event comes. */
+  async startAll(tx: Tx, events: readonly DomainEvent[]): Promise<void> {
+    const isTriage = ({ type }: DomainEvent) => type === INCIDENT_EVENTS.triaged;
+    const candidates = await this.wantedBy(tx, events.filter(isTriage));
+    const reordered = await this.playbooksToReorder(
       tx,
-      events.map((event) => ({ keys: [event.subject.id], work: () => this.wantedBy(tx, event) })),
+      events.filter((one) => !isTriage(one)),
     );
-    const wanted = ofEach.flat();
-    const reordered = await this.requests.playbooksWaitingFor(
-      tx,
-      others.map(({ subject }) => subject.id),
-    );
-    const limited = new Set([...wanted.map(({ playbook }) => playbook.id), ...reordered]);
-    if (limited.size === 0) return;
-    await this.requests.lockTurns(tx, [...limited]);
-    const started = await runParts(
-      tx,
-      wanted.map((run) => ({
-        keys: this.requests.areLimited ? [run.incident.id, run.playbook.id] : [run.incident.id],
-        work: () => this.requests.startAutomatic(tx, run),
-      })),
-    );
-    for (const id of reordered) await this.requests.orderTurns(tx, id);
-    if (started.includes(true)) afterCommit(tx, () => this.queue.wake());
+    const ids = [...candidates.map(({ playbook }) => playbook.id), ...reordered];
+    if (ids.length === 0) return;
+    if (this.limit > 0) await this.autoRuns.lockPlaybooks(tx, [...new Set(ids)]);
+    await this.start(tx, await this.worseThanBefore(tx, candidates));
+    for (const id of reordered) await this.addWork(tx, await this.autoRuns.orderTurns(tx, id));
   }
 
-  private async wantedBy(tx: Tx, { subject, payload }: DomainEvent): Promise<WantedAutomaticRun[]> {
-    const incident = await this.incidents.lockForUpdate(tx, subject.id);
-    if (!incident || incident.status === 'resolved') return [];
-    const { incident_type: type, severity, source } = incident;
-    const onBehalfOf = verdictIsOf(incident, payload);
-    const playbooks = await this.playbooks.autoRunsFor(tx, { type, severity, source });
-    return playbooks.map((playbook) => ({ playbook, incident, onBehalfOf }));
+  private async wantedBy(tx: Tx, triages: readonly DomainEvent[]): Promise<WantedAutoRun[]> {
+    const events = new Map(triages.toReversed().map((event) => [event.subject.id, event]));
+    if (events.size === 0) return [];
+    const incidents = await this.incidents.lockAllForUpdate(tx, [...events.keys()]);
+    const open = incidents.filter(({ status }) => status !== 'resolved');
+    if (open.length === 0) return [];
+    const playbooks = await this.playbooks.autoRuns(tx);
+    return open.flatMap((incident) => {
+      const { incident_type: type, severity, source } = incident;
+      const on_behalf_of = verdictIsOf(incident, events.get(incident.id)!.payload);
+      return playbooks
+        .filter(({ definition }) => isTriggeredBy(definition.triggers, { type, severity, source }))
+        .map((playbook) => ({ playbook, incident, on_behalf_of }));
+    });
+  }
+
+  /** Another severity changes the order of the runs that wait for their turn. */
+  private async playbooksToReorder(tx: Tx, changes: readonly DomainEvent[]): Promise<string[]> {
+    if (this.limit === 0 || changes.length === 0) return [];
+    return await this.autoRuns.playbooksWaitingFor(
+      tx,
+      changes.map(({ subject }) => subject.id),
+    );
+  }
+
+  /** Drops the runs of versions that ran for the same incident with an equal or worse verdict. */
+  private async worseThanBefore(
+    tx: Tx,
+    wanted: readonly WantedAutoRun[],
+  ): Promise<WantedAutoRun[]> {
+    if (wanted.length === 0) return [];
+    const earlier = await this.autoRuns.automaticallyRunFor(tx, wanted);
+    return wanted.filter(({ incident }, at) =>
+      earlier[at]!.every((one) => badness(one) < badness(incident.verdict?.classification)),
+    );
+  }
+
+  private async start(tx: Tx, wanted: readonly WantedAutoRun[]): Promise<void> {
+    const now = this.clock.now();
+    const created: PlaybookRun[] = [];
+    for (const [id, ofPlaybook] of Map.groupBy(wanted, ({ playbook }) => playbook.id)) {
+      const turns = await this.turnsOf(tx, id, ofPlaybook.length, now);
+      for (const [at, { playbook, incident, on_behalf_of }] of ofPlaybook.entries()) {
+        const { variables } = playbook.definition;
+        const run = newRun({ playbook, incident, variables }, SYSTEM, now);
+        created.push({ ...run, automatic: true, on_behalf_of, starts_at: turns[at] ?? null });
+      }
+    }
+    if (created.length === 0) return;
+    const inserted = await this.runs.insert(tx, created);
+    const turns = await this.orderNew(tx, inserted.filter(waitsForTurn));
+    const turnOf = new Map(turns.map(({ id, starts_at }) => [id, starts_at]));
+    const started = inserted.map((run) => ({
+      ...run,
+      starts_at: turnOf.get(run.id) ?? run.starts_at,
+    }));
+    for (const run of started) await this.recorder.started(tx, run);
+    const isStarted = new Set(started.map(({ id }) => id));
+    await this.addWork(tx, [...started, ...turns.filter(({ id }) => !isStarted.has(id))]);
+  }
+
+  /** Runs over the limit begin later. Empty without a limit. */
+  private async turnsOf(tx: Tx, playbook: string, count: number, earliest: Date): Promise<Date[]> {
+    const { limit } = this;
+    return limit > 0 ? await this.autoRuns.turns(tx, playbook, { limit, count, earliest }) : [];
+  }
+
+  private async orderNew(tx: Tx, waiting: readonly PlaybookRun[]): Promise<Turn[]> {
+    const turns: Turn[] = [];
+    for (const [id, runs] of Map.groupBy(waiting, ({ playbook_id }) => playbook_id)) {
+      turns.push(
+        ...(await this.autoRuns.orderTurns(
+          tx,
+          id,
+          runs.map((run) => run.id),
+        )),
+      );
+    }
+    return turns;
+  }
+
+  /** Work of a run whose turn became later finds out that it is early. */
+  private async addWork(
+    tx: Tx,
+    runs: readonly Pick<PlaybookRun, 'id' | 'starts_at'>[],
+  ): Promise<void> {
+    const added = runs.map(({ id, starts_at }) => ({ ref: id, dueAt: starts_at ?? undefined }));
+    await this.work.add(tx, RUN_WORK, ...added);
+  }
+
+  private get limit(): number {
+    return this.settings.playbookRunsPerHour;
   }
 }
 
 /**
- * Returns the person who caused the verdict: under four eyes this person must not approve the actions of the run. `undefined` if no
+ * Returns the person who caused the verdict: under four eyes this person must not approve the actions of the run. `null` if no
  * person caused it.
  */
 function verdictIsOf(
   { verdict, verdict_by_person }: Incident,
   { triaged_by }: Partial<IncidentTriagedPayload>,
-): string | undefined {
+): string | null {
   const by = verdict && verdict_by_person ? verdict.decided_by : triaged_by;
-  return by !== undefined && isPerson(by) ? by : undefined;
+  return by !== undefined && isPerson(by) ? by : null;
+}
+
+/** Order of the verdicts. A worse verdict may need steps that the earlier run skipped. */
+function badness(classification = ''): number {
+  return ['inconclusive', 'suspicious', 'malicious'].indexOf(classification);
 }

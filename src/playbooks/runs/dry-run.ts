@@ -5,7 +5,7 @@ import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { PlaybookStep } from '../playbook.js';
 import { nextMove, type SettledStep, type StepDecider, type TakenStep } from './next-move.js';
-import type { WantedPlaybookRun } from './run-requests.js';
+import type { WantedRun } from './runs.repository.js';
 import { StepDecisions } from './step-decisions.js';
 
 /** `undecided`: it reads the result of a step that only a real run takes. `not_reached`: an error before it ends the run. */
@@ -24,7 +24,7 @@ export interface DryStep {
   readonly error?: string;
 }
 
-export interface DryRun extends WantedPlaybookRun {
+export interface DryRun extends WantedRun {
   readonly steps: readonly DryStep[];
 }
 
@@ -42,7 +42,7 @@ export class DryRuns {
     private readonly registry: ConnectorRegistry,
   ) {}
 
-  async of(wanted: WantedPlaybookRun): Promise<DryRun> {
+  async of(wanted: WantedRun): Promise<DryRun> {
     const { definition } = wanted.playbook;
     const decider = await this.decisions.before(wanted);
     const told = await this.rehearse(definition.steps, decider);
@@ -108,7 +108,7 @@ export class DryRuns {
     step: PlaybookStep,
     { decision, parameters = step.parameters }: Told,
     askedLevel: ApprovalLevel | undefined,
-    { incident }: WantedPlaybookRun,
+    { incident }: WantedRun,
   ): RequiredLevel | undefined {
     if (!askedLevel || (decision !== 'run' && decision !== 'undecided')) return undefined;
     const level = this.levels.forRequest({

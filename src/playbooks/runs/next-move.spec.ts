@@ -20,6 +20,8 @@ const action = (status: StepAction['status'], more: Partial<StepAction> = {}): S
   action_type: 'lookup_ip',
   status,
   parameters: {},
+  borrowed: false,
+  elsewhere: false,
   ...more,
 });
 
@@ -28,7 +30,6 @@ function reached(position: number, more: Partial<ReachedStep>): ReachedStep {
     position,
     name: `s${position}`,
     status: 'running',
-    startedAt: new Date(0),
     ...more,
   };
 }
@@ -85,7 +86,7 @@ describe('the next move of a run', () => {
     const { decider, told } = script(RUN);
     const open = reached(0, { action: action('completed', { result }) });
     const { next, settled } = await nextMove(STEPS, [open], decider);
-    expect(settled).toEqual([{ position: 0, name: 's0', actionId: 'a', status: 'completed' }]);
+    expect(settled).toEqual([{ position: 0, name: 's0', action_id: 'a', status: 'completed' }]);
     expect(next).toMatchObject({ kind: 'act', position: 1, askedLevel: 'analyst' });
     expect(told).toEqual([{ s0: { result } }]);
   });
@@ -126,13 +127,13 @@ describe('the next move of a run', () => {
 
   it('requests the action again if somebody rejected the shared one for another incident, but not if it expired', async () => {
     const steps = [step('s0')];
-    const borrowed = { elsewhere: true };
-    const rejected = action('rejected', { rejected_by: 'bob', rejection_reason: 'No.', borrowed });
+    const shared = { borrowed: true, elsewhere: true };
+    const rejected = action('rejected', { rejected_by: 'bob', rejection_reason: 'No.', ...shared });
     const again = await nextMove(steps, [reached(0, { action: rejected })], script(RUN).decider);
     expect([again.settled, again.next.kind]).toEqual([[], 'act']);
     const expired = action('rejected', {
       ...{ rejected_by: 'system', rejection_reason: 'Too late.', rejection_code: 'expired' },
-      borrowed,
+      ...shared,
     });
     const ended = await nextMove(steps, [reached(0, { action: expired })], script(RUN).decider);
     expect(ended.settled).toMatchObject([{ status: 'failed' }]);
@@ -156,7 +157,7 @@ describe('the next move of a run', () => {
 
   it('tells no result of a step that was skipped', async () => {
     const { decider, told } = script(RUN);
-    await nextMove(STEPS, [reached(0, { status: 'skipped', completedAt: new Date(1) })], decider);
+    await nextMove(STEPS, [reached(0, { status: 'skipped' })], decider);
     expect(told).toEqual([{ s0: {} }]);
   });
 
@@ -164,7 +165,6 @@ describe('the next move of a run', () => {
     const before = reached(0, {
       status: 'failed',
       error: 'x',
-      completedAt: new Date(1),
       action: action('failed', { result: { success: false, message: 'x' } }),
     });
     const { next, settled } = await nextMove(STEPS, [before], script(RUN).decider);

@@ -14,24 +14,26 @@ import {
   type StepAction,
 } from './playbook-run.js';
 
-/** Says what the steps of one run are to do, by their positions. */
+/** Decides about the steps of one run, by their positions. */
 export interface StepDecider {
-  /** The level that the action of each step is asked to be approved at, whatever it needs by itself. */
+  /** Minimum approval level of the action of each step. */
   readonly askedLevels: readonly ApprovalLevel[];
   decide(position: number, outcomes: Outcomes): Promise<Decision>;
   /** Decides as if the condition of the step were true. */
   decideUnconditionally(position: number, outcomes: Outcomes): Promise<Decision>;
 }
 
-/** A step that has begun, as far as it matters for what comes after it. */
-export type TakenStep = Pick<ReachedStep, 'position' | 'name' | 'status' | 'error' | 'action'>;
+/** A step that has begun. */
+export type TakenStep = Pick<ReachedStep, 'position' | 'name' | 'status' | 'error'> & {
+  readonly action?: StepAction | null;
+};
 
-/** A step that has come to its end. */
+/** A step that has ended. */
 export interface SettledStep {
   readonly position: number;
   readonly name: string;
   readonly status: 'completed' | 'failed' | 'skipped' | 'cancelled';
-  readonly actionId?: string;
+  readonly action_id?: string;
   readonly error?: string;
 }
 
@@ -46,7 +48,7 @@ export type NextThing =
   | { readonly kind: 'wait'; readonly status: OpenStatus }
   | { readonly kind: 'end'; readonly status: EndedStatus; readonly error?: string };
 
-/** How a run goes on: what has come to its end since it moved last, and then the one thing to do. */
+/** The steps that have ended since the last move, and what comes next. */
 export interface Move {
   readonly settled: readonly SettledStep[];
   readonly next: NextThing;
@@ -59,7 +61,7 @@ const LONGEST_ERROR = 1_000;
 /** Bounds the transaction that carries the moves out. */
 const MOST_FORESEEN = 10;
 
-/** Says how a run goes on that has come to these steps. It changes nothing, so a dry run and a real one ask the same. */
+/** Returns the next move of a run that has reached these steps. A dry run uses it as well. */
 export async function nextMove(
   steps: readonly PlaybookStep[],
   reached: readonly TakenStep[],
@@ -94,8 +96,9 @@ export async function nextMove(
 }
 
 /**
- * The next moves of a run, as far as they are certain if no action of others takes the place of one of them and nobody has to approve
- * them: `resultOf` is the result of an action that its connector only computes.
+ * Returns the next moves as far as they are certain if no action is borrowed and none needs an approval.
+ *
+ * @param resultOf result of an action that its connector only simulates
  */
 export async function foreseenMoves(
   steps: readonly PlaybookStep[],
@@ -116,24 +119,25 @@ export async function foreseenMoves(
     earlier.push(move);
     for (const one of settled) taken.set(one.position, { ...taken.get(one.position), ...one });
     const { position, parameters, step } = next;
-    const action = { id: '', action_type: step.action, status: endOf(result), parameters, result };
+    const own = { id: '', borrowed: false, elsewhere: false, status: endOf(result) };
+    const action = { ...own, action_type: step.action, parameters, result };
     taken.set(position, { position, name: step.name, status: 'running', action });
   }
 }
 
 /**
- * What was decided about another incident says nothing about this one: the step asks for an action of its own. That nobody decided in
- * time holds for all: else one approval after the other would expire.
+ * A rejection for another incident does not apply to this incident, so the step requests an action of its own. An expired approval
+ * does apply: otherwise one approval after the other would expire.
  */
 function isRefusedElsewhere({ action }: TakenStep): boolean {
   if (action?.status !== 'rejected' || !action.borrowed) return false;
-  return action.borrowed.elsewhere && action.rejection_code !== 'expired';
+  return action.elsewhere && action.rejection_code !== 'expired';
 }
 
-/** Undefined while its action has not ended. */
+/** `undefined` while the action of the step has not ended. */
 function settledBy({ position, name, action }: TakenStep): SettledStep | undefined {
   if (!action || !hasEnded(action)) return undefined;
-  const ended = { position, name, actionId: action.id };
+  const ended = { position, name, action_id: action.id };
   if (action.status === 'completed') return { ...ended, status: 'completed' };
   return { ...ended, status: 'failed', error: shownStart(messageOf(action), LONGEST_ERROR) };
 }
@@ -156,13 +160,13 @@ function failed({ name, error }: SettledStep): NextThing {
   return { kind: 'end', status: 'failed', error: `The step ${name} failed: ${error}` };
 }
 
-/** An action that was rejected has no result of its own, and a step without an action did not work either. */
+/** A rejected action has no result, and neither has a step without an action. */
 function outcomeOf(
-  { status, error = '' }: Pick<TakenStep, 'status' | 'error'>,
-  action?: StepAction,
+  { status, error }: Pick<TakenStep, 'status' | 'error'>,
+  action?: StepAction | null,
 ): StepOutcome {
   if (status === 'skipped') return {};
-  return { result: action?.result ?? { success: false, message: error } };
+  return { result: action?.result ?? { success: false, message: error ?? '' } };
 }
 
 function messageOf({ status, result, rejected_by, rejection_reason }: StepAction): string {
@@ -170,6 +174,6 @@ function messageOf({ status, result, rejected_by, rejection_reason }: StepAction
   return result?.message ?? 'The action failed.';
 }
 
-function statusWhile(action: StepAction | undefined): OpenStatus {
+function statusWhile(action: StepAction | null | undefined): OpenStatus {
   return action?.status === 'pending_approval' ? 'waiting_approval' : 'running';
 }

@@ -1,7 +1,13 @@
-import type { Action } from '../../actions/action.js';
+import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import type { ActionResult, Action, Parameters, RequiredLevel } from '../../actions/action.js';
 import type { Incident, Severity } from '../../incidents/incident.js';
-import type { PlaybookVersion } from '../playbook.js';
+import { columnsOf } from '../../platform/database/columns.js';
 import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import type { PlaybookVersion } from '../playbook.js';
+
+/** The kind of the work that a run has to do. A run that waits for an action has none. */
+export const RUN_WORK = { name: 'playbook-run' } as const;
 
 export const PLAYBOOK_RUN_STATUSES = [
   'running',
@@ -14,20 +20,7 @@ export type PlaybookRunStatus = (typeof PLAYBOOK_RUN_STATUSES)[number];
 export type OpenStatus = Extract<PlaybookRunStatus, 'running' | 'waiting_approval'>;
 export type EndedStatus = Exclude<PlaybookRunStatus, OpenStatus>;
 
-/** How a run ended. `partial`: it went to its end, and steps with `on_error: continue` failed. */
-export const RUN_OUTCOMES = ['succeeded', 'partial', 'failed', 'cancelled'] as const;
-export type RunOutcome = (typeof RUN_OUTCOMES)[number];
-
-/** Undefined as long as it is open. */
-export function outcomeOf({
-  status,
-  stepsFailed,
-}: Pick<PlaybookRunSummary, 'status' | 'stepsFailed'>): RunOutcome | undefined {
-  if (status === 'completed') return stepsFailed > 0 ? 'partial' : 'succeeded';
-  return status === 'failed' || status === 'cancelled' ? status : undefined;
-}
-
-/** `pending` is shown of steps that were not reached; no row has it. */
+/** A step that was not reached is shown as `pending` and has no row. */
 export const STEP_STATUSES = [
   'pending',
   'running',
@@ -40,104 +33,215 @@ export const STEP_STATUSES = [
 export type StepStatus = (typeof STEP_STATUSES)[number];
 export type ReachedStatus = Exclude<StepStatus, 'pending'>;
 
-/** An incident as it was when the run started. Its raw data never changes, and is not kept twice. */
+/** Incident at the start of a run. Raw data never changes, so it is not stored again. */
 export type IncidentAtStart = Omit<Incident, 'raw_data'>;
 
-/** What the playbook reads beside the results of its own steps: a run that waits for days does not change its mind. */
-export interface RunInput {
-  readonly variables: Readonly<Record<string, unknown>>;
-  readonly incident?: IncidentAtStart;
-}
-
-/** How far a run has come. Steps that were not needed count as completed. */
-export interface RunProgress {
-  readonly stepsCompleted: number;
-  readonly stepsFailed: number;
-}
-
-/** A run without its steps, as lists show it. What does not apply is undefined. */
-export interface PlaybookRunSummary extends RunInput, RunProgress {
+@Entity('playbook_runs')
+@ForeignKey('playbook_versions', ['playbook_id', 'playbook_version'], ['playbook_id', 'version'], {
+  name: 'fk_playbook_runs_version',
+})
+@Check(
+  'ck_playbook_runs_status',
+  `status in ('running', 'waiting_approval', 'completed', 'failed', 'cancelled')`,
+)
+@Check(
+  'ck_playbook_runs_ended',
+  `(completed_at is not null) = (status in ('completed', 'failed', 'cancelled'))`,
+)
+@Index('ix_playbook_runs_playbook', ['playbook_id', 'id'])
+@Index('ix_playbook_runs_playbook_status', ['playbook_id', 'status', 'id'])
+@Index('ix_playbook_runs_incident', ['incident_id', 'id'], { where: 'incident_id is not null' })
+@Index('ix_playbook_runs_starts', ['playbook_id', 'starts_at'], {
+  where: 'starts_at is not null',
+})
+@Index('ix_playbook_runs_status', ['status', 'id'])
+@Index(
+  'uq_playbook_runs_automatic',
+  ['incident_id', 'playbook_id', 'playbook_version', 'classification'],
+  { unique: true, where: 'automatic and not void' },
+)
+export class PlaybookRunEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_runs' })
   readonly id: string;
-  readonly playbookId: string;
-  readonly playbookVersion: number;
-  readonly playbookName: string;
-  readonly incidentId?: string;
+
+  @Column({ type: 'uuid' })
+  readonly playbook_id: string;
+
+  @Column({ type: 'integer' })
+  readonly playbook_version: number;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly playbook_name: string;
+
+  @Column({ type: 'uuid', nullable: true })
+  @ForeignKey('incidents', { name: 'fk_playbook_runs_incident' })
+  readonly incident_id: string | null;
+
+  @Column({ type: 'text', collation: 'C' })
   readonly status: PlaybookRunStatus;
-  /** The principal who started it; `system` when it started by itself after a triage. */
-  readonly requestedBy: string;
+
+  @Column({ type: 'text' })
+  readonly requested_by: string;
+
+  @Column({ type: 'text', nullable: true })
+  readonly on_behalf_of: string | null;
+
+  @Column({ type: 'boolean', default: false })
   readonly automatic: boolean;
-  /** Of an automatic run: the person by whose doing the incident has its verdict. */
-  readonly onBehalfOf?: string;
-  readonly stepsTotal: number;
-  readonly error?: string;
-  /** The number of its latest claim: what an earlier one writes does not count any more. */
-  readonly fence: number;
-  readonly wakes: number;
-  readonly attempts: number;
-  readonly startedAt: Date;
-  /** Of an automatic run: later than `startedAt` where its playbook had begun as many in an hour as it may. */
-  readonly startsAt?: Date;
-  readonly completedAt?: Date;
+
+  /** Classification of the verdict that started an automatic run. Empty without a verdict. */
+  @Column({ type: 'text', collation: 'C', default: '' })
+  readonly classification: string;
+
+  /** Cancelled with its incident or by the kill switch before any of its actions began. A later automatic run may replace it. */
+  @Column({ type: 'boolean', default: false })
+  readonly void: boolean;
+
+  @Column({ type: 'json' })
+  readonly variables: Readonly<Record<string, unknown>>;
+
+  @Column({ type: 'json', nullable: true })
+  readonly incident: IncidentAtStart | null;
+
+  @Column({ type: 'integer', default: 0 })
+  readonly steps_completed: number;
+
+  @Column({ type: 'integer', default: 0 })
+  readonly steps_failed: number;
+
+  @Column({ type: 'integer' })
+  readonly steps_total: number;
+
+  @Column({ type: 'text', nullable: true })
+  readonly error: string | null;
+
+  /** Earliest start of an automatic run under a rate limit. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly starts_at: Date | null;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly started_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly completed_at: Date | null;
 }
 
-/** Whether it had, or has, to wait because its playbook had begun as often within an hour as it may. */
-export function waitsForTurn<R extends Pick<PlaybookRunSummary, 'startedAt' | 'startsAt'>>(
-  run: R,
-): run is R & { readonly startsAt: Date } {
-  return run.startsAt !== undefined && run.startsAt > run.startedAt;
+@Entity('playbook_run_steps')
+@Check(
+  'ck_playbook_run_steps_status',
+  `status in ('running', 'waiting_approval', 'completed', 'failed', 'skipped', 'cancelled')`,
+)
+@Check(
+  'ck_playbook_run_steps_ended',
+  `(completed_at is null) = (status in ('running', 'waiting_approval'))`,
+)
+@Check('ck_playbook_run_steps_action', `action_id is not null or status in ('failed', 'skipped')`)
+@Index('ix_playbook_run_steps_action', ['action_id'])
+@Index('ix_playbook_run_steps_failed', ['completed_at'], {
+  where: `status = 'failed' and action_id is null`,
+})
+@Index('ix_playbook_run_steps_open', ['run_id'], { where: 'completed_at is null' })
+export class PlaybookRunStepEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbook_run_steps' })
+  @ForeignKey(() => PlaybookRunEntity, { name: 'fk_playbook_run_steps_run' })
+  readonly run_id: string;
+
+  @PrimaryColumn({ type: 'integer', primaryKeyConstraintName: 'pk_playbook_run_steps' })
+  readonly position: number;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly name: string;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly status: ReachedStatus;
+
+  /** Steps of several runs may wait for one action. */
+  @Column({ type: 'uuid', nullable: true })
+  @ForeignKey('actions', { name: 'fk_playbook_run_steps_action' })
+  readonly action_id: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly error: string | null;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly started_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly completed_at: Date | null;
 }
 
-/** Whose action a step takes instead of one of its own. */
-export interface BorrowedAction {
+/** A run without its steps. */
+export type PlaybookRun = Omit<PlaybookRunEntity, 'classification' | 'void'>;
+export const RUN_COLUMNS = columnsOf(PlaybookRunEntity, ['classification', 'void']);
+
+/** Action of a step. `borrowed`: another run or person requested it. `elsewhere`: for another incident, or for none. */
+export interface StepAction {
+  readonly id: string;
+  readonly action_type: ActionTypeName;
+  readonly status: Action['status'];
+  readonly parameters: Parameters;
+  readonly approval_level?: RequiredLevel | null;
+  readonly result?: ActionResult | null;
+  readonly rejected_by?: string | null;
+  readonly rejection_reason?: string | null;
+  readonly rejection_code?: Action['rejection_code'] | null;
+  readonly borrowed: boolean;
   readonly elsewhere: boolean;
-  readonly requestedBy?: string;
-  /** Of the incident for which it was requested. Absent for a direct action, or if the incident was deleted. */
-  readonly incidentNumber?: string;
 }
 
-/** What is read of a step's action. */
-export type StepAction = Pick<
-  Action,
-  | 'id'
-  | 'action_type'
-  | 'status'
-  | 'parameters'
-  | 'approval_level'
-  | 'result'
-  | 'rejected_by'
-  | 'rejection_reason'
-  | 'rejection_code'
-> & {
-  /** Others had requested it, when the step came to it; `elsewhere`: for another incident, or none. */
-  readonly borrowed?: BorrowedAction | false;
+/** A step that the run has reached. */
+export type ReachedStep = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> & {
+  readonly error?: string | null;
+  readonly started_at?: Date;
+  readonly completed_at?: Date | null;
+  readonly action?:
+    | (StepAction & {
+        readonly requested_by?: string;
+        /** Absent for a direct action, or if the incident was deleted. */
+        readonly incident_number?: string | null;
+      })
+    | null;
 };
 
-/** A step that the run has come to. */
-export interface ReachedStep {
-  readonly position: number;
-  readonly name: string;
-  readonly status: ReachedStatus;
-  readonly error?: string;
-  readonly startedAt: Date;
-  readonly completedAt?: Date;
-  readonly action?: StepAction;
-}
-
-/** A run with what it goes by, and the steps that it has come to, in their order. */
-export interface PlaybookRun extends PlaybookRunSummary {
+/** A run with its playbook, and the steps that it has reached, in their order. */
+export interface PlaybookRunWithSteps extends PlaybookRun {
   readonly playbook: PlaybookVersion;
   readonly steps: readonly ReachedStep[];
+}
+
+/** Progress of a run. Skipped steps count as completed. */
+export type RunProgress = Pick<PlaybookRun, 'steps_completed' | 'steps_failed'>;
+
+export interface RunEnd extends RunProgress {
+  readonly status: EndedStatus;
+  readonly error?: string | null;
+}
+
+/** How a run ended. `partial`: all steps were taken, and steps with `on_error: continue` failed. */
+export const RUN_OUTCOMES = ['succeeded', 'partial', 'failed', 'cancelled'] as const;
+export type RunOutcome = (typeof RUN_OUTCOMES)[number];
+
+/** `undefined` while the run is open. */
+export function outcomeOf({
+  status,
+  steps_failed,
+}: Pick<PlaybookRun, 'status' | 'steps_failed'>): RunOutcome | undefined {
+  if (status === 'completed') return steps_failed > 0 ? 'partial' : 'succeeded';
+  return status === 'failed' || status === 'cancelled' ? status : undefined;
+}
+
+/** Whether the run began, or begins, later because its playbook had reached PLAYBOOK_RUNS_PER_HOUR. */
+export function waitsForTurn<R extends Pick<PlaybookRun, 'started_at' | 'starts_at'>>(
+  run: R,
+): run is R & { readonly starts_at: Date } {
+  return run.starts_at !== null && run.starts_at > run.started_at;
 }
 
 export function isOpen({ status }: { readonly status: StepStatus }): boolean {
   return status === 'running' || status === 'waiting_approval';
 }
 
-export function hasEnded({ completedAt }: Pick<PlaybookRunSummary, 'completedAt'>): boolean {
-  return completedAt !== undefined;
-}
-
-/** The domain event of a step that failed, once for each run and step. */
+/** Domain event of a failed step, once for each run and step. */
 export const STEP_FAILED = 'playbook.step_failed';
 
 export interface StepFailedPayload {
@@ -146,20 +250,12 @@ export interface StepFailedPayload {
   readonly step: string;
   readonly message: string;
   readonly automatic: boolean;
-  /** Absent where the step came to no action, such as when an expression could not be evaluated. */
+  /** Absent if the step has no action, for example because an expression could not be evaluated. */
   readonly action_id?: string;
   readonly incident_id?: string;
   readonly incident_title?: string;
   readonly severity?: Severity;
 }
-
-/** The names of this module's audit records about runs. */
-export const RUN_AUDIT_ACTIONS = {
-  started: 'playbook.run_started',
-  completed: 'playbook.run_completed',
-  failed: 'playbook.run_failed',
-  cancelled: 'playbook.run_cancelled',
-} as const;
 
 export class RunEndedError extends AppError {
   constructor() {

@@ -1,6 +1,5 @@
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import type { Incident } from '../../incidents/incident.js';
-import type { IncidentsService } from '../../incidents/incidents.service.js';
 import { DEFAULT_DEFINITION, type PlaybookDefinition, type PlaybookStep } from '../playbook.js';
 import { StepDecisions } from './step-decisions.js';
 
@@ -22,7 +21,7 @@ const playbook = (steps: PlaybookStep[], more: Partial<PlaybookDefinition> = {})
   steps,
 });
 
-const decisions = new StepDecisions({} as IncidentsService);
+const decisions = new StepDecisions();
 
 describe('the levels that steps ask for', () => {
   const steps = [

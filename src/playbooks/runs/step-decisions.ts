@@ -1,44 +1,44 @@
 import { Injectable } from '@nestjs/common';
 import { higherLevel } from '../../actions/required-levels.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import { decideStep } from '../language/decide-step.js';
 import type { WrittenStep } from '../language/playbook-definition.js';
 import { type RunInput, type Values, valuesOf, withOutcomes } from '../language/step-context.js';
 import { stepsReadBy, stepsUnderVerdict } from '../language/steps-read.js';
-import type { PlaybookDefinition, PlaybookStep, PlaybookVersion } from '../playbook.js';
+import type { PlaybookDefinition, PlaybookStep } from '../playbook.js';
 import type { StepDecider } from './next-move.js';
-import type { PlaybookRunSummary } from './playbook-run.js';
-import type { WantedPlaybookRun } from './run-requests.js';
+import type { PlaybookRun } from './playbook-run.js';
+import type { WantedRun } from './runs.repository.js';
 
-/** Decides what a step is to do, in one way for dry runs and for real ones. */
+/** Decides about the steps of dry runs and of real runs. */
 @Injectable()
 export class StepDecisions {
   private readonly turns = new LoopTurns();
 
-  constructor(private readonly incidents: IncidentsService) {}
-
-  /** For a run that was started. Throws NotFoundError when its incident was deleted. */
-  async of(run: PlaybookRunSummary, { definition }: PlaybookVersion): Promise<StepDecider> {
-    const { variables, automatic, incident: atStart } = run;
-    if (!atStart) return await this.decider(definition, automatic, { variables });
-    const { raw_data } = await this.incidents.get(atStart.id);
-    const incident = { ...atStart, raw_data };
-    return await this.decider(definition, automatic, { variables, incident });
+  /** @param raw_data of the incident of the run */
+  async of(
+    { variables, automatic, incident }: Pick<PlaybookRun, 'variables' | 'automatic' | 'incident'>,
+    raw_data: string | null,
+    definition: PlaybookDefinition,
+  ): Promise<StepDecider> {
+    const input = incident
+      ? { variables, incident: { ...incident, raw_data: raw_data! } }
+      : { variables };
+    return await this.decider(definition, automatic, input);
   }
 
   /** For a run that a person would start now. */
-  async before({ playbook, incident, variables }: WantedPlaybookRun): Promise<StepDecider> {
+  async before({ playbook, incident, variables }: WantedRun): Promise<StepDecider> {
     return await this.decider(playbook.definition, false, { variables, incident });
   }
 
-  /** The level that each step asks for, by its position. */
+  /** Returns the minimum approval level of each step, by its position. */
   async levelsOf(definition: PlaybookDefinition, automatic: boolean): Promise<ApprovalLevel[]> {
     return await this.turns.run(() => askedLevels(definition, automatic));
   }
 
-  /** Whether an expression of the step reads what one of these steps came to. */
+  /** Whether an expression of the step reads the outcome of one of these steps. */
   async readsAny(step: PlaybookStep, names: ReadonlySet<string>): Promise<boolean> {
     if (names.size === 0) return false;
     return await this.turns.run(() => [...stepsReadBy(step)].some((name) => names.has(name)));
@@ -66,7 +66,7 @@ export class StepDecisions {
   }
 }
 
-/** In an automatic run nothing happens on the word of a model alone: a person looks at it before, unless a manager trusts it. */
+/** In an automatic run, a step that depends on the verdict of a model needs an approval, unless a manager trusts the verdict. */
 function askedLevels(
   { steps, trust_verdict: trusted }: PlaybookDefinition,
   automatic: boolean,

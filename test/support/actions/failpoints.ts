@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { ActionEndings } from '../../../src/actions/execution/action-endings.js';
 import { ActionWork } from '../../../src/actions/execution/action-work.js';
-import { Failpoints } from '../../../src/actions/execution/claims.js';
 import { ConnectorCalls } from '../../../src/actions/execution/connector-calls.js';
 import { Work } from '../../../src/platform/work/work.js';
 import { WorkRepository } from '../../../src/platform/work/work.repository.js';
@@ -46,7 +45,6 @@ function watch(app: TestApp): Watched {
     endings: get(ActionEndings),
   };
   shared.watchExecution(parts, (point) => state.hit(point));
-  get(Failpoints).hit = (point) => state.hit(point);
   watched.set(app, state);
   return state;
 }

@@ -52,7 +52,6 @@ watchExecution(
   },
   hit,
 );
-compiled('actions/execution/claims.js').Failpoints.prototype.hit = hit;
 
 /* A request or an approval claims its action in its own transaction, and a look claims the others. */
 for (const method of ['addClaimed', 'claimIn']) {

@@ -1,5 +1,5 @@
-import { ACTION_TYPES } from '../../../action-catalogue/action-types.js';
-import { REQUIRED_LEVELS, type RequiredLevel } from '../../../actions/action.js';
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
+import { REQUIRED_LEVELS, type RequiredLevel } from '../../actions/action.js';
 import {
   AlwaysTrue,
   Choice,
@@ -10,9 +10,9 @@ import {
   OpenChoice,
   Text,
   WholeNumber,
-} from '../../../platform/validation/fields.js';
-import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../playbook.dto.js';
-import { DRY_DECISIONS, type DryDecision, type DryRun } from '../dry-run.js';
+} from '../../platform/validation/fields.js';
+import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../playbook.dto.js';
+import { DRY_DECISIONS, type DryDecision, type DryRun } from './dry-run.js';
 
 class DryRunStepDto {
   @Text({ example: 'quarantine' })

@@ -13,20 +13,21 @@ import {
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { ByNameOrId, NO_SUCH_PLAYBOOK } from '../playbook.dto.js';
-import { PlaybookDryRunDto } from './dto/dry-run.dto.js';
-import {
-  PlaybookRunDto,
-  PlaybookRunSummaryDto,
-  StartedPlaybookRunDto,
-  statusOfRun,
-} from './dto/playbook-run.dto.js';
+import { IncidentIdPipe } from '../../incidents/incident-reference.js';
+import { PlaybookDryRunDto } from './dry-run.dto.js';
 import {
   AllPlaybookRunsQueryDto,
+  PlaybookRunDto,
   PlaybookRunRequestDto,
   PlaybookRunsQueryDto,
-} from './dto/run-requests.dto.js';
-import { IncidentIdPipe } from '../../incidents/incident-reference.js';
-import { PlaybookRunsService } from './playbook-runs.service.js';
+  PlaybookRunSummaryDto,
+  presentRun,
+  presentStarted,
+  presentSummary,
+  StartedPlaybookRunDto,
+  statusOfRun,
+} from './runs.dto.js';
+import { RunsService } from './runs.service.js';
 
 const NO_SUCH_RUN = 'There is no such playbook, or no such run of it.';
 
@@ -41,7 +42,7 @@ const RUN_OUTCOME = {
 @Controller('api/playbooks/:id')
 @Requires('viewer')
 export class PlaybookRunsController {
-  constructor(private readonly runs: PlaybookRunsService) {}
+  constructor(private readonly runs: RunsService) {}
 
   @Post('run')
   @HttpCode(200)
@@ -81,13 +82,13 @@ export class PlaybookRunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StartedPlaybookRunDto | PlaybookDryRunDto> {
     if (body.dry_run) return PlaybookDryRunDto.from(await this.runs.dryRun(playbook, body));
-    const remember = idempotency.remember(StartedPlaybookRunDto.from, {
+    const remember = idempotency.remember(presentStarted, {
       status: statusOfRun,
       provisionalForMs: this.runs.answeredWithinMs,
     });
     const run = await this.runs.run(caller, playbook, body, remember);
     void reply.status(statusOfRun(run));
-    return StartedPlaybookRunDto.from(run);
+    return presentStarted(run);
   }
 
   @Get('runs')
@@ -109,7 +110,7 @@ export class PlaybookRunsController {
     @Query(IncidentIdPipe) query: PlaybookRunsQueryDto,
   ): Promise<ListAnswer<PlaybookRunSummaryDto>> {
     const page = await this.runs.listOf(playbook, query);
-    return ListAnswer.of(page, query, PlaybookRunSummaryDto.from);
+    return ListAnswer.of(page, query, presentSummary);
   }
 
   @Get('runs/:run_id')
@@ -129,7 +130,7 @@ export class PlaybookRunsController {
     @Param('id') playbook: string,
     @Param('run_id') runId: string,
   ): Promise<PlaybookRunDto> {
-    return PlaybookRunDto.from(await this.runs.get(playbook, runId));
+    return presentRun(await this.runs.get(playbook, runId));
   }
 
   @Post('runs/:run_id/cancel')
@@ -160,8 +161,8 @@ export class PlaybookRunsController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<PlaybookRunDto> {
-    const remember = idempotency.remember(PlaybookRunDto.from);
-    return PlaybookRunDto.from(await this.runs.cancel(caller, playbook, runId, remember));
+    const remember = idempotency.remember(presentRun);
+    return presentRun(await this.runs.cancel(caller, playbook, runId, remember));
   }
 }
 
@@ -169,7 +170,7 @@ export class PlaybookRunsController {
 @Controller('api/playbook-runs')
 @Requires('viewer')
 export class AllPlaybookRunsController {
-  constructor(private readonly runs: PlaybookRunsService) {}
+  constructor(private readonly runs: RunsService) {}
 
   @Get()
   @Operation(
@@ -187,7 +188,7 @@ export class AllPlaybookRunsController {
     @Query(IncidentIdPipe) query: AllPlaybookRunsQueryDto,
   ): Promise<ListAnswer<PlaybookRunSummaryDto>> {
     const page = await this.runs.list(query);
-    return ListAnswer.of(page, query, PlaybookRunSummaryDto.from);
+    return ListAnswer.of(page, query, presentSummary);
   }
 
   @Get(':run_id')
@@ -202,6 +203,6 @@ export class AllPlaybookRunsController {
     type: PlaybookRunDto,
   })
   async find(@Param('run_id') runId: string): Promise<PlaybookRunDto> {
-    return PlaybookRunDto.from(await this.runs.find(runId));
+    return presentRun(await this.runs.find(runId));
   }
 }

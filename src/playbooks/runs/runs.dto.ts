@@ -1,11 +1,14 @@
-import { ACTION_TYPES } from '../../../action-catalogue/action-types.js';
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import {
   ActionId,
   type ActionResult,
   REQUIRED_LEVELS,
   type RequiredLevel,
   shownActionId,
-} from '../../../actions/action.js';
+} from '../../actions/action.js';
+import { IncidentReference } from '../../incidents/incident-reference.js';
+import { sortWords } from '../../platform/paging/page.js';
+import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import {
   Choice,
   Flag,
@@ -17,24 +20,25 @@ import {
   OpenChoice,
   Text,
   WholeNumber,
-} from '../../../platform/validation/fields.js';
-import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../../playbook.dto.js';
-import type { PlaybookStep } from '../../playbook.js';
+} from '../../platform/validation/fields.js';
+import { present } from '../../platform/validation/present.js';
+import { Words } from '../../platform/validation/query-fields.js';
+import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../playbook.dto.js';
+import type { PlaybookStep } from '../playbook.js';
 import {
-  hasEnded,
   outcomeOf,
   PLAYBOOK_RUN_STATUSES,
   type PlaybookRun,
   type PlaybookRunStatus,
-  type PlaybookRunSummary,
+  type PlaybookRunWithSteps,
   type ReachedStep,
   RUN_OUTCOMES,
   type RunOutcome,
   STEP_STATUSES,
-  type StepAction,
   type StepStatus,
   waitsForTurn,
-} from '../playbook-run.js';
+} from './playbook-run.js';
+import { LONGEST_VARIABLES } from './run-variables.js';
 
 const TIME = '2026-01-31T09:30:00.000Z';
 const ACTION_ID = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
@@ -103,41 +107,23 @@ class PlaybookRunStepDto {
   readonly error?: string;
 
   @Instant({ optional: true, example: TIME })
-  readonly started_at?: string;
+  readonly started_at?: Date;
 
   @Instant({ optional: true, example: TIME })
-  readonly completed_at?: string;
-
-  static from(
-    this: void,
-    { name, action }: PlaybookStep,
-    reached: ReachedStep | undefined,
-  ): PlaybookRunStepDto {
-    if (!reached) return { name, action, status: 'pending' };
-    const done = reached.action;
-    return {
-      name,
-      action,
-      status: reached.status,
-      action_id: done && shownActionId(done.id),
-      shared_action: done && sharedAction(done),
-      approval_level: done?.approval_level,
-      parameters: done?.parameters,
-      result: done?.result && shownResult(done.result),
-      error: reached.error,
-      started_at: reached.startedAt.toISOString(),
-      completed_at: reached.completedAt?.toISOString(),
-    };
-  }
+  readonly completed_at?: Date;
 }
 
-function sharedAction({ id, borrowed }: StepAction): SharedActionDto | undefined {
-  if (!borrowed) return undefined;
-  const { requestedBy, incidentNumber } = borrowed;
+function shownStep({ name, action }: PlaybookStep, reached: ReachedStep | undefined) {
+  if (!reached) return { name, action, status: 'pending' } as const;
+  const done = reached.action;
+  const action_id = done ? shownActionId(done.id) : undefined;
   return {
-    action_id: shownActionId(id),
-    requested_by: requestedBy,
-    incident_number: incidentNumber,
+    ...done,
+    ...reached,
+    action,
+    action_id,
+    shared_action: done?.borrowed ? { ...done, action_id: action_id! } : undefined,
+    result: done?.result && shownResult(done.result),
   };
 }
 
@@ -210,7 +196,7 @@ export class PlaybookRunSummaryDto {
   readonly error?: string;
 
   @Instant({ example: TIME })
-  readonly started_at: string;
+  readonly started_at: Date;
 
   @Instant({
     optional: true,
@@ -218,31 +204,10 @@ export class PlaybookRunSummaryDto {
       'Of an automatic run that has to wait for its turn, or had to: when it may begin. Its playbook had begun as often within an hour as `PLAYBOOK_RUNS_PER_HOUR` lets it.',
     example: TIME,
   })
-  readonly starts_at?: string;
+  readonly starts_at?: Date;
 
-  @Instant({ optional: true, description: 'When it ended, in whichever way.', example: TIME })
-  readonly completed_at?: string;
-
-  static from(this: void, run: PlaybookRunSummary): PlaybookRunSummaryDto {
-    return {
-      run_id: run.id,
-      playbook_id: run.playbookId,
-      playbook_version: run.playbookVersion,
-      playbook: run.playbookName,
-      incident_id: run.incidentId,
-      status: run.status,
-      outcome: outcomeOf(run),
-      requested_by: run.requestedBy,
-      automatic: run.automatic,
-      steps_completed: run.stepsCompleted,
-      steps_failed: run.stepsFailed,
-      steps_total: run.stepsTotal,
-      error: run.error,
-      started_at: run.startedAt.toISOString(),
-      starts_at: waitsForTurn(run) ? run.startsAt.toISOString() : undefined,
-      completed_at: run.completedAt?.toISOString(),
-    };
-  }
+  @Instant({ optional: true, description: 'Time of the end.', example: TIME })
+  readonly completed_at?: Date;
 }
 
 export class PlaybookRunDto extends PlaybookRunSummaryDto {
@@ -254,17 +219,6 @@ export class PlaybookRunDto extends PlaybookRunSummaryDto {
 
   @NestedList(() => PlaybookRunStepDto)
   readonly steps: readonly PlaybookRunStepDto[];
-
-  static override from(this: void, run: PlaybookRun): PlaybookRunDto {
-    const reached = new Map(run.steps.map((step) => [step.position, step]));
-    return {
-      ...PlaybookRunSummaryDto.from(run),
-      variables: run.variables,
-      steps: run.playbook.definition.steps.map((step, position) =>
-        PlaybookRunStepDto.from(step, reached.get(position)),
-      ),
-    };
-  }
 }
 
 /** The answer to the request for a run that is not a dry one. */
@@ -274,13 +228,106 @@ export class StartedPlaybookRunDto extends PlaybookRunDto {
 
   @Flag({ description: 'Always false.', example: false })
   readonly dry_run: false;
-
-  static override from(this: void, run: PlaybookRun): StartedPlaybookRunDto {
-    return { kind: 'run', dry_run: false, ...PlaybookRunDto.from(run) };
-  }
 }
 
-/** 202 for a run that goes on without the request. */
-export function statusOfRun(run: PlaybookRun): number {
-  return hasEnded(run) ? 200 : 202;
+export const presentSummary = (run: PlaybookRun): PlaybookRunSummaryDto =>
+  present(PlaybookRunSummaryDto)(shown(run));
+
+export const presentRun = (run: PlaybookRunWithSteps): PlaybookRunDto =>
+  present(PlaybookRunDto)({ ...shown(run), steps: shownSteps(run) });
+
+export const presentStarted = (run: PlaybookRunWithSteps): StartedPlaybookRunDto => ({
+  kind: 'run',
+  dry_run: false,
+  ...presentRun(run),
+});
+
+function shown<R extends PlaybookRun>(run: R) {
+  return {
+    ...run,
+    run_id: run.id,
+    playbook: run.playbook_name,
+    outcome: outcomeOf(run),
+    starts_at: waitsForTurn(run) ? run.starts_at : null,
+  };
+}
+
+function shownSteps({ steps, playbook }: PlaybookRunWithSteps) {
+  const reached = new Map(steps.map((step) => [step.position, step]));
+  return playbook.definition.steps.map((step, position) => shownStep(step, reached.get(position)));
+}
+
+/** 202 for a run that continues without the request. */
+export function statusOfRun({ completed_at }: PlaybookRun): number {
+  return completed_at ? 200 : 202;
+}
+
+export class PlaybookRunRequestDto {
+  @IncidentReference({
+    optional: true,
+    description: 'Id or number of the incident.',
+  })
+  readonly incident_id?: string;
+
+  @JsonObject({
+    optional: true,
+    description: `Values that replace the defaults of variables, with the same types. At most ${LONGEST_VARIABLES} characters as JSON.`,
+    example: { channel: '#soc-night' },
+  })
+  readonly variables?: Record<string, unknown>;
+
+  @Flag({
+    optional: true,
+    default: false,
+    description: 'Returns the effect of each step and executes nothing.',
+  })
+  readonly dry_run?: boolean = false;
+}
+
+const SORTS = sortWords('created_at');
+
+export class PlaybookRunsQueryDto extends PageQueryDto {
+  @Words('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, { optional: true })
+  readonly status?: readonly PlaybookRunStatus[];
+
+  @Words('PlaybookRunEnd', RUN_OUTCOMES, {
+    optional: true,
+    description: 'Runs that ended with one of these outcomes.',
+  })
+  readonly outcome?: readonly RunOutcome[];
+
+  @IncidentReference({
+    optional: true,
+    description: 'Id or number of the incident.',
+    example: undefined,
+  })
+  readonly incident_id?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Runs that started at or after this time.',
+  })
+  readonly from?: string;
+
+  @Instant({
+    optional: true,
+    description: 'Runs that started at or before this time.',
+  })
+  readonly to?: string;
+
+  @Choice('PlaybookRunSort', SORTS, {
+    optional: true,
+    default: '-created_at',
+    description: 'Order by the time of the start.',
+  })
+  readonly sort: (typeof SORTS)[number] = '-created_at';
+}
+
+export class AllPlaybookRunsQueryDto extends PlaybookRunsQueryDto {
+  @Id('PlaybookId', {
+    optional: true,
+    description: 'Id of the playbook, also of a deleted one.',
+    example: undefined,
+  })
+  readonly playbook_id?: string;
 }

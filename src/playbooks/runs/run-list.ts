@@ -1,0 +1,140 @@
+// SQL: a list is one statement with its exact total. What waits is counted for all replicas.
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Gauge } from 'prom-client';
+import { countedList, equal } from '../../platform/counting/counted-list.js';
+import {
+  BY_ID,
+  countOf,
+  pageOf,
+  type WithTotal,
+} from '../../platform/counting/counted-list.sql.js';
+import { CountFold } from '../../platform/counting/count-fold.js';
+import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import { Transactions } from '../../platform/database/transactions.js';
+import { HealthComponents } from '../../platform/health-components.js';
+import { firstIdAfter, firstIdAt, wholeMs } from '../../platform/ids.js';
+import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
+import { type Page, type PageRequest, sortsOf, type SortWord } from '../../platform/paging/page.js';
+import {
+  PLAYBOOK_RUN_STATUSES,
+  type PlaybookRun,
+  type PlaybookRunStatus,
+  RUN_COLUMNS,
+  RUN_WORK,
+  type RunOutcome,
+} from './playbook-run.js';
+
+/** The same rule as `outcomeOf`. */
+const OUTCOMES: Readonly<Record<RunOutcome, string>> = {
+  succeeded: `(status = 'completed' and steps_failed = 0)`,
+  partial: `(status = 'completed' and steps_failed > 0)`,
+  failed: `(status = 'failed')`,
+  cancelled: `(status = 'cancelled')`,
+};
+
+/** Filters have the names of the query parameters. Ids begin with the time of the start. */
+const runList = countedList({
+  table: 'playbook_runs',
+  columns: RUN_COLUMNS.join(', '),
+  counts: 'playbook_run',
+  counted: {
+    playbook_id: { filter: 'playbook_id', type: 'uuid' },
+    status: { filter: 'status', type: 'text', all: PLAYBOOK_RUN_STATUSES },
+  },
+  indexes: [['playbook_id'], ['playbook_id', 'status'], ['status']],
+  filters: {
+    outcome: (outcomes: readonly RunOutcome[]) =>
+      `(${outcomes.map((outcome) => OUTCOMES[outcome]).join(' or ')})`,
+    incident_id: equal('incident_id', 'uuid'),
+    from: (time: string, values) => `id >= ${values.add(firstIdAt(wholeMs(time)), 'uuid')}`,
+    to: (time: string, values) => `id < ${values.add(firstIdAfter(time), 'uuid')}`,
+  },
+  sorts: { created_at: BY_ID },
+});
+
+export interface RunListRequest extends PageRequest {
+  readonly status?: readonly PlaybookRunStatus[];
+  readonly outcome?: readonly RunOutcome[];
+  readonly playbook_id?: string;
+  readonly incident_id?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly sort: SortWord<'created_at'>;
+}
+
+@Injectable()
+export class RunLists {
+  constructor(private readonly statements: Statements) {}
+
+  async list({ playbook_id, sort, ...request }: RunListRequest): Promise<Page<PlaybookRun>> {
+    const { statement, values } = runList({
+      ...request,
+      playbook_id: playbook_id === undefined ? undefined : [playbook_id],
+      sort: sortsOf([sort]),
+    });
+    return pageOf(
+      await this.statements.rows<PlaybookRun & WithTotal>(statement, values),
+      (run) => run,
+    );
+  }
+}
+
+const countOpen = (status: 'running' | 'waiting_approval') => `
+    greatest(0, ${countOf('playbook_run', [`status = '${status}'`])}
+      - (select count(*) from idle where status = '${status}'))::integer as ${status}`;
+
+/** A run with work that no replica has claimed is only counted as `due` or `rate_limited`. */
+const OPEN: Statement = {
+  name: 'playbook_runs_open_counts',
+  text: `
+    with idle as materialized (
+      select run.status, coalesce(run.starts_at > now(), false) as is_early,
+             greatest(work.added_at, run.starts_at) as since
+        from work join playbook_runs run on run.id = work.ref
+       where work.kind = '${RUN_WORK.name}' and work.died_at is null and (work.ready or work.worker is null))
+    select count(*) filter (where not is_early)::integer as due,
+           count(*) filter (where is_early)::integer as rate_limited,
+           coalesce(extract(epoch from now() - min(since) filter (where not is_early)), 0)::float8 as oldest_due_seconds,
+           ${countOpen('running')}, ${countOpen('waiting_approval')}
+      from idle`,
+};
+
+const OPEN_STATUSES = ['due', 'rate_limited', 'running', 'waiting_approval'] as const;
+type OpenCounts = Readonly<Record<(typeof OPEN_STATUSES)[number] | 'oldest_due_seconds', number>>;
+
+/** Keeps the totals of the lists cheap, and shows open runs in metrics and health. */
+@Injectable()
+export class PlaybookRunCounts extends CountFold implements OnModuleInit {
+  constructor(
+    statements: Statements,
+    transactions: Transactions,
+    private readonly components: HealthComponents,
+    private readonly gauges: ScrapedGauges,
+    @InjectMetric('playbook_runs') private readonly open: Gauge<'status'>,
+    @InjectMetric('playbook_runs_oldest_due_seconds') private readonly oldestDue: Gauge,
+  ) {
+    super(statements, transactions, {
+      rows: 'playbook runs',
+      table: 'playbook_run',
+      by: ['playbook_id', 'status'],
+      lock: AdvisoryLock.PlaybookRunCounts,
+    });
+  }
+
+  onModuleInit(): void {
+    this.gauges.register(this.open, async () => {
+      const counts = await this.openCounts();
+      return OPEN_STATUSES.map((status) => [{ status }, counts[status]] as const);
+    });
+    this.gauges.register(this.oldestDue, async () => (await this.openCounts()).oldest_due_seconds);
+    this.components.addDetails('jobs', async () => {
+      return { playbook_runs_due: (await this.openCounts()).due };
+    });
+  }
+
+  private async openCounts(): Promise<OpenCounts> {
+    return (await this.statements.rows<OpenCounts>(OPEN))[0]!;
+  }
+}

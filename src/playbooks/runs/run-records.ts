@@ -1,0 +1,187 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Counter } from 'prom-client';
+import { type Action, shownActionId, SYSTEM } from '../../actions/action.js';
+import type { AuditEntry } from '../../audit/audit-entry.js';
+import { AuditLog } from '../../audit/audit-log.js';
+import type { LockedIncident } from '../../incidents/incident.js';
+import {
+  IncidentTimeline,
+  type NewTimelineEntry,
+} from '../../incidents/timeline/incident-timeline.js';
+import { afterCommit, type Tx } from '../../platform/database/transactions.js';
+import { beginAtZero } from '../../platform/metrics/metrics.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
+import type { SettledStep } from './next-move.js';
+import {
+  outcomeOf,
+  type PlaybookRun,
+  RUN_OUTCOMES,
+  type RunEnd,
+  STEP_FAILED,
+  type StepFailedPayload,
+  waitsForTurn,
+} from './playbook-run.js';
+
+const FAILURE_CAUSES = ['expression', 'action'] as const;
+
+/** Records the changes of runs: audit trail, timeline of the incident, events, metrics and log. */
+@Injectable()
+export class RunRecorder implements OnModuleInit {
+  private readonly log = new Logger('Playbooks');
+
+  constructor(
+    private readonly audit: AuditLog,
+    private readonly timeline: IncidentTimeline,
+    private readonly events: DomainEvents,
+    @InjectMetric('playbook_runs_total')
+    private readonly total: Counter<'automatic' | 'outcome'>,
+    @InjectMetric('playbook_steps_failed_total')
+    private readonly failedSteps: Counter<'automatic' | 'cause'>,
+  ) {}
+
+  onModuleInit(): void {
+    beginAtZero(this.total, { automatic: ['true', 'false'], outcome: RUN_OUTCOMES });
+    beginAtZero(this.failedSteps, { automatic: ['true', 'false'], cause: FAILURE_CAUSES });
+  }
+
+  async started(tx: Tx, run: PlaybookRun): Promise<void> {
+    await this.record(tx, recordsOfStart(run));
+  }
+
+  async ended(tx: Tx, run: PlaybookRun, end: RunEnd, by: string): Promise<void> {
+    await this.record(tx, recordsOfEnd(run, end, by));
+    afterCommit(tx, () => this.count(run, end));
+  }
+
+  /** Also records a failed step that ends its run. */
+  async stepsFailed(
+    tx: Tx,
+    run: PlaybookRun,
+    settled: readonly SettledStep[],
+    incident?: Pick<LockedIncident, 'title' | 'severity'>,
+  ): Promise<void> {
+    for (const step of settled.filter(({ status }) => status === 'failed')) {
+      const subject = { type: 'playbook_run', id: run.id };
+      const payload = failurePayload(run, step, incident);
+      await this.events.record(tx, { type: STEP_FAILED, subject, payload });
+      if (run.incident_id !== null) {
+        await this.timeline.add(tx, {
+          incidentId: run.incident_id,
+          event: 'playbook_step_failed',
+          actor: SYSTEM,
+          summary: `Step ${step.name} of ${named(run)} failed: ${payload.message}`,
+          subject,
+        });
+      }
+      const cause = step.action_id === undefined ? 'expression' : 'action';
+      const labels = { automatic: String(run.automatic), cause };
+      afterCommit(tx, () => this.failedSteps.inc(labels));
+    }
+  }
+
+  /** Records that a step takes an action that was requested before. The own actions of the incident are in its timeline anyway. */
+  async sharedAction(tx: Tx, run: PlaybookRun, step: string, action: Action): Promise<void> {
+    if (run.incident_id === null || action.incident_id === run.incident_id) return;
+    const { action_type, status, requested_by, incident } = action;
+    const id = shownActionId(action.id);
+    const of = incident ? ` for ${incident.incident_number}` : '';
+    const state = status === 'pending_approval' ? 'waits for approval' : `is ${status}`;
+    await this.timeline.add(tx, {
+      incidentId: run.incident_id,
+      event: 'playbook_step_shared',
+      actor: SYSTEM,
+      summary: `Step ${step} of ${named(run)} takes the ${action_type} that ${requested_by} requested${of} (${id}): it ${state}.`,
+      subject: { type: 'action', id },
+    });
+  }
+
+  private async record(tx: Tx, { audit, timeline }: RunRecords): Promise<void> {
+    await this.audit.record(tx, audit);
+    if (timeline) await this.timeline.add(tx, timeline);
+  }
+
+  private count(run: PlaybookRun, end: RunEnd): void {
+    const outcome = outcomeOf(end)!;
+    this.total.inc({ automatic: String(run.automatic), outcome });
+    // Nobody waits for the response of an automatic run.
+    if (!run.automatic || (outcome !== 'failed' && outcome !== 'partial')) return;
+    const about = { playbook_run: run.id, playbook: run.playbook_name, incident: run.incident_id };
+    const how = outcome === 'partial' ? `completed, but ${failures(run, end)}` : 'failed';
+    this.log.warn(about, `An automatic playbook run ${how}.`);
+  }
+}
+
+interface RunRecords {
+  readonly audit: AuditEntry;
+  /** Absent if the run has no incident. */
+  readonly timeline?: NewTimelineEntry;
+}
+
+function recordsOfStart(run: PlaybookRun): RunRecords {
+  const { automatic, variables, on_behalf_of, requested_by } = run;
+  const starts_at = waitsForTurn(run) ? run.starts_at.toISOString() : undefined;
+  const summary =
+    starts_at === undefined
+      ? `Started ${named(run)}.`
+      : `Waits to run ${named(run)}, which has begun as often within an hour as PLAYBOOK_RUNS_PER_HOUR allows. It begins at ${starts_at}, or later if runs for more severe incidents come before it.`;
+  const details = { automatic, on_behalf_of: on_behalf_of ?? undefined, variables, starts_at };
+  return recordsOf('started', requested_by, run, details, summary);
+}
+
+const WORDS = { completed: 'Completed', failed: 'Could not complete', cancelled: 'Cancelled' };
+
+export function recordsOfEnd(run: PlaybookRun, end: RunEnd, by: string): RunRecords {
+  const { status, steps_completed, steps_failed } = end;
+  const error = end.error ?? undefined;
+  const reason = error ?? (outcomeOf(end) === 'partial' ? `${failures(run, end)}.` : undefined);
+  const summary = `${WORDS[status]} ${named(run)}${reason === undefined ? '.' : `: ${reason}`}`;
+  const details = { error, steps_completed, steps_failed, steps_total: run.steps_total };
+  return recordsOf(status, by, run, details, summary);
+}
+
+function recordsOf(
+  change: 'started' | RunEnd['status'],
+  actor: string,
+  run: PlaybookRun,
+  details: Readonly<Record<string, unknown>>,
+  summary: string,
+): RunRecords {
+  const { id, playbook_id, playbook_name: playbook, playbook_version: version } = run;
+  const incidentId = run.incident_id ?? undefined;
+  const subject = { type: 'playbook_run', id };
+  const about = { playbook_id, playbook, version, incident_id: incidentId };
+  return {
+    audit: { actor, action: `playbook.run_${change}`, subject, details: { ...about, ...details } },
+    timeline:
+      incidentId === undefined
+        ? undefined
+        : { incidentId, event: `playbook_${change}`, actor, summary, subject },
+  };
+}
+
+function failurePayload(
+  run: PlaybookRun,
+  { name, error = 'It failed.', action_id }: SettledStep,
+  incident: Pick<LockedIncident, 'title' | 'severity'> | undefined,
+): StepFailedPayload {
+  return {
+    playbook: run.playbook_name,
+    playbook_version: run.playbook_version,
+    step: name,
+    message: error,
+    automatic: run.automatic,
+    action_id: action_id && shownActionId(action_id),
+    incident_id: run.incident_id ?? undefined,
+    incident_title: incident?.title,
+    severity: incident?.severity,
+  };
+}
+
+function named({ playbook_name, playbook_version }: PlaybookRun): string {
+  return `the playbook ${playbook_name} (version ${playbook_version})`;
+}
+
+function failures({ steps_total }: PlaybookRun, { steps_failed }: RunEnd): string {
+  return `${steps_failed} of ${steps_total} steps failed`;
+}

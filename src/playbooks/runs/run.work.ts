@@ -1,0 +1,317 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
+import { type Action, actionIdOf, hasEnded, SYSTEM } from '../../actions/action.js';
+import { ACTION_EVENTS } from '../../actions/action-records.js';
+import { type ActionToCreate, ActionRequests } from '../../actions/action-requests.js';
+import { simulatedResult } from '../../actions/execution/execution-rules.js';
+import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import type { Connector } from '../../connectors/connector-type.js';
+import type { LockedIncident } from '../../incidents/incident.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
+import { Clock } from '../../platform/clock.js';
+import { within } from '../../platform/concurrency/within.js';
+import { afterCommit, type Tx } from '../../platform/database/transactions.js';
+import { DomainEvents } from '../../platform/work/domain-events.js';
+import type { Again, Claimed } from '../../platform/work/kind.js';
+import { Work } from '../../platform/work/work.js';
+import { PlaybooksRepository } from '../playbooks.repository.js';
+import { foreseenMoves, type ForeseenMoves, type SettledStep } from './next-move.js';
+import {
+  isOpen,
+  type PlaybookRun,
+  type ReachedStatus,
+  type ReachedStep,
+  RUN_WORK,
+  type RunEnd,
+  type RunProgress,
+  waitsForTurn,
+} from './playbook-run.js';
+import { RunRecorder } from './run-records.js';
+import { type OpenRun, type RunMove, RunsRepository } from './runs.repository.js';
+import { StepDecisions } from './step-decisions.js';
+
+/** Runs that continue in one transaction. */
+const SET_SIZE = 32;
+/** Bounds the time of a transaction. The other runs of the set are decided in the next set. */
+const LONGEST_DECISIONS_MS = 250;
+/** Pause of all runs while the kill switch is on. */
+const HELD_MS = 2_000;
+/** Interval of looks at a run that another replica may have continued. */
+const LOOK_MS = 500;
+const FOR_A_PERSON = 1;
+
+const SOON: Again = { inMs: 0, countsAsAttempt: false };
+
+const LATE = 'Its incident was resolved before it began.';
+const BROKEN = 'The service could not go on with it; see its log.';
+
+type Connectors = (type: ActionTypeName) => Connector | undefined;
+
+/** What a run does next, decided without locks. */
+interface Plan {
+  readonly run: OpenRun;
+  readonly reached: readonly ReachedStep[];
+  readonly moves: ForeseenMoves;
+  readonly connectors: Connectors;
+  readonly authors?: readonly string[];
+}
+
+/** A stored move. */
+interface Moved extends RunMove {
+  readonly run: PlaybookRun;
+  readonly incident?: LockedIncident;
+  /** Action of the step that began. */
+  readonly action?: Action;
+}
+
+/**
+ * Continues runs in sets, until each has ended or waits for an action. A run that waits has no work: the end of its action adds
+ * work again.
+ */
+@Injectable()
+export class RunWork implements OnModuleInit {
+  /** Requests that wait, by the id of their run. */
+  private readonly waiting = new Map<string, () => void>();
+
+  constructor(
+    private readonly work: Work,
+    private readonly events: DomainEvents,
+    private readonly killSwitch: KillSwitch,
+    private readonly incidents: IncidentsService,
+    private readonly registry: ConnectorRegistry,
+    private readonly requests: ActionRequests,
+    private readonly playbooks: PlaybooksRepository,
+    private readonly runs: RunsRepository,
+    private readonly decisions: StepDecisions,
+    private readonly recorder: RunRecorder,
+    private readonly clock: Clock,
+  ) {}
+
+  onModuleInit(): void {
+    this.work.define({
+      ...RUN_WORK,
+      places: SET_SIZE,
+      inSet: (tx, rows) => this.continueAll(tx, rows),
+      gaveUp: (tx, { ref }) => this.giveUp(tx, ref),
+    });
+    const { completed, failed, rejected, approved } = ACTION_EVENTS;
+    const types = [completed, failed, rejected, approved];
+    // A run has seen the end of an action that ended with its creation.
+    this.events.inTransaction(
+      { types, where: '!exists($.at_once)' },
+      'playbook-runs',
+      (tx, events) =>
+        this.wakeFor(
+          tx,
+          events.map(({ subject }) => actionIdOf(subject.id)),
+        ),
+    );
+  }
+
+  /** Waits until the run has ended, waits for an approval or waits for an action of others, but at most `patienceMs`. */
+  async rested(id: string, patienceMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const isOver = promise.then(() => true);
+    this.waiting.set(id, resolve);
+    const deadline = performance.now() + patienceMs;
+    try {
+      for (let leftMs = patienceMs; leftMs > 0; leftMs = deadline - performance.now()) {
+        if (await within(Math.min(LOOK_MS, leftMs), isOver, () => false)) return;
+        if ((await this.runs.find(id))?.status !== 'running') return;
+      }
+    } finally {
+      this.waiting.delete(id);
+    }
+  }
+
+  private async wakeFor(tx: Tx, actionIds: readonly string[]): Promise<void> {
+    const runs = await this.runs.waitingFor(tx, actionIds);
+    const added = runs.map(({ id, automatic }) => {
+      return automatic ? { ref: id } : { ref: id, urgency: FOR_A_PERSON };
+    });
+    await this.work.add(tx, RUN_WORK, ...added);
+  }
+
+  private async continueAll(
+    tx: Tx,
+    rows: readonly Claimed[],
+  ): Promise<ReadonlyMap<Claimed, Again>> {
+    const again = new Map<string, Again>();
+    const open = await this.runs.open(
+      tx,
+      rows.map(({ ref }) => ref),
+    );
+    try {
+      if (open.some(({ is_held }) => is_held)) return await this.hold(tx, rows);
+      const due = open.filter(({ early_ms }) => early_ms === 0);
+      for (const { id, early_ms } of open) {
+        if (early_ms > 0) again.set(id, { inMs: early_ms, countsAsAttempt: false });
+      }
+      const plans = await this.plan(tx, due);
+      for (const { id } of due.slice(plans.length)) again.set(id, SOON);
+      if (plans.some(({ moves }) => acts(moves))) await this.killSwitch.claimPermit(tx);
+      for (const { run, action } of await this.carryOut(tx, plans)) {
+        if (action && hasEnded(action)) again.set(run.id, SOON);
+      }
+    } catch (error) {
+      if (isKillSwitchActive(error)) return await this.hold(tx, rows);
+      throw error;
+    }
+    return new Map(rows.flatMap((row) => (again.has(row.ref) ? [[row, again.get(row.ref)!]] : [])));
+  }
+
+  /** All runs wait while the kill switch is on. */
+  private async hold(tx: Tx, rows: readonly Claimed[]): Promise<ReadonlyMap<Claimed, Again>> {
+    await this.work.slowLane(tx, RUN_WORK.name, HELD_MS, 0);
+    return new Map(rows.map((row) => [row, SOON]));
+  }
+
+  /** Returns the plans of the first runs, at least of one. */
+  private async plan(tx: Tx, runs: readonly OpenRun[]): Promise<Plan[]> {
+    const plans: Plan[] = [];
+    if (runs.length === 0) return plans;
+    const begun = runs.filter(({ has_steps }) => has_steps).map(({ id }) => id);
+    const stepsOf = begun.length > 0 ? await this.runs.stepsOf(begun, tx) : () => [];
+    const connectors = await this.registry.providersIn(tx);
+    const deadline = performance.now() + LONGEST_DECISIONS_MS;
+    for (const run of runs) {
+      if (plans.length > 0 && performance.now() > deadline) break;
+      const { playbook_id, playbook_version } = run;
+      const version = await this.playbooks.findVersion(playbook_id, playbook_version, tx);
+      if (!version) throw new Error('The version of the playbook is missing.');
+      const { definition } = version;
+      const decider = await this.decisions.of(run, run.raw_data, definition);
+      const reached = stepsOf(run.id);
+      const moves = await foreseenMoves(definition.steps, reached, decider, ({ action }) =>
+        simulatedResult(connectors(action), action),
+      );
+      const authors =
+        run.automatic && acts(moves)
+          ? await this.playbooks.authorsOf(playbook_id, playbook_version, tx)
+          : undefined;
+      plans.push({ run, reached, moves, connectors, authors });
+    }
+    return plans;
+  }
+
+  /** Carries out the plans, each up to the first move that differs: its action waits for approval, or is borrowed. */
+  private async carryOut(tx: Tx, plans: readonly Plan[]): Promise<Moved[]> {
+    if (plans.length === 0) return [];
+    const incidentIds = plans.flatMap(({ run }) => run.incident_id ?? []);
+    const incidents = await this.incidents.lockAllForShare(tx, incidentIds);
+    const open = await this.runs.lock(
+      tx,
+      plans.map(({ run }) => run.id),
+    );
+    const incidentOf = ({ incident_id }: OpenRun) => incidents.get(incident_id ?? '');
+    const current = plans.filter(
+      ({ run }) => open.has(run.id) && (run.incident_id === null || incidentOf(run)),
+    );
+    const late = ({ run }: Plan) =>
+      waitsForTurn(run) && !run.has_steps && incidentOf(run)?.status === 'resolved';
+    const wanted = current.map((plan) => (late(plan) ? [] : wantedBy(plan, incidentOf(plan.run))));
+    const actions = await this.requests.createOrBorrow(tx, wanted);
+    const at = this.clock.now();
+    const moved = current.map((plan, n): Moved => {
+      const incident = incidentOf(plan.run);
+      return { ...(late(plan) ? cancelled(plan) : moveOf(plan, actions[n]!)), incident, at };
+    });
+    await this.store(tx, moved);
+    return moved;
+  }
+
+  private async store(tx: Tx, moved: readonly Moved[]): Promise<void> {
+    if (moved.length === 0) return;
+    await this.runs.store(tx, moved);
+    for (const { run, settled, begun, next, action, incident, ...progress } of moved) {
+      await this.recorder.stepsFailed(tx, run, settled, incident);
+      if (begun && action && action.playbook_run_id !== run.id) {
+        await this.recorder.sharedAction(tx, run, begun.name, action);
+      }
+      if (hasRunEnded(next)) await this.recorder.ended(tx, run, { ...progress, ...next }, SYSTEM);
+      const isOwn = !action || hasEnded(action) || action.playbook_run_id === run.id;
+      if (next.status !== 'running' || !isOwn) afterCommit(tx, () => this.waiting.get(run.id)?.());
+    }
+  }
+
+  private async giveUp(tx: Tx, id: string): Promise<void> {
+    const [run] = await this.runs.open(tx, [id]);
+    if (!run) return;
+    if (run.incident_id !== null) await this.incidents.lockForShare(tx, run.incident_id);
+    if (!(await this.runs.lock(tx, [id])).has(id)) return;
+    const reached = (await this.runs.stepsOf([id], tx))(id);
+    const settled = reached.filter(isOpen).map(({ position, name, action }) => {
+      return { position, name, action_id: action?.id, status: 'cancelled' as const };
+    });
+    const { steps_completed, steps_failed } = run;
+    const next = { status: 'failed', error: BROKEN } as const;
+    const at = this.clock.now();
+    await this.store(tx, [{ run, steps_completed, steps_failed, settled, next, at }]);
+  }
+}
+
+const hasRunEnded = (next: RunMove['next']): next is Pick<RunEnd, 'status'> => !isOpen(next);
+
+const acts = (moves: ForeseenMoves): boolean => moves.some(({ next }) => next.kind === 'act');
+
+function wantedBy(
+  { run, moves, connectors, authors }: Plan,
+  incident: LockedIncident | undefined,
+): ActionToCreate[] {
+  return moves.flatMap(({ next }): ActionToCreate[] => {
+    if (next.kind !== 'act') return [];
+    const { step, parameters, askedLevel } = next;
+    return [
+      {
+        action_type: step.action,
+        parameters,
+        requested_by: `playbook:${run.playbook_name}`,
+        playbook_run_id: run.id,
+        on_behalf_of: run.automatic ? (run.on_behalf_of ?? undefined) : run.requested_by,
+        authors,
+        approval_level: askedLevel,
+        connector: connectors(step.action),
+        incident,
+      },
+    ];
+  });
+}
+
+type Move = Omit<Moved, 'at' | 'incident'>;
+
+function moveOf({ run, reached, moves: foreseen }: Plan, actions: readonly Action[]): Move {
+  const wanted = foreseen.filter(({ next }) => next.kind === 'act').length;
+  const cameTrue =
+    actions.length === wanted &&
+    actions.every((one) => hasEnded(one) && one.playbook_run_id === run.id);
+  const moves = cameTrue ? foreseen : foreseen.slice(0, actions.length);
+  const positions = moves.flatMap(({ next }) => (next.kind === 'act' ? [next.position] : []));
+  const actionOf = new Map(positions.map((position, n) => [position, actions[n]!]));
+  // A foreseen step got its action only now.
+  const settled = moves
+    .flatMap((move) => move.settled)
+    .map((step) => ({ ...step, action_id: actionOf.get(step.position)?.id ?? step.action_id }));
+  const { next } = moves.at(-1)!;
+  const about = { run, settled, ...progressOf(reached, settled) };
+  if (next.kind !== 'act') return { ...about, next };
+  const { position, step } = next;
+  const action = actionOf.get(position)!;
+  const status = action.status === 'pending_approval' ? 'waiting_approval' : 'running';
+  const begun = { position, name: step.name, action_id: action.id, status } as const;
+  return { ...about, begun, next: { status }, action };
+}
+
+/** A run that waited for its turn does not begin if its incident was resolved meanwhile. */
+function cancelled({ run }: Plan): Move {
+  const { steps_completed, steps_failed } = run;
+  const next = { status: 'cancelled', error: LATE, void: true } as const;
+  return { run, steps_completed, steps_failed, settled: [], next };
+}
+
+function progressOf(reached: readonly ReachedStep[], settled: readonly SettledStep[]): RunProgress {
+  const statuses = [...reached, ...settled].map(({ status }) => status);
+  const count = (...wanted: readonly ReachedStatus[]) =>
+    statuses.filter((status) => wanted.includes(status)).length;
+  return { steps_completed: count('completed', 'skipped'), steps_failed: count('failed') };
+}

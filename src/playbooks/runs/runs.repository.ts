@@ -1,0 +1,287 @@
+// SQL: a set of runs is read, locked and stored by one statement each. The work of a run is found by its kind and id.
+import { Injectable } from '@nestjs/common';
+import type { Incident } from '../../incidents/incident.js';
+import { IS_KILL_SWITCH_ON } from '../../kill-switch/kill-switch.js';
+import { type Statement, Statements } from '../../platform/database/statements.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import { newId } from '../../platform/ids.js';
+import type { PlaybookVersion } from '../playbook.js';
+import type { SettledStep } from './next-move.js';
+import {
+  type IncidentAtStart,
+  type OpenStatus,
+  type PlaybookRun,
+  type ReachedStep,
+  RUN_COLUMNS,
+  RUN_WORK,
+  type RunEnd,
+  type RunProgress,
+} from './playbook-run.js';
+
+/** A run that a person wants. */
+export interface WantedRun {
+  readonly playbook: PlaybookVersion;
+  readonly incident?: Incident;
+  /** All variables of the playbook, with their values in this run. */
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export function newRun(
+  { playbook, incident, variables }: WantedRun,
+  requested_by: string,
+  started_at: Date,
+): PlaybookRun {
+  return {
+    id: newId(started_at.getTime()),
+    playbook_id: playbook.id,
+    playbook_version: playbook.version,
+    playbook_name: playbook.name,
+    incident_id: incident?.id ?? null,
+    status: 'running',
+    requested_by,
+    on_behalf_of: null,
+    automatic: false,
+    variables,
+    incident: incident ? withoutRawData(incident) : null,
+    steps_completed: 0,
+    steps_failed: 0,
+    steps_total: playbook.definition.steps.length,
+    error: null,
+    starts_at: null,
+    started_at,
+    completed_at: null,
+  };
+}
+
+function withoutRawData({ raw_data: _, ...incident }: Incident): IncidentAtStart {
+  return incident;
+}
+
+/** A run that has something to do. */
+export interface OpenRun extends PlaybookRun {
+  /** Raw data of its incident. */
+  readonly raw_data: string | null;
+  readonly has_steps: boolean;
+  /** Time until its turn. */
+  readonly early_ms: number;
+  readonly is_held: boolean;
+}
+
+/** New state of a run and of its steps. */
+export interface RunMove extends RunProgress {
+  readonly run: Pick<PlaybookRun, 'id'>;
+  readonly at: Date;
+  readonly settled: readonly SettledStep[];
+  /** Step that waits for its action. */
+  readonly begun?: {
+    readonly position: number;
+    readonly name: string;
+    readonly action_id: string;
+    readonly status: OpenStatus;
+  };
+  readonly next:
+    { readonly status: OpenStatus } | (Pick<RunEnd, 'status' | 'error'> & { readonly void?: true });
+}
+
+const columnsOf = (run: string) => RUN_COLUMNS.map((name) => `${run}.${name}`).join(', ');
+const INSERTED = [...RUN_COLUMNS, 'classification'].join(', ');
+
+const INSERT: Statement = {
+  name: 'playbook_runs_insert',
+  text: `
+    insert into playbook_runs (${INSERTED})
+    select ${INSERTED} from json_populate_recordset(null::playbook_runs, $1::json) order by id
+        on conflict do nothing
+    returning id`,
+};
+
+const FIND: Statement = {
+  name: 'playbook_runs_find',
+  text: `select ${columnsOf('run')} from playbook_runs run where id = $1`,
+};
+
+/** While the action of an open step waits for approval, so does the step: an approval changes no step. */
+const STEPS: Statement = {
+  name: 'playbook_run_steps_find',
+  text: `
+    select step.run_id, step.position, step.name, step.error, step.started_at, step.completed_at,
+           case when step.completed_at is not null then step.status
+                when action.status = 'pending_approval' then 'waiting_approval' else 'running' end as status,
+           case when action.id is not null then json_build_object(
+             'id', action.id, 'action_type', action.action_type, 'status', action.status,
+             'parameters', action.parameters, 'approval_level', action.approval_level, 'result', action.result,
+             'rejected_by', action.rejected_by, 'rejection_reason', action.rejection_reason,
+             'rejection_code', action.rejection_code,
+             'borrowed', action.playbook_run_id is distinct from step.run_id,
+             'elsewhere', action.incident_id is distinct from run.incident_id,
+             'requested_by', action.requested_by, 'incident_number', incident.incident_number) end as action
+      from playbook_run_steps step join playbook_runs run on run.id = step.run_id
+      left join actions action on action.id = step.action_id
+      left join incidents incident on incident.id = action.incident_id and incident.deleted_at is null
+     where step.run_id = any($1::uuid[]) order by step.run_id, step.position`,
+};
+
+const OPEN: Statement = {
+  name: 'playbook_runs_open',
+  text: `
+    select ${columnsOf('run')}, incident.raw_data::text as raw_data, ${IS_KILL_SWITCH_ON} as is_held,
+           exists (select from playbook_run_steps step where step.run_id = run.id) as has_steps,
+           coalesce(greatest(0, extract(epoch from run.starts_at - now()) * 1000), 0)::float8 as early_ms
+      from playbook_runs run left join incidents incident on incident.id = run.incident_id
+     where run.id = any($1::uuid[]) and run.completed_at is null order by run.id`,
+};
+
+const LOCK: Statement = {
+  name: 'playbook_runs_lock',
+  text: `
+    select id from playbook_runs where id = any($1::uuid[]) and completed_at is null
+     order by id for no key update`,
+};
+
+/** Finds the runs by an array of ids: a join may read all runs if the statistics are old. */
+const STORE: Statement = {
+  name: 'playbook_runs_store',
+  text: `
+    with move as materialized (
+      select * from json_to_recordset($1::json) as move (
+        id uuid, status text, steps_completed integer, steps_failed integer, error text, void boolean,
+        at timestamptz, steps json)),
+    moved as (
+      update playbook_runs run
+         set status = move.status, steps_completed = move.steps_completed, steps_failed = move.steps_failed,
+             error = move.error, void = move.void,
+             completed_at = case when move.status not in ('running', 'waiting_approval') then move.at end
+        from move where run.id = any(array(select id from move)) and run.id = move.id)
+    insert into playbook_run_steps (run_id, position, name, status, action_id, error, started_at, completed_at)
+    select move.id, step.position, step.name, step.status, step.action_id, step.error, move.at,
+           case when step.status in ('running', 'waiting_approval') then null else move.at end
+      from move, json_to_recordset(move.steps) as step (position integer, name text, status text, action_id uuid, error text)
+    on conflict (run_id, position) do update
+      set status = excluded.status, action_id = excluded.action_id, error = excluded.error, completed_at = excluded.completed_at`,
+};
+
+const WAITING_FOR: Statement = {
+  name: 'playbook_runs_waiting_for',
+  text: `
+    select id, automatic from playbook_runs
+     where completed_at is null and id in (
+       select run_id from playbook_run_steps where completed_at is null and action_id = any($1::uuid[]))
+     order by id`,
+};
+
+/** A rejected action has done nothing. */
+const DID_NOTHING = `not exists (
+        select from playbook_run_steps step join actions action on action.id = step.action_id
+         where step.run_id = playbook_runs.id and action.status <> 'rejected')`;
+
+const cancel = (which: string, isVoid = 'false') => `
+    with locked as materialized (
+      select id from playbook_runs where completed_at is null and ${which} order by id for update),
+    cancelled as (
+      update playbook_runs set status = 'cancelled', error = $2, completed_at = $3, void = ${isVoid}
+       where id = any(array(select id from locked))
+      returning ${columnsOf('playbook_runs')}),
+    stopped as (
+      update playbook_run_steps set status = 'cancelled', completed_at = $3
+       where run_id in (select id from cancelled) and completed_at is null)
+    select * from cancelled`;
+
+/** Runs with work, except those that wait for their turn. */
+const HELD = `
+  select run.id from work join playbook_runs run on run.id = work.ref
+   where work.kind = '${RUN_WORK.name}' and work.died_at is null
+     and (run.starts_at is null or run.starts_at <= now())`;
+
+const COUNT_HELD: Statement = {
+  name: 'playbook_runs_count_held',
+  text: `select count(*)::integer as n from (${HELD}) as held`,
+};
+
+/** The decision of a person also holds for the next triage with the same verdict, so the run is not void. */
+const CANCEL_ONE: Statement = { name: 'playbook_runs_cancel', text: cancel('id = $1') };
+const CANCEL_OF_INCIDENT: Statement = {
+  name: 'playbook_runs_cancel_of_incident',
+  text: cancel('incident_id = $1', DID_NOTHING),
+};
+/** `$1` has no meaning here: the three statements take the same parameters. */
+const CANCEL_HELD: Statement = {
+  name: 'playbook_runs_cancel_held',
+  text: cancel(`id = any(array(${HELD})) and $1::uuid is null`, DID_NOTHING),
+};
+
+@Injectable()
+export class RunsRepository {
+  constructor(private readonly statements: Statements) {}
+
+  /** Returns the inserted runs, without automatic runs that exist. */
+  async insert<R extends PlaybookRun>(tx: Tx, runs: readonly R[]): Promise<R[]> {
+    const rows = runs.map((run) => ({ ...run, classification: classificationOf(run) }));
+    const ids = await this.statements.rowsIn<{ id: string }>(tx, INSERT, [JSON.stringify(rows)]);
+    const inserted = new Set(ids.map(({ id }) => id));
+    return runs.filter(({ id }) => inserted.has(id));
+  }
+
+  async find(id: string): Promise<PlaybookRun | undefined> {
+    return (await this.statements.rows<PlaybookRun>(FIND, [id]))[0];
+  }
+
+  /** Returns the reached steps of each run, in order. */
+  async stepsOf(ids: readonly string[], tx?: Tx): Promise<(id: string) => readonly ReachedStep[]> {
+    type Row = ReachedStep & { readonly run_id: string };
+    const rows = tx
+      ? await this.statements.rowsIn<Row>(tx, STEPS, [ids])
+      : await this.statements.rows<Row>(STEPS, [ids]);
+    const byRun = Map.groupBy(rows, ({ run_id }) => run_id);
+    return (id) => byRun.get(id) ?? [];
+  }
+
+  /** Returns the runs that have not ended, without a lock. */
+  async open(tx: Tx, ids: readonly string[]): Promise<OpenRun[]> {
+    return await this.statements.rowsIn<OpenRun>(tx, OPEN, [ids]);
+  }
+
+  /** Locks the runs that have not ended, in the order of their ids. */
+  async lock(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, LOCK, [ids]);
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  /** The runs are locked. */
+  async store(tx: Tx, moves: readonly RunMove[]): Promise<void> {
+    const rows = moves.map(({ run, settled, begun, next, steps_completed, steps_failed, at }) => {
+      const steps = begun ? [...settled, begun] : settled;
+      return { void: false, ...next, id: run.id, steps_completed, steps_failed, at, steps };
+    });
+    await this.statements.rowsIn(tx, STORE, [JSON.stringify(rows)]);
+  }
+
+  /** Returns the open runs with a step that waits for one of these actions. */
+  async waitingFor(
+    tx: Tx,
+    actionIds: readonly string[],
+  ): Promise<Pick<PlaybookRun, 'id' | 'automatic'>[]> {
+    return await this.statements.rowsIn(tx, WAITING_FOR, [actionIds]);
+  }
+
+  /** Counts the runs that wait for the kill switch while it is on. */
+  async countHeld(): Promise<number> {
+    return (await this.statements.rows<{ n: number }>(COUNT_HELD))[0]!.n;
+  }
+
+  /** Returns `undefined` if the run has ended. */
+  async cancel(tx: Tx, id: string, why: string, at: Date): Promise<PlaybookRun | undefined> {
+    return (await this.statements.rowsIn<PlaybookRun>(tx, CANCEL_ONE, [id, why, at]))[0];
+  }
+
+  async cancelOfIncident(tx: Tx, id: string, why: string, at: Date): Promise<PlaybookRun[]> {
+    return await this.statements.rowsIn(tx, CANCEL_OF_INCIDENT, [id, why, at]);
+  }
+
+  async cancelHeld(tx: Tx, why: string, at: Date): Promise<PlaybookRun[]> {
+    return await this.statements.rowsIn(tx, CANCEL_HELD, [null, why, at]);
+  }
+}
+
+function classificationOf({ automatic, incident }: PlaybookRun): string {
+  return automatic ? (incident?.verdict?.classification ?? '') : '';
+}

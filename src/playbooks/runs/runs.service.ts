@@ -1,0 +1,265 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { SYSTEM } from '../../actions/action.js';
+import { ActionDecisions } from '../../actions/action-decisions.js';
+import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
+import type { Principal } from '../../auth/principal.js';
+import { IncidentEndings, IncidentsService } from '../../incidents/incidents.service.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import { Clock } from '../../platform/clock.js';
+import { reportFailure } from '../../platform/concurrency/background-loop.js';
+import { Settings } from '../../platform/config/settings.js';
+import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
+import { NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
+import { isUuid } from '../../platform/ids.js';
+import type { Page } from '../../platform/paging/page.js';
+import { Work } from '../../platform/work/work.js';
+import { PlaybookNotFoundError, type PlaybookVersion } from '../playbook.js';
+import { PlaybooksService } from '../playbooks.service.js';
+import { type DryRun, DryRuns } from './dry-run.js';
+import {
+  PlaybookDisabledError,
+  type PlaybookRun,
+  PlaybookRunNotFoundError,
+  type PlaybookRunWithSteps,
+  RUN_WORK,
+  RunEndedError,
+  type StepAction,
+} from './playbook-run.js';
+import { RunLists, type RunListRequest } from './run-list.js';
+import { RunRecorder } from './run-records.js';
+import { variableErrors, variablesOf } from './run-variables.js';
+import { RunWork } from './run.work.js';
+import { newRun, RunsRepository, type WantedRun } from './runs.repository.js';
+
+export interface RunRequest {
+  readonly incident_id?: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
+}
+
+/** Time for the transactions of a request besides its wait. */
+const GRACE_MS = 5_000;
+
+const CANCELLED = 'Its playbook run was cancelled.';
+const INCIDENT_DELETED = 'Its incident was deleted.';
+
+/** Starts, reads and cancels runs. `playbook` is an id or a name. */
+@Injectable()
+export class RunsService implements OnModuleInit {
+  private readonly log = new Logger('Playbooks');
+
+  constructor(
+    private readonly transactions: Transactions,
+    private readonly playbooks: PlaybooksService,
+    private readonly incidents: IncidentsService,
+    private readonly endings: IncidentEndings,
+    private readonly decisions: ActionDecisions,
+    private readonly samePerson: SamePerson,
+    private readonly killSwitch: KillSwitch,
+    private readonly work: Work,
+    private readonly runWork: RunWork,
+    private readonly runs: RunsRepository,
+    private readonly lists: RunLists,
+    private readonly dryRuns: DryRuns,
+    private readonly recorder: RunRecorder,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {}
+
+  onModuleInit(): void {
+    this.killSwitch.registerHeld('playbook_runs', {
+      count: () => this.runs.countHeld(),
+      discard: async (tx, { name }) => {
+        const why = `Discarded by ${name}, who turned the kill switch off.`;
+        return await this.ended(tx, await this.runs.cancelHeld(tx, why, this.clock.now()), SYSTEM);
+      },
+    });
+    const withdraw = async (tx: Tx, incidentId: string, by: string, why: string) => {
+      const cancelled = await this.runs.cancelOfIncident(tx, incidentId, why, this.clock.now());
+      return await this.ended(tx, cancelled, by);
+    };
+    // The module of actions has registered before, so waiting actions are rejected first.
+    this.endings.register({
+      onDeleted: async (tx, incidentId) => {
+        await withdraw(tx, incidentId, SYSTEM, INCIDENT_DELETED);
+      },
+      pending: { name: 'runs', withdraw },
+    });
+  }
+
+  /** Maximum time of a response. */
+  get answeredWithinMs(): number {
+    return this.settings.actionWaitMs + GRACE_MS;
+  }
+
+  /**
+   * Starts a run and waits for its end for at most `ACTION_WAIT_MS`. Does not return errors that occur after the run was
+   * created: the caller would retry and start a second run.
+   */
+  async run(
+    caller: Principal,
+    playbook: string,
+    request: RunRequest,
+    idempotency: Participant<PlaybookRunWithSteps>,
+  ): Promise<PlaybookRunWithSteps> {
+    const wanted = await this.wanted(playbook, request);
+    const { name, definition } = wanted.playbook;
+    if (!definition.enabled) throw new PlaybookDisabledError(name);
+    const started = await this.start(caller, wanted, idempotency);
+    try {
+      await this.runWork.rested(started.id, this.settings.actionWaitMs);
+      const run = await this.runs.find(started.id);
+      return run ? await this.withSteps(run, wanted.playbook) : started;
+    } catch (error) {
+      reportFailure(this.log, `Reading the playbook run ${started.id}`, error);
+      return started;
+    }
+  }
+
+  /** Is also possible for a disabled playbook, and while the kill switch is on. */
+  async dryRun(playbook: string, request: RunRequest): Promise<DryRun> {
+    return await this.dryRuns.of(await this.wanted(playbook, request));
+  }
+
+  async listOf(playbook: string, request: RunListRequest): Promise<Page<PlaybookRun>> {
+    return await this.list({ ...request, playbook_id: await this.idOf(playbook) });
+  }
+
+  async list(request: RunListRequest): Promise<Page<PlaybookRun>> {
+    return await this.lists.list(request);
+  }
+
+  async get(playbook: string, runId: string): Promise<PlaybookRunWithSteps> {
+    const id = await this.idOf(playbook);
+    const run = await this.find(runId);
+    if (run.playbook_id !== id) throw new PlaybookRunNotFoundError();
+    return run;
+  }
+
+  /** Reads a run by its id alone, because actions know only the id of their run. */
+  async find(runId: string): Promise<PlaybookRunWithSteps> {
+    const run = isUuid(runId) ? await this.runs.find(runId) : undefined;
+    const version = run && (await this.playbooks.versionOf(run.playbook_id, run.playbook_version));
+    if (!run || !version) throw new PlaybookRunNotFoundError();
+    return await this.withSteps(run, version);
+  }
+
+  /**
+   * Cancels the run and stops its action. An action that waits for approval is rejected, for which the caller needs its level
+   * or must have started the run. An action that has not begun is withdrawn. An action that runs ends by itself, and an
+   * action that another run or person requested is left alone. Throws RunEndedError.
+   */
+  async cancel(
+    caller: Principal,
+    playbook: string,
+    runId: string,
+    idempotency: Participant<PlaybookRunWithSteps>,
+  ): Promise<PlaybookRunWithSteps> {
+    const run = await this.get(playbook, runId);
+    return await this.transactions.run<PlaybookRunWithSteps>(
+      async (tx) => {
+        // The order of the locks is that of approvals and deletions.
+        if (run.incident_id !== null) await this.incidents.lockForShare(tx, run.incident_id);
+        const why = `Cancelled by ${caller.name}.`;
+        const cancelled = await this.runs.cancel(tx, run.id, why, this.clock.now());
+        if (!cancelled) throw new RunEndedError();
+        const steps = (await this.runs.stepsOf([run.id], tx))(run.id);
+        const open = steps.find(({ status }) => status === 'cancelled')?.action;
+        if (open && !open.borrowed) await this.stop(tx, caller, open, run);
+        await this.ended(tx, [cancelled], caller.name);
+        return { ...cancelled, playbook: run.playbook, steps };
+      },
+      caller,
+      idempotency,
+    );
+  }
+
+  private async start(
+    caller: Principal,
+    wanted: WantedRun,
+    idempotency: Participant<PlaybookRunWithSteps>,
+  ): Promise<PlaybookRunWithSteps> {
+    return await this.transactions.run<PlaybookRunWithSteps>(
+      async (tx) => {
+        await this.killSwitch.claimPermit(tx);
+        const { playbook, incident } = wanted;
+        if (incident && !(await this.incidents.lockForShare(tx, incident.id))) {
+          throw new NotFoundError('Incident');
+        }
+        const run = newRun(wanted, caller.name, this.clock.now());
+        await this.runs.insert(tx, [run]);
+        await this.recorder.started(tx, run);
+        await this.work.addClaimed(tx, RUN_WORK, [{ ref: run.id }]);
+        return { ...run, playbook, steps: [] };
+      },
+      caller,
+      idempotency,
+    );
+  }
+
+  private async stop(
+    tx: Tx,
+    caller: Principal,
+    { id, status, approval_level }: StepAction,
+    { requested_by }: PlaybookRun,
+  ): Promise<void> {
+    if (status === 'pending_approval') {
+      const hasStarted = await this.hasStarted(tx, caller, requested_by);
+      if (!hasStarted) requireApprovalLevel(caller, approval_level ?? 'none');
+      await this.decisions.reject(tx, id, caller.name, CANCELLED);
+    } else if (!approval_level) {
+      await this.decisions.withdraw(tx, id, caller.name, CANCELLED);
+    }
+  }
+
+  /**
+   * A user has started the runs of their keys. A key has started only its own runs: one administrator makes the keys of many
+   * tools, and none of these tools may stop the runs of another tool above its level.
+   */
+  private async hasStarted(tx: Tx, caller: Principal, requestedBy: string): Promise<boolean> {
+    if (caller.name === requestedBy) return true;
+    return caller.kind === 'user' && (await this.samePerson.isSamePerson(tx, caller, requestedBy));
+  }
+
+  /** Records the cancelled runs and removes their work. Returns their number. */
+  private async ended(tx: Tx, cancelled: readonly PlaybookRun[], by: string): Promise<number> {
+    for (const run of cancelled) {
+      await this.recorder.ended(tx, run, { ...run, status: 'cancelled' }, by);
+    }
+    if (cancelled.length > 0)
+      await this.work.cancel(
+        tx,
+        RUN_WORK,
+        cancelled.map(({ id }) => id),
+      );
+    return cancelled.length;
+  }
+
+  private async withSteps(
+    run: PlaybookRun,
+    playbook: PlaybookVersion,
+  ): Promise<PlaybookRunWithSteps> {
+    return { ...run, playbook, steps: (await this.runs.stepsOf([run.id]))(run.id) };
+  }
+
+  private async wanted(
+    nameOrId: string,
+    { incident_id, variables = {} }: RunRequest,
+  ): Promise<WantedRun> {
+    const playbook = await this.playbooks.find(nameOrId);
+    if (!playbook) throw new PlaybookNotFoundError();
+    const defaults = playbook.definition.variables;
+    const errors = variableErrors(defaults, variables);
+    if (errors.length > 0) throw new ValidationError(errors);
+    const incident = incident_id === undefined ? undefined : await this.incidents.get(incident_id);
+    return { playbook, incident, variables: variablesOf(defaults, variables) };
+  }
+
+  /** A deleted playbook is found by its id only, because another playbook may have its name. */
+  private async idOf(nameOrId: string): Promise<string> {
+    const found = await this.playbooks.find(nameOrId);
+    if (found) return found.id;
+    const firstVersion = isUuid(nameOrId) && (await this.playbooks.versionOf(nameOrId, 1));
+    if (!firstVersion) throw new PlaybookNotFoundError();
+    return firstVersion.id;
+  }
+}

@@ -15,7 +15,7 @@ import { APPROVALS_CONTRACT } from '../approvals/approvals.dto.js';
 import { ATTENTION_CONTRACT } from '../attention/attention.dto.js';
 import { AUDIT_CONTRACT } from '../audit/audit.dto.js';
 import { AUTH_CONTRACT } from '../auth/auth.contract.js';
-import { CONNECTORS_CONTRACT } from '../connectors/connectors.contract.js';
+import { CONNECTORS_CONTRACT } from '../connectors/connectors.dto.js';
 import { DEAD_JOBS_CONTRACT } from '../dead-jobs/dead-jobs.dto.js';
 import { HEALTH_CONTRACT } from '../health/health.dto.js';
 import { INCIDENTS_CONTRACT } from '../incidents/incidents.contract.js';

@@ -1,28 +1,26 @@
-import { Semaphore } from '../platform/concurrency/semaphore.js';
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { Clock } from '../platform/clock.js';
-import { AuditLog } from '../audit/audit-log.js';
-import type { Caller } from '../platform/http/caller.js';
-import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { DomainEvents } from '../platform/work/domain-events.js';
-import { Work } from '../platform/work/work.js';
-import { CONNECTOR_TYPES, ConnectorRegistry, standsBy } from './connector-registry.js';
-import { type CheckedStatus, type ConnectorEntity, statusOf } from './connector.entity.js';
-import type { TestResult } from './connector-type.js';
-import { ConnectorsRepository } from './connectors.repository.js';
-import { ConnectorsService } from './connectors.service.js';
-import { shownMessage } from './calls/vendor-answers.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Gauge } from 'prom-client';
+import { AuditLog } from '../audit/audit-log.js';
+import { Clock } from '../platform/clock.js';
+import { Semaphore } from '../platform/concurrency/semaphore.js';
+import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
+import type { Caller } from '../platform/http/caller.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
+import { DomainEvents } from '../platform/work/domain-events.js';
+import { Work } from '../platform/work/work.js';
+import { shownMessage } from './calls/vendor-answers.js';
+import { CONNECTOR_TYPES, ConnectorRegistry, standsBy } from './connector-registry.js';
+import type { TestResult } from './connector-type.js';
+import type { ConnectorEntity } from './connector.entity.js';
+import { ConnectorsRepository, type Turn } from './connectors.repository.js';
+import { ConnectorsService } from './connectors.service.js';
 
 const PERIOD_SECONDS = 60;
 const AT_ONCE = 4;
 /** A slower answer makes the connector degraded. */
 const SLOW_MS = 3_000;
-
-type Turn = 'unhealthy' | 'well again';
 
 /** Checks the connectors: regularly on one replica at a time, and on request. */
 @Injectable()
@@ -71,7 +69,7 @@ export class ConnectorChecks implements OnModuleInit {
       caller,
       idempotency,
     );
-    this.tell(row, result, turn);
+    this.logTurn(row, result, turn);
     return answer;
   }
 
@@ -82,66 +80,45 @@ export class ConnectorChecks implements OnModuleInit {
 
   private isDue({ type, last_checked_at }: ConnectorEntity): boolean {
     const checkedEveryMs = CONNECTOR_TYPES.find(type)?.checkedEveryMs ?? 0;
-    if (!last_checked_at) return true;
-    return this.clock.now().getTime() - last_checked_at.getTime() >= checkedEveryMs;
+    const lastCheck = last_checked_at?.getTime() ?? -Infinity;
+    return this.clock.now().getTime() - lastCheck >= checkedEveryMs;
   }
 
   private async check(row: ConnectorEntity): Promise<void> {
     try {
       const result = await this.tested(row);
       const turn = await this.transactions.run((tx) => this.recordResult(tx, row, result));
-      this.tell(row, result, turn);
+      this.logTurn(row, result, turn);
     } catch (err) {
       // A failure here must not stop the checks of other connectors.
       this.logger.error({ err, connector: row.name }, 'A connector could not be checked');
     }
   }
 
-  /**
-   * Compares with the last report, not with the last check: a connector with a new configuration has no last check, but
-   * its recovery must be reported.
-   */
   private async recordResult(
     tx: Tx,
     row: ConnectorEntity,
     result: TestResult,
   ): Promise<Turn | undefined> {
-    const health = healthFrom(result);
-    const recorded = await this.connectors.recordCheck(tx, row, health, result);
-    if (!recorded || !row.enabled) return undefined;
-    const { unhealthy_told_at } = recorded;
-    const isUnhealthy = health === 'unhealthy';
-    if (isUnhealthy === (unhealthy_told_at !== null)) return undefined;
-    await this.connectors.markTold(tx, row.id, isUnhealthy);
+    const { success, message, latency_ms } = result;
+    const health = !success ? 'unhealthy' : latency_ms > SLOW_MS ? 'degraded' : 'healthy';
+    const turn = await this.connectors.recordCheck(tx, row, health, result);
+    if (!turn) return undefined;
     const { id, name, type } = row;
     await this.events.record(tx, {
-      type: isUnhealthy ? 'connector.unhealthy' : 'connector.recovered',
+      type: turn.isUnhealthy ? 'connector.unhealthy' : 'connector.recovered',
       subject: { type: 'connector', id },
-      payload: {
-        name,
-        type,
-        message: result.message,
-        unhealthy_since: unhealthy_told_at?.toISOString(),
-      },
+      payload: { name, type, message, unhealthy_since: turn.since?.toISOString() },
     });
-    return isUnhealthy ? 'unhealthy' : 'well again';
+    return turn;
   }
 
   /** Logs each change once, on the replica that stored it. */
-  private tell(
-    { name, type }: ConnectorEntity,
-    { message }: TestResult,
-    turn: Turn | undefined,
-  ): void {
+  private logTurn({ name, type }: ConnectorEntity, { message }: TestResult, turn?: Turn): void {
     const about = { connector: name, type, reason: message };
-    if (turn === 'unhealthy') this.logger.warn(about, 'A connector is unhealthy');
-    if (turn === 'well again') this.logger.log(about, 'A connector is healthy again');
+    if (turn?.isUnhealthy) this.logger.warn(about, 'A connector is unhealthy');
+    else if (turn) this.logger.log(about, 'A connector is healthy again');
   }
-}
-
-function healthFrom({ success, latency_ms }: TestResult): CheckedStatus {
-  if (!success) return 'unhealthy';
-  return latency_ms > SLOW_MS ? 'degraded' : 'healthy';
 }
 
 /** Shows the results of the last checks of all replicas in `/health/detailed` and the metrics. */
@@ -159,10 +136,7 @@ export class ConnectorSignals implements OnModuleInit {
     this.gauges.register(this.connectorUp, async () => {
       const { serving } = await this.enabled();
       const checked = serving.filter(({ health }) => health);
-      return checked.map(({ name, health }) => [
-        { connector: name },
-        health === 'unhealthy' ? 0 : 1,
-      ]);
+      return checked.map(({ name, health }) => [{ connector: name }, +(health !== 'unhealthy')]);
     });
   }
 
@@ -175,14 +149,14 @@ export class ConnectorSignals implements OnModuleInit {
 
   private async health(): Promise<ComponentHealth> {
     const { serving, standBy } = await this.enabled();
-    if (serving.length === 0) {
+    const total = serving.length;
+    if (total === 0) {
       const message = standBy
         ? 'No enabled connector provides actions: the sandbox stands by while a connector of another type exists.'
         : 'No connector is enabled.';
-      return { status: 'disabled', message, total: 0 };
+      return { status: 'disabled', message, total };
     }
-    const total = serving.length;
-    const down = serving.filter((one) => statusOf(one) === 'unhealthy').map(({ name }) => name);
+    const down = serving.filter(({ health }) => health === 'unhealthy').map(({ name }) => name);
     if (down.length === 0) return { status: 'healthy', total };
     const message = `${down.length} of ${total} connectors ${down.length === 1 ? 'does' : 'do'} not answer.`;
     return { status: 'degraded', message, total, unhealthy: down };

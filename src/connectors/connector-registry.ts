@@ -2,7 +2,6 @@ import { Injectable, Logger } from '@nestjs/common';
 import { join } from 'node:path';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { isUuid } from '../platform/ids.js';
 import { UnreachableError } from '../platform/net/net.errors.js';
 import { OutboundHttp } from '../platform/net/outbound-http.js';
 import { OutboundSmtp } from '../platform/net/outbound-smtp.js';
@@ -32,9 +31,8 @@ export function standsBy({ type }: Typed, all: readonly Typed[]): boolean {
 
 /** A connector instance, reused until its row changes. */
 interface Instance {
-  readonly version: number;
-  /** A restored backup may repeat a version, so the time is compared, too. */
-  readonly changedAt: number;
+  /** Version and time of the row, because a restored backup may repeat a version. */
+  readonly state: string;
   readonly connector: Connector;
 }
 
@@ -80,8 +78,8 @@ export class ConnectorRegistry {
 
   /** By id, even if it is disabled, to ask about earlier operations. */
   async find(id: string): Promise<Connector | undefined> {
-    const row = isUuid(id) ? await this.rows.findById(id) : undefined;
-    return row && this.connectorOf(row);
+    const row = await this.rows.find(id);
+    return row ? this.connectorOf(row) : undefined;
   }
 
   /** Action types that an enabled connector provides. */
@@ -91,11 +89,10 @@ export class ConnectorRegistry {
 
   connectorOf(row: ConnectorEntity): Connector {
     const known = this.instances.get(row.id);
-    const { version } = row;
-    const changedAt = row.updated_at.getTime();
-    if (known?.version === version && known.changedAt === changedAt) return known.connector;
+    const state = `${row.version} ${row.updated_at.getTime()}`;
+    if (known?.state === state) return known.connector;
     const connector = this.connect(row);
-    this.instances.set(row.id, { version, changedAt, connector });
+    this.instances.set(row.id, { state, connector });
     return connector;
   }
 
@@ -106,16 +103,15 @@ export class ConnectorRegistry {
     };
   }
 
-  /** Connectors for actions, by priority. */
+  /** Connectors for actions and what they provide, by priority. */
   private async serving(tx?: Tx): Promise<ServingConnector[]> {
     const rows = await this.rows.all(tx);
     const ids = new Set(rows.map(({ id }) => id));
     for (const id of this.instances.keys()) if (!ids.has(id)) this.instances.delete(id);
-    return rows.flatMap((row): ServingConnector[] => {
+    return rows.flatMap((row) => {
       const type = CONNECTOR_TYPES.find(row.type);
-      return type && row.enabled && !standsBy(row, rows)
-        ? [{ row, provides: type.provides(row.config) }]
-        : [];
+      const serves = type && row.enabled && !standsBy(row, rows);
+      return serves ? [{ row, provides: type.provides(row.config) }] : [];
     });
   }
 
@@ -124,8 +120,7 @@ export class ConnectorRegistry {
     const { id, name, type: typeName } = row;
     const identity = { id, name, type: typeName };
     try {
-      const type = CONNECTOR_TYPES.find(typeName);
-      if (!type) throw new Error(`There is no connector type ${typeName}.`);
+      const type = CONNECTOR_TYPES.named(typeName);
       const config = this.configs.open(id, row);
       const [unsafe] = plainTextProblems(type, config, 'config');
       if (!unsafe) return type.connect(identity, config, { http: this.http, smtp: this.smtp });

@@ -13,7 +13,6 @@ import {
   splitConfig,
   withDefaults,
 } from '../targets/target-config.js';
-import { marked } from './calls/target-state.js';
 import { RefusedError } from './calls/vendor-answers.js';
 import type { VendorAccess } from './calls/vendor-api.js';
 
@@ -58,6 +57,17 @@ type Accepted = Simulated & {
 };
 
 export type Outcome = Ended | Accepted;
+
+/**
+ * Stores in the outcome whether the action changed something. A rollback leaves an unchanged target alone. An accepted
+ * action keeps the mark in its handle. `undefined` if unknown.
+ */
+export function marked(outcome: Outcome, changed: unknown): Outcome {
+  if (typeof changed !== 'boolean' || outcome.kind === 'refused') return outcome;
+  return outcome.kind === 'done'
+    ? { ...outcome, data: { ...outcome.data, changed } }
+    : { ...outcome, handle: { ...outcome.handle, changed } };
+}
 
 /** Effect of an action, for the people who decide on it. */
 export interface Preview {

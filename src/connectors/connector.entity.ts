@@ -8,6 +8,8 @@ export type CheckedStatus = (typeof CHECKED_STATUSES)[number];
 export const CONNECTOR_STATUSES = [...CHECKED_STATUSES, 'disabled'] as const;
 export type ConnectorStatus = (typeof CONNECTOR_STATUSES)[number];
 
+export const DEFAULT_PRIORITY = 100;
+
 /** A connector that was never checked is not shown as healthy. */
 export function statusOf({
   enabled,

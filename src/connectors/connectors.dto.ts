@@ -1,5 +1,6 @@
 import { PickType } from '@nestjs/swagger';
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
+import type { ModuleContract } from '../platform/openapi/module-contract.js';
 import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import {
   Choice,
@@ -22,11 +23,11 @@ import {
   CONNECTOR_STATUSES,
   type ConnectorEntity,
   type ConnectorStatus,
+  DEFAULT_PRIORITY,
   statusOf,
 } from './connector.entity.js';
 import type { ConnectorType } from './connector-type.js';
 import { CONNECTOR_SORTS, type ConnectorSort } from './connectors.repository.js';
-import { DEFAULT_PRIORITY } from './connectors.service.js';
 import type { RequestsByType } from '../targets/target-contract.js';
 
 const NOT_CHECKED = 'Not checked yet.';
@@ -117,9 +118,8 @@ export class ConnectorDto extends PickType(ConnectorInputDto, ['name', 'type']) 
 
 const presentConnector = present(ConnectorDto);
 
-export function shownConnector(row: ConnectorEntity): ConnectorDto {
-  return presentConnector({ ...row, secrets_set: row.secret_names, status: statusOf(row) });
-}
+export const shownConnector = (row: ConnectorEntity): ConnectorDto =>
+  presentConnector({ ...row, secrets_set: row.secret_names, status: statusOf(row) });
 
 export class ConnectorHealthDto extends PickType(ConnectorDto, ['id', 'type']) {
   @Text()
@@ -147,14 +147,13 @@ export function shownHealth(
   row: ConnectorEntity,
   all: readonly ConnectorEntity[],
 ): ConnectorHealthDto {
-  const checked_at = row.last_checked_at;
+  const shown = { ...row, status: statusOf(row), checked_at: row.last_checked_at };
   if (row.enabled && !standsBy(row, all)) {
-    const message = row.health_message ?? NOT_CHECKED;
-    return presentHealth({ ...row, status: statusOf(row), message, checked_at });
+    return presentHealth({ ...shown, message: row.health_message ?? NOT_CHECKED });
   }
   // Results from before it was disabled are outdated.
   const message = row.enabled ? STANDS_BY : DISABLED;
-  return presentHealth({ ...row, status: 'disabled', message, latency_ms: null, checked_at });
+  return presentHealth({ ...shown, status: 'disabled', message, latency_ms: null });
 }
 
 export class ConnectorTestDto {
@@ -195,4 +194,21 @@ export const CONNECTOR_REQUEST: RequestsByType = {
   request: ConnectorInputDto,
   otherFields: ['enabled', 'priority'],
   configs: Object.fromEntries(CONNECTOR_TYPES.all.map(({ name, config }) => [name, config])),
+};
+
+/** Descriptions of this module in the OpenAPI document. */
+export const CONNECTORS_CONTRACT: ModuleContract = {
+  tags: { Connectors: 'Tools that execute actions.' },
+  ids: { connectors: { what: 'connector', schema: 'ConnectorId' } },
+  schemas: {
+    Connector: 'A connector without its secrets.',
+    ConnectorHealth: 'Result of the last check of a connector.',
+    ConnectorTest: 'Result of a test of a connector.',
+    ConnectorType: 'A type of connector, with the schema of its configuration and its actions.',
+    ConnectorUpdate: 'Changes to a connector; at least one field is required.',
+  },
+  fields: {
+    checked_at: 'Time of the last check; absent before the first.',
+    last_checked_at: 'Time of the last check; absent before the first.',
+  },
 };

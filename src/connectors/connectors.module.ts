@@ -3,7 +3,7 @@ import { SealedConfig } from '../targets/target-secrets.js';
 import { ConnectorRegistry } from './connector-registry.js';
 import { ConnectorsController } from './connectors.controller.js';
 import { ConnectorsRepository } from './connectors.repository.js';
-import { ConnectorsService, DefaultSandbox } from './connectors.service.js';
+import { ConnectorsService } from './connectors.service.js';
 import { ConnectorChecks, ConnectorSignals } from './connector-checks.js';
 
 @Module({
@@ -15,7 +15,6 @@ import { ConnectorChecks, ConnectorSignals } from './connector-checks.js';
     ConnectorRegistry,
     ConnectorChecks,
     ConnectorSignals,
-    DefaultSandbox,
   ],
   exports: [ConnectorRegistry],
 })

@@ -1,11 +1,12 @@
 // SQL for the read of all connectors, which every action request needs.
-import { findOrder, sortWords, type Page, type PageRequest } from '../platform/paging/page.js';
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
 import { DataSource, IsNull } from 'typeorm';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
+import { isUuid } from '../platform/ids.js';
+import { findOrder, type Page, type PageRequest, sortWords } from '../platform/paging/page.js';
 import { SECRETS_LOST } from '../targets/target-secrets.js';
 import type { TestResult } from './connector-type.js';
 import { type CheckedStatus, ConnectorEntity } from './connector.entity.js';
@@ -15,12 +16,13 @@ type ConnectorContent = Pick<
   ConnectorEntity,
   'name' | 'enabled' | 'priority' | 'config' | 'secrets' | 'secret_names'
 >;
+export type NewConnector = ConnectorContent & Pick<ConnectorEntity, 'id' | 'type'>;
 
 export const CONNECTOR_SORTS = sortWords('created_at', 'name');
 export type ConnectorSort = (typeof CONNECTOR_SORTS)[number];
 
 const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
-
+const LOCK = { mode: 'pessimistic_write' } as const;
 const NOT_DELETED = { deleted_at: IsNull() };
 const NOT_CHECKED_YET = {
   health: null,
@@ -28,6 +30,13 @@ const NOT_CHECKED_YET = {
   latency_ms: null,
   last_checked_at: null,
 };
+
+/** A change of the health that is reported. */
+export interface Turn {
+  readonly isUnhealthy: boolean;
+  /** Time at which the failure was reported, if this is a recovery. */
+  readonly since: Date | null;
+}
 
 @Injectable()
 export class ConnectorsRepository {
@@ -65,27 +74,22 @@ export class ConnectorsRepository {
     return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
   }
 
-  async findById(id: string): Promise<ConnectorEntity | undefined> {
-    const repository = this.dataSource.getRepository(ConnectorEntity);
-    return (await repository.findOneBy({ id, ...NOT_DELETED })) ?? undefined;
+  async find(id: string): Promise<ConnectorEntity | null> {
+    if (!isUuid(id)) return null;
+    return await this.dataSource.getRepository(ConnectorEntity).findOneBy({ id, ...NOT_DELETED });
   }
 
-  async lockById(tx: Tx, id: string): Promise<ConnectorEntity | undefined> {
-    const row = await tx.getRepository(ConnectorEntity).findOne({
-      where: { id, ...NOT_DELETED },
-      lock: { mode: 'pessimistic_write' },
-    });
-    return row ?? undefined;
+  async lock(tx: Tx, id: string): Promise<ConnectorEntity | null> {
+    if (!isUuid(id)) return null;
+    return await tx
+      .getRepository(ConnectorEntity)
+      .findOne({ where: { id, ...NOT_DELETED }, lock: LOCK });
   }
 
-  async insert(
-    tx: Tx,
-    id: string,
-    type: string,
-    content: ConnectorContent,
-  ): Promise<ConnectorEntity> {
-    await tx.getRepository(ConnectorEntity).insert({ id, type, ...content });
-    return await this.read(tx, id);
+  async insert(tx: Tx, row: NewConnector): Promise<ConnectorEntity> {
+    const repository = tx.getRepository(ConnectorEntity);
+    await repository.insert(row);
+    return await repository.findOneByOrFail({ id: row.id });
   }
 
   /** Whether a connector exists or existed: deleted connectors stay as rows. */
@@ -96,18 +100,18 @@ export class ConnectorsRepository {
   /** Changes a locked connector. Check results of another configuration are discarded. */
   async update(
     tx: Tx,
-    before: ConnectorEntity,
+    { id, config, secrets }: ConnectorEntity,
     content: ConnectorContent,
   ): Promise<ConnectorEntity> {
-    const isSameConfig =
-      before.secrets === content.secrets && isDeepStrictEqual(before.config, content.config);
-    await tx.getRepository(ConnectorEntity).update(before.id, {
+    const isSameConfig = secrets === content.secrets && isDeepStrictEqual(config, content.config);
+    const repository = tx.getRepository(ConnectorEntity);
+    await repository.update(id, {
       ...content,
       ...(isSameConfig ? {} : NOT_CHECKED_YET),
       version: () => 'version + 1',
       updated_at: () => 'now()',
     });
-    return await this.read(tx, before.id);
+    return await repository.findOneByOrFail({ id });
   }
 
   /** The row stays for actions that refer to it. Its secrets are removed. */
@@ -121,39 +125,31 @@ export class ConnectorsRepository {
   }
 
   /**
-   * Returns when the failure was reported, if it was. `undefined` if the connector was changed or deleted during the
-   * check.
+   * Stores the result of a check, unless the connector was changed or deleted during the check. Compares with the last
+   * report, not with the last check: a connector with a new configuration has no last check, but its recovery must be
+   * reported.
    */
   async recordCheck(
     tx: Tx,
     { id, version }: Pick<ConnectorEntity, 'id' | 'version'>,
     health: CheckedStatus,
     { message, latency_ms }: TestResult,
-  ): Promise<Pick<ConnectorEntity, 'unhealthy_told_at'> | undefined> {
+  ): Promise<Turn | undefined> {
     const repository = tx.getRepository(ConnectorEntity);
-    const row = await repository.findOne({
-      where: { id, version, ...NOT_DELETED },
-      lock: { mode: 'pessimistic_write' },
-    });
+    const row = await repository.findOne({ where: { id, version, ...NOT_DELETED }, lock: LOCK });
     if (!row) return undefined;
+    const { enabled, health_message, unhealthy_told_at: since } = row;
     // A test without the secrets must not hide that they are lost.
-    if (!row.enabled && row.health_message === SECRETS_LOST) return undefined;
+    if (!enabled && health_message === SECRETS_LOST) return undefined;
+    const isUnhealthy = health === 'unhealthy';
+    const isTurn = enabled && isUnhealthy !== (since !== null);
     await repository.update(id, {
       health,
       health_message: message,
       latency_ms,
       last_checked_at: () => 'now()',
+      ...(isTurn && { unhealthy_told_at: isUnhealthy ? () => 'now()' : null }),
     });
-    return row;
-  }
-
-  /** Stores that the failure, or the recovery, was reported. */
-  async markTold(tx: Tx, id: string, isUnhealthy: boolean): Promise<void> {
-    const unhealthy_told_at = isUnhealthy ? () => 'now()' : null;
-    await tx.getRepository(ConnectorEntity).update(id, { unhealthy_told_at });
-  }
-
-  private async read(tx: Tx, id: string): Promise<ConnectorEntity> {
-    return await tx.getRepository(ConnectorEntity).findOneByOrFail({ id });
+    return isTurn ? { isUnhealthy, since } : undefined;
   }
 }

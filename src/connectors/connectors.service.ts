@@ -1,51 +1,50 @@
-import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
-import type { Caller } from '../platform/http/caller.js';
-import { isUuid, newId } from '../platform/ids.js';
-import type { Page, PageRequest } from '../platform/paging/page.js';
+import { Settings } from '../platform/config/settings.js';
 import { mapConstraints } from '../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import type { Config } from '../targets/target-config.js';
-import { type ChangedConfig, SealedConfig } from '../targets/target-secrets.js';
-import type { ConnectorEntity } from './connector.entity.js';
+import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
+import type { Caller } from '../platform/http/caller.js';
+import { newId } from '../platform/ids.js';
+import type { Page, PageRequest } from '../platform/paging/page.js';
+import { SealedConfig } from '../targets/target-secrets.js';
 import { CONNECTOR_TYPES } from './connector-registry.js';
-import { ConnectorsRepository, type ConnectorSort } from './connectors.repository.js';
-import { Settings } from '../platform/config/settings.js';
-
-class ConnectorNotFoundError extends NotFoundError {
-  constructor() {
-    super('Connector');
-  }
-}
-
-class ConnectorNameTakenError extends AppError {
-  constructor(name: string) {
-    super('conflict', `A connector named ${name} already exists.`);
-  }
-}
-
-interface NewConnector {
-  readonly name: string;
-  readonly type: string;
-  readonly config: Config;
-  readonly enabled?: boolean;
-  readonly priority?: number;
-}
-
-type ConnectorChange = Partial<Omit<NewConnector, 'type'>>;
-
-export const DEFAULT_PRIORITY = 100;
+import { type ConnectorEntity, DEFAULT_PRIORITY } from './connector.entity.js';
+import type { ConnectorInputDto, ConnectorUpdateDto } from './connectors.dto.js';
+import {
+  ConnectorsRepository,
+  type ConnectorSort,
+  type NewConnector,
+} from './connectors.repository.js';
 
 @Injectable()
-export class ConnectorsService {
+export class ConnectorsService implements OnApplicationBootstrap {
   constructor(
     private readonly transactions: Transactions,
     private readonly connectors: ConnectorsRepository,
     private readonly configs: SealedConfig,
     private readonly audit: AuditLog,
+    private readonly settings: Settings,
   ) {}
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.settings.databaseUrl === undefined) await this.createFirstSandbox();
+  }
+
+  /**
+   * Creates a sandbox connector on the first start, so that new users can run actions at once. Only with the embedded
+   * database: an operator with an own database sets up connectors.
+   */
+  async createFirstSandbox(): Promise<void> {
+    const row = {
+      ...{ id: newId(), name: 'sandbox', type: 'sandbox', enabled: true },
+      ...{ priority: DEFAULT_PRIORITY, config: {}, secrets: null, secret_names: [] },
+    };
+    await this.transactions.run(async (tx) => {
+      if (!(await this.connectors.hasEverBeenOne(tx))) await this.insert(tx, 'system', row, {});
+    });
+  }
 
   list(request: PageRequest, sort: readonly ConnectorSort[]): Promise<Page<ConnectorEntity>> {
     return this.connectors.list(request, sort);
@@ -56,48 +55,43 @@ export class ConnectorsService {
   }
 
   async get(id: string): Promise<ConnectorEntity> {
-    const found = isUuid(id) ? await this.connectors.findById(id) : undefined;
-    if (!found) throw new ConnectorNotFoundError();
-    return found;
+    return existing(await this.connectors.find(id));
   }
 
   async create(
     caller: Caller,
-    wanted: NewConnector,
+    { name, type: typeName, config, ...wanted }: ConnectorInputDto,
     idempotency: Participant<ConnectorEntity>,
   ): Promise<ConnectorEntity> {
-    const { name, enabled = true, priority = DEFAULT_PRIORITY } = wanted;
-    const type = CONNECTOR_TYPES.named(wanted.type);
+    const { enabled = true, priority = DEFAULT_PRIORITY } = wanted;
+    const type = CONNECTOR_TYPES.named(typeName);
     const id = newId();
-    const stored = this.configs.checkAndSeal(type, id, wanted.config);
-    return await this.unlessTaken(name, () =>
+    const stored = this.configs.checkAndSeal(type, id, config);
+    const row = { id, name, type: typeName, enabled, priority, ...stored };
+    return await unlessTaken(name, () =>
       this.transactions.run<ConnectorEntity>(
-        async (tx) => {
-          const content = { name, enabled, priority, ...stored };
-          const made = await this.connectors.insert(tx, id, type.name, content);
-          await this.record(tx, caller, 'connector.created', made, { enabled, priority });
-          return made;
-        },
+        (tx) => this.insert(tx, caller.name, row, { enabled, priority }),
         caller,
         idempotency,
       ),
     );
   }
 
-  async update(caller: Caller, id: string, change: ConnectorChange): Promise<ConnectorEntity> {
+  async update(caller: Caller, id: string, change: ConnectorUpdateDto): Promise<ConnectorEntity> {
     if (Object.values(change).every((value) => value === undefined)) {
       throw ValidationError.nothingGiven();
     }
-    if (!isUuid(id)) throw new ConnectorNotFoundError();
-    return await this.unlessTaken(change.name ?? '', () =>
+    return await unlessTaken(change.name, () =>
       this.transactions.run<ConnectorEntity>(async (tx) => {
-        const before = await this.lock(tx, id);
+        const before = existing(await this.connectors.lock(tx, id));
         const { name = before.name, enabled = before.enabled, priority = before.priority } = change;
-        const changed = change.config && this.changed(before, change.config);
+        const type = CONNECTOR_TYPES.named(before.type);
+        const changed =
+          change.config && this.configs.change(type, before.id, before, change.config);
         const { config, secrets, secret_names } = changed ?? before;
         const content = { name, enabled, priority, config, secrets, secret_names };
         const after = await this.connectors.update(tx, before, content);
-        await this.record(tx, caller, 'connector.updated', after, {
+        await this.record(tx, caller.name, 'connector.updated', after, {
           enabled,
           priority,
           name_before: before.name === name ? undefined : before.name,
@@ -111,80 +105,38 @@ export class ConnectorsService {
   }
 
   async delete(caller: Caller, id: string): Promise<void> {
-    if (!isUuid(id)) throw new ConnectorNotFoundError();
     await this.transactions.run(async (tx) => {
-      const gone = await this.lock(tx, id);
+      const row = existing(await this.connectors.lock(tx, id));
       await this.connectors.markDeleted(tx, id);
-      await this.record(tx, caller, 'connector.deleted', gone, {});
+      await this.record(tx, caller.name, 'connector.deleted', row, {});
     }, caller);
   }
 
-  private changed(before: ConnectorEntity, change: Config): ChangedConfig {
-    return this.configs.change(CONNECTOR_TYPES.named(before.type), before.id, before, change);
-  }
-
-  private async lock(tx: Tx, id: string): Promise<ConnectorEntity> {
-    const found = await this.connectors.lockById(tx, id);
-    if (!found) throw new ConnectorNotFoundError();
-    return found;
-  }
-
-  private unlessTaken<T>(name: string, work: () => Promise<T>): Promise<T> {
-    return mapConstraints({ uq_connectors_name: () => new ConnectorNameTakenError(name) }, work);
+  private async insert(tx: Tx, actor: string, row: NewConnector, details: object) {
+    const made = await this.connectors.insert(tx, row);
+    await this.record(tx, actor, 'connector.created', made, details);
+    return made;
   }
 
   /** Details contain field names and origins only, because any other value may be a secret. */
   private async record(
     tx: Tx,
-    caller: Caller,
+    actor: string,
     action: Extract<AuditAction, `connector.${string}`>,
     { id, name, type }: ConnectorEntity,
-    details: Readonly<Record<string, unknown>>,
+    details: object,
   ): Promise<void> {
     const subject = { type: 'connector', id };
-    const entry = { actor: caller.name, action, subject, details: { name, type, ...details } };
-    await this.audit.record(tx, entry);
+    await this.audit.record(tx, { actor, action, subject, details: { name, type, ...details } });
   }
 }
 
-/**
- * Creates a sandbox connector on the first start, so that new users can run actions at once. Only with the embedded
- * database: an operator with an own database sets up connectors.
- */
-@Injectable()
-export class DefaultSandbox implements OnApplicationBootstrap {
-  constructor(
-    private readonly settings: Settings,
-    private readonly transactions: Transactions,
-    private readonly connectors: ConnectorsRepository,
-    private readonly audit: AuditLog,
-  ) {}
+function existing(row: ConnectorEntity | null): ConnectorEntity {
+  if (row) return row;
+  throw new NotFoundError('Connector');
+}
 
-  async onApplicationBootstrap(): Promise<void> {
-    if (this.settings.databaseUrl === undefined) await this.createOnFirstStart();
-  }
-
-  async createOnFirstStart(): Promise<void> {
-    const id = newId();
-    const content = {
-      name: 'sandbox',
-      enabled: true,
-      priority: DEFAULT_PRIORITY,
-      config: {},
-      secrets: null,
-      secret_names: [],
-    };
-    await this.transactions.run(async (tx) => {
-      if (await this.connectors.hasEverBeenOne(tx)) return;
-      await this.connectors.insert(tx, id, 'sandbox', content);
-      const details = { name: 'sandbox', type: 'sandbox' };
-      const subject = { type: 'connector', id };
-      await this.audit.record(tx, {
-        actor: 'system',
-        action: 'connector.created',
-        subject,
-        details,
-      });
-    });
-  }
+function unlessTaken<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
+  const taken = () => new AppError('conflict', `A connector named ${name} already exists.`);
+  return mapConstraints({ uq_connectors_name: taken }, work);
 }

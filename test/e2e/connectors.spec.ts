@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { CONNECTOR_TYPES, ConnectorRegistry } from '../../src/connectors/connector-registry.js';
-import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
+import { ConnectorsService } from '../../src/connectors/connectors.service.js';
 import { ConnectorChecks } from '../../src/connectors/connector-checks.js';
 import { Clock } from '../../src/platform/clock.js';
 import { DomainEvents } from '../../src/platform/work/domain-events.js';
@@ -338,11 +338,11 @@ describe('/api/connectors', () => {
   it('creates a sandbox on the very first start, and never again', async () => {
     const dataSource = app.nest.get(DataSource);
     await dataSource.query('delete from connectors');
-    const seed = app.nest.get(DefaultSandbox);
-    await seed.createOnFirstStart();
+    const seed = app.nest.get(ConnectorsService);
+    await seed.createFirstSandbox();
     const [{ id }] = (await viewer.get('/api/connectors')).body.data;
     await admin.delete(`/api/connectors/${id}`);
-    await seed.createOnFirstStart();
+    await seed.createFirstSandbox();
     expect((await viewer.get('/api/connectors')).body.meta.total).toBe(0);
   });
 });

@@ -3,7 +3,7 @@ import { sameAnswer, shellBlocks } from '../../scripts/readme/blocks.js';
 import { answersOf } from '../../scripts/readme/shell.js';
 import { actionType } from '../../src/action-catalogue/action-types.js';
 import { higherLevel } from '../../src/actions/required-levels.js';
-import { DefaultSandbox } from '../../src/connectors/connectors.service.js';
+import { ConnectorsService } from '../../src/connectors/connectors.service.js';
 import { CLASSIFICATIONS } from '../../src/incidents/incident.js';
 import { INCIDENT_FIELDS } from '../../src/incidents/incident-fields.js';
 import { ROOTS } from '../../src/playbooks/language/expression.js';
@@ -48,7 +48,7 @@ describe.each([
   let answers: string[];
 
   beforeAll(async () => {
-    if (name === 'playbooks') await app.nest.get(DefaultSandbox).createOnFirstStart();
+    if (name === 'playbooks') await app.nest.get(ConnectorsService).createFirstSandbox();
     const { key, client } = await makeKey(app, 'admin', { name: 'bootstrap-admin' });
     admin = client;
     const place = { cwd: process.cwd(), port: String(app.port), before: `KEY='${key}'` };

@@ -1,17 +1,6 @@
 import { shownName } from '../../platform/text.js';
-import type { ActionCall, ActionDefinition, Outcome } from '../connector-type.js';
+import { type ActionCall, type ActionDefinition, marked, type Outcome } from '../connector-type.js';
 import { RefusedError } from './vendor-answers.js';
-
-/**
- * Stores in the outcome whether the action changed something. A rollback leaves an unchanged target alone. An accepted
- * action keeps the mark in its handle. `undefined` if unknown.
- */
-export function marked(outcome: Outcome, changed: unknown): Outcome {
-  if (typeof changed !== 'boolean' || outcome.kind === 'refused') return outcome;
-  return outcome.kind === 'done'
-    ? { ...outcome, data: { ...outcome.data, changed } }
-    : { ...outcome, handle: { ...outcome.handle, changed } };
-}
 
 /** Checks the target that a look-up found before it is changed. Throws RefusedError. */
 export function judgeTarget({ mayTarget }: ActionCall, found: unknown): void {

@@ -52,8 +52,8 @@ const waiting = (...actions: string[]): PresentState => ({
   waiting: new Map(actions.map((id) => [id, undefined])),
 });
 
-describe('a message about several incidents', () => {
-  it('is the message about one, with the size of the wave that it is in', () => {
+describe('a folded message', () => {
+  it('is the message of a single incident, with the size of its wave', () => {
     const one = created(1);
     expect(foldedMessage([one], 1, nothingNew)).toEqual(one);
     expect(foldedMessage([one], 12, nothingNew).words.facts.at(-1)).toEqual({
@@ -62,7 +62,7 @@ describe('a message about several incidents', () => {
     });
   });
 
-  it('tells how many they are and the most severe one, which it links to', () => {
+  it('counts the incidents, and names and links the most severe one', () => {
     const [carrier, ...more] = [created(1), created(2, 'medium'), created(3), created(4, 'low')];
     const { words, ...message } = foldedMessage([carrier, ...more], 4, nothingNew);
     expect(message).toMatchObject({ eventId: carrier.eventId, severity: 'high' });
@@ -79,7 +79,7 @@ describe('a message about several incidents', () => {
     });
   });
 
-  it('tells the size of the wave only if it is larger than the message', () => {
+  it('has the size of the wave only if it is larger than the message', () => {
     const all = [created(1), created(2), created(3)] as const;
     const lastFactOf = (alike: number) =>
       foldedMessage([...all], alike, nothingNew).words.facts.at(-1);
@@ -87,7 +87,7 @@ describe('a message about several incidents', () => {
     expect(lastFactOf(7)).toEqual({ name: 'Alike', value: '7 new incidents in 10 minutes' });
   });
 
-  it('names the incident judged malicious first, though another one has a higher severity', () => {
+  it('names the malicious incident first, before incidents with a higher severity', () => {
     const [carrier, ...more] = [created(1, 'high'), created(2, 'medium'), created(3, 'low')];
     const present = since({
       'id-2': { classification: 'malicious' },
@@ -103,7 +103,7 @@ describe('a message about several incidents', () => {
     ]);
   });
 
-  it('says which incidents were resolved or deleted before it went out, and lists them last', () => {
+  it('lists incidents last that were resolved or deleted while it waited', () => {
     const resolved = since({ 'id-1': { status: 'resolved' } });
     expect(foldedMessage([created(1)], 1, resolved).words.headline).toBe(
       'New incident, resolved since: INC-2026-1',
@@ -116,7 +116,7 @@ describe('a message about several incidents', () => {
     expect(words.facts[1]).toEqual({ name: 'INC-2026-1', value: 'high, resolved: Beacon 1' });
   });
 
-  it('counts the incidents that were judged malicious', () => {
+  it('counts incidents judged malicious', () => {
     const triaged = (n: number, severity: string) =>
       messageAbout('incident.triaged', {
         subject: { type: 'incident', id: `id-${n}` },
@@ -172,7 +172,7 @@ describe('a message about several incidents', () => {
     });
   });
 
-  it('says what an approval would change, where the connector of the action has said so', () => {
+  it('has the effect of an approval that the connector reported', () => {
     const effect = 'Deletes 3 mails in anna@example.com.';
     const present: PresentState = {
       ...nothingNew,
@@ -192,7 +192,7 @@ describe('a message about several incidents', () => {
     ]);
   });
 
-  it('leaves out approvals that were decided before it went out', () => {
+  it('leaves out approvals that were decided while it waited', () => {
     const all = [approval(1), approval(2), approval(3)] as const;
     const { words } = foldedMessage([...all], 3, waiting('act-2', 'act-3'));
     expect(words.headline).toBe('2 approvals needed for malware-containment: 2 isolate_host');
@@ -200,7 +200,7 @@ describe('a message about several incidents', () => {
     expect(one.headline).toBe('Approval needed: isolate_host for INC-2026-3');
   });
 
-  it('lists eight, and counts the rest', () => {
+  it('lists eight incidents, and counts the others', () => {
     const all = Array.from({ length: 39 }, (_, n) => created(n));
     const { facts } = foldedMessage([created(39), ...all], 40, nothingNew).words;
     expect(facts).toHaveLength(9);

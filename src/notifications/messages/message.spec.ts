@@ -18,7 +18,7 @@ const factsOf = (...of: Parameters<typeof wordsOf>) =>
   Object.fromEntries(wordsOf(...of).facts.map(({ name, value }) => [name, value]));
 
 describe('the words of an event', () => {
-  it('tell who is to approve what an action is for, why, and until when', () => {
+  it('state target, reason, requester and end of an approval', () => {
     const payload = {
       ...ACTION,
       reason: 'ransomware note seen',
@@ -40,7 +40,7 @@ describe('the words of an event', () => {
     );
   });
 
-  it('tell who approved or rejected it', () => {
+  it('name the person who approved or rejected the action', () => {
     const approved = { ...ACTION, approved_by: 'carol', message: 'Done.' };
     expect(factsOf('action.completed', approved)).toMatchObject({ 'Approved by': 'carol' });
     expect(factsOf('action.failed', approved)).toMatchObject({ 'Approved by': 'carol' });
@@ -86,7 +86,7 @@ describe('the words of an event', () => {
     expect(shownWords(messageAbout(event, { payload, ...subject })).headline).toBe(headline);
   });
 
-  it('leave out the target of a ticket or a message, which is a title or a channel', () => {
+  it('leave out the target of a ticket or a message', () => {
     for (const action_type of ['create_ticket', 'notify_channel', 'notify_user']) {
       expect(factsOf('action.completed', { ...ACTION, action_type })).not.toHaveProperty('Target');
     }
@@ -99,11 +99,11 @@ describe('the words of an event', () => {
     ['unreachable', 'Nothing was done.'],
     ['refused', 'Read the message, correct what is wrong'],
     [undefined, 'Read the message, correct what is wrong'],
-  ])('tell what to do after an action failed with the code %s', (code, request) => {
+  ])('say what to do after a failure with the code %s', (code, request) => {
     expect(wordsOf('action.failed', { ...ACTION, code }).request).toContain(request);
   });
 
-  it('tell who opened an incident again, and how it stands', () => {
+  it('name the person who reopened an incident, and its status', () => {
     const payload = { ...INCIDENT, status: 'triaged', reopened_by: 'bob' };
     expect(wordsOf('incident.reopened', payload).headline).toBe('Incident reopened: INC-2026-0042');
     expect(factsOf('incident.reopened', payload)).toMatchObject({
@@ -112,7 +112,7 @@ describe('the words of an event', () => {
     });
   });
 
-  it('tell in one message that an incident was reopened and raised, what was reported, and who had resolved it', () => {
+  it('combine the reopening of an incident with its raised severity, the report and the previous resolution', () => {
     const payload = {
       ...INCIDENT,
       severity: 'critical',
@@ -133,14 +133,14 @@ describe('the words of an event', () => {
     });
   });
 
-  it('tell that an incident stays resolved although its severity rises', () => {
+  it('say that an incident stays resolved although its severity rises', () => {
     const payload = { ...INCIDENT, status: 'resolved', previous_severity: 'low', changed_by: 'x' };
     expect(wordsOf('incident.severity_changed', payload).headline).toBe(
       'Severity raised from low to high, but it stays resolved: INC-2026-0042',
     );
   });
 
-  it('tell why an approval needs a higher level', () => {
+  it('give the reason of a higher approval level', () => {
     const payload = {
       ...ACTION,
       approval_level: 'manager',
@@ -151,7 +151,7 @@ describe('the words of an event', () => {
     );
   });
 
-  it('tell why a step failed without a path that looks like a domain', () => {
+  it('shorten the path in the message of a failed step, because it looks like a domain', () => {
     const payload = {
       playbook: 'p',
       playbook_version: 1,
@@ -165,7 +165,7 @@ describe('the words of an event', () => {
     });
   });
 
-  it('tell that an action is a rollback, and of what', () => {
+  it('name the rolled back action type', () => {
     const rollback = { ...ACTION, action_type: 'unisolate_host', rollback_of: 'act-0' };
     for (const event of ['action.pending_approval', 'action.completed'] as const) {
       expect(wordsOf(event, rollback).headline).toMatch(
@@ -180,7 +180,7 @@ describe('the words of an event', () => {
   it.each([
     ['medium', 'critical', 'Severity raised from medium to critical: INC-2026-0042'],
     ['critical', 'low', 'Severity lowered from critical to low: INC-2026-0042'],
-  ])('tell a change of severity from %s to %s', (previous_severity, severity, headline) => {
+  ])('describe a change of severity from %s to %s', (previous_severity, severity, headline) => {
     const payload = { ...INCIDENT, severity, previous_severity, changed_by: 'bob' };
     expect(wordsOf('incident.severity_changed', payload).headline).toBe(headline);
     expect(factsOf('incident.severity_changed', payload)).toMatchObject({ 'Changed by': 'bob' });
@@ -192,7 +192,7 @@ describe('the words of an event', () => {
       'Notification channel soc does not work - It answered with status 500.',
     ],
     ['connector.unhealthy', 'Connector soc does not work - It answered with status 500.'],
-  ] as const)('tell in one line why: %s', (event, summary) => {
+  ] as const)('give the reason in the headline of %s', (event, summary) => {
     expect(shownWords(messageAbout(event, { payload: FAILING })).headline).toBe(summary);
   });
 
@@ -205,7 +205,7 @@ describe('the words of an event', () => {
     ['kill_switch.activated', 'kill_switch', 'kill_switch', ''],
     ['incident.deleted', 'incident', '7', undefined],
     ['notification.test', 'notification_channel', '7', undefined],
-  ])('lead people from %s to the page that shows it', (event, type, id, query) => {
+  ])('link from %s to its page', (event, type, id, query) => {
     const payload = { ...INCIDENT, ...ACTION, ...FAILING };
     const url = (publicUrl?: string) =>
       messageAbout(event, { payload, subject: { type, id }, publicUrl }).words.url;
@@ -216,7 +216,7 @@ describe('the words of an event', () => {
     expect(url()).toBeUndefined();
   });
 
-  it('are there for every event', () => {
+  it('exist for every event', () => {
     for (const event of Object.keys(EVENT_TYPES) as EventName[]) {
       const payload = { ...INCIDENT, ...ACTION, ...FAILING, recommended_actions: [], changed: [] };
       expect(wordsOf(event, payload).headline).not.toBe('');
@@ -227,7 +227,7 @@ describe('the words of an event', () => {
 const shown = (value: string) =>
   shownWords({ words: { headline: '', facts: [{ name: 'Title', value }] } }).facts[0]!.value;
 
-describe('the words of a message', () => {
+describe('the shown words of a message', () => {
   it.each([
     ['an address', 'see https://evil.example/a?b', 'see hxxps://evil[.]example/a?b'],
     ['a domain', 'log in at evil.example now', 'log in at evil[.]example now'],
@@ -235,24 +235,24 @@ describe('the words of a message', () => {
     ['an IP address', 'from 192.0.2.7.', 'from 192[.]0[.]2[.]7.'],
     ['another scheme', 'file://server/share', 'file[://]server/share'],
     ['a share of Windows', String.raw`\\server\share`, String.raw`\[\]server\share`],
-    ['a domain with what nobody sees in it', 'evil\u200b.exa\u00admple', 'evil[.]example'],
-    ['writing that turns', 'a\u202egpj.exe', 'agpj.exe'],
+    ['a domain with invisible characters', 'evil\u200b.exa\u00admple', 'evil[.]example'],
+    ['text that changes direction', 'a\u202egpj.exe', 'agpj.exe'],
     ['lines', 'one\r\ntwo\u2028three\tfour', 'one two three four'],
     ['NUL and half a pair', 'a\0b\ud800', 'a b\ufffd'],
     ['nothing', '\u200b\u2060', '(nothing that can be shown)'],
-  ])('show %s without harm', (_, given, expected) => expect(shown(given)).toBe(expected));
+  ])('make %s harmless', (_, given, expected) => expect(shown(given)).toBe(expected));
 
-  it('are bounded, also when they are huge', () => {
+  it('have a maximum length', () => {
     expect(shown('x'.repeat(1_000_000))).toBe(`${'x'.repeat(299)}…`);
     expect(shown('a.'.repeat(500_000)).length).toBeLessThan(700);
   });
 
-  it('keep the link of the service', () => {
+  it('keep the link to the service', () => {
     const url = 'https://triage.example.com/docs?incident=1';
     expect(shownWords({ words: { headline: 'a', facts: [], url } }).url).toBe(url);
   });
 
-  it('tell severity, event and subject in the headline', () => {
+  it('state severity, event and subject in the headline', () => {
     const words = {
       headline: 'New incident: INC-2026-0042',
       about: 'Log in at evil.example',

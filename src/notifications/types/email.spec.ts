@@ -21,7 +21,7 @@ const MEAN =
 const SHOWN =
   '<a href="hxxps://evil[.]example">x</a> gpj.exe Bcc: mallory[@]evil[.]example =?utf-8?Q?Hi?= &lt; \ufffd';
 
-describe('a channel of the type email', () => {
+describe('an email channel', () => {
   let server: SmtpServer;
   let resolver: LocalResolver;
   let channel: Channel;
@@ -62,7 +62,7 @@ describe('a channel of the type email', () => {
   afterEach(() => expect(server.violations).toEqual([]));
   afterAll(() => server.stop());
 
-  it('tells what happened, what is asked of people and where, in text and in HTML', async () => {
+  it('sends headline, facts, request and link as text and as HTML', async () => {
     const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
     const message = messageAbout('action.pending_approval', {
       subject: { type: 'action', id: 'act-1' },
@@ -103,7 +103,7 @@ describe('a channel of the type email', () => {
     expect(server.mails).toMatchObject([{ from: 'soc@example.com', to: [ADA, BOB, EVE] }]);
   });
 
-  it('makes no link, header, markup or line of what strangers wrote', async () => {
+  it('turns text of third parties into no link, header, markup or line', async () => {
     const facts = [{ name: 'Title', value: MEAN }];
     const { headers, parts } = await delivered(messageWith({ headline: MEAN, about: MEAN, facts }));
     const subject = `[high] ${SHOWN} - ${SHOWN}`.replaceAll('=?', '= ?');
@@ -120,7 +120,7 @@ describe('a channel of the type email', () => {
     expect(parts['text/html']).not.toMatch(/<(a|img|script|style)\b/);
   });
 
-  it('stays within what mail carries when everything is long', async () => {
+  it('keeps the limits of mail when all texts are long', async () => {
     const value = '\u4e16<&>'.repeat(10_000);
     const facts = Array.from({ length: 40 }, () => ({ name: 'Title', value }));
     const { headers } = await delivered(messageWith({ headline: value, facts }));
@@ -129,7 +129,7 @@ describe('a channel of the type email', () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(998);
   });
 
-  it('names the incident in all mails about it, and none where there is none', async () => {
+  it('references the incident in all mails about it', async () => {
     const first = await delivered(messageWith());
     const second = await delivered({ ...messageWith(), eventId: 'another' });
     expect(second.headers.references).toBe(first.headers.references);
@@ -150,14 +150,14 @@ describe('a channel of the type email', () => {
     ['.', '535 5.7.8 not you', 'failed'],
     ['.', '552 5.3.4 too big', 'refused'],
     ['.', '554 5.7.1 looks like spam', 'refused'],
-  ])('says after %s that "%s" has %s', async (step, say, kind) => {
+  ])('after %s, reads "%s" as %s', async (step, say, kind) => {
     server.tricks.set(step, { say });
     const why = `The mail server refused: ${say}`;
     expect(await deliver()).toEqual({ kind, why });
     expect([server.connections, server.mails.length]).toEqual([1, 0]);
   });
 
-  it('tries again for those alone who were refused for now', async () => {
+  it('retries only for recipients who were temporarily refused', async () => {
     server.rejections.set(BOB, '451 4.7.1 come again');
     server.rejections.set(EVE, '550 5.1.1 no such user');
     const why = `The mail server refused ${BOB}, ${EVE}: 451 4.7.1 come again. The others have the message.`;
@@ -166,14 +166,14 @@ describe('a channel of the type email', () => {
     server.rejections.clear();
     expect(await deliver()).toEqual({ kind: 'delivered' });
     expect(server.mails.map(({ to }) => to)).toEqual([[ADA], [BOB, EVE]]);
-    // Who asks for it again when all have it sends it to all.
+    // A redelivery after that goes to all recipients.
     expect(await deliver()).toEqual({ kind: 'delivered' });
     expect(server.mails.at(-1)!.to).toEqual([ADA, BOB, EVE]);
     expect(new Set(mails().map(({ headers }) => headers['message-id'])).size).toBe(1);
     expect(new Set(mails().map(({ headers }) => headers.to)).size).toBe(1);
   });
 
-  it('sends no second copy when another replica makes the next attempt', async () => {
+  it('sends no second copy if another replica makes the next attempt', async () => {
     server.rejections.set(BOB, '451 4.7.1 come again');
     expect(await deliver()).toMatchObject({ kind: 'failed', isPartly: true, holders: [ADA, EVE] });
     server.rejections.clear();
@@ -182,7 +182,7 @@ describe('a channel of the type email', () => {
     expect(server.mails.map(({ to }) => to)).toEqual([[ADA, EVE], [BOB]]);
   });
 
-  it('says who is refused for ever, and sends the others no second copy', async () => {
+  it('reports recipients who are permanently refused, and sends the others no second copy', async () => {
     server.rejections.set(EVE, '550 5.1.1 no such user');
     const why = `The mail server refused ${EVE}: 550 5.1.1 no such user. The others have the message.`;
     expect(await deliver()).toEqual({ kind: 'refused', why, isPartly: true });
@@ -192,7 +192,7 @@ describe('a channel of the type email', () => {
     expect(server.mails.map(({ to }) => to)).toEqual([[ADA, BOB], [BOB], [ADA]]);
   });
 
-  it('gives up after six attempts those who are refused for now, because later messages wait', async () => {
+  it('gives up temporarily refused recipients after six attempts, because later messages wait', async () => {
     server.rejections.set(EVE, '452 4.2.2 the mailbox is full');
     const kinds: string[] = [];
     for (let n = 0; n < 6; n += 1) kinds.push((await deliver()).kind);
@@ -200,7 +200,7 @@ describe('a channel of the type email', () => {
     expect(server.mails).toHaveLength(1);
   });
 
-  it('knows who has a mail also when the server is down in between', async () => {
+  it('remembers recipients who have the mail while the server is down', async () => {
     server.rejections.set(EVE, '451 4.7.1 come again');
     await deliver();
     server.nextTricks.set('GREETING', ['drop', { say: '421 4.3.2 closing' }]);
@@ -211,7 +211,7 @@ describe('a channel of the type email', () => {
     expect(server.mails.map(({ to }) => to)).toEqual([[ADA, BOB], [EVE]]);
   });
 
-  it('is done when those who were refused are no recipients any more', async () => {
+  it('is delivered if the refused recipients were removed', async () => {
     server.rejections.set(EVE, '451 4.7.1 come again');
     await deliver(messageWith(), { to: channelWith() });
     const without = channelWith({ to: [ADA, BOB] });
@@ -228,12 +228,12 @@ describe('a channel of the type email', () => {
     ['.', 'drop'],
     ['EHLO', 'flood'],
     ['GREETING', { say: 'HTTP/1.1 200 OK' }],
-  ])('fails for now when the server fails at %s by %j', async (step, trick) => {
+  ])('fails when the server fails at %s by %j', async (step, trick) => {
     server.tricks.set(step, trick);
     expect(await deliver()).toMatchObject({ kind: 'failed' });
     expect(server.connections).toBe(1);
     server.tricks.clear();
-    // A server that ended after the message may have it: the copy has the same name.
+    // A server that failed after the message may have it. The copy has the same Message-ID.
     await delivered(messageWith());
     expect(new Set(mails().map(({ headers }) => headers['message-id']))).toEqual(
       new Set([`<${EVENT_ID}@example.com>`]),
@@ -241,7 +241,7 @@ describe('a channel of the type email', () => {
   });
 
   it.each<Step>(['GREETING', 'RCPT', '.'])(
-    'ends when it is given up while the server is silent at %s',
+    'ends when it is aborted while the server is silent at %s',
     async (step) => {
       server.tricks.set(step, 'hang');
       const giveUp = new AbortController();
@@ -252,7 +252,7 @@ describe('a channel of the type email', () => {
     },
   );
 
-  it('refuses a private address that is not allowed, by number and by name', async () => {
+  it('rejects a private address that is not allowed, by number and by name', async () => {
     for (const host of ['127.0.0.1', 'mail.example.com']) {
       const to = channelWith({ host }, []);
       expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'failed' });
@@ -260,20 +260,20 @@ describe('a channel of the type email', () => {
     expect(server.connections).toBe(0);
   });
 
-  it('connects to the address that was judged, and resolves the name once', async () => {
+  it('connects to the checked address, and resolves the name once', async () => {
     const to = channelWith({ host: 'mail.internal' });
     expect(await deliver(messageWith(), { to })).toEqual({ kind: 'delivered' });
     expect(resolver.lookups).toEqual(['mail.internal']);
   });
 
-  it('says nothing to a public server that offers no TLS', async () => {
+  it('sends no mail to a public server without TLS', async () => {
     const to = channelWith({ host: 'mail.example.com' });
     expect(await deliver(messageWith(), { to })).toMatchObject({ kind: 'failed' });
     expect(server.violations.splice(0)).toEqual(['STARTTLS']);
     expect(server.commands.join()).not.toContain('MAIL');
   });
 
-  it('logs in, and shows neither password nor what encodes it when that is refused', async () => {
+  it('logs in, and masks the plain and the encoded password in a refusal', async () => {
     const guarded = await SmtpServer.start({ mostRecipients: 20, login: LOGIN });
     const withPassword = (password: string) =>
       channelWith({ port: guarded.port, username: LOGIN.user, password });
@@ -295,7 +295,7 @@ describe('a channel of the type email', () => {
   });
 });
 
-describe('the configuration of a channel of the type email', () => {
+describe('the configuration of an email channel', () => {
   const CONFIG = { host: 'mail.example.com', from: 'soc@example.com', to: [ADA] };
   const people = (count: number) => Array.from({ length: count }, (_, n) => `p${n}@example.com`);
 

@@ -25,16 +25,15 @@ const ACTION = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'a
 const BY_SYSTEM = { classification: 'malicious', decided_by: 'system' };
 const BY_ALICE = { classification: 'malicious', decided_by: 'alice' };
 
-describe('a channel of the type pagerduty', () => {
+describe('a PagerDuty channel', () => {
   shortenWaits();
   const server = new PagerDutyServer();
-  const signal = new AbortController().signal;
   let channel: Channel;
 
   const tell = async (event: EventName, payload: object, subject = { type: 'x', id: 'act-1' }) => {
     const of = event.startsWith('incident') || event.startsWith('triage');
     const told = { payload, ...(of ? {} : { subject }) };
-    expect(await channel.deliver(messageAbout(event, told), signal)).toEqual({ kind: 'delivered' });
+    expect(await channel.deliver(messageAbout(event, told))).toEqual({ kind: 'delivered' });
   };
 
   beforeAll(async () => {
@@ -45,7 +44,7 @@ describe('a channel of the type pagerduty', () => {
   afterEach(() => expect(server.problems).toEqual([]));
   afterAll(() => server.stop());
 
-  it('opens one alert for an incident, acknowledges it when a person triaged, and resolves it', async () => {
+  it('triggers one alert per incident, acknowledges it after the triage of a person, and resolves it', async () => {
     await tell('incident.created', MAIL);
     await tell('incident.created', MAIL);
     await tell('incident.triaged', { ...MAIL, verdict: BY_SYSTEM, triaged_by: 'alice' });
@@ -59,12 +58,12 @@ describe('a channel of the type pagerduty', () => {
   it.each([
     [{ ...MAIL, triaged_by: 'alice' }, 'acknowledge'],
     [{ ...MAIL, triaged_by: 'alice', verdict: BY_SYSTEM }, 'trigger'],
-  ])('takes %j as %s', async (payload, action) => {
+  ])('turns %j into %s', async (payload, action) => {
     await tell('incident.triaged', payload);
     expect(server.events[0]).toMatchObject({ event_action: action, dedup_key: INCIDENT });
   });
 
-  it('calls nobody for what becomes of a resolved incident, until it is opened again', async () => {
+  it('pages nobody about a resolved incident until it is reopened', async () => {
     const resolved = { ...MAIL, status: 'resolved' };
     const raised = { severity: 'critical', previous_severity: 'low', changed_by: 'bob' };
     const later: [EventName, object][] = [
@@ -82,14 +81,14 @@ describe('a channel of the type pagerduty', () => {
     expect(server.events).toHaveLength(5);
   });
 
-  it('keeps the alert of a wave of approvals open until none of them waits', async () => {
+  it('keeps the alert of a wave of approvals open while one of them waits', async () => {
     const ofWave = async (event: EventName, id: string, isOver: boolean) => {
       const told = {
         payload: { ...ACTION, approval_level: 'senior' },
         subject: { type: 'action', id },
       };
       const message = { ...messageAbout(event, told), wave: { first: 'act-1', isOver } };
-      await channel.deliver(message, signal);
+      await channel.deliver(message);
     };
     await tell('action.pending_approval', { ...ACTION, approval_level: 'senior' });
     await ofWave('action.rejected', 'act-1', false);
@@ -103,7 +102,7 @@ describe('a channel of the type pagerduty', () => {
     ]);
   });
 
-  it('calls people for an approval also when they have acknowledged the incident', async () => {
+  it('pages people about an approval although they have acknowledged the incident', async () => {
     await tell('incident.created', MAIL);
     await tell('incident.triaged', { ...MAIL, triaged_by: 'alice' });
     await tell('action.pending_approval', { ...ACTION, approval_level: 'senior' });
@@ -115,7 +114,7 @@ describe('a channel of the type pagerduty', () => {
     expect(server.alerts.get('action:act-1')).toBe('resolved');
   });
 
-  it('calls people for a failure also when they have acknowledged the approval, and closes that', async () => {
+  it('pages people about a failure although they have acknowledged the approval, and resolves the approval', async () => {
     const failed = { ...ACTION, approval_level: 'senior', approved_by: 'carol' };
     await tell('action.pending_approval', { ...ACTION, approval_level: 'senior' });
     server.alerts.set('action:act-1', 'acknowledged');
@@ -126,19 +125,19 @@ describe('a channel of the type pagerduty', () => {
     ]);
   });
 
-  it('tells of a failure again when the approval could not be closed', async () => {
+  it('repeats a failure if the approval could not be resolved', async () => {
     const failed = { ...ACTION, approval_level: 'senior' };
     const message = messageAbout('action.failed', {
       payload: failed,
       subject: { type: 'action', id: 'act-1' },
     });
     server.play(202, 500);
-    expect(await channel.deliver(message, signal)).toMatchObject({ kind: 'failed' });
-    expect(await channel.deliver(message, signal)).toEqual({ kind: 'delivered' });
+    expect(await channel.deliver(message)).toMatchObject({ kind: 'failed' });
+    expect(await channel.deliver(message)).toEqual({ kind: 'delivered' });
     expect([...server.alerts]).toEqual([['action_failed:act-1', 'triggered']]);
   });
 
-  it('opens an alert for a severity that is raised, and none for one that is lowered', async () => {
+  it('triggers an alert for a raised severity, and none for a lowered one', async () => {
     const raised = {
       ...MAIL,
       severity: 'critical',
@@ -157,7 +156,7 @@ describe('a channel of the type pagerduty', () => {
     expect([...server.alerts]).toEqual([[INCIDENT, 'resolved']]);
   });
 
-  it('resolves the alert of a connector and of a channel when it works again', async () => {
+  it('resolves the alerts of a connector and of a channel that work again', async () => {
     const named = { name: 'edr', type: 'http', message: 'x' };
     const since = '2026-01-31T09:00:00.000Z';
     const kinds = [
@@ -186,7 +185,7 @@ describe('a channel of the type pagerduty', () => {
       'triggered',
     ],
     ['notification.test', { message: 'This is a test of the channel soc.' }, 'triggered'],
-  ])('leaves after %s alone an alert that is open, or none', async (event, payload, state) => {
+  ])('after %s alone, leaves an open alert or none', async (event, payload, state) => {
     await tell(event, payload);
     expect([...server.alerts.values()]).toEqual(state ? [state] : []);
   });
@@ -199,12 +198,12 @@ describe('a channel of the type pagerduty', () => {
     ['kill_switch.activated', { by: 'alice', reason: 'wrong hosts' }, 'critical'],
     ['connector.unhealthy', { name: 'edr', type: 'http', message: 'no' }, 'warning'],
     ['notification.test', { message: 'A test.' }, 'info'],
-  ])('tells of %s with %j at severity %s', async (event, payload, severity) => {
+  ])('sends %s with %j at severity %s', async (event, payload, severity) => {
     await tell(event, payload);
     expect(server.events[0]!.payload!.severity).toBe(severity);
   });
 
-  it('tells what happened, what is asked of people and where', async () => {
+  it('sends headline, facts, request and link', async () => {
     await tell('action.pending_approval', {
       ...ACTION,
       target: 'https://evil.example\r\n<b>',
@@ -229,17 +228,17 @@ describe('a channel of the type pagerduty', () => {
     });
   });
 
-  it('stays within what PagerDuty takes when everything is long', async () => {
+  it('keeps the limits of PagerDuty when all texts are long', async () => {
     const long = 'a.b.'.repeat(10_000);
     await tell('connector.unhealthy', { name: long, type: long, message: long });
     expect(server.events).toHaveLength(1);
   });
 
-  it('waits for another key when PagerDuty does not accept this one', async () => {
+  it('fails if PagerDuty does not accept the routing key', async () => {
     const other = channelOf(pagerDuty, { routing_key: 'x'.repeat(32), base_url: server.url });
     const why = 'PagerDuty does not accept the routing key.';
     const message = messageAbout('incident.created', { payload: MAIL });
-    expect(await other.deliver(message, signal)).toEqual({ kind: 'failed', why });
+    expect(await other.deliver(message)).toEqual({ kind: 'failed', why });
   });
 
   describeChannelTroubles(() => {

@@ -9,10 +9,9 @@ import { shortenWaits } from '../../../test/support/vendors/vendor-site.js';
 import { plainTextProblems } from '../../targets/target-check.js';
 import { slack } from './slack.js';
 
-describe('a channel of the type slack', () => {
+describe('a Slack channel', () => {
   shortenWaits();
   const server = new SlackHookServer();
-  const signal = new AbortController().signal;
   let channel: Channel;
 
   beforeAll(async () => {
@@ -25,26 +24,26 @@ describe('a channel of the type slack', () => {
 
   const fieldsWith = async (value: string): Promise<string[]> => {
     const message = messageWith({ headline: value, facts: [{ name: 'Title', value }] });
-    expect(await channel.deliver(message, signal)).toEqual({ kind: 'delivered' });
+    expect(await channel.deliver(message)).toEqual({ kind: 'delivered' });
     return server.messages[0]!.blocks.flatMap(({ text, fields = [] }) => [
       ...(text ? [text.text] : []),
       ...fields.map((field) => field.text),
     ]);
   };
 
-  it('tells the origin of its address, and nothing when that is lost', () => {
+  it('names the origin of its URL, and nothing if the URL is lost', () => {
     const webhook_url = 'https://hooks.example.com:8443/services/T0/B0/x';
     expect(slack.sentTo({ webhook_url })).toEqual(['https://hooks.example.com:8443']);
     expect(slack.sentTo({})).toEqual([]);
   });
 
-  it('tells what happened, what is asked of people and where', async () => {
+  it('sends headline, facts, request and link', async () => {
     const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
     const message = messageAbout('action.pending_approval', {
       subject: { type: 'action', id: 'act-1' },
       payload: { ...payload, approval_level: 'senior', severity: 'high' },
     });
-    await channel.deliver(message, signal);
+    await channel.deliver(message);
     const [{ text, blocks }] = server.messages as [(typeof server.messages)[0]];
     expect(text).toBe('[high] Approval needed: isolate_host for INC-2026-0042 - WS-042');
     expect(blocks.map(({ type: kind }) => kind)).toEqual([
@@ -68,30 +67,27 @@ describe('a channel of the type slack', () => {
     ['&lt;!here&gt;', '&amp;lt;!here&amp;gt;'],
     ['*bold* _it_ `code` :siren:', '*bold* _it_ `code` :siren:'],
     ['a\r\n> b\0\ud800', 'a &gt; b \ufffd'],
-  ])('shows %j as text that does nothing', async (value, shown) => {
+  ])('shows %j as text without effect', async (value, shown) => {
     expect(await fieldsWith(value)).toEqual([`[high] ${shown}`, `Title\n${shown}`]);
   });
 
-  it('stays within what Slack takes when everything is long and has to be escaped', async () => {
+  it('keeps the limits of Slack when all texts are long and escaped', async () => {
     const value = '<&>'.repeat(10_000);
     const facts = Array.from({ length: 40 }, () => ({ name: 'Title', value }));
     const message = messageWith({ headline: value, facts, request: 'Look.' });
-    expect(await channel.deliver(message, signal)).toEqual({ kind: 'delivered' });
+    expect(await channel.deliver(message)).toEqual({ kind: 'delivered' });
   });
 
-  it('repeats the word of Slack, and nothing else of an answer', async () => {
+  it('repeats the error code of Slack, and nothing else of a response', async () => {
     server.play(410, { status: 404, text: `no ${server.token}` });
-    const outcomes = [
-      await channel.deliver(messageWith(), signal),
-      await channel.deliver(messageWith(), signal),
-    ];
+    const outcomes = [await channel.deliver(messageWith()), await channel.deliver(messageWith())];
     expect(outcomes).toMatchObject([
       { kind: 'failed', why: 'It answered with status 410. Slack said channel_is_archived.' },
       { kind: 'failed', why: 'It answered with status 404.' },
     ]);
   });
 
-  it('takes https alone, but in private networks', () => {
+  it('requires https outside of private networks', () => {
     const problems = (webhook_url: string) => plainTextProblems(slack, { webhook_url }, 'config');
     expect(problems('http://hooks.example.com/services/T/B/x')).toMatchObject([
       { field: 'config.webhook_url', code: 'https_required' },

@@ -8,10 +8,9 @@ import { TeamsServer } from '../../../test/support/vendors/teams-server.js';
 import { problemsOf, shortenWaits } from '../../../test/support/vendors/vendor-site.js';
 import { teams } from './teams.js';
 
-describe('a channel of the type teams', () => {
+describe('a Teams channel', () => {
   shortenWaits();
   const server = new TeamsServer();
-  const signal = new AbortController().signal;
   let channel: Channel;
 
   beforeAll(async () => {
@@ -22,7 +21,7 @@ describe('a channel of the type teams', () => {
   afterEach(() => expect(server.problems).toEqual([]));
   afterAll(() => server.stop());
 
-  it('tells what happened, what is asked of people and where', async () => {
+  it('sends headline, facts, request and link', async () => {
     const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
     const message = messageAbout('action.pending_approval', {
       subject: { type: 'action', id: 'act-1' },
@@ -35,7 +34,7 @@ describe('a channel of the type teams', () => {
         expires_at: '2026-01-31T13:30:00.000Z',
       },
     });
-    await channel.deliver(message, signal);
+    await channel.deliver(message);
     expect(server.shown).toEqual([
       '[high] Approval needed: isolate_host for INC-2026-0042 - WS-042',
       'Reason: ransomware note seen',
@@ -61,35 +60,35 @@ describe('a channel of the type teams', () => {
     ['{{{{a}} ${$root}', '{ { { {a}} $ {$root}'],
   ])('shows %j as text without Markdown', async (value, shown) => {
     const message = messageWith({ headline: value, facts: [{ name: 'Title', value }] });
-    expect(await channel.deliver(message, signal)).toEqual({ kind: 'delivered' });
+    expect(await channel.deliver(message)).toEqual({ kind: 'delivered' });
     expect(server.shown).toEqual([`[high] ${shown}`, `Title: ${shown}`]);
   });
 
-  it('stays within what Teams takes when everything is long', async () => {
+  it('keeps the limits of Teams when all texts are long', async () => {
     const value = '{"\u4e16'.repeat(10_000);
     const facts = Array.from({ length: 40 }, () => ({ name: 'Title', value }));
-    const outcome = await channel.deliver(messageWith({ headline: value, facts }), signal);
+    const outcome = await channel.deliver(messageWith({ headline: value, facts }));
     expect(outcome).toEqual({ kind: 'delivered' });
   });
 
-  it('waits for somebody to turn a workflow on again', async () => {
+  it('fails while the workflow is turned off', async () => {
     const error = { code: 'WorkflowTriggerIsNotEnabled', message: 'The trigger is not enabled.' };
     server.play({ status: 400, body: { error } }, { status: 400, body: null });
     const turnedOff = { kind: 'failed', why: 'The workflow is turned off.' };
-    expect(await channel.deliver(messageWith(), signal)).toEqual(turnedOff);
-    expect(await channel.deliver(messageWith(), signal)).toMatchObject({ kind: 'refused' });
+    expect(await channel.deliver(messageWith())).toEqual(turnedOff);
+    expect(await channel.deliver(messageWith())).toMatchObject({ kind: 'refused' });
   });
 
-  it('fails for now when the signature is that of another workflow', async () => {
+  it('fails with the signature of another workflow', async () => {
     const other = channelOf(teams, { webhook_url: server.hook.replace(/sig=.*/, 'sig=other') });
-    expect(await other.deliver(messageWith(), signal)).toMatchObject({
+    expect(await other.deliver(messageWith())).toMatchObject({
       kind: 'failed',
       why: 'It answered with status 401.',
     });
   });
 
   it.each(['https://a.webhook.office.com/webhookb2/x', 'https://outlook.office.com/webhook/x'])(
-    'does not take the address of a connector of Microsoft 365: %s',
+    'rejects the address of a Microsoft 365 connector: %s',
     (webhook_url) => {
       expect(problemsOf(teams, { webhook_url })).toEqual([['config.webhook_url', 'matches']]);
     },
@@ -100,9 +99,9 @@ describe('a channel of the type teams', () => {
     ['words with status 202', { status: 202, text: 'queued' }, 'failed'],
     ['JSON of an own response', { status: 200, body: { ok: true } }, 'delivered'],
     ['nothing', { status: 204 }, 'delivered'],
-  ])('reads an answer with %s', async (_, reply, kind) => {
+  ])('interprets a response with %s', async (_, reply, kind) => {
     server.play(reply);
-    expect(await channel.deliver(messageWith(), signal)).toMatchObject({ kind });
+    expect(await channel.deliver(messageWith())).toMatchObject({ kind });
   });
 
   describeChannelTroubles(() => ({ server, channel, arrived: () => server.messages.length }));

@@ -3,7 +3,7 @@ import { newSecret, secretProblem, signatureHeaders } from './webhook.js';
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64');
 
 describe('a signature of a webhook', () => {
-  it('is what the example of the specification has', () => {
+  it('is the signature of the example in the specification', () => {
     const headers = signatureHeaders('{"test": 2432232314}', {
       id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       at: new Date(1_614_265_330_000),
@@ -16,7 +16,7 @@ describe('a signature of a webhook', () => {
     });
   });
 
-  it('is made by each secret that is valid', () => {
+  it('is made with each valid secret', () => {
     const [one, other] = [newSecret(), newSecret()];
     const sign = (...secrets: string[]) =>
       signatureHeaders('{}', { id: 'a', at: new Date(0), secrets })['webhook-signature'];
@@ -25,13 +25,13 @@ describe('a signature of a webhook', () => {
 });
 
 describe('a secret of a webhook', () => {
-  it('can be used when the service made it, and is never the same', () => {
+  it('is valid and unique if the service generated it', () => {
     const [one, other] = [newSecret(), newSecret()];
     expect(one).not.toBe(other);
     expect(secretProblem(one)).toBeUndefined();
   });
 
-  it.each([24, 25, 26, 64])('can be used with %i bytes', (bytes) => {
+  it.each([24, 25, 26, 64])('is valid with %i bytes', (bytes) => {
     expect(secretProblem(`whsec_${base64(bytes)}`)).toBeUndefined();
   });
 
@@ -45,7 +45,7 @@ describe('a secret of a webhook', () => {
     `whsec_${base64(32).replace('=', '')}`,
     `whsec_${base64(33).replaceAll('B', '-')}`,
     `WHSEC_${base64(32)}`,
-  ])('is refused as %j', (secret) => {
+  ])('is invalid as %j', (secret) => {
     expect(secretProblem(secret)).toContain('base64');
   });
 });

@@ -18,25 +18,23 @@ const PRESET: Preset = {
   incidentType: 'policy_violation',
 };
 
-describe('the page of presets', () => {
-  it('tells of each preset what it is, what to set, and what is made of its events', () => {
+describe('presetPage', () => {
+  it('describes each preset with its set-up, signature, types, severities and fields', () => {
     const page = presetPage([PRESET]);
     expect(page).toContain('- [Bell](#bell)\n');
     expect(page).toContain('## bell\n\nBell: Rings (https://bell.example.com/docs).\n');
     expect(page).toContain('1. Send to {url} with `a <b>`.\n');
     expect(page).toContain(
-      'Signature: `token`. Type where the event does not tell one: `policy_violation`. ' +
-        'Severities beside the usual words: `0-3` low, `loud` high. Lifted: `host`, `ip`.\n',
+      'Signature: `token`. Usual type: `policy_violation`. Severities: `0-3` low, `loud` high. ' +
+        'Fields: `host`, `ip`.\n',
     );
   });
 
-  it('shows what Markdown would take for marks as it is written', () => {
+  it('escapes Markdown in the texts of a preset', () => {
     expect(presetPage([PRESET])).toContain('2. Answer with \\<value>, and mind the \\*.\n');
   });
 
-  it('leaves out what a preset does not have', () => {
-    expect(presetPage([BARE])).toContain(
-      'Signature: `token`. Type where the event does not tell one: `other`.\n',
-    );
+  it('omits severities and fields that a preset does not have', () => {
+    expect(presetPage([BARE])).toContain('Signature: `token`. Usual type: `other`.\n');
   });
 });

@@ -4,19 +4,20 @@ const HEAD = `# Webhook presets
 
 <!-- Written by \`npm run webhook-presets\` from src/webhooks/mapping/presets. -->
 
-What is shipped for tools that many use: where their events have what an incident needs, and what to set at the tool. \`{url}\` stands for
-the address of the source, such as \`https://triage.example.com/api/webhooks/alerts\`. An admin registers it with
+For admins who connect one of these tools. Each section has the settings in the tool, and the severities that the preset
+knows beside the [usual words](webhooks.md#severity). Register a source:
 
 \`\`\`text
 POST /api/webhooks {"source": "alerts", "secret": "…", "preset": "alertmanager"}
 \`\`\`
 
-and may set every other field beside it; \`GET /api/webhooks/presets\` shows each preset whole, and
-\`POST /api/webhooks/alerts/preview\` what incidents a body would make. For a tool that is not here see
-[mappings](webhooks.md#mappings), for what a signature is worth [signatures](webhooks.md#sign).
+\`{url}\` below is the address of the source, such as \`https://triage.example.com/api/webhooks/alerts\`. The request may set
+all other fields, too. \`GET /api/webhooks/presets\` returns the presets, and \`POST /api/webhooks/alerts/preview\` shows the
+incidents that a body would create. See [mappings](webhooks.md#mappings) for other tools, and
+[signatures](webhooks.md#sign) for their strength.
 `;
 
-/** The page that tells people of the presets, in Markdown. */
+/** Renders docs/webhook-presets.md. */
 export function presetPage(presets: readonly Preset[]): string {
   const contents = presets.map(({ name, title }) => `- [${title}](#${name})`).join('\n');
   return [HEAD, `${contents}\n`, ...presets.map(sectionOf)].join('\n');
@@ -28,14 +29,14 @@ function sectionOf(preset: Preset): string {
     `## ${name}`,
     `${title}: ${literal(documentation)}`,
     setUp.map((sentence, at) => `${at + 1}. ${literal(sentence)}`).join('\n'),
-    `Signature: ${code(signature)}. Type where the event does not tell one: ${code(incidentType ?? 'other')}.${severitiesOf(preset)}${typesOf(preset)}${liftedOf(preset)}`,
+    `Signature: ${code(signature)}. Usual type: ${code(incidentType ?? 'other')}.${severitiesOf(preset)}${typesOf(preset)}${liftedOf(preset)}`,
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
 function severitiesOf({ severityMapping = {} }: Preset): string {
   const words = Object.entries(severityMapping).map(([word, level]) => `${code(word)} ${level}`);
-  return words.length === 0 ? '' : ` Severities beside the usual words: ${words.join(', ')}.`;
+  return words.length === 0 ? '' : ` Severities: ${words.join(', ')}.`;
 }
 
 function typesOf({ typeMapping = {} }: Preset): string {
@@ -45,14 +46,14 @@ function typesOf({ typeMapping = {} }: Preset): string {
 
 function liftedOf({ mapping: { lift = {} } }: Preset): string {
   const keys = Object.keys(lift).map(code);
-  return keys.length === 0 ? '' : ` Lifted: ${keys.join(', ')}.`;
+  return keys.length === 0 ? '' : ` Fields: ${keys.join(', ')}.`;
 }
 
 function code(word: string): string {
   return `\`${word}\``;
 }
 
-/** Outside of what is marked as code, `<` and `*` would be taken for marks. */
+/** Escapes `<` and `*` outside code. */
 function literal(text: string): string {
   return text
     .split('`')

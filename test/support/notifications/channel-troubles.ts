@@ -24,22 +24,22 @@ export function channelOf(type: ChannelType, config: Config, smtp = {} as Outbou
 interface Subject {
   readonly server: VendorServer;
   readonly channel: Channel;
-  /** How many messages have arrived. */
+  /** Number of arrived messages. */
   readonly arrived: () => number;
 }
 
-/** What every channel over HTTP does when its receiver, or the way to it, fails. */
+/** Behaviour of every channel over HTTP when its receiver or the network fails. */
 export function describeChannelTroubles(subject: () => Subject): void {
   const deliver = (signal?: AbortSignal): Promise<Outcome> =>
     subject().channel.deliver(messageWith(), signal);
 
-  it('delivers once, in one request', async () => {
+  it('delivers in one request', async () => {
     expect(await deliver()).toEqual({ kind: 'delivered' });
     expect([subject().server.calls.length, subject().arrived()]).toEqual([1, 1]);
   });
 
   it.each([500, 502, 503, 403, 404, 410])(
-    'fails for now with status %i, and makes no attempt of its own',
+    'fails with status %i, without a retry',
     async (status) => {
       subject().server.play(status);
       expect(await deliver()).toMatchObject({
@@ -50,14 +50,14 @@ export function describeChannelTroubles(subject: () => Subject): void {
     },
   );
 
-  it('waits as long as it is asked to', async () => {
+  it('returns the wait that the receiver asks for', async () => {
     subject().server.retryAfter = '30';
     subject().server.play(429);
     const busy = { kind: 'failed', isBusy: true, retryAfterMs: 30_000 };
     expect(await deliver()).toMatchObject(busy);
   });
 
-  it.each([400, 413])('is refused for good with status %i', async (status) => {
+  it.each([400, 413])('is refused with status %i', async (status) => {
     subject().server.play(status);
     expect(await deliver()).toMatchObject({ kind: 'refused' });
   });
@@ -70,12 +70,12 @@ export function describeChannelTroubles(subject: () => Subject): void {
     expect(subject().server.calls).toHaveLength(1);
   });
 
-  it.each<Trouble>(['html', 'drop', 'drop-after'])('fails for now by %s', async (trouble) => {
+  it.each<Trouble>(['html', 'drop', 'drop-after'])('fails by %s', async (trouble) => {
     subject().server.play(trouble);
     expect(await deliver()).toMatchObject({ kind: 'failed' });
   });
 
-  it('ends when it is given up while the receiver hangs', async () => {
+  it('ends when it is aborted while the receiver hangs', async () => {
     subject().server.play('hang');
     const giveUp = new AbortController();
     const outcome = deliver(giveUp.signal);

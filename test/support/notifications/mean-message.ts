@@ -4,7 +4,7 @@ import type { AnyEvent, EventName, Message } from '../../../src/notifications/no
 
 export const INCIDENT_ID = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
 
-/** A message whose words are these alone. */
+/** A message with these words. */
 export function messageWith(words: Partial<Message['words']> = {}): Message {
   return {
     eventId: '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4f',
@@ -21,7 +21,7 @@ export function messageWith(words: Partial<Message['words']> = {}): Message {
   };
 }
 
-/** The message about an event, as the service makes it. */
+/** The message that the service builds from an event. */
 export function messageAbout(
   event: EventName,
   { payload = {}, ...source }: Partial<Omit<SourceEvent, 'payload'>> & { payload?: object } = {},

@@ -4,13 +4,12 @@ export const AZURE_MONITOR: Preset = {
   name: 'azure_monitor',
   title: 'Azure Monitor',
   documentation:
-    'Alerts in the common alert schema (https://learn.microsoft.com/azure/azure-monitor/alerts/alerts-common-schema). Alerts of Sentinel and Defender are read by the preset microsoft_alert.',
+    'Alerts in the common alert schema (https://learn.microsoft.com/azure/azure-monitor/alerts/alerts-common-schema). Alerts of Sentinel and Defender need the preset microsoft_alert.',
   setUp: [
-    'In the action group choose a Logic App as the action, with the common alert schema enabled.',
-    'The Logic App begins with the trigger for an HTTP request and has one HTTP action: POST to {url}, header X-Webhook-Token with the secret (as a secure parameter), body the body of the trigger.',
-    'The webhook action of an action group sends no header that could hold a secret.',
-    'The severity is that of the alert rule: Sev0 is critical, Sev1 high, Sev2 medium, Sev3 and Sev4 low.',
-    'An alert that is resolved updates the incident that it made while it was fired.',
+    'In the action group choose a Logic App as the action, and enable the common alert schema. The webhook action cannot send a header with a secret.',
+    'The Logic App has the trigger for an HTTP request and one HTTP action: POST to {url}, header X-Webhook-Token with the secret (as a secure parameter), body of the trigger as the body.',
+    'Sev0 is critical, Sev1 high, Sev2 medium, Sev3 and Sev4 low.',
+    'A resolved alert updates its incident.',
   ],
   marks: [['/schemaId', '/data/essentials/alertId']],
   mapping: {
@@ -48,10 +47,10 @@ export const CLOUDFLARE: Preset = {
   documentation:
     'The body of a generic webhook (https://developers.cloudflare.com/notifications/reference/webhook-payload-schema/).',
   setUp: [
-    'Under Notifications > Destinations make a webhook to {url}, with the secret of the source. Cloudflare sends it in the header cf-webhook-auth, which the signature scheme `token` reads.',
-    'Make notifications for what somebody has to look at: DDoS attacks, security events, origin errors, certificates.',
-    'Cloudflare sends a test message when the webhook is saved, and saves it only when the message is accepted: it becomes an incident, which can be resolved at once.',
-    'The severity is that of the kind of alert, because the body has none: name further kinds in the severity_mapping of the source.',
+    'Under Notifications > Destinations create a webhook to {url} with the secret of the source. Cloudflare sends the secret in the header cf-webhook-auth.',
+    'When you save the webhook, Cloudflare sends a test message, which becomes an incident. Resolve it.',
+    'Create notifications for events that need a person: DDoS attacks, security events, origin errors, certificates.',
+    'The body has no severity, so the kind of alert decides. Add further kinds to the severity_mapping of the source.',
   ],
   marks: [['/alert_type', '/policy_id', '/account_id']],
   mapping: {
@@ -97,11 +96,11 @@ export const GITHUB: Preset = {
   documentation:
     'The events code_scanning_alert, secret_scanning_alert and dependabot_alert (https://docs.github.com/webhooks/webhook-events-and-payloads).',
   setUp: [
-    'In the settings of the repository or the organisation make a webhook to {url} with the content type application/json and the secret.',
-    'Choose single events: code scanning alerts, secret scanning alerts, Dependabot alerts.',
-    'GitHub signs the body in X-Hub-Signature-256, so the source is registered with the signature `body`. The signature has no time in it: a repetition is known by its content.',
-    'The ping that GitHub sends when the webhook is saved is no alert. It is answered with 422 and kept as a failed event.',
-    'A leaked secret has no severity: one that is still valid becomes critical, one of which nobody knows high, one that is no longer valid low.',
+    'In the settings of the repository or the organisation create a webhook to {url} with the content type application/json and the secret.',
+    'Choose individual events: code scanning alerts, secret scanning alerts, Dependabot alerts.',
+    'GitHub signs the body in X-Hub-Signature-256, without a time.',
+    'When you save the webhook, GitHub sends a ping. It gets 422 and is kept as a failed event.',
+    'A leaked secret has no severity: a valid secret is critical, a secret of unknown validity high, an invalid secret low.',
   ],
   marks: [['/action', '/alert/html_url', '/repository/full_name']],
   mapping: {
@@ -152,11 +151,11 @@ export const GOOGLE_SECOPS: Preset = {
   name: 'google_secops',
   title: 'Google Security Operations (Chronicle)',
   documentation:
-    'Detections of rules as the API lists them, one or many (https://cloud.google.com/chronicle/docs/reference/detection-engine-api#listdetections).',
+    'Detections of rules as the API lists them, single or in a list (https://cloud.google.com/chronicle/docs/reference/detection-engine-api#listdetections).',
   setUp: [
-    'Google SecOps sends no webhook for a detection. Either add an HTTP action to a playbook of its SOAR part, with the detection as the body, or let a small scheduled job list the new detections and post them as {"detections":[...]}.',
+    'Google SecOps sends no webhooks for detections. Add an HTTP action with the detection as the body to a playbook of its SOAR part, or let a small scheduled job list the new detections and send them as {"detections":[...]}.',
     'POST to {url}, header X-Webhook-Token with the secret.',
-    'A job of your own can sign: then register the source with the signature `timestamped`.',
+    'Your own job can sign: then register the source with the signature `timestamped`.',
   ],
   marks: [['/detections/0/detection'], ['/detection/0/ruleName']],
   mapping: {
@@ -205,13 +204,11 @@ export const GUARDDUTY: Preset = {
   name: 'guardduty',
   title: 'Amazon GuardDuty',
   documentation:
-    'Findings as GuardDuty sends them to Amazon EventBridge (https://docs.aws.amazon.com/guardduty/latest/ug/guardduty_findings_eventbridge.html), ' +
-    'with its scale of severities from 1 to 10 (https://docs.aws.amazon.com/guardduty/latest/ug/guardduty_findings-severity.html).',
+    'Findings as GuardDuty sends them to Amazon EventBridge (https://docs.aws.amazon.com/guardduty/latest/ug/guardduty_findings_eventbridge.html), with severities from 1 to 10 (https://docs.aws.amazon.com/guardduty/latest/ug/guardduty_findings-severity.html).',
   setUp: [
-    'In EventBridge make a connection of the type API key: name X-Webhook-Token, value the secret.',
-    'Make an API destination with this connection: POST to {url}.',
-    'Make a rule with the event pattern {"source":["aws.guardduty"],"detail-type":["GuardDuty Finding"]} and the API destination as its target. Send the matched event as it is.',
-    'An API destination cannot compute a signature over the body, so the source is registered with the signature `token`.',
+    'In EventBridge create a connection of the type API key: name X-Webhook-Token, value the secret.',
+    'Create an API destination with this connection: POST to {url}.',
+    'Create a rule with the event pattern {"source":["aws.guardduty"],"detail-type":["GuardDuty Finding"]} and the API destination as its target. Send the matched event unchanged.',
   ],
   marks: [
     ['/detail/service/detectorId'],
@@ -251,14 +248,11 @@ export const MICROSOFT_ALERT: Preset = {
   name: 'microsoft_alert',
   title: 'Microsoft Defender, Graph security alerts and Sentinel',
   documentation:
-    'Alerts of the Microsoft Graph security API, alerts_v2 (https://learn.microsoft.com/graph/api/resources/security-alert), one or a list; ' +
-    'alerts of the Defender for Endpoint API (https://learn.microsoft.com/defender-endpoint/api/alerts); ' +
-    'incidents and alerts of Microsoft Sentinel as its playbooks get them (https://learn.microsoft.com/azure/sentinel/automation/playbook-triggers-actions).',
+    'Alerts of the Microsoft Graph security API, alerts_v2 (https://learn.microsoft.com/graph/api/resources/security-alert), single or in a list; alerts of the Defender for Endpoint API (https://learn.microsoft.com/defender-endpoint/api/alerts); incidents and alerts of Microsoft Sentinel in its playbooks (https://learn.microsoft.com/azure/sentinel/automation/playbook-triggers-actions).',
   setUp: [
-    'In Sentinel make an automation rule that runs a playbook (a Logic App) for new incidents or alerts; for Defender use a Logic App that lists new alerts of the Graph security API on a schedule.',
+    'In Sentinel create an automation rule that runs a playbook (a Logic App) for new incidents or alerts. For Defender create a Logic App that lists new alerts of the Graph security API on a schedule.',
     'Add an HTTP action: POST to {url}, header X-Webhook-Token with the secret (as a secure parameter), body the whole trigger body or the alert.',
-    'A Logic App cannot compute a signature over the body, so the source is registered with the signature `token`.',
-    'Change notifications of Graph do not fit: they name an alert without saying what it is, and ask for an answer of their own.',
+    'Change notifications of Graph do not work: they contain no details of an alert, and need a special answer.',
   ],
   marks: [
     ['/serviceSource', '/detectionSource'],
@@ -331,12 +325,11 @@ export const OKTA: Preset = {
   name: 'okta',
   title: 'Okta event hooks',
   documentation:
-    'Event hooks, with one or many events in one body (https://developer.okta.com/docs/concepts/event-hooks/); an event is one of the System Log (https://developer.okta.com/docs/api/openapi/okta-management/management/tag/SystemLog/).',
+    'Event hooks with one or several events per body (https://developer.okta.com/docs/concepts/event-hooks/). An event is an entry of the System Log (https://developer.okta.com/docs/api/openapi/okta-management/management/tag/SystemLog/).',
   setUp: [
-    'Register the source first: Okta asks once whether the address is yours, and this service answers for an enabled source.',
-    'Choose only events that somebody has to look at, for example security.threat.detected, user.account.lock or user.session.access_admin_app: a hook for every login makes an incident of every login.',
-    'In the Admin Console under Workflow > Event Hooks make a hook to {url}, with the authentication field X-Webhook-Token and the secret as authentication secret, and verify it.',
-    'Event hooks are not signed, so the source is registered with the signature `token`.',
+    'Register the source first, because Okta verifies the address of a hook, and only an enabled source answers.',
+    'In the Admin Console under Workflow > Event Hooks create a hook to {url}, with the authentication field X-Webhook-Token and the secret as authentication secret, and verify it.',
+    'Choose only events that need a person, such as security.threat.detected, user.account.lock or user.session.access_admin_app. A hook for logins creates an incident for each login.',
   ],
   marks: [
     ['/cloudEventsVersion', '/data/events'],
@@ -366,13 +359,11 @@ export const SECURITY_HUB: Preset = {
   name: 'security_hub',
   title: 'AWS Security Hub',
   documentation:
-    'Events of Amazon EventBridge with a list of findings: those of Security Hub CSPM in the AWS Security Finding Format (https://docs.aws.amazon.com/securityhub/latest/userguide/securityhub-cwe-event-formats.html), ' +
-    'and those of Security Hub in OCSF (https://docs.aws.amazon.com/securityhub/latest/userguide/securityhub-v2-cwe-event-formats.html).',
+    'Events of Amazon EventBridge with a list of findings: of Security Hub CSPM in the AWS Security Finding Format (https://docs.aws.amazon.com/securityhub/latest/userguide/securityhub-cwe-event-formats.html), or of Security Hub in OCSF (https://docs.aws.amazon.com/securityhub/latest/userguide/securityhub-v2-cwe-event-formats.html).',
   setUp: [
-    'In EventBridge make a connection of the type API key: name X-Webhook-Token, value the secret.',
-    'Make an API destination with this connection: POST to {url}.',
-    'Make a rule with the source aws.securityhub and the detail type "Security Hub Findings - Imported", or "Findings Imported V2" for OCSF. Choose in its pattern which severities, and of the former only findings whose Workflow.Status is NEW and whose RecordState is ACTIVE: without it every passed check becomes an incident.',
-    'An API destination cannot compute a signature over the body, so the source is registered with the signature `token`.',
+    'In EventBridge create a connection of the type API key: name X-Webhook-Token, value the secret.',
+    'Create an API destination with this connection: POST to {url}.',
+    'Create a rule with the source aws.securityhub and the detail type "Security Hub Findings - Imported", or "Findings Imported V2" for OCSF. Choose severities in its pattern. For the former choose also Workflow.Status NEW and RecordState ACTIVE; otherwise each passed check becomes an incident.',
   ],
   marks: [['/detail/findings/0'], ['/Findings/0/ProductArn']],
   mapping: {

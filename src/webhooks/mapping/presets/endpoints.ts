@@ -4,11 +4,11 @@ export const CORTEX_XDR: Preset = {
   name: 'cortex_xdr',
   title: 'Palo Alto Networks Cortex XDR',
   documentation:
-    'Alerts and incidents as the API lists them, one or many (https://docs-cortex.paloaltonetworks.com/r/Cortex-XDR-REST-API/Get-all-Alerts, https://docs-cortex.paloaltonetworks.com/r/Cortex-XDR-REST-API/Get-all-Incidents).',
+    'Alerts and incidents as the API lists them, single or in a list (https://docs-cortex.paloaltonetworks.com/r/Cortex-XDR-REST-API/Get-all-Alerts, https://docs-cortex.paloaltonetworks.com/r/Cortex-XDR-REST-API/Get-all-Incidents).',
   setUp: [
-    'Let a small scheduled job ask the API for new alerts (/public_api/v1/alerts/get_alerts) or incidents (/public_api/v1/incidents/get_incidents), and post the answer as it is to {url}. An answer without any makes nothing.',
-    'Choose one of the two: an incident of Cortex XDR names its alerts, and both would make incidents here.',
-    'Such a job can sign, so the source is registered with the signature `timestamped`. An automation in Cortex XSOAR may post them instead: then the source is registered with `token` and the header X-Webhook-Token.',
+    'Let a small scheduled job read new alerts (/public_api/v1/alerts/get_alerts) or incidents (/public_api/v1/incidents/get_incidents), and send the answer unchanged to {url}. An empty answer creates nothing.',
+    'Choose either alerts or incidents: an incident of Cortex XDR contains its alerts, and both would become incidents here.',
+    'The job can sign. If an automation in Cortex XSOAR sends them instead, register the source with `token`, and send the header X-Webhook-Token.',
   ],
   marks: [
     ['/reply/alerts'],
@@ -49,12 +49,11 @@ export const CROWDSTRIKE_EPP: Preset = {
   name: 'crowdstrike_epp',
   title: 'CrowdStrike Falcon alerts and Fusion SOAR',
   documentation:
-    'Alerts as the Falcon Alerts API has them, one or as `resources` (https://developer.crowdstrike.com/api-reference/collections/alerts/), and the same names in the body of a Fusion SOAR workflow. ' +
-    'What the event stream sends needs no preset: it is the format endpoint_alert.',
+    'Alerts of the Falcon Alerts API, single or as `resources` (https://developer.crowdstrike.com/api-reference/collections/alerts/), and the same names in the body of a Fusion SOAR workflow. Event streams need no preset: they have the format endpoint_alert.',
   setUp: [
-    'In Fusion SOAR make a workflow with the trigger Alert > EPP Detection, and add an HTTP request action: POST to {url}, header X-Webhook-Token with the secret.',
-    'Its body is JSON with the names of the Alerts API, filled with the variables of the trigger: composite_id, display_name, severity_name, description, hostname, user_name, filename, cmdline, sha256, tactic, technique, falcon_host_link. composite_id must be there: by it a repetition is known.',
-    'The webhook plugin of the Falcon store signs in a way of its own, which this service does not check: use the HTTP request action with the header.',
+    'In Fusion SOAR create a workflow with the trigger Alert > EPP Detection, and add an HTTP request action: POST to {url}, header X-Webhook-Token with the secret.',
+    'Its body is JSON with the names of the Alerts API and variables of the trigger as values: composite_id, display_name, severity_name, description, hostname, user_name, filename, cmdline, sha256, tactic, technique, falcon_host_link. composite_id is required, because it identifies repetitions.',
+    'Do not use the webhook plugin of the Falcon store: the service cannot check its signature.',
   ],
   marks: [['/resources/0/composite_id'], ['/composite_id']],
   mapping: {
@@ -93,11 +92,10 @@ export const FALCO: Preset = {
   name: 'falco',
   title: 'Falco (with Falcosidekick)',
   documentation:
-    'Events of Falco as JSON (https://falco.org/docs/concepts/outputs/formatting/), which the webhook output of Falcosidekick passes on (https://github.com/falcosecurity/falcosidekick/blob/master/docs/outputs/webhook.md).',
+    'Events of Falco as JSON (https://falco.org/docs/concepts/outputs/formatting/), forwarded by the webhook output of Falcosidekick (https://github.com/falcosecurity/falcosidekick/blob/master/docs/outputs/webhook.md).',
   setUp: [
-    'In falco.yaml set json_output and json_include_output_property to true, and http_output to Falcosidekick.',
+    'In falco.yaml set json_output and json_include_output_property to true, and http_output to Falcosidekick. Falco itself cannot send a header with a secret.',
     'In Falcosidekick set webhook.address to {url}, webhook.customheaders to X-Webhook-Token with the secret, and webhook.minimumpriority, for example to warning.',
-    'Falco alone sends no header that could hold a secret, and neither of them signs, so the source is registered with the signature `token`.',
   ],
   marks: [['/rule', '/priority', '/output_fields']],
   mapping: {
@@ -145,12 +143,11 @@ export const SENTINELONE: Preset = {
   name: 'sentinelone',
   title: 'SentinelOne Singularity',
   documentation:
-    'Threats as the management API 2.1 has them, one or as the `data` of a page (GET /web/api/v2.1/threats; the reference is in each console under /api-doc, and its fields are listed at https://xsoar.pan.dev/docs/reference/integrations/sentinel-one-v2).',
+    'Threats of the management API 2.1, single or as the `data` of a page (GET /web/api/v2.1/threats; the reference is in each console under /api-doc, and https://xsoar.pan.dev/docs/reference/integrations/sentinel-one-v2 lists the fields).',
   setUp: [
-    'In Singularity Hyperautomation make a workflow that new threats start, and add an HTTP request action: POST to {url}, header X-Webhook-Token with the secret, body the threat as the trigger gives it.',
-    'Without Hyperautomation, a small job that asks the management API for new threats can post them; such a job can sign, and then the source may be registered with the signature `timestamped`.',
-    'The console itself sends notifications by syslog and mail only.',
-    'A threat has no severity: malicious becomes high, suspicious medium. Change the severity_mapping of the source if you see it in another way.',
+    'In Singularity Hyperautomation create a workflow that starts on new threats, and add an HTTP request action: POST to {url}, header X-Webhook-Token with the secret, body the threat of the trigger.',
+    'Without Hyperautomation, let a small scheduled job read new threats from the management API and send them. It can sign: then register the source with the signature `timestamped`. The console itself sends only syslog and mail.',
+    'A threat has no severity: malicious is high, suspicious medium. Change this in the severity_mapping of the source.',
   ],
   marks: [['/data/0/threatInfo'], ['/threatInfo']],
   mapping: {
@@ -181,13 +178,11 @@ export const WAZUH: Preset = {
   name: 'wazuh',
   title: 'Wazuh',
   documentation:
-    'Alerts as they are in alerts.json, sent by an integration of the manager (https://documentation.wazuh.com/current/user-manual/manager/integration-with-external-apis.html), as they are or as the field all_fields of the integration for Shuffle; ' +
-    'levels of rules from 0 to 16 (https://documentation.wazuh.com/current/user-manual/ruleset/rules/rules-classification.html).',
+    'Alerts of alerts.json, sent by an integration of the manager (https://documentation.wazuh.com/current/user-manual/manager/integration-with-external-apis.html), unchanged or as the field all_fields of the integration for Shuffle. Rules have levels from 0 to 16 (https://documentation.wazuh.com/current/user-manual/ruleset/rules/rules-classification.html).',
   setUp: [
-    'On the manager put a script into /var/ossec/integrations whose name begins with custom-. It reads the file that its first argument names and posts its content to the address in its third argument, with the header X-Webhook-Token and its second argument as the value.',
-    'In ossec.conf add an integration with this name, hook_url {url}, api_key the secret, alert_format json, and a level from which on alerts are sent, for example 7.',
-    'Such a script can sign as well: with X-Webhook-Timestamp and X-Webhook-Signature the source may be registered with the signature `timestamped`, which is the better choice.',
-    'The integrations that Wazuh brings send no header that could hold a secret.',
+    'On the manager add a script to /var/ossec/integrations with a name that begins with custom-. It reads the file in its first argument and sends the content to the address in its third argument, with its second argument in the header X-Webhook-Token. Integrations of Wazuh itself cannot send a header with a secret.',
+    'In ossec.conf add an integration with this name, hook_url {url}, api_key the secret, alert_format json, and the minimum level of alerts, for example 7.',
+    'Better, let the script sign with X-Webhook-Timestamp and X-Webhook-Signature, and register the source with the signature `timestamped`.',
   ],
   marks: [['/rule/level', '/agent', '/manager'], ['/all_fields/rule/level']],
   mapping: {

@@ -4,11 +4,11 @@ export const ABNORMAL: Preset = {
   name: 'abnormal',
   title: 'Abnormal Security',
   documentation:
-    'Threats as the API has them, each with its messages (GET /v1/threats/{threatId}, https://app.swaggerhub.com/apis/abnormal-security/abx). Each message is an incident.',
+    'Threats of the API, each with its messages (GET /v1/threats/{threatId}, https://app.swaggerhub.com/apis/abnormal-security/abx). Each message is an incident.',
   setUp: [
-    'Let a small scheduled job list the new threats (/v1/threats), ask for the details of each and post the answer as it is to {url}. Several answers may be one JSON list.',
-    'Such a job can sign, so the source is registered with the signature `timestamped`: the headers X-Webhook-Timestamp and X-Webhook-Signature, the latter over the timestamp, a period and the body.',
-    'A message has no severity but a kind of attack: an account that was taken over is critical, other attacks are high, scams medium, spam low. Change the severity_mapping of the source if you see it in another way.',
+    'Let a small scheduled job list new threats (/v1/threats), read the details of each, and send each answer unchanged to {url}. Several answers may be one JSON list.',
+    'The job can sign: X-Webhook-Signature signs the timestamp in X-Webhook-Timestamp, a period and the body.',
+    'A message has an attack type instead of a severity: an account takeover is critical, other attacks are high, scams medium, spam low. Change this in the severity_mapping of the source.',
   ],
   marks: [['/threatId', '/messages'], ['/abxMessageId']],
   mapping: {
@@ -63,9 +63,9 @@ export const MIMECAST: Preset = {
   documentation:
     'Answers of the API for logs of URL Protect, Attachment Protect and Impersonation Protect (https://integrations.mimecast.com/documentation/endpoint-reference/logs-and-statistics/).',
   setUp: [
-    'Let a small scheduled job ask /api/ttp/url/get-logs, /api/ttp/attachment/get-logs and /api/ttp/impersonation/get-logs for what is new and post each answer as it is to {url}. Ask for malicious results only (scanResult, result): else every click that is clean becomes an incident.',
-    'Such a job can sign, so the source is registered with the signature `timestamped`: the headers X-Webhook-Timestamp and X-Webhook-Signature, the latter over the timestamp, a period and the body.',
-    'A malicious result becomes high, a clean one low, and an impersonation medium, because Mimecast says no severity for it. Change the severity_mapping or min_severity of the source if you see it in another way.',
+    'Let a small scheduled job read new entries from /api/ttp/url/get-logs, /api/ttp/attachment/get-logs and /api/ttp/impersonation/get-logs, and send each answer unchanged to {url}. Read malicious results only (scanResult, result); otherwise each clean click becomes an incident.',
+    'The job can sign: X-Webhook-Signature signs the timestamp in X-Webhook-Timestamp, a period and the body.',
+    'A malicious result is high, a clean result low. An impersonation has no severity and is medium. Change this in the severity_mapping or min_severity of the source.',
   ],
   marks: [['/data/0/clickLogs'], ['/data/0/attachmentLogs'], ['/data/0/impersonationLogs']],
   mapping: {
@@ -126,12 +126,11 @@ export const PROOFPOINT: Preset = {
   name: 'proofpoint',
   title: 'Proofpoint Targeted Attack Protection',
   documentation:
-    'Answers of the TAP SIEM API with their four lists: messages that were delivered or blocked, clicks that were permitted or blocked (https://help.proofpoint.com/Threat_Insight_Dashboard/API_Documentation/SIEM_API).',
+    'Answers of the TAP SIEM API with four lists: delivered and blocked messages, permitted and blocked clicks (https://help.proofpoint.com/Threat_Insight_Dashboard/API_Documentation/SIEM_API).',
   setUp: [
-    'TAP sends no webhooks: let a small scheduled job ask the SIEM API (/v2/siem/issues, or /v2/siem/all) for what is new and post the answer as it is to {url}. An answer whose lists are all empty makes nothing.',
-    'Such a job can sign, so the source is registered with the signature `timestamped`: the headers X-Webhook-Timestamp and X-Webhook-Signature, the latter over the timestamp, a period and the body.',
-    'An answer with more than 1000 events is answered 202 and settled in parts.',
-    'TAP has no severity: malware, phish and impostor become high, spam low. Change the severity_mapping of the source if you see it in another way.',
+    'TAP sends no webhooks: let a small scheduled job read new events from the SIEM API (/v2/siem/issues or /v2/siem/all), and send each answer unchanged to {url}. An answer with empty lists creates nothing, and an answer with more than 1,000 events gets 202.',
+    'The job can sign: X-Webhook-Signature signs the timestamp in X-Webhook-Timestamp, a period and the body.',
+    'TAP has no severity: malware, phish and impostor are high, spam low. Change this in the severity_mapping of the source.',
   ],
   marks: [['/messagesDelivered'], ['/messagesBlocked'], ['/clicksPermitted'], ['/clicksBlocked']],
   mapping: {
@@ -182,12 +181,11 @@ export const SUBLIME: Preset = {
   name: 'sublime',
   title: 'Sublime Security',
   documentation:
-    'The event message.flagged of a webhook action (https://docs.sublime.security/docs/webhooks). Where an event also holds the message data model (https://docs.sublime.security/docs/mdm), sender and subject are read from it.',
+    'The event message.flagged of a webhook action (https://docs.sublime.security/docs/webhooks). If an event also contains the message data model (https://docs.sublime.security/docs/mdm), sender and subject are read from it.',
   setUp: [
-    'In Sublime under Actions make a new action of the type Webhook to {url}, with the custom header X-Webhook-Token and the secret as its value.',
+    "In Sublime under Actions create an action of the type Webhook to {url}, with the custom header X-Webhook-Token and the secret as its value. The service cannot check Sublime's own signature.",
     'Choose this action in the rules and automations whose messages should become incidents.',
-    'Sublime signs with a header and a form of its own, which this service does not check: the custom header is what it goes by, so the source is registered with the signature `token`.',
-    'The event names the message by ids and not by subject or sender: an analyst finds them in Sublime.',
+    'The event contains ids instead of subject and sender: an analyst finds the message in Sublime.',
   ],
   marks: [['/data/flagged_rules', '/data/message']],
   mapping: {

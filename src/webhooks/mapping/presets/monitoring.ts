@@ -7,9 +7,8 @@ export const ALERTMANAGER: Preset = {
     'The body of a webhook receiver, version 4, with the alerts of one group (https://prometheus.io/docs/alerting/latest/configuration/#webhook_config).',
   setUp: [
     'In alertmanager.yml add a receiver with webhook_configs: url {url}, and under http_config an authorization with the type Bearer and credentials_file, a file with the secret.',
-    'Set max_alerts to 0 or leave it out: what it cuts off never arrives.',
-    'An alert that is resolved updates the incident that it made while it was firing; with send_resolved: false only what fires is sent.',
-    'Alertmanager does not sign, so the source is registered with the signature `token`.',
+    'Set max_alerts to 0 or leave it out, because alerts beyond it are lost.',
+    'A resolved alert updates its incident. With send_resolved: false only firing alerts are sent.',
   ],
   marks: [['/receiver', '/groupKey', '/alerts']],
   mapping: {
@@ -52,13 +51,12 @@ export const DATADOG: Preset = {
   name: 'datadog',
   title: 'Datadog',
   documentation:
-    'The webhooks integration, with its own payload or one of those that are given here (https://docs.datadoghq.com/integrations/webhooks/).',
+    'The webhooks integration, with its own payload or a payload below (https://docs.datadoghq.com/integrations/webhooks/).',
   setUp: [
-    'Under Integrations > Webhooks make a webhook to {url}, with the custom headers {"X-Webhook-Token": "<the secret>"}.',
-    'For security signals give it this payload, and name the webhook in a notification rule of Datadog Security: {"security_signal_id":"$SECURITY_SIGNAL_ID","security_signal_title":"$SECURITY_SIGNAL_TITLE","security_signal_severity":"$SECURITY_SIGNAL_SEVERITY","security_signal_msg":"$SECURITY_SIGNAL_MSG","security_rule_name":"$SECURITY_RULE_NAME","hostname":"$HOSTNAME","link":"$LINK","org_name":"$ORG_NAME"}',
-    'For monitors make another webhook with this payload, and name it in their messages: {"alert_cycle_key":"$ALERT_CYCLE_KEY","alert_title":"$ALERT_TITLE","alert_priority":"$ALERT_PRIORITY","alert_type":"$ALERT_TYPE","alert_transition":"$ALERT_TRANSITION","text":"$TEXT_ONLY_MSG","hostname":"$HOSTNAME","link":"$LINK","org_name":"$ORG_NAME"}',
-    'A monitor that recovers updates the incident that it made. With the payload of Datadog itself each notification is an incident of its own.',
-    'Datadog does not sign, so the source is registered with the signature `token`.',
+    'Under Integrations > Webhooks create a webhook to {url}, with the custom headers {"X-Webhook-Token": "<the secret>"}.',
+    'For security signals use this payload, and name the webhook in a notification rule of Datadog Security: {"security_signal_id":"$SECURITY_SIGNAL_ID","security_signal_title":"$SECURITY_SIGNAL_TITLE","security_signal_severity":"$SECURITY_SIGNAL_SEVERITY","security_signal_msg":"$SECURITY_SIGNAL_MSG","security_rule_name":"$SECURITY_RULE_NAME","hostname":"$HOSTNAME","link":"$LINK","org_name":"$ORG_NAME"}',
+    'For monitors create another webhook with this payload, and name it in their messages: {"alert_cycle_key":"$ALERT_CYCLE_KEY","alert_title":"$ALERT_TITLE","alert_priority":"$ALERT_PRIORITY","alert_type":"$ALERT_TYPE","alert_transition":"$ALERT_TRANSITION","text":"$TEXT_ONLY_MSG","hostname":"$HOSTNAME","link":"$LINK","org_name":"$ORG_NAME"}',
+    "A monitor that recovers updates its incident. With Datadog's own payload each notification is a new incident.",
   ],
   marks: [
     ['/security_signal_id'],
@@ -104,11 +102,11 @@ export const GRAFANA: Preset = {
   documentation:
     'The body of the webhook contact point, with the alerts of one group (https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/).',
   setUp: [
-    'Under Alerting > Contact points make one of the type Webhook to {url}. Under optional settings leave the scheme of the authorization header at Bearer and give the secret as its credentials.',
-    'Leave the custom payload empty and Max alerts at 0: what is cut off never arrives.',
-    'Give the alert rules a label severity; without it an alert is medium. A label category tells the type of the incident.',
-    'An alert that is resolved updates the incident that it made while it was firing; with Disable resolved message only what fires is sent.',
-    'Grafana signs in a way of its own, which this service does not check: the source is registered with the signature `token`.',
+    'Under Alerting > Contact points create a contact point of the type Webhook to {url}. Under optional settings leave the scheme of the authorization header at Bearer, and enter the secret as its credentials.',
+    'Leave the custom payload empty and Max alerts at 0, because alerts beyond it are lost.',
+    'Give the alert rules a label severity; without it an alert is medium. A label category sets the type of the incident.',
+    'A resolved alert updates its incident. With Disable resolved message only firing alerts are sent.',
+    "Do not use Grafana's own signature: the service cannot check it.",
   ],
   marks: [['/receiver', '/groupKey', '/alerts', '/orgId']],
   mapping: {
@@ -159,11 +157,11 @@ export const PAGERDUTY: Preset = {
   documentation:
     'Events of a v3 webhook subscription about incidents (https://developer.pagerduty.com/docs/webhooks-overview).',
   setUp: [
-    'Under Integrations > Generic Webhooks (v3) make a webhook to {url}, for the account, a team or a service whose incidents are about security.',
-    'PagerDuty makes the secret and shows it once: register the source with it. PagerDuty signs the body in X-PagerDuty-Signature, so the source is registered with the signature `body`.',
-    'Choose incident.triggered, incident.priority_updated and incident.resolved. Each further kind of event is a report of the same incident.',
-    'The test event of PagerDuty (pagey.ping) is no incident. It is answered with 422 and kept as a failed event.',
-    'Do not send incidents that this service has raised in PagerDuty itself: they would come back as incidents of their own.',
+    'Under Integrations > Generic Webhooks (v3) create a webhook to {url}, for the account, a team or a service with security incidents.',
+    'PagerDuty creates the secret and shows it once: register the source with it. PagerDuty signs the body in X-PagerDuty-Signature.',
+    'Choose incident.triggered, incident.priority_updated and incident.resolved. Each further event is a report of the same incident.',
+    'The test event of PagerDuty (pagey.ping) gets 422 and is kept as a failed event.',
+    'Exclude incidents that this service creates in PagerDuty: they would return as new incidents.',
   ],
   marks: [['/event/event_type', '/event/resource_type', '/event/occurred_at']],
   mapping: {

@@ -5,13 +5,11 @@ export const ELASTIC: Preset = {
   name: 'elastic',
   title: 'Elastic Security (Kibana webhook connector)',
   documentation:
-    'Alerts of detection rules, sent by the webhook connector of Kibana 8.8 and newer (https://www.elastic.co/docs/reference/kibana/connectors-kibana/webhook-action-type) with the body that is given here; ' +
-    'their fields are those of the alert schema (https://www.elastic.co/docs/reference/security/fields-and-object-schemas/alert-schema).',
+    'Alerts of detection rules, sent by the webhook connector of Kibana 8.8 and newer (https://www.elastic.co/docs/reference/kibana/connectors-kibana/webhook-action-type) with the body below. Their fields follow the alert schema (https://www.elastic.co/docs/reference/security/fields-and-object-schemas/alert-schema).',
   setUp: [
-    'In Kibana make a webhook connector: POST to {url}, a header X-Webhook-Token with the secret (as an encrypted header where the version has them), no other authentication.',
+    'In Kibana create a webhook connector: POST to {url}, a header X-Webhook-Token with the secret (as an encrypted header if the version has them), no other authentication.',
     'Add it as an action to the detection rules, with a summary of alerts for each run of the rule.',
-    'Its body, with three braces so that the alerts stay JSON: {"rule":{"id":"{{rule.id}}","name":"{{rule.name}}"},"link":"{{{context.results_link}}}","alerts":{{{context.alerts.asJSON}}}}',
-    'The connector cannot compute a signature over the body, so the source is registered with the signature `token`.',
+    'Body, with three braces that keep the alerts as JSON: {"rule":{"id":"{{rule.id}}","name":"{{rule.name}}"},"link":"{{{context.results_link}}}","alerts":{{{context.alerts.asJSON}}}}',
   ],
   marks: [
     ['/alerts/0/kibana'],
@@ -78,11 +76,11 @@ export const GRAYLOG: Preset = {
   name: 'graylog',
   title: 'Graylog',
   documentation:
-    'The body of an HTTP notification (https://go2docs.graylog.org/current/interacting_with_your_log_data/alert_types.htm). Fields are read under the names of the Graylog Information Model (https://schema.graylog.org).',
+    'The body of an HTTP notification (https://go2docs.graylog.org/current/interacting_with_your_log_data/alert_types.htm). Fields have the names of the Graylog Information Model (https://schema.graylog.org).',
   setUp: [
-    'Under Alerts > Notifications make a notification of the type HTTP Notification to {url}, with the name of the source and its secret, joined by a colon, as Basic authentication. The source is registered with the signature `basic`.',
-    'Add it to the event definitions whose events should become incidents, with a message backlog of at least 1: the host, the user and the address are read from the first message, unless the event definition has fields of these names.',
-    'The priority is that of the event definition: 1 is low, 2 normal, 3 high, 4 critical.',
+    'Under Alerts > Notifications create a notification of the type HTTP Notification to {url}, with `<source>:<secret>` as Basic authentication.',
+    'Add it to the event definitions whose events should become incidents, with a message backlog of at least 1: host, user and address are read from the first message, unless the event definition has fields with these names.',
+    'The priority of the event definition is the severity: 1 is low, 2 medium, 3 high, 4 critical.',
   ],
   marks: [['/event_definition_id', '/event/priority']],
   mapping: {
@@ -124,12 +122,11 @@ export const SPLUNK_NOTABLE: Preset = {
   name: 'splunk_notable',
   title: 'Splunk Enterprise Security (notable events)',
   documentation:
-    'Notable events, now called findings, as the `result` of a webhook alert action (https://docs.splunk.com/Documentation/Splunk/latest/Alert/Webhooks), with the fields of the notable index ' +
-    '(https://dev.splunk.com/enterprise/docs/devtools/enterprisesecurity/notableeventsplunkes).',
+    'Notable events, now called findings, as the `result` of a webhook alert action (https://docs.splunk.com/Documentation/Splunk/latest/Alert/Webhooks), with the fields of the notable index (https://dev.splunk.com/enterprise/docs/devtools/enterprisesecurity/notableeventsplunkes).',
   setUp: [
-    'Save a search such as `notable` | where status=1 as an alert that is triggered for each result, so that no notable event is left out: the action sends one result for each time it is triggered.',
-    'The webhook action that Splunk brings sends neither headers nor a signature, so it cannot reach {url} alone. Either install an alert action that can send headers, with X-Webhook-Token and the secret, or let a reverse proxy that only Splunk reaches add the header.',
-    'An alert action of your own can sign: then register the source with the signature `timestamped`.',
+    'Save a search such as `notable` | where status=1 as an alert that triggers for each result, because the action sends one result per trigger.',
+    "Splunk's own webhook action sends neither headers nor a signature. Either install an alert action that sends X-Webhook-Token with the secret to {url}, or add the header in a reverse proxy that only Splunk can reach.",
+    'Your own alert action can sign: then register the source with the signature `timestamped`.',
   ],
   marks: [
     ['/search_name', '/result'],
@@ -178,11 +175,10 @@ export const SURICATA: Preset = {
   name: 'suricata',
   title: 'Suricata (eve.json)',
   documentation:
-    'Records of the type alert of eve.json, one or a list (https://docs.suricata.io/en/latest/output/eve/eve-json-format.html). Severity 1 is the most serious.',
+    'Records of the type alert of eve.json, single or in a list (https://docs.suricata.io/en/latest/output/eve/eve-json-format.html). Severity 1 is the most serious.',
   setUp: [
-    'Suricata writes files and sends nothing itself: let a log shipper such as Vector or Fluent Bit read eve.json and keep only the records with event_type alert.',
-    'Its HTTP output: POST to {url}, JSON, header X-Webhook-Token with the secret. Batches are fine when they are sent as one JSON list, not as lines.',
-    'Log shippers cannot compute a signature over the body, so the source is registered with the signature `token`.',
+    'Suricata only writes files: let a log shipper such as Vector or Fluent Bit read eve.json, and keep only records with event_type alert.',
+    'Its HTTP output: POST to {url}, JSON, header X-Webhook-Token with the secret. A batch must be one JSON list, not lines.',
   ],
   marks: [['/flow_id', '/event_type', '/alert/signature']],
   mapping: {

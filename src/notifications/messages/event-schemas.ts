@@ -19,6 +19,8 @@ abstract class Event {
   readonly timestamp: string;
 }
 
+const OTHER_ID = '0193f2b7-0a5d-7e31-8c40-5d1f6e2b9a70';
+
 /** Schemas of the events in the contract. */
 export const EVENT_SCHEMAS: readonly Class[] = Object.entries(EVENT_TYPES).map(
   ([name, definition]) => schemaOf(name as EventName, definition),
@@ -38,10 +40,14 @@ function schemaOf(name: EventName, { description, data, example }: EventDefiniti
   const occurredAt = new Date('2026-01-31T09:42:00.006Z');
   const eventId = firstIdAt(occurredAt.getTime()).replace('-0000-0000-', '-7000-8000-');
   const type = name.split('.')[0]!;
+  const subjectId: Record<string, string> = {
+    incident: ID_EXAMPLE,
+    action: `act-${OTHER_ID}`,
+  };
   const source = {
     eventId,
     occurredAt,
-    subject: { type, id: type === 'action' ? `act-${ID_EXAMPLE}` : ID_EXAMPLE },
+    subject: { type, id: subjectId[type] ?? OTHER_ID },
     payload: { ...example },
     incidentId: ID_EXAMPLE,
     incidentNumber: 'INC-2026-0042',

@@ -5,7 +5,7 @@ import { failed } from './execution-rules.js';
 
 /** Actions whose vendors may have done more than the backup knows. */
 export interface ActionsAcrossRestore {
-  /** In progress in the backup, or decided on since. They fail with `outcome_unknown`. */
+  /** In progress in the backup, or approved since. They fail with `outcome_unknown`. */
   readonly failed: readonly string[];
   /** Missing in the backup, with a call to the vendor that had no answer yet. */
   readonly lost: readonly string[];
@@ -44,7 +44,7 @@ export async function carryActionsOverRestore(tx: Tx): Promise<ActionsAcrossRest
               (select connector_id from actions_before_restore b where b.id = actions.id))
       where status = 'pending'
          or status = 'pending_approval'
-            and id in (select id from actions_before_restore where status <> 'pending_approval')
+            and id in (select id from actions_before_restore where status not in ('pending_approval', 'rejected'))
      returning id`,
     [result, SYSTEM],
   );

@@ -19,12 +19,12 @@ describe('cancelling a playbook run', () => {
     const playbook = await world.playbook([
       step('block', 'block_sender', { parameters: { sender: 'a@example.net' }, approval_level }),
     ]);
-    // Whoever started the run could cancel it at any level.
+    // The principal who started the run can cancel it at any level.
     const client = world.clients.admin;
     return [playbook, (await world.run(playbook, {}, { client })).body.data as ShownRun];
   };
 
-  it('is refused to whoever may not reject the action that waits, and then changes nothing', async () => {
+  it('is rejected and changes nothing if the caller cannot reject the waiting action', async () => {
     const [playbook, { run_id, steps }] = await waitingFor('manager');
     const { analyst, senior, manager } = world.clients;
     for (const [client, yours] of [
@@ -68,7 +68,7 @@ describe('cancelling a playbook run', () => {
     expect((await world.cancel(playbook, await begin(), admin)).status).toBe(200);
   });
 
-  it('is for every analyst whose level reaches, and where nothing waits for approval', async () => {
+  it('is permitted to an analyst with the level of the action, or if no action waits for approval', async () => {
     const [low, { run_id: waits }] = await waitingFor('analyst');
     expect((await world.cancel(low, waits, world.clients.analyst)).status).toBe(200);
 
@@ -84,7 +84,7 @@ describe('cancelling a playbook run', () => {
     end.resolve();
   });
 
-  it('takes an action back that waits for a place of its connector', async () => {
+  it('rejects an action that waits for a place of its connector', async () => {
     const { database } = world.actions;
     await database.query(`update work_lanes set places = 0 where kind = 'action'`);
     world.actions.vendor.forget();

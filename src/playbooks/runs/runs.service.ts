@@ -15,7 +15,8 @@ import type { Page } from '../../platform/paging/page.js';
 import { Work } from '../../platform/work/work.js';
 import { PlaybookNotFoundError, type PlaybookVersion } from '../playbook.js';
 import { PlaybooksService } from '../playbooks.service.js';
-import { type DryRun, DryRuns } from './dry-run.js';
+import type { DryRun } from './dry-run.dto.js';
+import { DryRuns } from './dry-run.js';
 import {
   PlaybookDisabledError,
   type PlaybookRun,

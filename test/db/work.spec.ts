@@ -3,8 +3,17 @@ import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.reposito
 import { Statements } from '../../src/platform/database/statements.js';
 import type { Tx } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
-import { AgainOutcome, type Claimed, LostClaims, type NewWork } from '../../src/platform/work/kind.js';
-import { type ClaimedRow, type Ending, WorkRepository } from '../../src/platform/work/work.repository.js';
+import {
+  AgainOutcome,
+  type Claimed,
+  LostClaims,
+  type NewWork,
+} from '../../src/platform/work/kind.js';
+import {
+  type ClaimedRow,
+  type Ending,
+  WorkRepository,
+} from '../../src/platform/work/work.repository.js';
 import { WorkStates } from '../../src/platform/work/work-states.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { Replica } from '../support/jobs/replica.js';

@@ -7,10 +7,10 @@ import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
 import { Work } from '../../src/platform/work/work.js';
+import { LostClaims } from '../../src/platform/work/kind.js';
 import {
   type ClaimedRow,
   type Ending,
-  LostClaims,
   WorkRepository,
 } from '../../src/platform/work/work.repository.js';
 

@@ -46,23 +46,19 @@ describe('the lag of the flow', () => {
 
   it('is the time that the first of each queue has waited', async () => {
     const at = new Date();
-    const incident = newId(at.getTime());
     await query(
-      `with incident as (
-         insert into incidents (id, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at, version)
-         values ($1, 'malware', 'high', 'open', 'test', 'test', '{}', '{}', 'test', $3, $3, 1)),
-       event as (
+      `with event as (
          insert into work (kind, ref, lane, urgency, ready, due_at)
-         select 'event.test', gen_random_uuid(), 'event.test', 2, true, now() - minutes * interval '1 minute'
-           from generate_series(2, 1, -1) as minutes),
-       lane as (insert into work_lanes (lane, types) values ('event.test', '{test}')),
-       action as (
-         insert into actions (id, incident_id, action_type, parameters, status, requested_by, requested_at, lease_until)
-         select gen_random_uuid(), $1, 'scan_host', '{}', 'pending', 'test', $3, now() - minutes * interval '1 minute'
-           from generate_series(3, -1, -1) as minutes)
-       insert into triage_runs (id, incident_id, status, requested_by, provider, lease_until, created_at)
-       values ($2, $1, 'queued', 'system', 'heuristic', now() - interval '5 minutes', now() - interval '5 minutes')`,
-      [incident, newId(), at],
+         select lane, gen_random_uuid(), lane, 2, true, now() - minutes * interval '1 minute'
+           from (values ('event.test', 2), ('event.test', 1), ('triage', 5)) as waiting (lane, minutes)),
+       lane as (insert into work_lanes (lane, types) values ('event.test', '{test}'), ('triage', '{}')),
+       incident as (
+         insert into incidents (id, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at, version)
+         values ($1, 'malware', 'high', 'open', 'test', 'test', '{}', '{}', 'test', $2, $2, 1))
+       insert into actions (id, incident_id, action_type, parameters, status, requested_by, requested_at, lease_until)
+       select gen_random_uuid(), $1, 'scan_host', '{}', 'pending', 'test', $2, now() - minutes * interval '1 minute'
+         from generate_series(3, -1, -1) as minutes`,
+      [newId(at.getTime()), at],
     );
     const { events, triage, actions, receipts } = await lags();
     expect(Math.round(events! / MINUTE)).toBe(2);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FoldedDelivery } from '../../src/notifications/delivery.js';
 import { NotificationChannelsRepository } from '../../src/notifications/records/notification-channels.repository.js';
 import type { Work } from '../../src/platform/work/work.js';
-import { LostClaims } from '../../src/platform/work/work.repository.js';
+import { LostClaims } from '../../src/platform/work/kind.js';
 import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import {

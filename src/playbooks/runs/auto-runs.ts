@@ -65,7 +65,8 @@ export class AutoRuns implements OnModuleInit {
   private async wantedBy(tx: Tx, triages: readonly DomainEvent[]): Promise<WantedAutoRun[]> {
     const events = new Map(triages.toReversed().map((event) => [event.subject.id, event]));
     if (events.size === 0) return [];
-    const incidents = await this.incidents.lockAllForUpdate(tx, [...events.keys()]);
+    const locked = await this.incidents.lockAllForUpdate(tx, [...events.keys()]);
+    const incidents = [...locked.values()];
     const open = incidents.filter(({ status }) => status !== 'resolved');
     if (open.length === 0) return [];
     const playbooks = await this.playbooks.autoRuns(tx);

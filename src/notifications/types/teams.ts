@@ -17,12 +17,12 @@ export const teams = defineChannel({
   config: hookConfig(
     'The address of a workflow that starts when a Teams webhook request is received.',
   ),
-  destinations: [{ address: 'webhook_url' }],
-  problems({ webhook_url }, path) {
+  destinations: ['webhook_url'],
+  problems({ webhook_url }) {
     if (!OLD_CONNECTORS.test(new URL(webhook_url).hostname)) return [];
     const problem =
       'is the address of a Microsoft 365 connector. Create a workflow in Teams, and use its address';
-    return [problemAt(`${path}.webhook_url`, 'matches', problem)];
+    return [problemAt('config.webhook_url', 'matches', problem)];
   },
   send: ({ config, message, ...attempt }) =>
     postJson({ ...attempt, url: config.webhook_url, body: teamsMessage(message) }, readAnswer),

@@ -36,11 +36,11 @@ export const webhook = defineChannel({
   isForPrograms: true,
   defaultEvents: NOTIFIED_EVENTS,
   sentTo: ({ url }) => [new URL(url as string).origin],
-  problems({ url, secret }, path) {
+  problems({ url, secret }) {
     const problem = secretProblem(secret);
     return [
-      ...httpsProblems(url, `${path}.url`),
-      ...(problem ? [problemAt(`${path}.secret`, 'matches', problem)] : []),
+      ...httpsProblems(url, 'config.url'),
+      ...(problem ? [problemAt('config.secret', 'matches', problem)] : []),
     ];
   },
   send({ config: { url, secret }, formerSecret, message, signal, http }) {

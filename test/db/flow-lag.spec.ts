@@ -57,8 +57,8 @@ describe('the lag of the flow', () => {
            from generate_series(2, 1, -1) as minutes),
        lane as (insert into work_lanes (lane, types) values ('event.test', '{test}')),
        action as (
-         insert into actions (id, incident_id, action_type, parameters, status, requested_by, requested_at, lease_until)
-         select gen_random_uuid(), $1, 'scan_host', '{}', 'pending', 'test', $3, now() - minutes * interval '1 minute'
+         insert into work (kind, ref, lane, urgency, ready, due_at)
+         select 'action', gen_random_uuid(), 'action.test', 2, minutes > 0, now() - minutes * interval '1 minute'
            from generate_series(3, -1, -1) as minutes)
        insert into triage_runs (id, incident_id, status, requested_by, provider, lease_until, created_at)
        values ($2, $1, 'queued', 'system', 'heuristic', now() - interval '5 minutes', now() - interval '5 minutes')`,

@@ -3,11 +3,15 @@ import { KillSwitchRepository } from '../../src/kill-switch/kill-switch.reposito
 import { Statements } from '../../src/platform/database/statements.js';
 import type { Tx } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
-import { AgainOutcome, type Claimed, type NewWork } from '../../src/platform/work/kind.js';
+import {
+  AgainOutcome,
+  type Claimed,
+  LostClaims,
+  type NewWork,
+} from '../../src/platform/work/kind.js';
 import {
   type ClaimedRow,
   type Ending,
-  LostClaims,
   WorkRepository,
 } from '../../src/platform/work/work.repository.js';
 import { WorkStates } from '../../src/platform/work/work-states.js';

@@ -1,5 +1,5 @@
 import { eventually } from '../support/jobs/eventually.js';
-import { MOST_PER_CONNECTOR } from '../../src/actions/execution/action-connectors.js';
+import { MOST_PER_CONNECTOR } from '../../src/actions/execution/action-work.js';
 import { Work } from '../../src/platform/work/work.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
 import { useStarted } from '../support/use-started.js';

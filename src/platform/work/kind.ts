@@ -105,6 +105,13 @@ export class AgainOutcome<R = never> {
   ) {}
 }
 
+/** Some claims were taken over by other workers. The transaction has to be rolled back. */
+export class LostClaims extends Error {
+  constructor(readonly ids: ReadonlySet<string>) {
+    super('Another worker has taken over the work.');
+  }
+}
+
 /** Selects domain events by type, and by a predicate on their payload in the JSON path language. */
 export interface News {
   readonly types: readonly string[];

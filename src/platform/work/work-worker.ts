@@ -16,12 +16,12 @@ import {
   type Claimed,
   DEFAULTS,
   type Kind,
+  LostClaims,
   type NewWork,
 } from './kind.js';
 import {
   type ClaimedRow,
   type Ending,
-  LostClaims,
   type OwnLane,
   type Room,
   type WorkRepository,

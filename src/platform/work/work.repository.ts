@@ -2,7 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { Statements, type Statement } from '../database/statements.js';
 import type { Tx } from '../database/transactions.js';
-import { type Again, type Claimed, type Kind, type NewWork } from './kind.js';
+import { type Again, type Claimed, type Kind, LostClaims, type NewWork } from './kind.js';
 import type { WorkEntity } from './work.entity.js';
 
 /** A lane with a pause, or with places of its own. */
@@ -55,13 +55,6 @@ export interface Ending {
   readonly row: Pick<Claimed, 'id' | 'fence'>;
   readonly again?: Again;
   readonly diedOf?: string;
-}
-
-/** Some claims were taken over by other workers. The transaction has to be rolled back. */
-export class LostClaims extends Error {
-  constructor(readonly ids: ReadonlySet<string>) {
-    super('Another worker has taken over the work.');
-  }
 }
 
 /** A row that was added again while it is worked on is worked on again afterwards. */

@@ -1,4 +1,3 @@
-import { ActionRecovery } from '../../../src/actions/execution/action-recovery.js';
 import { BackgroundLoop } from '../../../src/platform/concurrency/background-loop.js';
 import { RunQueue as TriageRunQueue } from '../../../src/triage/runs/run-queue.js';
 import type { TestApp } from '../test-app.js';
@@ -10,7 +9,7 @@ const PAUSE_MS = 100;
  * lease that no slow machine outlasts.
  */
 export function lookOften({ nest }: TestApp): void {
-  for (const owner of [ActionRecovery, TriageRunQueue]) {
+  for (const owner of [TriageRunQueue]) {
     const service: object = nest.get(owner);
     if ('pauseMs' in service) Object.assign(service, { pauseMs: PAUSE_MS });
     for (const loop of Object.values(service)) {

@@ -1,18 +1,26 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { In } from 'typeorm';
 import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
+import { presentSpan } from '../platform/tracing/tracing.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { IncidentsService, IncidentEndings } from '../incidents/incidents.service.js';
 import { type Action, askersOf, SYSTEM, withExpiry } from './action.js';
 import { ActionRecorder } from './action-records.js';
-import { type ActionRoute, ActionsRepository, REJECTABLE } from './actions.repository.js';
-import { AwaitedRuns, claimPermitLate, decidedAction } from './execution/awaited-runs.js';
+import {
+  type ActionRoute,
+  ActionsRepository,
+  WAITING,
+  type Withdrawal,
+} from './actions.repository.js';
+import { ActionEndings } from './execution/action-endings.js';
+import { ActionWork, claimPermitLate } from './execution/action-work.js';
 import type { Caller } from '../platform/http/caller.js';
 import { KillSwitch, type Permit } from '../kill-switch/kill-switch.js';
 import type { Connector } from '../connectors/connector-type.js';
-import { resultOfLoss } from './execution/execution-rules.js';
+import { noConnector, resultOfLoss, simulatedResult } from './execution/execution-rules.js';
 import { SamePerson } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
 import type { ApprovalLevel } from '../platform/access/roles.js';
@@ -28,8 +36,6 @@ interface Approval {
   /** Level that the action needed at the decision, never below the level at the request. */
   readonly level: ApprovalLevel;
   readonly comment?: string;
-  /** Connector that the action is claimed for. */
-  readonly connectorId?: string;
 }
 
 /**
@@ -42,25 +48,28 @@ export class ActionDecisions implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
     private readonly killSwitch: KillSwitch,
-    private readonly endings: IncidentEndings,
+    private readonly incidentEndings: IncidentEndings,
     private readonly incidents: IncidentsService,
     private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
-    private readonly runs: AwaitedRuns,
+    private readonly endings: ActionEndings,
+    private readonly work: ActionWork,
     private readonly persons: SamePerson,
     private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
 
   onModuleInit(): void {
-    this.killSwitch.registerInFlight(() => this.actions.countUnderWay());
+    this.killSwitch.registerInFlight(async () => (await this.actions.countWork()).in_flight);
     this.killSwitch.registerHeld('actions', {
-      count: () => this.actions.countUnclaimed(),
+      count: async () => (await this.actions.countWork()).held,
       discard: (tx, caller) => this.discard(tx, caller),
     });
-    const withdraw = async (tx: Tx, incident_id: string, by: string, reason: string) =>
-      (await this.rejectAll(tx, { incident_id, ...REJECTABLE.any }, by, reason)).length;
-    this.endings.register({
+    const withdraw = async (tx: Tx, incident_id: string, by: string, reason: string) => {
+      const waiting = await this.rejectAll(tx, { incident_id, ...WAITING }, by, reason);
+      return waiting.length + (await this.withdrawAll(tx, { incident_id }, by, reason));
+    };
+    this.incidentEndings.register({
       onDeleted: async (tx, incidentId) => {
         await withdraw(tx, incidentId, SYSTEM, 'Its incident was deleted.');
       },
@@ -73,8 +82,9 @@ export class ActionDecisions implements OnModuleInit {
   }
 
   /**
-   * Decides on an action in a transaction, and runs the action if it may run. `decide` calls `requirePermit` after its other
-   * checks, because their errors come before `kill_switch_active`.
+   * Decides on an action in a transaction, and runs the action if it may run. An action whose connector only simulates ends in
+   * that transaction. `decide` calls `requirePermit` after its other checks, because their errors come before
+   * `kill_switch_active`.
    */
   async decideAndRun(
     caller: Principal,
@@ -82,16 +92,28 @@ export class ActionDecisions implements OnModuleInit {
     idempotency: Participant<Action>,
     decide: (tx: Tx, requirePermit: () => void) => Promise<Action>,
   ): Promise<Action> {
-    let permit: Permit | undefined;
+    let ended: Promise<Action> | undefined;
     const action = await this.transactions.run<Action>(
       async (tx) => {
         const claimedPermit = await claimPermitLate(this.killSwitch, tx);
-        return await decide(tx, () => void (permit = claimedPermit()));
+        let permit: Permit | undefined;
+        const decided = await decide(tx, () => void (permit = claimedPermit()));
+        if (decided.status !== 'pending') return decided;
+        const result = connector
+          ? simulatedResult(connector, decided.action_type)
+          : noConnector(decided);
+        const connectorId = connector?.identity.id;
+        if (result) {
+          return (await this.endings.endAll(tx, [{ action: decided, result, connectorId }]))[0]!;
+        }
+        const started = { action: decided, connector: connector!, span: presentSpan() };
+        ended = (await this.work.begin(tx, [started], permit!)).get(decided.id);
+        return decided;
       },
       caller,
       idempotency,
     );
-    return await this.runs.runAndWait(decidedAction(action, permit, connector), idempotency);
+    return await this.work.wait(action, ended);
   }
 
   /** Whether four eyes are required and the caller is a requester of the action. */
@@ -119,15 +141,8 @@ export class ActionDecisions implements OnModuleInit {
     return { action, incident };
   }
 
-  /**
-   * Approves the action and claims it for its connector, for which the transaction needs a permit. The caller runs the action.
-   * `undefined` if the action does not wait for approval, or waited too long.
-   */
-  async approve(
-    tx: Tx,
-    id: string,
-    { by, level, comment, connectorId }: Approval,
-  ): Promise<Action | undefined> {
+  /** `undefined` if the action does not wait for approval, or waited too long. */
+  async approve(tx: Tx, id: string, { by, level, comment }: Approval): Promise<Action | undefined> {
     const approved = await this.actions.approve(
       tx,
       id,
@@ -137,11 +152,7 @@ export class ActionDecisions implements OnModuleInit {
         comment,
         approval_level: level === 'none' ? undefined : level,
       },
-      {
-        connectorId,
-        leaseMs: connectorId ? this.settings.actionLeaseMs : this.runs.graceMs,
-        ttlMinutes: this.settings.approvalTtlMinutes,
-      },
+      this.settings.approvalTtlMinutes,
     );
     if (approved) await this.recorder.record(tx, 'approved', by, [approved]);
     return approved;
@@ -149,12 +160,12 @@ export class ActionDecisions implements OnModuleInit {
 
   /** `undefined` if the action no longer waits for approval. */
   async reject(tx: Tx, id: string, by: string, reason: string): Promise<Action | undefined> {
-    return (await this.rejectAll(tx, { id, ...REJECTABLE.waiting }, by, reason))[0];
+    return (await this.rejectAll(tx, { id, ...WAITING }, by, reason))[0];
   }
 
   /** Rejects the action if it has not begun. Does nothing if it has begun or waits for approval. */
   async withdraw(tx: Tx, id: string, by: string, reason: string): Promise<void> {
-    await this.rejectAll(tx, { id, ...REJECTABLE.unclaimed }, by, reason);
+    await this.withdrawAll(tx, { id }, by, reason);
   }
 
   /** Reason for the rejection of an action that nobody decided on in time. */
@@ -188,11 +199,31 @@ export class ActionDecisions implements OnModuleInit {
 
   private async discard(tx: Tx, caller: Caller): Promise<number> {
     const message = `Discarded by ${caller.name}, who turned the kill switch off.`;
-    const rejected = await this.rejectAll(tx, REJECTABLE.unclaimed, SYSTEM, message);
-    const loss = { kind: 'stopped', message, sent: true, idempotent: false } as const;
-    const failed = await this.actions.failSent(tx, resultOfLoss(loss), this.clock.now());
-    await this.recorder.record(tx, 'failed', SYSTEM, failed);
-    return rejected.length + failed.length;
+    return await this.withdrawAll(tx, { sent: true }, SYSTEM, message);
+  }
+
+  /** Rejects actions that have not begun, and fails those whose call may have been sent. Returns their number. */
+  private async withdrawAll(
+    tx: Tx,
+    which: Withdrawal,
+    by: string,
+    message: string,
+  ): Promise<number> {
+    const withdrawn = await this.actions.withdraw(tx, which);
+    const idsOf = (isSent: boolean) =>
+      withdrawn.flatMap(({ id, sent }) => (sent === isSent ? [id] : []));
+    const unsent = idsOf(false);
+    if (unsent.length > 0) await this.rejectAll(tx, { id: In(unsent) }, by, message);
+    const sent = idsOf(true);
+    if (sent.length > 0) {
+      const result = resultOfLoss({ kind: 'stopped', message, sent: true, idempotent: false });
+      const actions = await this.actions.lockAll(tx, sent);
+      await this.endings.endAll(
+        tx,
+        actions.map((action) => ({ action, result, by: SYSTEM })),
+      );
+    }
+    return withdrawn.length;
   }
 
   private async rejectAll(

@@ -13,7 +13,7 @@ import {
   reportedSender,
   shownActionId,
 } from './action.js';
-import { ActionConnectors } from './execution/action-connectors.js';
+import { ActionConnectors } from './execution/connector-calls.js';
 import { RequiredLevels } from './required-levels.js';
 import { ACTION_EVENTS } from './action-records.js';
 import { ActionsRepository } from './actions.repository.js';

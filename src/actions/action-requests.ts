@@ -13,14 +13,7 @@ import { type ApprovalLevel, levelReaches } from '../platform/access/roles.js';
 import { actionType } from '../action-catalogue/action-types.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { type Action, executedBy, withExpiry, isPerson } from './action.js';
-import type { NewAction } from './action-rows.js';
-import {
-  AwaitedRuns,
-  claimPermitLate,
-  type DecidedAction,
-  decidedAction,
-} from './execution/awaited-runs.js';
-import { ActionRecovery } from './execution/action-recovery.js';
+import { ActionWork, claimPermitLate, type StartedAction } from './execution/action-work.js';
 import { endOf, noConnector, simulatedResult } from './execution/execution-rules.js';
 import { RequiredLevels } from './required-levels.js';
 import { type ActionChanged, ActionRecorder } from './action-records.js';
@@ -31,6 +24,7 @@ import { NotFoundError, ValidationError } from '../platform/errors/app-error.js'
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Connector } from '../connectors/connector-type.js';
 import { IncidentsService } from '../incidents/incidents.service.js';
+import { presentSpan, type Span } from '../platform/tracing/tracing.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { parameterErrors } from '../action-catalogue/parameters.js';
 import { DuplicateActionError, EARLIER, type Twin, DuplicateActions } from './duplicate-actions.js';
@@ -49,10 +43,7 @@ export interface ActionToCreate extends Pick<
 > {
   /** Locked by the transaction that creates the action. */
   readonly incident?: LockedIncident;
-  /**
-   * Enabled connector that provides the type, read before the transaction. Without it the action fails. An action that may run
-   * at once is claimed for it, so the transaction needs a permit. Recovery begins the actions of playbook runs.
-   */
+  /** Enabled connector that provides the type, read before the transaction. Without it the action fails. */
   readonly connector?: Connector;
   /** Minimum level of a playbook step, which can only raise the level. For a rollback: the level. */
   readonly approval_level?: ApprovalLevel;
@@ -67,19 +58,20 @@ export class ActionCreation {
     private readonly levels: RequiredLevels,
     private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
-    private readonly runs: AwaitedRuns,
     private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
 
-  /** Returns the actions in the order of `wanted`. An action with a level waits for approval; any other action may run. */
+  /**
+   * Returns the actions in the order of `wanted`. An action with a level waits for approval. An action whose connector only
+   * simulates has ended. The caller adds the work of the others.
+   */
   async createAll(tx: Tx, wanted: readonly ActionToCreate[]): Promise<Action[]> {
     if (wanted.length === 0) return [];
-    const rows = wanted.map((one) => this.rowOf(one));
-    const actions = rows.map(({ action }) => action);
+    const actions = wanted.map((one) => this.actionOf(one));
     const changes = actions.flatMap(changesOf);
     const records = this.recorder.recordsOf(changes);
-    await this.actions.insertAll(tx, rows, records);
+    await this.actions.insertAll(tx, actions, records);
     afterCommit(tx, () => this.recorder.recorded(records, changes));
     return actions;
   }
@@ -91,28 +83,24 @@ export class ActionCreation {
 
   /** Whether the action ends with its creation: its connector only computes the result, and nobody has to approve it. */
   endsAtOnce(wanted: ActionToCreate): boolean {
-    return this.rowOf(wanted).action.executed_at !== undefined;
+    return this.actionOf(wanted).executed_at !== undefined;
   }
 
-  private rowOf(wanted: ActionToCreate): NewAction {
-    const action = actionOf(wanted, this.levelFor(wanted), this.clock.now());
-    const { actionLeaseMs } = this.settings;
-    const graceMs = wanted.playbook_run_id === undefined ? this.runs.graceMs : 0;
-    const leaseMs = action.phase ? actionLeaseMs : graceMs;
-    return { action: withExpiry(action, this.settings.approvalTtlMinutes), leaseMs };
+  private actionOf(wanted: ActionToCreate): Action {
+    const action = newAction(wanted, this.levelFor(wanted), this.clock.now());
+    return withExpiry(action, this.settings.approvalTtlMinutes);
   }
 }
 
-function actionOf(
+function newAction(
   { connector, repeat: _, ...wanted }: ActionToCreate,
   level: ApprovalLevel,
   requested_at: Date,
 ): Action {
-  const { action_type, rollback_of, playbook_run_id } = wanted;
   const waits = level !== 'none';
-  // A rollback runs like an action of a real connector.
-  const simulated = waits || rollback_of ? undefined : simulatedResult(connector, action_type);
-  const isClaimed = connector && !waits && !simulated && playbook_run_id === undefined;
+  // The decision on a rollback ends it.
+  const isInstant = !waits && wanted.rollback_of === undefined;
+  const simulated = isInstant ? simulatedResult(connector, wanted.action_type) : undefined;
   const status = waits ? 'pending_approval' : simulated ? endOf(simulated) : 'pending';
   return {
     ...wanted,
@@ -123,11 +111,11 @@ function actionOf(
     updated_at: requested_at,
     status: connector ? status : 'failed',
     result: connector ? simulated : noConnector(wanted),
-    connector_id: isClaimed || simulated ? connector?.identity.id : undefined,
-    phase: isClaimed ? 'claimed' : undefined,
-    fence: isClaimed || simulated ? 1 : 0,
-    sent: false,
-    ...(simulated && { executed_by: executedBy(wanted), executed_at: requested_at }),
+    ...(simulated && {
+      connector_id: connector!.identity.id,
+      executed_by: executedBy(wanted),
+      executed_at: requested_at,
+    }),
   };
 }
 
@@ -144,15 +132,23 @@ export type WantedAction = Pick<ActionToCreate, 'action_type' | 'parameters' | '
   readonly incident_id?: string;
 };
 
+/** An action after the transaction that created it. */
+interface RequestedAction {
+  readonly action: Action;
+  /** The action after its first attempt, if it has begun. */
+  readonly ended?: Promise<Action>;
+}
+
 interface ActionRequest {
   readonly caller: Principal;
+  readonly span: Span | undefined;
   readonly incident_id?: string;
   readonly wanted: ActionToCreate;
 }
 
-type Requested = DecidedAction | DuplicateActionError;
+type Requested = RequestedAction | DuplicateActionError;
 
-/** Creates actions, waiting for approval or ready to run. It runs none. */
+/** Creates actions, and the work of those that may run. */
 @Injectable()
 export class ActionRequests {
   private readonly batches = new Batcher<ActionRequest, Requested | undefined>((requests) =>
@@ -167,7 +163,7 @@ export class ActionRequests {
     private readonly creation: ActionCreation,
     private readonly duplicates: DuplicateActions,
     private readonly actions: ActionsRepository,
-    private readonly recovery: ActionRecovery,
+    private readonly work: ActionWork,
   ) {}
 
   /**
@@ -179,12 +175,13 @@ export class ActionRequests {
     caller: Principal,
     { incident_id, ...wanted }: WantedAction,
     idempotency: Participant<Action>,
-  ): Promise<DecidedAction> {
+  ): Promise<RequestedAction> {
     const errors = parameterErrors(actionType(wanted.action_type), wanted.parameters);
     if (errors.length > 0) throw new ValidationError(errors);
     const connector = await this.registry.providerOf(wanted.action_type);
     const request = {
       caller,
+      span: presentSpan(),
       incident_id,
       wanted: { ...wanted, requested_by: caller.name, connector },
     };
@@ -222,13 +219,18 @@ export class ActionRequests {
     const twins = await this.duplicates.of(tx, wanted);
     const fresh = wanted.filter((_, at) => twins[at] === undefined);
     const actions = await this.creation.createAll(tx, fresh);
+    const started = actions.flatMap((action, at) => {
+      const { wanted: of, span } = known[wanted.indexOf(fresh[at]!)]!;
+      return action.status === 'pending' ? [{ action, connector: of.connector!, span }] : [];
+    });
+    const ends = await this.work.begin(tx, started, permit);
     return requests.map((request) => {
       const at = known.indexOf(request);
       const twin = twins[at];
       if (at < 0 || twin === EARLIER) return undefined;
       if (twin) return new DuplicateActionError(twin);
       const action = actions[fresh.indexOf(wanted[at]!)]!;
-      return decidedAction(action, permit, request.wanted.connector);
+      return { action, ended: ends.get(action.id) };
     });
   }
 
@@ -248,13 +250,15 @@ export class ActionRequests {
   }
 
   /**
-   * Creates the actions of successive steps of several playbook runs in the transaction of another module. Instead of an action
+   * Creates the actions of successive steps of several playbook runs in the transaction of another module, which has
+   * the permit of the kill switch. Pending actions begin after the commit. Instead of an action
    * that repeats an action of others, it returns the other action, locked, so that it ends after the transaction.
    *
    * @returns for each run the actions of its first steps: each but the last has ended with its creation
    */
   async createOrBorrow(tx: Tx, all: readonly (readonly ActionToCreate[])[]): Promise<Action[][]> {
     const answers = new Map<ActionToCreate, Action>();
+    const started: StartedAction[] = [];
     let open = all.filter((steps) => steps.length > 0);
     while (open.length > 0) {
       const wanted = open.flat();
@@ -266,19 +270,21 @@ export class ActionRequests {
       };
       const fresh = open.flatMap((steps) => this.creatable(steps, isNew));
       const created = await this.creation.createAll(tx, fresh);
-      fresh.forEach((one, at) => answers.set(one, created[at]!));
+      for (const [at, action] of created.entries()) {
+        const { connector } = fresh[at]!;
+        answers.set(fresh[at]!, action);
+        if (action.status === 'pending') started.push({ action, connector: connector! });
+      }
       for (const [first] of open) {
         const twin = twinOf.get(first!);
         if (twin === undefined || twin === EARLIER || answers.has(first!)) continue;
         const action = await this.actions.lockById(tx, twin.id);
         if (action?.status === twin.status) answers.set(first!, action);
       }
-      if (created.some(({ status }) => status === 'pending')) {
-        afterCommit(tx, () => this.recovery.wake());
-      }
       // A request that repeats another request of this set finds its action in the next round.
       open = open.filter(([first]) => !answers.has(first!));
     }
+    await this.work.add(tx, started);
     return all.map((steps) => steps.flatMap((one) => answers.get(one) ?? []));
   }
 
@@ -310,7 +316,7 @@ export class ActionRequests {
   }
 }
 
-function outcomeOf(requested: Requested): DecidedAction {
+function outcomeOf(requested: Requested): RequestedAction {
   if (requested instanceof DuplicateActionError) throw requested;
   return requested;
 }

@@ -9,7 +9,7 @@ import { type DomainEvent, eventRows, insertEvents } from '../platform/work/doma
 import { type Action, ActionEntity, type ActionIncident, reportedSender } from './action.js';
 import { targetHash } from './duplicate-actions.js';
 
-const COLUMNS = columnsOf(ActionEntity, ['lease_until', 'target_hash']);
+const COLUMNS = columnsOf(ActionEntity, ['target_hash']);
 
 /** A row of ACTION_COLUMNS. Columns without a value are null. */
 export type ActionRow = Omit<Action, 'incident'> & {
@@ -59,12 +59,6 @@ export function recordValues({ audit, timeline, events }: ChangeRecords): unknow
   return [...audit, ...timeline, eventRows(events)];
 }
 
-export interface NewAction {
-  readonly action: Action;
-  /** Lease of the claim. For an unclaimed action: time until recovery begins it. */
-  readonly leaseMs: number;
-}
-
 const INSERTED = [
   'id',
   'incident_id',
@@ -83,9 +77,7 @@ const INSERTED = [
   'executed_by',
   'executed_at',
   'connector_id',
-  'phase',
   'target_hash',
-  'fence',
 ] as const satisfies (keyof ActionEntity)[];
 
 const TYPES = new Map(
@@ -103,29 +95,25 @@ function parameterOf(value: ActionEntity[(typeof INSERTED)[number]]): string | B
 
 const NAMES = INSERTED.join(', ');
 const ARRAYS = INSERTED.map((name, at) => `$${at + 1}::${TYPES.get(name)}[]`).join(', ');
-const LEASES = INSERTED.length + 1;
-const AFTER_AUDIT = LEASES + 1 + AUDIT_PARAMETERS;
+const AFTER_ACTIONS = INSERTED.length + 1;
+const AFTER_AUDIT = AFTER_ACTIONS + AUDIT_PARAMETERS;
 
-/** A lease begins when its action is inserted, by the clock of the database. */
 export const INSERT_ACTIONS: Statement = {
   name: 'actions_insert',
   text: `
-    with record as (${insertAuditRows(LEASES + 1)}),
+    with record as (${insertAuditRows(AFTER_ACTIONS)}),
     entry as (${insertTimeline(AFTER_AUDIT)}),
     event as (${insertEvents(`$${AFTER_AUDIT + TIMELINE_PARAMETERS}`)})
-    insert into actions (${NAMES}, lease_until)
-    select ${NAMES}, case when status = 'pending' then now() + lease_ms * interval '1 millisecond' end
-      from unnest(${ARRAYS}, $${LEASES}::integer[]) as added (${NAMES}, lease_ms)`,
+    insert into actions (${NAMES}) select * from unnest(${ARRAYS})`,
 };
 
-export function newActionValues(actions: readonly NewAction[], records: ChangeRecords): unknown[] {
-  const rows = actions.map(({ action }) => ({
+export function newActionValues(actions: readonly Action[], records: ChangeRecords): unknown[] {
+  const rows = actions.map((action) => ({
     ...action,
     target_hash: targetHash(action.action_type, action.parameters, reportedSender(action)),
   }));
   return [
     ...INSERTED.map((name) => rows.map((row) => parameterOf(row[name]))),
-    actions.map(({ leaseMs }) => leaseMs),
     ...recordValues(records),
   ];
 }

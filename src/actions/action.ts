@@ -75,9 +75,6 @@ export interface ActionPreview {
   readonly message: string;
 }
 
-/** `claimed`: a call may be under way. `accepted`: the vendor works on the action. */
-export type Phase = 'claimed' | 'accepted';
-
 export type Parameters = Readonly<Record<string, unknown>>;
 
 /** The incident as answers show it with an action, and its mail, which they do not show. */
@@ -90,11 +87,6 @@ export type ActionIncident = Omit<LockedIncident, 'id'>;
   `status in ('pending', 'pending_approval', 'completed', 'failed', 'rejected')`,
 )
 @Check('ck_actions_approval_level', `approval_level in ('analyst', 'senior', 'manager')`)
-@Check(
-  'ck_actions_phase',
-  `phase is null or (status = 'pending' and phase in ('claimed', 'accepted') and connector_id is not null)`,
-)
-@Check('ck_actions_lease', `(status = 'pending') = (lease_until is not null)`)
 @Check(
   'ck_actions_pending_approval',
   `status <> 'pending_approval' or (approval_level is not null and approved_by is null)`,
@@ -117,7 +109,6 @@ export type ActionIncident = Omit<LockedIncident, 'id'>;
   where: `status not in ('failed', 'rejected')`,
 })
 @Index('ix_actions_rollbacks', ['rollback_of'], { where: 'rollback_of is not null' })
-@Index('ix_actions_lease', ['lease_until'], { where: `status = 'pending'` })
 @Index('ix_actions_incident', ['incident_id', 'id'], { where: 'incident_id is not null' })
 @Index('ix_actions_status', ['status', 'id'])
 @Index('ix_actions_target', ['target_hash', 'action_type', 'id'], {
@@ -216,36 +207,16 @@ export class ActionEntity {
   @Column({ type: 'json', nullable: true })
   readonly result?: ActionResult;
 
-  @Column({ type: 'text', nullable: true })
-  readonly phase?: Phase;
-
-  /** A call may have been sent, in this attempt or an earlier one. */
-  @Column({ type: 'boolean', default: false })
-  readonly sent: boolean;
-
-  /** Number of the latest claim. Writes of an earlier claim are refused. */
-  @Column({ type: 'integer', default: 0 })
-  readonly fence: number;
-
-  @Column({ type: 'timestamptz', nullable: true })
-  readonly lease_until?: Date;
-
+  /** Connector that executed the action. */
   @Column({ type: 'text', nullable: true })
   readonly connector_id?: string;
-
-  /** Handle of the vendor for questions about the progress. */
-  @Column({ type: 'json', nullable: true })
-  readonly handle?: Readonly<Record<string, unknown>>;
-
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly accepted_at?: Date;
 
   /** See targetHash. */
   @Column({ type: 'bytea', nullable: true })
   readonly target_hash?: Buffer;
 }
 
-export type Action = Omit<ActionEntity, 'lease_until' | 'target_hash'> & {
+export type Action = Omit<ActionEntity, 'target_hash'> & {
   /** Absent for direct actions, and if the incident was deleted. */
   readonly incident?: ActionIncident;
   readonly rolled_back_by?: string;

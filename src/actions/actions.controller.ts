@@ -36,7 +36,7 @@ import {
   presentSummary,
 } from './actions.dto.js';
 import { ActionTypeDto, ApiActionRequest } from './action-types.dto.js';
-import { AwaitedRuns } from './execution/awaited-runs.js';
+import { ActionWork } from './execution/action-work.js';
 import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { ClientLeft } from '../platform/http/handler-options.js';
 import { ChangesQueryDto } from '../platform/paging/changes-query.dto.js';
@@ -75,7 +75,7 @@ const ApiExecutes = (meanings: Parameters<typeof ApiErrorMeanings>[0] = {}): Met
 export class ActionsController {
   constructor(
     private readonly actions: ActionsService,
-    private readonly runs: AwaitedRuns,
+    private readonly work: ActionWork,
     private readonly rollbacks: RollbackService,
   ) {}
 
@@ -258,7 +258,7 @@ export class ActionsController {
     shown: (action: Action) => T,
     run: (remember: Participant<Action>) => Promise<Action>,
   ): Promise<T> {
-    const provisionalForMs = this.runs.answeredWithinMs;
+    const provisionalForMs = this.work.answeredWithinMs;
     const action = await run(
       idempotency.remember(shown, { status: responseStatusOf, provisionalForMs }),
     );

@@ -12,12 +12,9 @@ import { DuplicateActions } from './duplicate-actions.js';
 import { ActionsController } from './actions.controller.js';
 import { ActionsService, RollbackService } from './actions.service.js';
 import { ActionDecisions } from './action-decisions.js';
-import { ActionConnectors, ConnectorPlaces } from './execution/action-connectors.js';
-import { ActionEndings, Claims, Failpoints } from './execution/claims.js';
-import { ActionExecutor } from './execution/action-executor.js';
-import { ActionRecovery, LapsedClaims, UnclaimedActions } from './execution/action-recovery.js';
-import { AwaitedRuns } from './execution/awaited-runs.js';
-import { ClaimRepository } from './execution/claim.repository.js';
+import { ActionEndings } from './execution/action-endings.js';
+import { ActionWork } from './execution/action-work.js';
+import { ActionConnectors, ConnectorCalls } from './execution/connector-calls.js';
 import { ActionCounts, ActionListRepository } from './action-list.js';
 
 /** Requests, decisions, rollbacks and lists of actions. `execution/` runs them. */
@@ -29,32 +26,25 @@ import { ActionCounts, ActionListRepository } from './action-list.js';
     ActionCounts,
     ActionCreation,
     ActionEndings,
-    ActionExecutor,
     RequiredLevels,
     ActionListRepository,
     ActionPreviews,
     ActionRecorder,
-    ActionRecovery,
     ActionRequests,
-    AwaitedRuns,
+    ActionWork,
     ActionsService,
     ActionsRepository,
-    ClaimRepository,
-    Claims,
-    ConnectorPlaces,
+    ConnectorCalls,
     ActionDecisions,
-    Failpoints,
-    LapsedClaims,
     RollbackService,
     DuplicateActions,
-    UnclaimedActions,
   ],
   exports: [
     ActionConnectors,
     ActionDecisions,
     ActionRequests,
+    ActionWork,
     ActionsService,
-    AwaitedRuns,
     RequiredLevels,
   ],
 })

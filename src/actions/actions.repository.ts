@@ -1,15 +1,6 @@
 // SQL: reads and locks of hot paths. The other changes use TypeORM.
 import { Injectable } from '@nestjs/common';
-import {
-  Any,
-  DataSource,
-  type FindOptionsWhere,
-  In,
-  IsNull,
-  Not,
-  type QueryDeepPartialEntity,
-  Raw,
-} from 'typeorm';
+import { Any, type FindOptionsWhere, In, Raw } from 'typeorm';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import type { Principal } from '../auth/principal.js';
@@ -23,20 +14,13 @@ import {
   lockedIncidentOf,
   type LockedRow,
 } from '../incidents/records/incident.sql.js';
-import {
-  type Action,
-  ActionEntity,
-  type ActionPreview,
-  type ActionResult,
-  SYSTEM,
-} from './action.js';
+import { type Action, ActionEntity, type ActionPreview } from './action.js';
 import {
   ACTION_COLUMNS,
   actionOf,
   type ActionRow,
   type ChangeRecords,
   INSERT_ACTIONS,
-  type NewAction,
   newActionValues,
   withoutNulls,
 } from './action-rows.js';
@@ -69,25 +53,48 @@ const FIND: Statement = {
 
 const LOCK: Statement = {
   name: 'actions_lock',
-  text: `select ${ACTION_COLUMNS} from actions where actions.id = $1 for no key update of actions`,
+  text: `
+    select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])
+     order by actions.id for no key update of actions`,
 };
 
 type Where = FindOptionsWhere<ActionEntity>;
-type Update = QueryDeepPartialEntity<ActionEntity>;
 type Rejection = Pick<
   Action,
   'rejected_by' | 'rejected_at' | 'rejection_reason' | 'rejection_code'
 >;
 
-const WAITING = { status: 'pending_approval' } as const;
-const UNCLAIMED = { status: 'pending', phase: IsNull() } as const;
+export const WAITING = { status: 'pending_approval' } as const satisfies Where;
 
-/** Actions that a rejection can end. A sent action may have happened, so it cannot be rejected. */
-export const REJECTABLE = {
-  waiting: WAITING,
-  unclaimed: { ...UNCLAIMED, sent: false },
-  any: { status: In(['pending', 'pending_approval']), phase: IsNull(), sent: false },
-} as const satisfies Readonly<Record<string, Where>>;
+/** Work of actions that no replica works on, and that waits for no answer of a vendor. */
+const IS_HELD = `work.kind = 'action' and work.lane like 'action.%' and work.worker is null`;
+
+const COUNT_WORK: Statement = {
+  name: 'actions_count_work',
+  text: `
+    select count(*) filter (where ${IS_HELD})::integer as held,
+           count(*) filter (where not (${IS_HELD}))::integer as in_flight
+      from work where kind = 'action'`,
+};
+
+/** A call that may have been sent is withdrawn only with $3. */
+const WITHDRAW: Statement = {
+  name: 'actions_withdraw',
+  text: `
+    delete from work using actions
+     where ${IS_HELD} and actions.id = work.ref
+       and ($1::uuid is null or actions.id = $1) and ($2::uuid is null or actions.incident_id = $2)
+       and ($3 or work.state ->> 'sent_to' is null)
+    returning work.ref as id, work.state ->> 'sent_to' is not null as sent`,
+};
+
+/** Actions whose work is withdrawn: one, those of an incident, or all. */
+export interface Withdrawal {
+  readonly id?: string;
+  readonly incident_id?: string;
+  /** Includes actions whose call may have been sent. */
+  readonly sent?: true;
+}
 
 /** Whether the approval window is over. Uses the clock of the database when the row is locked, because clocks of replicas differ. */
 const isLate = (requestedAt: string): string =>
@@ -102,17 +109,14 @@ const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
 }).join(' or ');
 
 /**
- * Inserts and reads actions, and makes every change of a status outside the execution (see ClaimRepository). Each change is
+ * Inserts and reads actions, and makes every change of a status outside the execution (see ActionEndings). Each change is
  * conditional on the earlier status.
  */
 @Injectable()
 export class ActionsRepository {
-  constructor(
-    private readonly statements: Statements,
-    private readonly dataSource: DataSource,
-  ) {}
+  constructor(private readonly statements: Statements) {}
 
-  async insertAll(tx: Tx, actions: readonly NewAction[], records: ChangeRecords): Promise<void> {
+  async insertAll(tx: Tx, actions: readonly Action[], records: ChangeRecords): Promise<void> {
     await this.statements.rowsIn(tx, INSERT_ACTIONS, newActionValues(actions, records));
   }
 
@@ -145,21 +149,17 @@ export class ActionsRepository {
   }
 
   async lockById(tx: Tx, id: string): Promise<Action | undefined> {
-    const [row] = await this.statements.rowsIn<ActionRow>(tx, LOCK, [id]);
-    return row && actionOf(row);
+    return (await this.lockAll(tx, [id]))[0];
   }
 
-  /** Counts claims whose lease holds: their calls may be under way. */
-  async countUnderWay(): Promise<number> {
-    return await this.dataSource.getRepository(ActionEntity).countBy({
-      status: 'pending',
-      phase: Not(IsNull()),
-      lease_until: Raw((lease) => `${lease} >= now()`),
-    });
+  async lockAll(tx: Tx, ids: readonly string[]): Promise<Action[]> {
+    return (await this.statements.rowsIn<ActionRow>(tx, LOCK, [ids])).map(actionOf);
   }
 
-  async countUnclaimed(): Promise<number> {
-    return await this.dataSource.getRepository(ActionEntity).countBy(UNCLAIMED);
+  /** Counts the pending actions that have not begun, and those that a replica or a vendor works on. */
+  async countWork(): Promise<{ readonly held: number; readonly in_flight: number }> {
+    const [counted] = await this.statements.rows<{ held: number; in_flight: number }>(COUNT_WORK);
+    return counted!;
   }
 
   async countWaitingOf(tx: Tx, incidentId: string): Promise<number> {
@@ -178,40 +178,36 @@ export class ActionsRepository {
   }
 
   /**
-   * Approves the action and, if there is a connector, claims it. Without one, `leaseMs` is the time until recovery begins it.
    * `undefined` if the action does not wait for approval, or waited too long. The window has no end if `ttlMinutes` is 0.
    */
   async approve(
     tx: Tx,
     id: string,
     approval: Pick<Action, 'approved_by' | 'approved_at' | 'comment' | 'approval_level'>,
-    options: {
-      readonly connectorId?: string;
-      readonly leaseMs: number;
-      readonly ttlMinutes: number;
-    },
+    ttlMinutes: number,
   ): Promise<Action | undefined> {
-    const { connectorId, leaseMs, ttlMinutes } = options;
     const update = updateOf(tx)
-      .set({
-        status: 'pending',
-        ...approval,
-        ...(connectorId !== undefined && {
-          phase: 'claimed' as const,
-          fence: () => 'fence + 1',
-          connector_id: connectorId,
-        }),
-        lease_until: () => `now() + :leaseMs * interval '1 millisecond'`,
-      })
-      .where({ id, ...WAITING })
-      .setParameters({ leaseMs });
+      .set({ status: 'pending', ...approval })
+      .where({ id, ...WAITING });
     if (ttlMinutes > 0) update.andWhere(`not (${isLate('requested_at')})`, { ttlMinutes });
     return (await changedBy(update))[0];
   }
 
-  /** @param where an entry of REJECTABLE, perhaps with an id */
+  /** @param where actions that wait for approval, or whose work this transaction ends */
   async reject(tx: Tx, where: Where, rejection: Rejection): Promise<Action[]> {
-    return await this.end(tx, where, { status: 'rejected', ...rejection });
+    return await changedBy(
+      updateOf(tx)
+        .set({ status: 'rejected', ...rejection })
+        .where(where),
+    );
+  }
+
+  /** Ends the work of actions that no replica works on. The caller ends the actions, whose ids are returned. */
+  async withdraw(
+    tx: Tx,
+    { id, incident_id, sent }: Withdrawal,
+  ): Promise<{ readonly id: string; readonly sent: boolean }[]> {
+    return await this.statements.rowsIn(tx, WITHDRAW, [id, incident_id, sent ?? false]);
   }
 
   /** Rejects at most `limit` actions that waited too long. Skips actions on which another transaction decides. */
@@ -251,28 +247,6 @@ export class ActionsRepository {
 
   async keepPreview(tx: Tx, id: string, preview: ActionPreview): Promise<void> {
     await tx.getRepository(ActionEntity).update({ id, ...WAITING }, { preview });
-  }
-
-  /** Fails unclaimed actions that may have happened, because an earlier run sent them. */
-  async failSent(tx: Tx, result: ActionResult, at: Date): Promise<Action[]> {
-    // As text, because TypeORM's type of an update has no room for JSON of any content.
-    const failed = { status: 'failed', result: () => ':result', executed_at: at } as const;
-    return await this.end(
-      tx,
-      { ...UNCLAIMED, sent: true },
-      { ...failed, executed_by: SYSTEM },
-      { result: JSON.stringify(result) },
-    );
-  }
-
-  private async end(
-    tx: Tx,
-    where: Where,
-    changes: Update,
-    parameters: Readonly<Record<string, unknown>> = {},
-  ): Promise<Action[]> {
-    const update = updateOf(tx).set({ ...changes, lease_until: () => 'null' });
-    return await changedBy(update.where(where).setParameters(parameters));
   }
 }
 

@@ -9,8 +9,6 @@ const action = (more: Partial<Action>): Action => ({
   requested_by: 'alice',
   requested_at: new Date(0),
   updated_at: new Date(0),
-  sent: true,
-  fence: 1,
   ...more,
 });
 

@@ -18,13 +18,13 @@ import { actionTypes, actionType, type ActionTypeName } from '../action-catalogu
 import { higherLevel, RequiredLevels } from './required-levels.js';
 import { ActionsRepository } from './actions.repository.js';
 import { ActionCreation, ActionRequests, type WantedAction } from './action-requests.js';
-import { AwaitedRuns } from './execution/awaited-runs.js';
+import { ActionWork } from './execution/action-work.js';
 import { ActionListRepository, type ActionListRequest } from './action-list.js';
 import { ChangeFeed, type FeedPage, type FeedRequest } from '../audit/changes/change-feed.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
 import { mapConstraints } from '../platform/database/sqlstate.js';
 import { ActionDecisions } from './action-decisions.js';
-import { ActionConnectors } from './execution/action-connectors.js';
+import { ActionConnectors } from './execution/connector-calls.js';
 
 export const ACTION_FEED_EVENTS = [
   'action.requested',
@@ -38,7 +38,7 @@ export const ACTION_FEED_EVENTS = [
 export class ActionsService {
   constructor(
     private readonly requests: ActionRequests,
-    private readonly runs: AwaitedRuns,
+    private readonly work: ActionWork,
     private readonly repository: ActionsRepository,
     private readonly lists: ActionListRepository,
     private readonly incidents: IncidentsService,
@@ -54,8 +54,8 @@ export class ActionsService {
     wanted: WantedAction,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const requested = await this.requests.request(caller, wanted, idempotency);
-    return await this.runs.runAndWait(requested, idempotency);
+    const { action, ended } = await this.requests.request(caller, wanted, idempotency);
+    return await this.work.wait(action, ended);
   }
 
   async list(request: ActionListRequest): Promise<Page<Action>> {

@@ -3,7 +3,7 @@ import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { type Action, actionIdOf, responseStatusOf, withShownIds } from '../actions/action.js';
 import { present, type RowOf } from '../platform/validation/present.js';
-import { AwaitedRuns } from '../actions/execution/awaited-runs.js';
+import { ActionWork } from '../actions/execution/action-work.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
@@ -30,7 +30,7 @@ const presentRejected = presented(RejectedActionDto);
 export class ApprovalsController {
   constructor(
     private readonly approvals: ApprovalsService,
-    private readonly runs: AwaitedRuns,
+    private readonly work: ActionWork,
   ) {}
 
   @Post('approve')
@@ -68,7 +68,7 @@ export class ApprovalsController {
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ApprovedActionDto> {
-    const options = { status: responseStatusOf, provisionalForMs: this.runs.answeredWithinMs };
+    const options = { status: responseStatusOf, provisionalForMs: this.work.answeredWithinMs };
     const remember = idempotency.remember(presentApproved, options);
     const action = await this.approvals.approve(caller, actionIdOf(id), body, remember);
     void reply.status(responseStatusOf(action));

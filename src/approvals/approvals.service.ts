@@ -12,7 +12,7 @@ import {
   Transactions,
   type Tx,
 } from '../platform/database/transactions.js';
-import { ActionConnectors } from '../actions/execution/action-connectors.js';
+import { ActionConnectors } from '../actions/execution/connector-calls.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
 import { Work } from '../platform/work/work.js';
@@ -54,8 +54,7 @@ export class ApprovalsService {
           throw invalidState(message, { reason: 'incident_resolved' });
         }
         requirePermit();
-        const connectorId = connector?.identity.id;
-        const approval = { by: caller.name, level, comment, connectorId };
+        const approval = { by: caller.name, level, comment };
         const after = await this.decisions.approve(tx, id, approval);
         if (!after) throw invalidState(this.decisions.expiredReason);
         return this.measured(tx, after);

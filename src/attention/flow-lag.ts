@@ -23,8 +23,7 @@ const FIRST_OF = {
     select due_at from work
      where lane = 'playbook-run' and ready order by urgency, due_at, id limit 1`,
   actions: `
-    select lease_until from actions
-     where status = 'pending' and lease_until < now() order by lease_until limit 1`,
+    select min(due_at) from work where kind = 'action' and ready`,
   notifications: `
     select min(first.due_at) from notification_channels channel
       join work_lanes on lane = 'notification.' || channel.id

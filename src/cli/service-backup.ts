@@ -17,10 +17,7 @@ import {
   noteRunsBeforeRestore,
   recordCancelledRuns,
 } from '../playbooks/runs/runs-across-restore.js';
-import {
-  type DeliveriesAcrossRestore,
-  endDeliveriesOfBackup,
-} from '../notifications/records/deliveries-across-restore.js';
+import { disableChannels, endDeliveriesOfBackup } from '../notifications/deliveries.repository.js';
 import type { PlaybookRun } from '../playbooks/runs/playbook-run.js';
 import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
 import { recordAcceptance } from '../audit/chain/audit-witness.js';
@@ -78,17 +75,19 @@ async function knownKeys(client: ClientBase): Promise<KnownKey[]> {
 const MOST_NAMED = 50;
 
 /**
- * What a restore must not undo: an active kill switch, revoked authority, and actions that vendors executed after the
- * backup. Notifications that were pending in the backup stay unsent, and open playbook runs are cancelled. With `asItWas`
- * the kill switch and the authority come from the backup. Everything else becomes as in the backup.
+ * What a restore must not undo: an active kill switch and revoked authority. With `asItWas` the kill switch and the
+ * authority come from the backup. Actions that were in progress fail, because their outcome is unknown. Notifications
+ * that were pending in the backup stay unsent, and open playbook runs are cancelled. Everything else becomes as in the
+ * backup.
  */
 export class ServiceRestorePlan implements RestorePlan {
   readonly excludedTables = EXCLUDED_TABLES;
   private switchBefore: ActiveSwitch | undefined;
   private switchNow: ActiveSwitch | undefined;
   private keysInUse: readonly KeyInUse[] = [];
-  private actions: ActionsAcrossRestore = { continued: [], lost: [] };
-  private deliveries: DeliveriesAcrossRestore = { unsent: 0, channelsDisabled: 0 };
+  private actions: ActionsAcrossRestore = { failed: [], lost: [] };
+  private unsent = 0;
+  private channelsDisabled = 0;
   private authority: KeptAuthority | undefined;
   private runsNotRepeated = 0;
   private cancelledRuns: readonly PlaybookRun[] = [];
@@ -128,7 +127,8 @@ export class ServiceRestorePlan implements RestorePlan {
     }
     this.actions = await carryActionsOverRestore(tx);
     this.cancelledRuns = await cancelRunsOverRestore(tx);
-    this.deliveries = await endDeliveriesOfBackup(tx, this.quiet);
+    this.unsent = await endDeliveriesOfBackup(tx);
+    if (this.quiet) this.channelsDisabled = await disableChannels(tx);
     this.runsNotRepeated = await dropTriagesOfRunsBefore(tx);
     if (this.withoutKey) return await this.tellOfRuns(tx);
     // Needed even if the backup is older than these keys: new values are sealed with them.
@@ -138,7 +138,7 @@ export class ServiceRestorePlan implements RestorePlan {
 
   /** Summary for the operator, one line per fact. */
   summary(): string[] {
-    const { continued, lost } = this.actions;
+    const { failed, lost } = this.actions;
     const named = (ids: readonly string[]) => ids.map(shownActionId).join(', ');
     const lines: string[] = [];
     if (this.switchNow) {
@@ -148,9 +148,9 @@ export class ServiceRestorePlan implements RestorePlan {
       );
     }
     lines.push(...authorityLines(this.authority));
-    if (continued.length > 0) {
+    if (failed.length > 0) {
       lines.push(
-        `Actions that had continued since the backup and keep their current state: ${named(continued)}.`,
+        `Actions that were in progress in the backup. Check their outcome at the vendor: ${named(failed)}.`,
       );
     }
     if (lost.length > 0) {
@@ -166,7 +166,7 @@ export class ServiceRestorePlan implements RestorePlan {
         `Triages that had started playbooks automatically since the backup and do not start them again: ${this.runsNotRepeated}.`,
       );
     }
-    const { unsent, channelsDisabled } = this.deliveries;
+    const { unsent, channelsDisabled } = this;
     if (unsent > 0) {
       lines.push(
         `Notifications that were pending in the backup and stay unsent: ${unsent}. They can be redelivered.`,
@@ -189,7 +189,7 @@ export class ServiceRestorePlan implements RestorePlan {
     const keys = new AuditKeys(await acceptKeys(tx, this.settings));
     const log = logOfCommand(tx.dataSource, keys);
     const { created_at, version } = this.backup.manifest;
-    const { continued, lost } = this.actions;
+    const { failed, lost } = this.actions;
     await this.tellOfRuns(tx, log);
     await log.record(tx, {
       actor: 'system',
@@ -201,10 +201,10 @@ export class ServiceRestorePlan implements RestorePlan {
         as_it_was: this.asItWas || undefined,
         ...authorityDetails(this.authority),
         kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
-        actions_continued: countedIds(continued.map(shownActionId)),
+        actions_failed: countedIds(failed.map(shownActionId)),
         actions_lost: countedIds(lost.map(shownActionId)),
-        notifications_unsent: this.deliveries.unsent || undefined,
-        notification_channels_disabled: this.deliveries.channelsDisabled || undefined,
+        notifications_unsent: this.unsent || undefined,
+        notification_channels_disabled: this.channelsDisabled || undefined,
         playbook_runs_cancelled: countedIds(this.cancelledRuns.map(({ id }) => id)),
       },
     });

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { shownActionId } from '../../src/actions/action.js';
-import { MOST_PER_CONNECTOR } from '../../src/actions/execution/action-connectors.js';
-import { FAILPOINT } from '../../src/actions/execution/claims.js';
+import { MOST_PER_CONNECTOR } from '../../src/actions/execution/action-work.js';
 import { newId } from '../../src/platform/ids.js';
+import { FAILPOINT } from '../support/actions/failpoints.js';
 import type { ChaosReplica } from '../support/chaos/chaos-replica.js';
 import { ask, ChaosSite, type Kind } from '../support/chaos/chaos-site.js';
 import { FULL, say } from '../support/chaos/figures.js';
@@ -13,10 +13,10 @@ const LEASE_MS = 1_000;
 const DEADLINE_MS = 2_500;
 const LATE_MS = LEASE_MS * 1.6;
 const PATIENCE_MS = 8_000;
-/** A vendor that failed before, because its replica was stopped, may have shut its breaker for half a minute. */
+/** The breaker of a vendor that failed, because its replica was stopped, is open for half a minute. */
 const MOST_MISSED = 6;
 const QUIET_MS = 60_000;
-/** Beyond the lease: what it has locked nobody can take, and the other place may be just being started. */
+/** Longer than the lease: other replicas cannot take rows that the stopped replica has locked. */
 const LONGEST_STOP_MS = LEASE_MS * 2;
 
 const of = (type: Kind['type'], parameter: string, value = 'chaos.example') => ({
@@ -24,7 +24,7 @@ const of = (type: Kind['type'], parameter: string, value = 'chaos.example') => (
   parameters: { [parameter]: value },
 });
 
-/** Everything that a vendor does, to calls that may be repeated and to those that may not. */
+/** Each behaviour of a vendor, for calls that may be repeated and for calls that may not. */
 const KINDS: readonly Kind[] = [
   { ...of('block_sender', 'sender', 'a@chaos.example'), behaviours: ['apply'] },
   { ...of('block_ip', 'ip', '203.0.113.9'), behaviours: ['apply-then-drop'] },
@@ -56,11 +56,11 @@ const KINDS: readonly Kind[] = [
 
 const kindOf = (type: Kind['type']): Kind => KINDS.find((kind) => kind.type === type)!;
 
-/** More of one kind than one replica begins at a time, so that the other one comes to it, too. */
+/** More of one kind than one replica begins at a time, so that the other replica begins some, too. */
 const LEFT = kindOf('revoke_sessions');
 const MANY_LEFT = MOST_PER_CONNECTOR + 4;
 
-/** What has to be among the actions for a replica to come to the point. */
+/** Kinds without which a replica does not reach the point. */
 const NEEDED: Readonly<Record<number, Kind>> = {
   [FAILPOINT.vendorAccepted]: kindOf('scan_host'),
   [FAILPOINT.renewing]: kindOf('reset_password'),
@@ -74,12 +74,12 @@ interface Submitted {
 interface Storm {
   /** Kills by place and failpoint. */
   readonly kills: readonly Readonly<Record<number, number>>[];
-  /** Replicas that were stopped there and woken later, in the same way. */
+  /** Stops by place and failpoint. */
   readonly stops: readonly Readonly<Record<number, number>>[];
-  /** Runs that woke up and were not the present ones any more. */
+  /** Claims that were lost when their replica woke up. */
   readonly late: number;
   readonly submitted: readonly Submitted[];
-  /** How many actions were asked for once, without a key, by whom the audit trail names like this. */
+  /** Requests without an Idempotency-Key, and the name of their principal. */
   readonly unkeyed: { readonly by: RegExp; readonly most: number };
   readonly missed: number;
 }
@@ -87,8 +87,8 @@ interface Storm {
 const POINTS: readonly number[] = Object.values(FAILPOINT);
 
 /**
- * Strikes the replicas of both places at each failpoint so many times, with actions under way: kills them, or stops them
- * and wakes them while others do what was theirs.
+ * Strikes the replicas of both places `each` times at each failpoint, with actions in progress: kills them, or stops them and
+ * wakes them while the other replica does their work.
  */
 async function executorStorm(site: ChaosSite, each: number, batch: number): Promise<Storm> {
   const key = await site.makeKey('analyst');
@@ -107,7 +107,7 @@ async function executorStorm(site: ChaosSite, each: number, batch: number): Prom
     if (NEEDED[point]) kinds.push(NEEDED[point]);
     if (point === FAILPOINT.unclaimed) submissions.push(...leave(site));
     submissions.push(...kinds.map((kind) => submit(site, place, key, kind)));
-    // What has no key shares its transactions with others.
+    // Requests without a key share transactions.
     const atOnce = kinds.map(() => pick()).filter(({ approved }) => !approved);
     unkeyed.push(...atOnce.map((kind) => askOnce(site, place, hasty, kind)));
   };
@@ -130,7 +130,7 @@ async function executorStorm(site: ChaosSite, each: number, batch: number): Prom
     if (act === 'kill') await site.restart(place);
     else late += await wakeLate(site, replica);
   };
-  // One place at a time is stopped: the other one is there to take over.
+  // Only one place at a time is stopped, so that the other replica takes over.
   let stops: Promise<void> = Promise.resolve();
   const storm = async (place: number): Promise<void> => {
     for (let round = 0; round < each; round += 1) {
@@ -156,18 +156,19 @@ async function executorStorm(site: ChaosSite, each: number, batch: number): Prom
 }
 
 /**
- * Lets a stopped replica lie until its leases have lapsed and others have taken what it had, and wakes it in the middle of
- * their work. Answers how many runs were not the present ones any more by then.
+ * Wakes a stopped replica when its leases have lapsed and the other replica has taken its work. Returns the number of claims
+ * that the stopped replica has lost.
  */
 async function wakeLate(site: ChaosSite, replica: ChaosReplica): Promise<number> {
   const { rows: had } = await site.db.query<{ id: string; fence: number }>(
-    `select id, fence from actions where status = 'pending' and phase is not null`,
+    `select ref as id, fence from work where kind = 'action' and worker is not null`,
   );
   const runs = [had.map(({ id }) => id), had.map(({ fence }) => fence)];
   const count = async (which: string): Promise<number> => {
     const { rows } = await site.db.query<{ n: number }>(
       `select count(*)::integer as n
-         from unnest($1::uuid[], $2::integer[]) as had (id, fence) join actions on actions.id = had.id
+         from unnest($1::uuid[], $2::integer[]) as had (id, fence)
+         left join work on work.kind = 'action' and work.ref = had.id
         where ${which}`,
       runs,
     );
@@ -176,13 +177,11 @@ async function wakeLate(site: ChaosSite, replica: ChaosReplica): Promise<number>
   await sleep(LEASE_MS);
   for (const end = Date.now() + LONGEST_STOP_MS; Date.now() < end; await sleep(20)) {
     const left = await count(
-      `actions.fence = had.fence and actions.phase is not null and actions.lease_until < clock_timestamp()`,
+      `work.fence = had.fence and work.worker is not null and (work.ready or work.due_at < clock_timestamp())`,
     );
     if (left === 0) break;
   }
-  const lost = await count(
-    `actions.fence > had.fence or (actions.status = 'pending' and actions.phase is null)`,
-  );
+  const lost = await count('work.id is null or work.fence > had.fence or work.worker is null');
   replica.signal('SIGCONT');
   return lost;
 }
@@ -196,27 +195,30 @@ async function submit(site: ChaosSite, place: number, key: string, kind: Kind): 
   return { kind, id };
 }
 
-/** As runs leave actions whose calls the kill switch refused: they wait for whoever begins them. */
+/** Inserts actions that nobody has claimed, as after calls that the kill switch stopped. */
 function leave(site: ChaosSite): Promise<Submitted>[] {
   return Array.from({ length: MANY_LEFT }, async () => {
     const id = newId();
     await site.db.query(
-      `insert into actions (id, action_type, parameters, status, requested_by, requested_at, fence, lease_until)
-       values ($1, $2, $3, 'pending', 'test', now(), 0, now())`,
-      [id, LEFT.type, LEFT.parameters],
+      `with action as (
+         insert into actions (id, action_type, parameters, status, requested_by, requested_at)
+         values ($1, $2, $3, 'pending', 'test', now()))
+       insert into work (kind, ref, lane, urgency, ready, due_at)
+       select 'action', $1, 'action.' || id, 2, true, now() from connectors where name = $4`,
+      [id, LEFT.type, LEFT.parameters, LEFT.type.replaceAll('_', '-')],
     );
     return { kind: LEFT, id: shownActionId(id) };
   });
 }
 
-/** As a client does that asks again for nothing: whether there is an action then, the table says. */
+/** A client that does not repeat its request. */
 async function askOnce(site: ChaosSite, place: number, key: string, kind: Kind): Promise<unknown> {
   const body = { action: kind.type, parameters: kind.parameters };
   const { url } = site.places[place]!;
   return await ask(url, 'POST', '/api/actions/execute', { key, body }).catch(() => undefined);
 }
 
-/** As a client does that wants its action once: with a key, again and again until it is answered. */
+/** A client that repeats its request with an Idempotency-Key until it gets a response. */
 async function insist(
   site: ChaosSite,
   place: number,
@@ -241,7 +243,8 @@ async function insist(
 async function quiet(site: ChaosSite): Promise<void> {
   for (const end = Date.now() + QUIET_MS; ; await sleep(100)) {
     const { rows } = await site.db.query(
-      `select id, phase, fence, sent, lease_until from actions where status = 'pending'`,
+      `select actions.id, work.* from actions left join work on work.kind = 'action' and work.ref = actions.id
+        where status = 'pending'`,
     );
     if (rows.length === 0) return;
     if (Date.now() > end) throw new Error(`These never ended: ${JSON.stringify(rows)}`);
@@ -272,15 +275,15 @@ interface Row {
 
 interface Judgement {
   readonly faults: readonly string[];
-  /** How many actions ended how, with how many effects. */
+  /** Number of actions by outcome and number of effects. */
   readonly endings: Readonly<Record<string, number>>;
 }
 
-/** Without an effect, each of them: nothing was sent, or the vendor said no. */
+/** Codes of actions without an effect. */
 const NOTHING_HAPPENED = new Set(['refused', 'interrupted', 'unreachable', 'no_connector']);
 const UNCERTAIN = new Set(['outcome_unknown', 'timeout']);
 
-/** Holds what the service says of its actions against what the vendor counted. */
+/** Compares the results of the actions with the effects that the vendor counted. */
 async function judge(site: ChaosSite, { submitted, unkeyed }: Storm): Promise<Judgement> {
   const { rows } = await site.db.query<Row>(
     `select id, action_type, requested_by, status, result,
@@ -327,17 +330,19 @@ function faultsOf(
   return faults;
 }
 
-describe('an action while replicas are killed, or stopped and woken late, at each place of their work', () => {
+describe('an action whose replica is killed, or stopped and woken late, at any point of its execution', () => {
   const site = useStarted(() => openExecutorSite());
 
   it(
-    'is done once or not at all, and ends as the vendor counted it',
+    'is done at most once, and ends with a result that agrees with the vendor',
     async () => {
       const storm = await executorStorm(site, EACH, BATCH);
       const { faults, endings } = await judge(site, storm);
       const counted = (at: typeof storm.kills) => at.map((one) => JSON.stringify(one)).join(' ');
       say(`Kills by failpoint at each place: ${counted(storm.kills)}, ${storm.missed} missed`);
-      say(`Stops in the same way: ${counted(storm.stops)}; ${storm.late} runs woke up too late`);
+      say(
+        `Stops by failpoint at each place: ${counted(storm.stops)}; ${storm.late} claims were lost`,
+      );
       say(`${storm.submitted.length} actions: ${JSON.stringify(endings, null, 2)}`);
       expect(faults).toEqual([]);
       for (const strikes of [...storm.kills, ...storm.stops]) {

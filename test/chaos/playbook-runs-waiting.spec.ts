@@ -14,7 +14,7 @@ const WORK = `
          (select xact_commit::float8 from pg_stat_database where datname = current_database()) as commits
     from pg_stat_user_tables where relname in ('playbook_runs', 'playbook_run_steps', 'work')`;
 
-/** As many more of a run that waits, with its action and its steps, and ids of their own. */
+/** Copies a waiting run with its action and its steps. */
 const COPY = `
   with original as (select * from playbook_runs where id = $1),
        many as (select n, gen_random_uuid() as run, gen_random_uuid() as action from generate_series(1, $2) n),
@@ -36,7 +36,7 @@ const COPY = `
 describe('ten thousand runs that wait for an approval', () => {
   const world = useStarted(() => PlaybookWorld.start({ ACTION_LEASE_MS: '1000' }));
 
-  /** While nobody asks for anything: the loops of the replica alone. */
+  /** Reads and commits of an idle replica. */
   async function watched() {
     const { database } = world.actions;
     const look = async () => {
@@ -50,14 +50,14 @@ describe('ten thousand runs that wait for an approval', () => {
     return { rows: after.rows - before.rows, commits: after.commits - before.commits };
   }
 
-  /** In MiB, without what nobody holds any more. */
+  /** Heap in MiB after a garbage collection. */
   const heap = (): number => {
     setFlagsFromString('--expose-gc');
     (runInNewContext('gc') as () => void)();
     return Math.round((process.memoryUsage().heapUsed / 1_048_576) * 10) / 10;
   };
 
-  it('cost no look at their rows and no memory, and each goes on when it is approved', async () => {
+  it('cost no reads and no memory, and each continues after its approval', async () => {
     const { database } = world.actions;
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),

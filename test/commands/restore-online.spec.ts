@@ -195,13 +195,16 @@ describe.each(['external', 'embedded'])(
       expect(restored.stdout).toMatch(
         /The kill switch is on, as before the restore: [^\n]*contained/,
       );
-      expect(restored.stdout).toContain(`keep their current state: ${action}.`);
+      expect(restored.stdout).toContain(`Check their outcome at the vendor: ${action}.`);
       expect((await get('/api/kill-switch')).data).toMatchObject({
         active: true,
         reason: 'contained',
       });
-      expect(await completed()).toBe(before + 1);
-      expect((await get(`/api/actions/${action}`)).data.status).toBe('completed');
+      expect(await completed()).toBe(before);
+      expect((await get(`/api/actions/${action}`)).data).toMatchObject({
+        status: 'failed',
+        result: { code: 'outcome_unknown' },
+      });
       expect(sentTo(action)).toBe(1);
     });
 

@@ -8,20 +8,19 @@ interface Row {
   readonly approved_by?: string;
   readonly rollback_of?: string;
   readonly result?: string;
-  readonly lease?: boolean;
 }
 
 describe('the table of actions', () => {
   const { query } = useTestDatabase();
 
-  const insert = async ({ status, lease = status === 'pending', ...more }: Row) => {
+  const insert = async ({ status, ...more }: Row) => {
     const id = newId();
     const rejected = status === 'rejected';
     await query(
       `insert into actions (id, action_type, parameters, status, requested_by, requested_at, approval_level, approved_by,
-                            rollback_of, result, lease_until, rejected_by, rejected_at, rejection_reason)
+                            rollback_of, result, rejected_by, rejected_at, rejection_reason)
        values ($1, 'block_ip', '{"ip":"203.0.113.9"}', $2, 'alice', now(), $3, $4, $5, $6,
-               case when $7::boolean then now() end, $8, case when $8::text is not null then now() end, $8)`,
+               $7, case when $7::text is not null then now() end, $7)`,
       [
         id,
         status,
@@ -29,7 +28,6 @@ describe('the table of actions', () => {
         more.approved_by,
         more.rollback_of,
         more.result,
-        lease,
         rejected ? 'bob' : null,
       ],
     );
@@ -61,13 +59,13 @@ describe('the table of actions', () => {
 
   it('refuses to run what needs approval without one', async () => {
     const id = await insert({ status: 'pending_approval', approval_level: 'senior' });
-    const run = change(id, `status = 'pending', lease_until = now()`);
+    const run = change(id, `status = 'pending'`);
     expect(await refusal(run)).toEqual(['23514', 'ck_actions_consent']);
   });
 
   it('lets an approval raise the level, and nothing else change it', async () => {
     const waiting = { status: 'pending_approval', approval_level: 'senior' } as const;
-    const approved = `status = 'pending', lease_until = now(), approved_by = 'bob'`;
+    const approved = `status = 'pending', approved_by = 'bob'`;
     for (const level of [`'analyst'`, 'null']) {
       const lower = change(await insert(waiting), `${approved}, approval_level = ${level}`);
       expect(await refusal(lower)).toEqual(['23001', 'tg_actions_as_requested']);
@@ -88,14 +86,14 @@ describe('the table of actions', () => {
       '23001',
       'tg_actions_as_approved',
     ]);
-    const again = change(id, `status = 'pending_approval', lease_until = null`);
+    const again = change(id, `status = 'pending_approval'`);
     expect((await refusal(again))[0]).toMatch(/^23/);
   });
 
   it('refuses any change of what has ended', async () => {
     for (const status of ['completed', 'failed', 'rejected']) {
       const id = await insert({ status, result: '{"success":true}' });
-      const again = change(id, `status = 'pending', lease_until = now()`);
+      const again = change(id, `status = 'pending'`);
       expect(await refusal(again)).toEqual(['23001', 'tg_actions_ended']);
     }
   });

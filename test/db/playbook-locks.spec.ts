@@ -3,10 +3,10 @@ import { newId } from '../../src/platform/ids.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
-describe('Cancelling several playbook runs', () => {
+describe('a cancellation of several playbook runs', () => {
   const { dataSource, query, statements, transactions } = useTestDatabase();
 
-  it('locks them in the order of their ids, like the sets that continue them', async () => {
+  it('locks the runs in the order of their ids, like the sets that continue runs', async () => {
     const playbook = newId();
     const [first, second] = [newId(1), newId(2)];
     await query(

@@ -1,80 +1,96 @@
-import type { Action } from '../../src/actions/action.js';
-import { ActionsRepository } from '../../src/actions/actions.repository.js';
-import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
-import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
 import { UnreachableError } from '../../src/platform/net/net.errors.js';
-import { type ActionFields, insertAction, rowOf } from '../support/actions/action-table.js';
-import { ActionWorld } from '../support/actions/action-world.js';
+import { Work } from '../../src/platform/work/work.js';
+import {
+  type ActionFields,
+  type ActionRow,
+  insertAction,
+  rowOf,
+} from '../support/actions/action-table.js';
+import { ActionWorld, type ShownAction } from '../support/actions/action-world.js';
 import { SCRIPTED, ScriptedVendor } from '../support/actions/scripted-vendor.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { useStarted } from '../support/use-started.js';
 
-const LEASE_MS = 60_000;
+const SENT = { sent_to: SCRIPTED };
 
 describe('an action and what its attempts left behind', () => {
-  const world = useStarted(() => ActionWorld.start({ ACTION_LEASE_MS: String(LEASE_MS) }));
+  const world = useStarted(() => ActionWorld.start({ ACTION_LEASE_MS: '60000' }));
   let vendor: ScriptedVendor;
 
-  beforeAll(async () => {
-    // Only what a test begins is begun.
-    await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
-  });
   beforeEach(() => {
     vendor = new ScriptedVendor();
     vendor.serve(world.app);
   });
-  afterEach(() => world.turnOff());
+  afterEach(async () => {
+    await world.database.query(`delete from work where kind = 'action'`);
+    await world.turnOff();
+  });
 
-  const nobodys = async (fields: ActionFields = {}): Promise<Action> => {
-    const row = { phase: null, fence: 0, connectorId: SCRIPTED, ...fields };
-    const id = await insertAction(world.database, row);
-    return (await world.app.nest.get(ActionsRepository).findById(id))!;
+  const inserted = (fields: ActionFields = {}) =>
+    insertAction(world.database, { connectorId: SCRIPTED, ...fields });
+  const row = (id: string) => rowOf(world.database, id);
+  const begin = async (fields: ActionFields = {}): Promise<string> => {
+    const id = await inserted(fields);
+    world.app.nest.get(Work).wake();
+    return id;
   };
-  const row = ({ id }: Action) => rowOf(world.database, id);
-  const run = (action: Action) => world.app.nest.get(ActionExecutor).run(action);
-  const takeOver = ({ id }: Action) =>
-    world.database.query(
-      `update actions set fence = fence + 1, lease_until = now() + interval '1 minute' where id = $1`,
-      [id],
+  const ended = (id: string): Promise<ShownAction> =>
+    eventually(
+      () => world.get(`act-${id}`),
+      ({ status }) => status !== 'pending',
     );
-  const putBack = ({ id }: Action) =>
-    world.database.query('update actions set phase = null where id = $1', [id]);
+  /** The row after an attempt that did not end the action. */
+  const putBack = (id: string): Promise<ActionRow> =>
+    eventually(
+      () => row(id),
+      ({ work }) => work?.worker === null && work.state !== null,
+    );
 
-  describe('which may have been sent before', () => {
-    const before = { sent: true, fence: 1 };
+  describe('whose call may have been sent before', () => {
     beforeEach(() => (vendor.repeatable = true));
 
-    it('has an unknown outcome and a safe repetition when the vendor is unreachable', async () => {
+    it('has an unknown outcome and a safe repetition if the vendor is unreachable', async () => {
       vendor.script = () => Promise.reject(new UnreachableError('No route to host.'));
-      const after = await run(await nobodys(before));
+      const after = await ended(await begin({ state: SENT }));
       expect([after.status, after.result!.code]).toEqual(['failed', 'timeout']);
-      expect(after.result!.message).toContain('a repetition is safe');
-      const first = await run(await nobodys());
-      expect([first.status, first.result!.code]).toEqual(['failed', 'unreachable']);
+      expect(after.result).toMatchObject({
+        message: expect.stringContaining('a repetition is safe'),
+      });
+      const first = await ended(await begin());
       // The message names the connector.
-      expect(first.result!.message).toBe(`${vendor.identity.name}: No route to host.`);
+      const message = `${vendor.identity.name}: No route to host.`;
+      expect(first).toMatchObject({ status: 'failed', result: { code: 'unreachable', message } });
     });
 
     it.each([
-      ['sent', true],
-      ['not sent', false],
-    ])('stays %s after an attempt that the kill switch stopped', async (_, sent) => {
-      const action = await nobodys({ ...before, sent });
-      vendor.script = (call, gate) => vendor.send(call, gate, { before: () => world.turnOn() });
-      expect(await run(action)).toMatchObject({ status: 'pending', sent, fence: 2 });
-      expect(await row(action)).toMatchObject({ status: 'pending', phase: null, sent });
+      ['sent', SENT],
+      ['not sent', {}],
+    ])('stays %s after an attempt that the kill switch stopped', async (_, state) => {
+      let isStopped = false;
+      vendor.script = (call, gate) =>
+        vendor.send(call, gate, {
+          before: async () => {
+            await world.turnOn();
+            isStopped = true;
+          },
+        });
+      const id = await begin({ state });
+      await eventually(() => isStopped);
+      const { status, work } = await putBack(id);
+      expect([status, work!.state]).toEqual(['pending', state]);
       expect(vendor.left).toEqual([]);
     });
 
     it('is recorded in the audit trail and the timeline when it is discarded', async () => {
       const incidentId = await world.incident();
-      const action = await nobodys({ ...before, incidentId });
       await world.turnOn();
+      const id = await inserted({ state: SENT, incidentId });
       expect((await world.turnOff('discard')).body.data.discarded.actions).toBeGreaterThan(0);
-      expect(await row(action)).toMatchObject({
+      expect(await row(id)).toMatchObject({
         status: 'failed',
         result: { code: 'outcome_unknown' },
       });
-      const auditPath = `/api/audit?action=action.failed&subject=act-${action.id}`;
+      const auditPath = `/api/audit?action=action.failed&subject=act-${id}`;
       expect((await world.clients.admin.get(auditPath)).body.data).toMatchObject([
         { actor: 'system', details: { result: { code: 'outcome_unknown' } } },
       ]);
@@ -84,62 +100,71 @@ describe('an action and what its attempts left behind', () => {
     });
   });
 
-  it.each([
-    ['settled at once when it must not be repeated', false, 'failed', 'outcome_unknown'],
-    ['put back when it may be repeated', true, 'pending', undefined],
-  ] as const)(
-    'is %s, once its first request has left and its second one is stopped',
-    async (_, repeatable, status, code) => {
-      vendor.repeatable = repeatable;
+  describe('whose first request has left and whose second request is stopped', () => {
+    beforeEach(() => {
       vendor.script = async (call, gate) => {
         await vendor.send(call, gate);
         await world.turnOn();
         return await vendor.send(call, gate);
       };
-      const action = await nobodys();
-      const after = await run(action);
-      expect([after.status, after.result?.code]).toEqual([status, code]);
-      expect(await row(action)).toMatchObject({ status, phase: null, sent: true });
+    });
+
+    it('ends at once if it must not be repeated', async () => {
+      const { status, result } = await ended(await begin());
+      expect([status, result!.code]).toEqual(['failed', 'outcome_unknown']);
       expect(vendor.left).toHaveLength(1);
-    },
-  );
+    });
 
-  describe('whose incident was deleted while a run had it', () => {
-    /** Left by a run that died, after the incident was gone. */
-    const orphan = async (sent: boolean) => {
-      const incidentId = await world.incident();
-      const action = await nobodys({ incidentId, phase: 'claimed', fence: 1, sent });
-      const path = `/api/incidents/${incidentId}`;
-      expect((await world.clients.admin.delete(path)).status).toBeLessThan(300);
-      expect(await row(action)).toMatchObject({ status: 'pending', phase: 'claimed' });
-      await putBack(action);
-      return (await world.app.nest.get(ActionsRepository).findById(action.id))!;
-    };
-
-    it.each([
-      ['rejected', 'nothing was sent', false, 'action.rejected'],
-      ['failed', 'something may have been sent', true, 'action.failed'],
-    ])('is %s instead of begun again when %s', async (status, _, sent, recorded) => {
+    it('waits for the kill switch if it may be repeated', async () => {
       vendor.repeatable = true;
-      const action = await orphan(sent);
-      const after = await run(action);
-      expect(after.status).toBe(status);
-      expect(after.result?.code).toBe(sent ? 'outcome_unknown' : undefined);
-      expect(vendor.left).toEqual([]);
-      const { body } = await world.clients.admin.get(`/api/audit?subject=act-${action.id}`);
-      expect(body.data).toMatchObject([{ action: recorded, actor: 'system' }]);
+      const { status, work } = await putBack(await begin());
+      expect([status, work!.state]).toEqual(['pending', SENT]);
+      expect(vendor.left).toHaveLength(1);
     });
   });
 
-  describe('whose run was taken for dead', () => {
-    it.each([
-      ['taken over', takeOver],
-      ['put back', putBack],
-    ])('is not sent by the earlier run if it was %s meanwhile', async (_, change) => {
-      const action = await nobodys();
-      vendor.script = (call, gate) => vendor.send(call, gate, { before: () => change(action) });
-      expect(await run(action)).toMatchObject({ id: action.id, status: 'pending', sent: false });
+  it.each([
+    ['rejected', 'nothing was sent', undefined, 'action.rejected'],
+    ['failed', 'a call may have been sent', SENT, 'action.failed'],
+  ])(
+    'is %s after its incident was deleted during an attempt, if %s',
+    async (status, _, state, recorded) => {
+      vendor.repeatable = true;
+      const incidentId = await world.incident();
+      const id = await inserted({ incidentId, work: 'claimed', state });
+      const path = `/api/incidents/${incidentId}`;
+      expect((await world.clients.admin.delete(path)).status).toBeLessThan(300);
+      expect(await row(id)).toMatchObject({ status: 'pending' });
+      await world.database.query('update work set worker = null, ready = true where ref = $1', [
+        id,
+      ]);
+      world.app.nest.get(Work).wake();
+      const after = await ended(id);
+      expect(after.status).toBe(status);
+      expect(after.result?.code).toBe(state ? 'outcome_unknown' : undefined);
       expect(vendor.left).toEqual([]);
-    });
+      const { body } = await world.clients.admin.get(`/api/audit?subject=act-${id}`);
+      expect(body.data).toMatchObject([{ action: recorded, actor: 'system' }]);
+    },
+  );
+
+  it.each([
+    ['another worker took it over', `fence = fence + 1, worker = gen_random_uuid()`],
+    ['it was put back', `worker = null, due_at = now() + interval '1 hour'`],
+  ])('is not sent by a worker that lost it: %s', async (_, change) => {
+    const isLost = Promise.withResolvers<void>();
+    vendor.script = async (call, gate) => {
+      try {
+        return await vendor.send(call, gate, {
+          before: () => world.database.query(`update work set ${change} where kind = 'action'`),
+        });
+      } finally {
+        isLost.resolve();
+      }
+    };
+    const id = await begin();
+    await isLost.promise;
+    expect(await row(id)).toMatchObject({ status: 'pending', work: { state: null } });
+    expect(vendor.left).toEqual([]);
   });
 });

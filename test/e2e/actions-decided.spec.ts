@@ -1,20 +1,13 @@
-import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
-import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
-import { ConnectorPlaces } from '../../src/actions/execution/action-connectors.js';
-import { FAILPOINT } from '../../src/actions/execution/claims.js';
 import { rowOf } from '../support/actions/action-table.js';
-import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
+import { ActionWorld } from '../support/actions/action-world.js';
+import { crashAt, FAILPOINT, revive } from '../support/actions/failpoints.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { useStarted } from '../support/use-started.js';
 
 const world = useStarted(() => ActionWorld.start({ ACTION_WAIT_MS: '300' }, 2));
 
 beforeAll(async () => {
-  // Runs and calls that hang would otherwise hang the end of the suite, too.
-  for (const { nest } of world.replicas) {
-    nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
-  }
-  // Where no other connector is enabled, the sandbox serves.
+  // Without another enabled connector, the sandbox serves.
   const actions = { lookup_url: { path: '/lookup_url', body: {} } };
   const body = { name: 'other', type: 'http', config: { base_url: world.vendor.url, actions } };
   await world.clients.admin.post('/api/connectors', body);
@@ -22,13 +15,11 @@ beforeAll(async () => {
 
 type Decide = () => Promise<string>;
 
-/** What a person decides on is claimed by the transaction of the decision, as a request is by the one that creates it. */
-describe('an action that was decided on', () => {
+/** The transaction of a decision claims the action, as the transaction of a request does. */
+describe('an action after a decision', () => {
   let connector: string;
 
   beforeAll(async () => {
-    // The dead look after nobody.
-    await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
     [{ id: connector }] = await world.database.query(
       `select id from connectors where name = 'vendor'`,
     );
@@ -46,11 +37,9 @@ describe('an action that was decided on', () => {
       ({ status }) => status === 'completed' || status === 'failed',
     );
 
-  /** The outcome that the other replica gives the action once the lease of the dead one is over. */
+  /** The outcome that the other replica gives the action after the lease of the dead replica. */
   const recovered = async (id: string) => {
-    await world.database.query('update actions set lease_until = now() where id = $1', [
-      id.replace('act-', ''),
-    ]);
+    await world.expireLeases();
     return await ended(id);
   };
 
@@ -72,28 +61,28 @@ describe('an action that was decided on', () => {
   };
 
   describe.each([
-    ['approved', toApprove],
-    ['rolled back', toRollBack],
-  ])('and %s', (_, toDecide) => {
-    it('is claimed, and its lease runs, before anything of its call begins', async () => {
+    ['approval', toApprove],
+    ['rollback', toRollBack],
+  ])('%s', (_, toDecide) => {
+    it('is claimed before its call begins', async () => {
       const decide = await toDecide();
       const { crashed } = crashAt(world.app, FAILPOINT.claimed);
       const id = await decide();
       await crashed;
       expect(await row(id)).toMatchObject({
         status: 'pending',
-        phase: 'claimed',
-        fence: 1,
-        sent: false,
-        connector_id: connector,
+        work: {
+          lane: `action.${connector}`,
+          worker: expect.any(String),
+          ready: false,
+          state: null,
+        },
       });
-      expect(await recovered(id)).toMatchObject({
-        result: { success: false, code: 'interrupted' },
-      });
-      expect(world.vendor.effectsOf(id)).toBe(0);
+      expect(await recovered(id)).toMatchObject({ status: 'completed' });
+      expect(world.vendor.effectsOf(id)).toBe(1);
     });
 
-    it('is not called for twice when its replica dies with the call on its way', async () => {
+    it('is not called twice if its replica dies during the call', async () => {
       const decide = await toDecide();
       const { crashed } = crashAt(world.app, FAILPOINT.answered);
       const id = await decide();
@@ -102,22 +91,21 @@ describe('an action that was decided on', () => {
       expect(world.vendor.effectsOf(id)).toBe(1);
     });
 
-    it('is done though recovery has all the places of its connector', async () => {
+    it('needs no free place of its connector', async () => {
       const decide = await toDecide();
-      const places = world.app.nest.get(ConnectorPlaces);
-      const taken: (() => void)[] = [];
-      for (let place; (place = places.tryTake(connector));) taken.push(place);
-      expect(taken.length).toBeGreaterThan(0);
+      const setPlaces = (places: number) =>
+        world.database.query(`update work_lanes set places = $1 where kind = 'action'`, [places]);
+      await setPlaces(0);
       try {
         const id = await decide();
         expect(await ended(id)).toMatchObject({ status: 'completed' });
         expect(world.vendor.effectsOf(id)).toBe(1);
       } finally {
-        for (const giveBack of taken) giveBack();
+        await setPlaces(8);
       }
     });
 
-    it('fails without a claim when no connector is enabled for it', async () => {
+    it('fails without work if no connector is enabled for it', async () => {
       const decide = await toDecide();
       const enable = (enabled: boolean) =>
         world.clients.admin.put(`/api/connectors/${connector}`, { enabled });
@@ -125,7 +113,7 @@ describe('an action that was decided on', () => {
       try {
         const id = await decide();
         expect(await ended(id)).toMatchObject({ result: { success: false, code: 'no_connector' } });
-        expect(await row(id)).toMatchObject({ fence: 0, connector_id: null });
+        expect(await row(id)).toMatchObject({ connector_id: null, work: null });
       } finally {
         await enable(true);
       }

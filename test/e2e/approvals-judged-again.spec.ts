@@ -149,7 +149,7 @@ describe('an approval', () => {
       const id = await wait('isolate_host');
       const answer = await whileHeld(
         world.database,
-        `update actions set lease_until = null where id = $1`,
+        `update actions set reminded_at = null where id = $1`,
         [id.replace('act-', '')],
         () => approve(world.clients.senior, id),
         // It is late from now on; the transaction that waits is older.

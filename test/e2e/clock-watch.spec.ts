@@ -74,7 +74,6 @@ describe('the clock of a machine that is an hour wrong', () => {
   /** Columns with times in the future. */
   const DEADLINES = new Set([
     'actions.expires_at',
-    'actions.lease_until',
     'idempotency_keys.owned_until',
     'sessions.ends_at',
     'sessions.expires_at',

@@ -12,7 +12,7 @@ interface Run extends ShownRun {
 const LIMIT = 3;
 const HOUR_MS = 3_600_000;
 
-describe('the automatic runs of a playbook within an hour', () => {
+describe('the hourly limit of automatic playbook runs', () => {
   const world = useStarted(() => PlaybookWorld.start({ PLAYBOOK_RUNS_PER_HOUR: String(LIMIT) }, 2));
 
   afterEach(async () => {
@@ -36,7 +36,7 @@ describe('the automatic runs of a playbook within an hour', () => {
     );
   const lastOfTimeline = async (incident: string) =>
     (await world.timeline(incident)).at(-1)!.summary;
-  /** As if so much time had passed for the runs of the playbook. */
+  /** Moves all runs into the past. */
   const later = async (interval: string) => {
     await world.actions.database.query(
       `update playbook_runs set started_at = started_at - $1::interval,
@@ -50,7 +50,7 @@ describe('the automatic runs of a playbook within an hour', () => {
     for (const { nest } of world.actions.replicas) nest.get(Work).wake();
   };
 
-  it('begin at the rate that the setting allows, in their order, and none is lost', async () => {
+  it('delays further runs, in their order, without losing a run', async () => {
     const playbook = await forType('malware');
     await Promise.all(Array.from({ length: 8 }, () => triaged('malware')));
     const all = await runs(playbook, 8);
@@ -88,9 +88,16 @@ describe('the automatic runs of a playbook within an hour', () => {
     }
   });
 
-  it('begin by the severity of their incidents, then by age, also when a severity rises later', async () => {
+  it('orders waiting runs by severity, then by age, also when a severity changes later', async () => {
     const playbook = await forType('ransomware');
-    for (let n = 0; n < LIMIT; n += 1) await triaged('ransomware');
+    // One after another, so that no two turns are equal.
+    for (let n = 1; n <= LIMIT; n += 1) {
+      await triaged('ransomware');
+      await eventually(
+        () => list(playbook),
+        (all) => all.length === n,
+      );
+    }
     const ids: Record<string, string> = {};
     for (const [name, severity] of [
       ['low', 'low'],
@@ -107,9 +114,7 @@ describe('the automatic runs of a playbook within an hour', () => {
     }
     const order = async () => {
       const waiting = (await list(playbook)).filter(({ starts_at }) => starts_at);
-      // Runs that were requested together may have equal turns.
-      const turn = ({ starts_at, run_id }: Run) => `${starts_at} ${run_id}`;
-      const byTurn = waiting.toSorted((one, other) => (turn(one) < turn(other) ? -1 : 1));
+      const byTurn = waiting.toSorted((one, other) => (one.starts_at! < other.starts_at! ? -1 : 1));
       return byTurn.map(({ incident_id }) =>
         Object.keys(ids).find((name) => ids[name] === incident_id),
       );
@@ -125,7 +130,29 @@ describe('the automatic runs of a playbook within an hour', () => {
     expect(after).toEqual(['low', 'critical', 'high', 'later high', 'medium']);
   });
 
-  it('hold up no other playbook, and nobody who runs it by hand', async () => {
+  it('orders the runs of triages that are handled together by severity', async () => {
+    const playbook = await forType('intrusion');
+    const setPause = (until: string) =>
+      world.actions.database.query(
+        `update work_lanes set paused_until = ${until} where lane = 'event.playbook-auto-runs'`,
+      );
+    await setPause(`now() + interval '1 hour'`);
+    const severities = ['low', 'high', 'low', 'critical', 'low', 'medium'];
+    const incidents = new Map<string, string>();
+    for (const severity of severities) {
+      incidents.set(await triaged('intrusion', severity), severity);
+    }
+    await setPause('null');
+    const all = await runs(playbook, severities.length);
+    const later = all.filter(({ starts_at }) => starts_at);
+    expect(later.map(({ incident_id }) => incidents.get(incident_id))).toEqual([
+      'low',
+      'low',
+      'low',
+    ]);
+  });
+
+  it('does not delay other playbooks or runs that a person starts', async () => {
     const [busy, other] = [await forType('phishing'), await forType('data_exfiltration')];
     await Promise.all(Array.from({ length: 4 }, () => triaged('phishing')));
     await runs(busy, 4);
@@ -139,7 +166,7 @@ describe('the automatic runs of a playbook within an hour', () => {
     await world.until(busy, byHand.run_id, 'completed');
   });
 
-  it('do not begin when their incident is resolved by then', async () => {
+  it('cancels a waiting run at its turn if the incident is resolved', async () => {
     const playbook = await forType('malware');
     const ids = [];
     for (let n = 0; n < LIMIT + 1; n += 1) ids.push(await triaged('malware'));

@@ -6,17 +6,14 @@ import { useStarted } from '../support/use-started.js';
 
 const ROUNDS = 4;
 
-describe('playbook runs, when several things happen at once', () => {
+describe('concurrent changes of a playbook run', () => {
   const world = useStarted(() => PlaybookWorld.start({ ACTION_LEASE_MS: '60000' }, 2));
 
-  beforeAll(async () => {
-    world.actions.lookOften();
-  });
   afterEach(() => world.actions.vendor.forget());
 
   const calls = (path: string) => world.actions.calls.filter((call) => call.path === path).length;
 
-  it('let either a cancellation or an approval have the waiting action', async () => {
+  it('let either the cancellation or the approval win the waiting action', async () => {
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),
       step('block', 'block_ip', { on_error: 'continue' }),
@@ -32,7 +29,7 @@ describe('playbook runs, when several things happen at once', () => {
       const isRejected = (await world.actions.get(id)).status === 'rejected';
       expect(approval.status).toBe(isRejected ? 409 : 200);
       if (isRejected) expect(cancelled.status).toBe(200);
-      // Whichever was first: the run is over if it was cancelled, and no step follows.
+      // A cancelled run takes no further step, whichever request was first.
       if (cancelled.status === 200) {
         const run = await world.get(playbook, run_id);
         expect([run.status, ...statuses(run)]).toEqual(['cancelled', 'cancelled', 'pending']);
@@ -42,7 +39,7 @@ describe('playbook runs, when several things happen at once', () => {
     }
   });
 
-  it('refuse a second cancellation, and one of a run that has ended', async () => {
+  it('reject a second cancellation with 409', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
     const { run_id } = await world.ran(playbook);
     const twins = await Promise.all([1, 2, 3].map(() => world.cancel(playbook, run_id)));
@@ -50,7 +47,7 @@ describe('playbook runs, when several things happen at once', () => {
     expect(twins.find(({ status }) => status === 409)!.body.error.code).toBe('invalid_state');
   });
 
-  it('take no step of an incident that is deleted, and cancel what is open', async () => {
+  it('cancel the run and take no further step if the incident is deleted meanwhile', async () => {
     const playbook = await world.playbook([
       step('quarantine', 'quarantine_email'),
       step('isolate', 'isolate_host'),
@@ -78,7 +75,7 @@ describe('playbook runs, when several things happen at once', () => {
     expect(calls('/block_sender')).toBe(0);
   });
 
-  it('cancel runs that wait when their incident is deleted', async () => {
+  it('cancel a waiting run when its incident is deleted', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
     const incident_id = await world.incident();
     const { run_id, steps } = await world.ran(playbook, { incident_id });
@@ -87,7 +84,7 @@ describe('playbook runs, when several things happen at once', () => {
     expect((await world.actions.get(steps[0]!.action_id!)).status).toBe('rejected');
   });
 
-  it('go on once, on whichever replica, however often they are told that an action has ended', async () => {
+  it('continue the run once, however often the event of the ended action comes', async () => {
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),
       step('block', 'block_sender', { parameters: { sender: 'a@example.net' } }),
@@ -113,7 +110,7 @@ describe('playbook runs, when several things happen at once', () => {
       await world.actions.turnOff();
     });
 
-    it('start only as a dry run', async () => {
+    it('only start dry runs', async () => {
       const playbook = await world.playbook([]);
       await world.actions.turnOn();
       const { status, body } = await world.run(playbook);
@@ -138,7 +135,7 @@ describe('playbook runs, when several things happen at once', () => {
       return [playbook, run_id];
     };
 
-    it('take no further step, are counted as held, and continue afterwards', async () => {
+    it('take no further step, count the run as held, and continue it afterwards', async () => {
       const waiting = await world.playbook([step('isolate', 'isolate_host')]);
       const { run_id: other } = await world.ran(waiting);
       const [playbook, run_id] = await heldRun();
@@ -148,7 +145,7 @@ describe('playbook runs, when several things happen at once', () => {
       expect((await world.get(waiting, other)).status).toBe('waiting_approval');
     });
 
-    it('are cancelled if they are held and the deactivation discards', async () => {
+    it('cancel a held run if the deactivation discards held work', async () => {
       const [playbook, run_id] = await heldRun();
       await world.actions.turnOff('discard');
       const run = await world.get(playbook, run_id);

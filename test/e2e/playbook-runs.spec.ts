@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { AuditLog } from '../../src/audit/audit-log.js';
 import { timelineOfCommand } from '../../src/incidents/timeline/incident-timeline.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import type { DryDecision } from '../../src/playbooks/runs/dry-run.js';
+import type { DryDecision } from '../../src/playbooks/runs/dry-run.dto.js';
 import { PlaybookRunCounts } from '../../src/playbooks/runs/run-list.js';
 import {
   cancelRunsOverRestore,
@@ -28,9 +28,9 @@ import { useStarted } from '../support/use-started.js';
 
 const world = useStarted(() => PlaybookWorld.start());
 
-describe('the list of the runs of all playbooks', () => {
+describe('GET /api/playbook-runs', () => {
   let incident: string;
-  /** Of two playbooks, the second of which is deleted, oldest first. */
+  /** Runs of two playbooks, oldest first. The playbook of `failed` is deleted. */
   let completed: ShownRun;
   let waiting: ShownRun;
   let failed: ShownRun;
@@ -65,12 +65,12 @@ describe('the list of the runs of all playbooks', () => {
     runs.length,
   ];
 
-  it('has those of deleted ones, too, newest first or oldest first', async () => {
+  it('lists runs of all playbooks, also of deleted ones, newest first or oldest first', async () => {
     expect(await asked('')).toEqual(ids(cancelled, failed, waiting, completed));
     expect(await asked('?sort=created_at')).toEqual(ids(completed, waiting, failed, cancelled));
   });
 
-  it('is of the statuses, the playbook and the incident that were asked for', async () => {
+  it('filters by status, playbook and incident', async () => {
     expect(await asked('?status=failed,waiting_approval')).toEqual(ids(failed, waiting));
     expect(await asked(`?playbook_id=${failed.playbook_id}`)).toEqual(ids(failed));
     expect(await asked(`?playbook_id=${completed.playbook_id}&status=completed,failed`)).toEqual(
@@ -80,7 +80,7 @@ describe('the list of the runs of all playbooks', () => {
     expect(await asked(`?incident_id=${incident}&status=cancelled`)).toEqual(ids(cancelled));
   });
 
-  it('is of the time that was asked for, with both ends', async () => {
+  it('filters by start time, including both ends', async () => {
     const { started_at: from } = waiting;
     const { started_at: to } = failed;
     expect(await asked(`?from=${from}&to=${to}`)).toEqual(ids(failed, waiting));
@@ -91,7 +91,7 @@ describe('the list of the runs of all playbooks', () => {
     ).toBe(1);
   });
 
-  it('has the same number before and after the counts are added up', async () => {
+  it('returns the same totals before and after the counts are folded', async () => {
     const all = ['', '?status=cancelled', `?playbook_id=${completed.playbook_id}`];
     const before = await Promise.all(all.map(asked));
     await world.actions.app.nest.get(PlaybookRunCounts).foldPending();
@@ -100,13 +100,13 @@ describe('the list of the runs of all playbooks', () => {
   });
 
   it.each(['status=done', 'outcome=done', 'incident_id=x', 'from=yesterday'])(
-    'refuses %s with 422',
+    'rejects %s with 422',
     async (query) => {
       expect((await world.clients.viewer.get(`/api/playbook-runs?${query}`)).status).toBe(422);
     },
   );
 
-  it('leads from an action to its run, also where the playbook is deleted', async () => {
+  it('finds a run by the playbook_run_id of an action, also if the playbook is deleted', async () => {
     const get = (id: string) => world.clients.viewer.get(`/api/playbook-runs/${id}`);
     const { playbook_run_id } = (await world.actions.get(waiting.steps[0]!.action_id!)) as {
       playbook_run_id?: string;
@@ -134,7 +134,7 @@ describe('running a playbook', () => {
 
   const paths = () => world.actions.calls.map(({ path }) => path);
 
-  it('runs its steps in order and answers 200 after the last one', async () => {
+  it('runs its steps in order and responds with 200 after the last step', async () => {
     const incident_id = await world.incident();
     const playbook = await world.playbook([
       step('quarantine', 'quarantine_email'),
@@ -181,7 +181,7 @@ describe('running a playbook', () => {
     expect(paths()).toEqual(['/quarantine_email', '/isolate_host', '/block_sender']);
   });
 
-  it('ends failed when an action fails, and takes no further step', async () => {
+  it('fails when an action fails, and takes no further step', async () => {
     world.actions.vendor.plan = ({ path }) => ({
       behaviour: path === '/block_sender' ? 'refuse' : 'apply',
       afterMs: 0,
@@ -199,7 +199,7 @@ describe('running a playbook', () => {
     expect(paths()).toEqual(['/block_sender']);
   });
 
-  it('fails at once where no connector provides the action, before anybody is asked', async () => {
+  it('fails without an approval if no connector provides the action', async () => {
     const playbook = await world.playbook([
       step('scan', 'scan_host', { approval_level: 'senior' }),
     ]);
@@ -211,7 +211,7 @@ describe('running a playbook', () => {
     });
   });
 
-  it('fails with the name of the person who rejected its action', async () => {
+  it('fails with the name of the person who rejected the action', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
     const { run_id, steps } = await world.ran(playbook);
     await world.reject(steps[0]!.action_id!);
@@ -219,7 +219,7 @@ describe('running a playbook', () => {
     expect(ended.steps[0]!.error).toBe(`Rejected by ${world.actions.names.manager}: No need.`);
   });
 
-  it('goes by the version and the incident with which it began', async () => {
+  it('uses the version and the incident of its start', async () => {
     const incident_id = await world.incident({ severity: 'high' });
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),
@@ -235,7 +235,7 @@ describe('running a playbook', () => {
     expect(statuses(ended)).toEqual(['completed', 'completed']);
   });
 
-  it('goes on, and can be read and cancelled by its id, when its playbook is deleted', async () => {
+  it('continues after its playbook is deleted, and can be read and cancelled by the id of the playbook', async () => {
     const playbook = await world.playbook([step('isolate', 'isolate_host')]);
     const [one, other] = [await world.ran(playbook), await world.ran(playbook)];
     expect((await world.clients.manager.delete(`/api/playbooks/${playbook}`)).status).toBe(200);
@@ -248,8 +248,8 @@ describe('running a playbook', () => {
     expect((await world.run(playbook)).status).toBe(404);
   });
 
-  describe('refuses', () => {
-    it('what is not there, with 404', async () => {
+  describe('rejects', () => {
+    it('an unknown playbook, run or incident with 404', async () => {
       const playbook = await world.playbook([]);
       const nobody = '0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
       const { run_id } = await world.ran(playbook);
@@ -270,7 +270,7 @@ describe('running a playbook', () => {
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
     });
 
-    it('a disabled playbook, with 409, but not its dry run', async () => {
+    it('a disabled playbook with 409, but not its dry run', async () => {
       const playbook = await world.playbook([], { enabled: false });
       const { status, body } = await world.run(playbook);
       expect([status, body.error.code]).toEqual([409, 'invalid_state']);
@@ -357,7 +357,7 @@ describe('the work of a playbook run', () => {
   });
 });
 
-describe('an automatic playbook run with a step that fails', () => {
+describe('a failed step of an automatic playbook run', () => {
   beforeAll(async () => {
     await world.actions.database.query(
       `insert into notification_channels (id, name, name_key, type, enabled, events, min_severity, config, created_by)
@@ -399,7 +399,7 @@ describe('an automatic playbook run with a step that fails', () => {
       'An automatic playbook run completed, but 1 of 2 steps failed.',
     ],
   ] as const)(
-    'is in log, metrics, timeline, events and lists if on_error is %s',
+    'appears in log, metrics, timeline, events and lists if on_error is %s',
     async (on_error, status, outcome, steps_completed, words) => {
       const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
       const parameters = { ip: '{{ incident.raw_data.absent }}' };
@@ -412,7 +412,7 @@ describe('an automatic playbook run with a step that fails', () => {
       const { run_id } = run;
       expect(run).toMatchObject({ status, outcome, steps_failed: 1, steps_completed });
       const warning = [{ playbook_run: run_id, playbook, incident }, words];
-      // The log and the metrics follow the commit, which shows the run as ended.
+      // The log and the metrics are written after the commit.
       await eventually(
         () => JSON.stringify(warn.mock.calls),
         (calls) => calls.includes(JSON.stringify(warning)),
@@ -458,7 +458,7 @@ describe('a dry run', () => {
     return answer.body.data as ShownRun;
   };
 
-  it('shows what each step would do and its approval level, and does nothing', async () => {
+  it('shows the decision and the approval level of each step, and does nothing', async () => {
     const playbook = await world.playbook([
       step('quarantine', 'quarantine_email'),
       step('isolate', 'isolate_host', { condition: 'steps.quarantine.result.success' }),
@@ -504,7 +504,7 @@ describe('a dry run', () => {
   });
 
   it(
-    `decides as the real run does, for ${PLAYBOOKS} playbooks of any steps`,
+    `decides like the real run, for ${PLAYBOOKS} generated playbooks`,
     async () => {
       const compared: Partial<Record<DryDecision, number>> = {};
       for (let seed = 1; seed <= PLAYBOOKS; seed += 1) {
@@ -520,7 +520,7 @@ describe('a dry run', () => {
         const told = await dry(playbook, { incident_id });
         const real = await toItsEnd(playbook, incident_id);
         for (const [at, one] of told.steps.entries()) {
-          // What nobody could know before has ended the run: the rest was not reached.
+          // A step that a dry run cannot decide has ended the run.
           if (one.decision !== 'not_reached' && real.steps[at]!.status === 'pending') {
             expect(real.steps.some(failedUndecided(told))).toBe(true);
             break;
@@ -530,7 +530,7 @@ describe('a dry run', () => {
           compared[decision] = (compared[decision] ?? 0) + 1;
         }
       }
-      // Each decision was among them, or nothing is shown.
+      // The playbooks cover all decisions.
       for (const decision of ['run', 'skip', 'undecided', 'error', 'not_reached'] as const) {
         expect(compared[decision]).toBeGreaterThan(0);
       }
@@ -554,7 +554,7 @@ describe('a dry run', () => {
     const decision = told.decision as DryDecision;
     const about = { seed, step: told.name, decision };
     if (decision === 'undecided') {
-      // No target here is protected, so this is the least level that the step needs.
+      // No target is protected, so this is the minimum level of the step.
       const { approval_level: level } = real.action_id ? told : real;
       expect({ ...about, level: real.approval_level }).toEqual({ ...about, level });
       return;
@@ -571,9 +571,9 @@ describe('a dry run', () => {
   }
 });
 
-describe('twenty dry runs of the dearest steps', () => {
-  it('let other requests be answered in between', async () => {
-    // Each fails, as dear as a step may be, and the run goes on.
+describe('twenty dry runs with the most expensive steps', () => {
+  it('do not block other requests', async () => {
+    // Each step fails at the limit of its cost, and the run continues.
     const condition =
       'incident.raw_data.l.all(i, incident.raw_data.l.all(j, i != j || true)) && false';
     const playbook = await world.playbook(
@@ -592,15 +592,15 @@ describe('twenty dry runs of the dearest steps', () => {
       expect((await world.actions.app.get('/live')).status).toBe(200);
     }
     for (const { status } of await Promise.all(runs)) expect(status).toBe(200);
-    // Without turns only a handful is answered. Counted and not timed: a busy machine is slow with both.
+    // Counted and not timed, because a busy machine slows down both.
     expect(answered).toBeGreaterThan(20);
   });
 });
 
-describe('playbook runs over a restore', () => {
+describe('open playbook runs after a restore', () => {
   let incident_id: string;
 
-  /** The events of the timeline that are about the run. */
+  /** Timeline events of the run. */
   const told = async (run: string): Promise<string[]> => {
     const entries = await world.timeline(incident_id);
     return entries.filter(({ subject }) => subject?.id === run).map(({ event }) => event);

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
-import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
-import { FAILPOINT } from '../../src/actions/execution/claims.js';
 import type { ActionCall, Outcome } from '../../src/connectors/connector-type.js';
 import type { Gate } from '../../src/platform/net/outbound-request.js';
-import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
+import { insertAction } from '../support/actions/action-table.js';
+import { ActionWorld } from '../support/actions/action-world.js';
+import { crashAt, FAILPOINT, revive } from '../support/actions/failpoints.js';
 import { TestConnector } from '../support/actions/scripted-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { useStarted } from '../support/use-started.js';
@@ -69,11 +68,6 @@ describe('an action that its vendor accepts and is still doing', () => {
   );
   let vendor: SlowVendor;
 
-  beforeAll(async () => {
-    world.lookOften();
-    world.app.nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
-    await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
-  });
   beforeEach(() => {
     vendor = new SlowVendor();
     for (const app of world.replicas) vendor.serve(app);
@@ -101,8 +95,8 @@ describe('an action that its vendor accepts and is still doing', () => {
   };
   const acceptedLongAgo = () =>
     world.database.query(
-      `update actions set accepted_at = now() - $1 * interval '1 ms' where status = 'pending'`,
-      [DEADLINE_MS],
+      `update work set state = jsonb_set(state, '{accepted,at}', to_jsonb($1::bigint)) where kind = 'action'`,
+      [Date.now() - DEADLINE_MS],
     );
   const done = () => (vendor.answer = { kind: 'done', message: 'Done.' });
 
@@ -169,6 +163,14 @@ describe('an action that its vendor accepts and is still doing', () => {
       expect(vendor.calls).toHaveLength(1);
     },
   );
+
+  it('ends without a question that waited longer than a lease for a place', async () => {
+    vendor.present = { kind: 'done', message: 'It is blocked.' };
+    const state = { sent_to: 'slow', asked_since: Date.now() - 61_000 };
+    const id = await insertAction(world.database, { connectorId: 'slow', work: 'accepted', state });
+    const { status, result } = await endedOnceDue(`act-${id}`);
+    expect([status, result!.code]).toEqual(['failed', 'outcome_unknown']);
+  });
 
   it('is called for again when it may be repeated and the vendor cannot tell', async () => {
     vendor.repeatable = true;

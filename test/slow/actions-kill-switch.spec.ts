@@ -1,4 +1,5 @@
-import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
+import { WorkRepository } from '../../src/platform/work/work.repository.js';
+import type { CallState } from '../../src/actions/execution/execution-rules.js';
 import { insertAction } from '../support/actions/action-table.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { SCRIPTED, ScriptedVendor } from '../support/actions/scripted-vendor.js';
@@ -11,48 +12,36 @@ describe('actions and the kill switch', () => {
   );
   let vendor: ScriptedVendor;
 
-  beforeAll(async () => {
-    world.lookOften();
-  });
   beforeEach(() => {
     vendor = new ScriptedVendor();
     for (const app of world.replicas) vendor.serve(app);
   });
   afterEach(() => world.turnOff());
 
-  /** An action as a run leaves it whose call the kill switch refused. */
-  const heldAction = (more: object = {}) =>
-    insertAction(world.database, {
-      phase: null,
-      fence: 1,
-      leaseMs: 0,
-      connectorId: SCRIPTED,
-      ...more,
-    });
+  const heldAction = (state?: CallState) =>
+    insertAction(world.database, { connectorId: SCRIPTED, state });
   const switchState = async () => (await world.clients.viewer.get('/api/kill-switch')).body.data;
   const completed = (id: string) =>
     eventually(
       () => world.get(id),
       ({ status }) => status === 'completed',
     );
-  /** Each replica has looked for actions, from the beginning of a look to its end. */
+  /** Each replica has looked for work, from the beginning of a look to its end. */
   const everyReplicaLooked = async () => {
     for (const { nest } of world.replicas) {
-      const recovery = nest.get(ActionRecovery);
-      await recovery.beforeApplicationShutdown();
-      recovery.onApplicationBootstrap();
-      await recovery.beforeApplicationShutdown();
-      recovery.onApplicationBootstrap();
+      const look = jest.spyOn(nest.get(WorkRepository), 'look');
+      await eventually(() => look.mock.calls.length > 2);
+      look.mockRestore();
     }
   };
 
   it.each([
-    ['that was to begin', {}],
-    ['that may be repeated', { sent: true }],
-  ])('holds an action %s, and lets it continue afterwards', async (_, more) => {
+    ['that has not begun', undefined],
+    ['that may be repeated', { sent_to: SCRIPTED }],
+  ])('holds an action %s, and lets it continue afterwards', async (_, state) => {
     vendor.repeatable = true;
     await world.turnOn();
-    const id = `act-${await heldAction(more)}`;
+    const id = `act-${await heldAction(state)}`;
     await everyReplicaLooked();
     expect(vendor.left).toEqual([]);
     expect((await world.get(id)).status).toBe('pending');
@@ -66,7 +55,7 @@ describe('actions and the kill switch', () => {
   it('rejects held actions on request, and fails those that may have been sent', async () => {
     vendor.repeatable = true;
     await world.turnOn();
-    const [id, sent] = [await heldAction(), await heldAction({ sent: true })];
+    const [id, sent] = [await heldAction(), await heldAction({ sent_to: SCRIPTED })];
     await world.turnOff('discard');
     expect(await world.get(`act-${id}`)).toMatchObject({
       status: 'rejected',

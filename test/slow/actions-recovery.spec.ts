@@ -1,7 +1,7 @@
-import { ActionExecutor } from '../../src/actions/execution/action-executor.js';
-import { ActionRecovery } from '../../src/actions/execution/action-recovery.js';
-import { FAILPOINT } from '../../src/actions/execution/claims.js';
-import { ActionWorld, crashAt, revive } from '../support/actions/action-world.js';
+import { LostClaims } from '../../src/platform/work/kind.js';
+import { WorkRepository } from '../../src/platform/work/work.repository.js';
+import { ActionWorld } from '../support/actions/action-world.js';
+import { crashAt, FAILPOINT, revive } from '../support/actions/failpoints.js';
 import { ScriptedVendor } from '../support/actions/scripted-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { useStarted } from '../support/use-started.js';
@@ -11,13 +11,6 @@ describe('the recovery of actions', () => {
     ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2),
   );
 
-  beforeAll(async () => {
-    world.lookOften();
-    // A test that hangs a run would otherwise hang the end of the suite, too.
-    world.app.nest.get(ActionExecutor).beforeApplicationShutdown = async () => undefined;
-    // The dead look after nobody.
-    await world.app.nest.get(ActionRecovery).beforeApplicationShutdown();
-  });
   afterEach(() => {
     revive(world.app);
     world.vendor.forget();
@@ -32,7 +25,7 @@ describe('the recovery of actions', () => {
   const { claimed, sending, answered, finished } = FAILPOINT;
 
   it.each([
-    ['before anything is sent', claimed, 'block_sender', 'failed', 'interrupted', 0],
+    ['before anything is sent', claimed, 'block_sender', 'completed', undefined, 1],
     ['before anything is sent', claimed, 'quarantine_email', 'completed', undefined, 1],
     ['when something may have been sent', sending, 'block_sender', 'failed', 'outcome_unknown', 0],
     ['when something may have been sent', sending, 'quarantine_email', 'completed', undefined, 1],
@@ -61,10 +54,6 @@ describe('the recovery of actions, while all replicas look', () => {
     ActionWorld.start({ ACTION_LEASE_MS: '60000', ACTION_WAIT_MS: '1' }, 2),
   );
 
-  beforeAll(async () => {
-    world.lookOften();
-  });
-
   it('discards the outcome of a run that was taken for dead, and keeps the outcome of its successor', async () => {
     const vendor = new ScriptedVendor();
     for (const app of world.replicas) vendor.serve(app);
@@ -84,9 +73,10 @@ describe('the recovery of actions, while all replicas look', () => {
       ({ status }) => status !== 'pending',
     );
     expect(action.result!.code).toBe('outcome_unknown');
+    const end = jest.spyOn(world.app.nest.get(WorkRepository), 'end');
     answer.resolve();
-    // Waits for the run.
-    await world.app.nest.get(ActionExecutor).beforeApplicationShutdown();
+    await eventually(() => end.mock.results.length > 0);
+    await expect(end.mock.results[0]!.value).rejects.toThrow(LostClaims);
     expect(await world.get(body.data.action_id)).toEqual(action);
   });
 });

@@ -1,5 +1,5 @@
 import { eventually } from '../support/jobs/eventually.js';
-import { MOST_PER_CONNECTOR } from '../../src/actions/execution/action-connectors.js';
+import { MOST_PER_CONNECTOR } from '../../src/actions/execution/action-work.js';
 import { Work } from '../../src/platform/work/work.js';
 import { PlaybookWorld, step } from '../support/playbooks/playbook-world.js';
 import { useStarted } from '../support/use-started.js';
@@ -28,7 +28,7 @@ describe('a vendor that does not answer', () => {
     await world.clients.admin.post('/api/connectors', quick);
   });
 
-  it('delays no run of another connector, and gets no more calls at once than it has places', async () => {
+  it('does not delay runs of other connectors, and gets at most 8 concurrent calls', async () => {
     const { database, vendor, app } = world.actions;
     const slow = await world.playbook([step('look', 'lookup_ip')]);
     const parameters = { sender: 'a@example.net' };
@@ -55,7 +55,7 @@ describe('a vendor that does not answer', () => {
       (n) => n === 2,
     );
     expect(lookUps()).toBe(MOST_PER_CONNECTOR);
-    // The calls under way end, and all runs that wait continue.
+    // The calls in progress end, and all waiting runs continue.
     await vendor.stop();
     await eventually(
       async () => (await world.list(slow, '?status=failed')).body.meta.total,

@@ -1,70 +1,57 @@
-// SQL: a temporary table, and an update that sets many columns from one row.
+// SQL: a temporary table that outlives the replaced content.
 import type { Tx } from '../../platform/database/transactions.js';
-import { columnsOf } from '../../platform/database/columns.js';
-import { ActionEntity } from '../action.js';
+import { SYSTEM } from '../action.js';
+import { failed } from './execution-rules.js';
 
-/** Columns that a request sets and nothing changes afterwards. */
-const REQUESTED = [
-  'id',
-  'incident_id',
-  'action_type',
-  'parameters',
-  'requested_by',
-  'requested_at',
-  'playbook_run_id',
-  'on_behalf_of',
-  'authors',
-  'rollback_of',
-  'reason',
-] as const;
-
-/** Columns that change after the request. */
-const PROGRESS = columnsOf(ActionEntity, REQUESTED).join(', ');
-
-/** Actions that changed between the backup and the restore. */
+/** Actions whose vendors may have done more than the backup knows. */
 export interface ActionsAcrossRestore {
-  /** Open in the backup and changed since. They keep the state from before the restore. */
-  readonly continued: readonly string[];
+  /** In progress in the backup, or approved since. They fail with `outcome_unknown`. */
+  readonly failed: readonly string[];
   /** Missing in the backup, with a call to the vendor that had no answer yet. */
   readonly lost: readonly string[];
 }
 
-interface WithId {
-  readonly id: string;
-}
+/** Connector that a rollback would use. The lane of a lapsed claim names none. */
+const CALLED = `coalesce(work.state ->> 'sent_to', nullif(split_part(work.lane, '.', 2), ''))`;
 
-/** Saves the progress of each action. Call it before the content of the database is replaced, in the same transaction. */
+const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
+
+/** Call it before the content of the database is replaced, in the same transaction. */
 export async function noteActionsBeforeRestore(tx: Tx): Promise<void> {
+  await tx.query(
+    `create temporary table actions_before_restore (id uuid, status text, connector_id text, sent boolean) on commit drop`,
+  );
   const [table] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('actions') is not null as there`,
+    `select to_regclass('actions') is not null and to_regclass('work') is not null as there`,
   );
   if (!table?.there) return;
   await tx.query(
-    `create temporary table actions_before_restore on commit drop as select id, ${PROGRESS} from actions`,
+    `insert into actions_before_restore
+     select actions.id, status, coalesce(connector_id, ${CALLED}), work.state ->> 'sent_to' is not null
+       from actions left join work on work.kind = 'action' and work.ref = actions.id`,
   );
 }
 
-/**
- * Call it after the content is replaced. A restore does not undo effects at vendors. An action that is open in the backup gets
- * its saved progress, so that it does not run twice and a current run still finds its claim.
- */
+/** Call it after the content is replaced. A restore does not undo effects at vendors, so nothing is repeated. */
 export async function carryActionsOverRestore(tx: Tx): Promise<ActionsAcrossRestore> {
-  const [table] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('pg_temp.actions_before_restore') is not null as there`,
+  const result = failed(
+    'outcome_unknown',
+    'A backup was restored while the action was in progress: check at the vendor whether it was done.',
   );
-  if (!table?.there) return { continued: [], lost: [] };
-  const changed = await tx.query<WithId[]>(
-    `select a.id from actions a join pg_temp.actions_before_restore b on b.id = a.id
-      where a.status in ('pending', 'pending_approval') and (a.status, a.fence, a.phase) is distinct from (b.status, b.fence, b.phase)
-      order by a.id`,
+  const [ended] = await tx.query<[{ id: string }[], number]>(
+    `update actions set status = 'failed', result = $1, executed_at = now(), executed_by = $2, connector_id = coalesce(
+              (select ${CALLED} from work where kind = 'action' and ref = actions.id),
+              (select connector_id from actions_before_restore b where b.id = actions.id))
+      where status = 'pending'
+         or status = 'pending_approval'
+            and id in (select id from actions_before_restore where status not in ('pending_approval', 'rejected'))
+     returning id`,
+    [result, SYSTEM],
   );
-  await tx.query(
-    `update actions set (${PROGRESS}) = (select ${PROGRESS} from pg_temp.actions_before_restore b where b.id = actions.id)
-      where status in ('pending', 'pending_approval') and id in (select id from pg_temp.actions_before_restore)`,
-  );
-  const lost = await tx.query<WithId[]>(
-    `select id from pg_temp.actions_before_restore b
+  await tx.query(`delete from work where kind = 'action'`);
+  const lost = await tx.query<{ id: string }[]>(
+    `select id from actions_before_restore b
       where status = 'pending' and sent and not exists (select from actions a where a.id = b.id) order by id`,
   );
-  return { continued: changed.map(({ id }) => id), lost: lost.map(({ id }) => id) };
+  return { failed: idsOf(ended).sort(), lost: idsOf(lost) };
 }

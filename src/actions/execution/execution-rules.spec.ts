@@ -1,9 +1,9 @@
 import type { Connector } from '../../connectors/connector-type.js';
-import type { Action } from '../action.js';
 import {
+  type CallState,
+  type Connectors,
   failed,
-  recoveryStepOf,
-  mayBegin,
+  nextStep,
   restMs,
   resultOf,
   resultOfLoss,
@@ -60,11 +60,10 @@ describe('resultOf, resultOfLoss and failed', () => {
 });
 
 describe('restMs', () => {
-  const now = new Date('2026-11-22T09:00:00Z');
-  const after = (elapsedMs: number) => restMs(new Date(now.getTime() - elapsedMs), now, 900_000);
+  const now = Date.parse('2026-11-22T09:00:00Z');
+  const after = (elapsedMs: number) => restMs(now - elapsedMs, now, 900_000);
 
-  it('returns 500 ms at first and at most 15 s', () => {
-    expect(restMs(undefined, now, 900_000)).toBe(500);
+  it('returns half of the elapsed time, at least 500 ms and at most 15 s', () => {
     expect([0, 900, 4_000, 30_000, 800_000].map(after)).toEqual([500, 500, 2_000, 15_000, 15_000]);
   });
 
@@ -73,80 +72,51 @@ describe('restMs', () => {
   });
 });
 
-const left = (fields: Partial<Action>): Action =>
-  ({
-    action_type: 'block_ip',
-    phase: 'claimed',
-    sent: false,
-    fence: 1,
-    connector_id: 'c',
-    ...fields,
-  }) as Action;
+describe('nextStep', () => {
+  const connector = ({ id = 'c', idempotent = false, probes = false } = {}): Connector =>
+    ({
+      identity: { id },
+      idempotent: () => idempotent,
+      ...(probes && { probe: () => undefined }),
+    }) as unknown as Connector;
+  const sent = { sent_to: 'c' } as const;
+  const unknown = { ...sent, is_unknown: true } as const;
+  const accepted = { ...sent, accepted: { handle: {}, at: 0 } } as const;
+  const step = (state: CallState, attempt: number, connectors: Connectors) =>
+    nextStep({ action_type: 'block_ip' }, state, attempt, connectors);
 
-const connector = ({ id = 'c', idempotent = false, probes = false } = {}): Connector =>
-  ({
-    identity: { id },
-    idempotent: () => idempotent,
-    ...(probes && { probe: () => undefined }),
-  }) as unknown as Connector;
-
-describe('recoveryStepOf', () => {
   it.each([
-    ['nothing sent, not repeatable', {}, {}, 'give up'],
-    ['nothing sent, not repeatable, and the vendor can be asked', {}, { probes: true }, 'give up'],
-    ['nothing sent, repeatable', {}, { idempotent: true }, 'repeat'],
-    ['sent, not repeatable', { sent: true }, {}, 'give up'],
-    ['sent, repeatable', { sent: true }, { idempotent: true }, 'repeat'],
-    ['sent, and the vendor can be asked', { sent: true }, { probes: true }, 'ask'],
-    ['sent, repeatable, asked first', { sent: true }, { idempotent: true, probes: true }, 'ask'],
-    ['accepted by the vendor', { phase: 'accepted', sent: true }, {}, 'ask'],
-    ['one run left', { sent: true, fence: 4 }, { idempotent: true }, 'repeat'],
-    ['no run left', { sent: true, fence: 5 }, { idempotent: true }, 'give up'],
-    ['no run left, but the vendor can be asked', { sent: true, fence: 5 }, { probes: true }, 'ask'],
-  ] as const)('given %s (action %j, connector %j), returns %s', (_, fields, at, step) => {
-    expect(recoveryStepOf(left(fields), connector(at))).toBe(step);
+    ['nothing sent', {}, 1, {}, 'send'],
+    ['nothing sent in five attempts', {}, 6, { idempotent: true }, 'give up'],
+    ['sent, not repeatable', sent, 2, {}, 'give up'],
+    ['sent, repeatable', sent, 5, { idempotent: true }, 'send'],
+    ['sent, repeatable, in five attempts', sent, 6, { idempotent: true }, 'give up'],
+    ['sent, and the vendor can be asked', sent, 6, { probes: true }, 'ask'],
+    ['sent, repeatable, asked first', sent, 2, { idempotent: true, probes: true }, 'ask'],
+    ['unknown to the vendor', unknown, 2, { probes: true }, 'give up'],
+    ['unknown to the vendor, repeatable', unknown, 2, { idempotent: true, probes: true }, 'send'],
+    ['accepted by the vendor', accepted, 9, {}, 'poll'],
+  ] as const)('given %s (state %j, attempt %i, connector %j), returns %s', (...row) => {
+    const [, state, attempt, options, expected] = row;
+    const one = connector(options);
+    const called = 'sent_to' in state ? one : undefined;
+    expect(step(state, attempt, { called, provider: one })).toBe(expected);
   });
 
-  it('returns give up if the connector is deleted', () => {
-    expect(recoveryStepOf(left({ phase: 'accepted', sent: true }), undefined)).toBe('give up');
+  it('sends a request that was not sent to any connector that provides the action now', () => {
+    expect(step({}, 2, { provider: connector({ id: 'other' }) })).toBe('send');
+    expect(step({}, 1, {})).toBe('give up');
   });
-});
 
-describe('mayBegin', () => {
-  it.each([
-    ['may begin', 'it was never begun', { fence: 0, connector_id: undefined }, {}, true],
-    [
-      'may begin',
-      'nothing was sent, and another connector provides it now',
-      {},
-      { id: 'other' },
-      true,
-    ],
-    ['may not begin', 'nothing was sent in five runs', { fence: 5 }, { idempotent: true }, false],
-    [
-      'may begin',
-      'sent to the same connector, repeatable',
-      { sent: true },
-      { idempotent: true },
-      true,
-    ],
-    ['may not begin', 'sent to the same connector, not repeatable now', { sent: true }, {}, false],
-    [
-      'may not begin',
-      'sent to another connector',
-      { sent: true },
-      { id: 'other', idempotent: true },
-      false,
-    ],
-    [
-      'may not begin',
-      'sent to the same connector in five runs',
-      { sent: true, fence: 5 },
-      { idempotent: true },
-      false,
-    ],
-  ] as const)('%s when %s', (_, __, fields, at, may) => {
-    const action = left(fields);
-    expect(mayBegin(action, connector(at))).toBe(may);
+  it('repeats a sent request only at the same connector, while that is enabled', () => {
+    const called = connector({ idempotent: true });
+    const other = connector({ id: 'other', idempotent: true });
+    expect(step(sent, 2, { called, provider: other })).toBe('give up');
+    expect(step(sent, 2, { called })).toBe('give up');
+  });
+
+  it('returns give up for a sent or accepted action whose connector is deleted', () => {
+    expect(step(sent, 2, {})).toBe('give up');
+    expect(step(accepted, 2, {})).toBe('give up');
   });
 });

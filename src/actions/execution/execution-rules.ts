@@ -81,38 +81,59 @@ const LONGEST_REST_MS = 15_000;
  * Returns the time until the next poll of an accepted operation: half of the time since its acceptance, so that slow
  * operations are polled less often. 0 after the deadline of the action.
  */
-export function restMs(acceptedAt: Date | undefined, now: Date, deadlineMs: number): number {
-  const elapsed = acceptedAt ? now.getTime() - acceptedAt.getTime() : 0;
+export function restMs(acceptedAt: number, now: number, deadlineMs: number): number {
+  const elapsed = now - acceptedAt;
   const rest = Math.min(Math.max(Math.round(elapsed / 2), SHORTEST_REST_MS), LONGEST_REST_MS);
   return Math.max(Math.min(rest, deadlineMs - elapsed), 0);
 }
 
-/** Maximum claims of an action that is repeated. A claim that only asks the vendor counts as well. */
-const MOST_RUNS = 5;
+/** State of the work of an action, for later attempts. */
+export interface CallState {
+  /** Id of the connector that a request may have been sent to. Stored before the first byte leaves. */
+  readonly sent_to?: string;
+  /** Since when the outcome of that request waits for a question to the vendor. */
+  readonly asked_since?: number;
+  /** The vendor does not know the outcome of that request. */
+  readonly is_unknown?: true;
+  /** The vendor works on the action. Its handle is for questions about the progress. */
+  readonly accepted?: { readonly handle: Record<string, unknown>; readonly at: number };
+}
+
+/** Maximum attempts of an action, without polls and questions. */
+const MOST_ATTEMPTS = 5;
+
+/** The connectors of an action. */
+export interface Connectors {
+  /** Connector that a request may have been sent to, even if it is disabled now. */
+  readonly called?: Connector;
+  /** Connector that provides the action now. */
+  readonly provider?: Connector;
+}
 
 /**
- * Step for a claim whose run died. `repeat`: the action waits for another run. `ask`: the vendor accepted the action or may
- * know the outcome. `give up`: the action ends with the outcome that its row allows.
+ * Next step of an action. `poll`: the vendor works on it. `ask`: the vendor may know the outcome of a request. `give up`: the
+ * action ends with the outcome that its state allows.
  */
-export type RecoveryStep = 'repeat' | 'ask' | 'give up';
-
-/** Needs only the row, so that a hanging vendor cannot delay the step. */
-export function recoveryStepOf(left: Action, connector: Connector | undefined): RecoveryStep {
-  if (!connector) return 'give up';
-  if (left.phase === 'accepted' || (left.sent && connector.probe)) return 'ask';
-  return mayRepeat(left, connector) ? 'repeat' : 'give up';
+export function nextStep(
+  action: Pick<Action, 'action_type'>,
+  state: CallState,
+  attempt: number,
+  connectors: Connectors,
+): 'send' | 'ask' | 'poll' | 'give up' {
+  if (state.accepted) return connectors.called ? 'poll' : 'give up';
+  const canAsk = connectors.called?.probe !== undefined && !state.is_unknown;
+  if (state.sent_to !== undefined && canAsk) return 'ask';
+  return maySend(action, state, attempt, connectors) ? 'send' : 'give up';
 }
 
-export function mayRepeat(action: Action, connector: Connector): boolean {
-  return hasRunsLeft(action) && connector.idempotent(action.action_type);
-}
-
-/** A sent action may have happened, so it begins again only at the same connector, and only if a repetition is safe. */
-export function mayBegin(action: Action, connector: Connector): boolean {
-  if (!action.sent) return hasRunsLeft(action);
-  return connector.identity.id === action.connector_id && mayRepeat(action, connector);
-}
-
-function hasRunsLeft({ fence }: Action): boolean {
-  return fence < MOST_RUNS;
+/** A sent request may have had its effect, so it is repeated only at the same connector, and only if that is safe. */
+function maySend(
+  { action_type }: Pick<Action, 'action_type'>,
+  { sent_to }: CallState,
+  attempt: number,
+  { provider }: Connectors,
+): boolean {
+  if (!provider || attempt > MOST_ATTEMPTS) return false;
+  if (sent_to === undefined) return true;
+  return provider.identity.id === sent_to && provider.idempotent(action_type);
 }

@@ -5,7 +5,7 @@ import { CallDeadlineError, ClaimLostError, LeaseKeeper } from './lease-keeper.j
 const LEASE_MS = 900;
 const DEADLINE_MS = 5_000;
 const BEAT_MS = LEASE_MS / 3;
-const action = { id: 'a', fence: 1 } as Action;
+const action = { id: 'a' } as Action;
 
 describe('LeaseKeeper', () => {
   let renew: jest.Mock<Promise<boolean>, [Action]>;

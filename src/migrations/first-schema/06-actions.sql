@@ -1,6 +1,5 @@
--- phase: null while no replica works on the action, claimed while a call may be made, accepted while the vendor works on it.
--- sent: set before the first byte of a call leaves. Only the run that knows that no byte left unsets it.
--- lease_until: until then only the replica that set it may change a pending action.
+-- A pending action has a row of `work`, which says how far it is.
+-- connector_id: the connector that executed the action.
 -- playbook_run_id: no foreign key. The action keeps the id of its run after the run is deleted.
 -- target_hash: SHA-256 of the normal form of the target, or of all parameters of a type without one.
 -- authors: the people who wrote the playbook version of an automatic run or switched it on. They count as requesters.
@@ -26,13 +25,7 @@ create table actions (
   executed_by text,
   executed_at timestamptz(3),
   result json,
-  phase text,
-  sent boolean not null default false,
-  fence integer not null default 0,
-  lease_until timestamptz,
   connector_id text,
-  handle json,
-  accepted_at timestamptz(3),
   playbook_run_id uuid,
   on_behalf_of text,
   target_hash bytea,
@@ -43,9 +36,6 @@ create table actions (
   constraint ck_actions_status check (
     status in ('pending', 'pending_approval', 'completed', 'failed', 'rejected')),
   constraint ck_actions_approval_level check (approval_level in ('analyst', 'senior', 'manager')),
-  constraint ck_actions_phase check (
-    phase is null or (status = 'pending' and phase in ('claimed', 'accepted') and connector_id is not null)),
-  constraint ck_actions_lease check ((status = 'pending') = (lease_until is not null)),
   constraint ck_actions_pending_approval check (
     status <> 'pending_approval' or (approval_level is not null and approved_by is null)),
   constraint ck_actions_consent check (
@@ -59,7 +49,6 @@ create table actions (
 -- An action is rolled back once. A rollback that failed or was rejected may be requested again.
 create unique index uq_actions_rollback_of on actions (rollback_of) where status not in ('failed', 'rejected');
 create index ix_actions_rollbacks on actions (rollback_of) where rollback_of is not null;
-create index ix_actions_lease on actions (lease_until) where status = 'pending';
 create index ix_actions_incident on actions (incident_id, id) where incident_id is not null;
 create index ix_actions_status on actions (status, id);
 create index ix_actions_type on actions (action_type, id);
@@ -77,6 +66,16 @@ begin
 end $$;
 create trigger actions_date_updates before insert or update on actions
   for each row execute function date_action_update();
+
+-- Lanes of the work of actions: one for the calls of each connector, and one for questions about them.
+create function add_lanes_of_connector() returns trigger language plpgsql as $$
+begin
+  insert into work_lanes (lane, kind, places)
+  values ('action.' || new.id, 'action', 8), ('ask.' || new.id, 'ask', 8) on conflict do nothing;
+  return null;
+end $$;
+create trigger connectors_have_lanes after insert on connectors
+  for each row execute function add_lanes_of_connector();
 
 -- Protection against changes ----------------------------------------------------------------------
 

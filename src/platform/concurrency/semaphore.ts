@@ -1,58 +1,22 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Releases a place. A second call has no effect. */
-export type Release = () => void;
-
 /** Limits the number of tasks that run at a time. Waiting tasks start in the order of their requests. */
 export class Semaphore {
   private taken = 0;
-  private readonly waiting: ((release: Release) => void)[] = [];
+  private readonly waiting: (() => void)[] = [];
 
   constructor(private readonly places: number) {}
 
-  /**
-   * Whether no task holds a place. Then no task waits either, because a released place goes to the next waiting task.
-   */
-  get isIdle(): boolean {
-    return this.taken === 0;
-  }
-
-  get isFull(): boolean {
-    return this.taken === this.places;
-  }
-
-  /** Returns `undefined` if no place is free. */
-  tryAcquire(): Release | undefined {
-    if (this.isFull) return undefined;
-    this.taken += 1;
-    return this.releaseOnce();
-  }
-
-  acquire(): Promise<Release> {
-    const release = this.tryAcquire();
-    if (release) return Promise.resolve(release);
-    return new Promise((resolve) => this.waiting.push(resolve));
-  }
-
-  /** Runs `work` while holding a place, and releases the place even if `work` fails. */
   async run<T>(work: () => Promise<T>): Promise<T> {
-    const release = await this.acquire();
+    if (this.taken < this.places) this.taken += 1;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
       return await work();
     } finally {
-      release();
-    }
-  }
-
-  private releaseOnce(): Release {
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
       const next = this.waiting.shift();
-      if (next) next(this.releaseOnce());
+      if (next) next();
       else this.taken -= 1;
-    };
+    }
   }
 }
 

@@ -12,9 +12,12 @@ import {
   WholeNumber,
 } from '../../platform/validation/fields.js';
 import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../playbook.dto.js';
-import { DRY_DECISIONS, type DryDecision, type DryRun } from './dry-run.js';
+import type { WantedRun } from './runs.repository.js';
 
-class DryRunStepDto {
+const DRY_DECISIONS = ['run', 'skip', 'undecided', 'error', 'not_reached'] as const;
+export type DryDecision = (typeof DRY_DECISIONS)[number];
+
+export class DryRunStepDto {
   @Text({ example: 'quarantine' })
   readonly name: string;
 
@@ -57,6 +60,10 @@ class DryRunStepDto {
 
   @Text({ optional: true, description: 'Reason why the step would fail.' })
   readonly error?: string;
+}
+
+export interface DryRun extends WantedRun {
+  readonly steps: readonly DryRunStepDto[];
 }
 
 /** Effect of a run. It has no id, because it is not stored. */

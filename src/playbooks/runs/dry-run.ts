@@ -4,31 +4,12 @@ import { RequiredLevels } from '../../actions/required-levels.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { PlaybookStep } from '../playbook.js';
+import type { DryRun, DryRunStepDto } from './dry-run.dto.js';
 import { nextMove, type SettledStep, type StepDecider, type TakenStep } from './next-move.js';
 import type { WantedRun } from './runs.repository.js';
 import { StepDecisions } from './step-decisions.js';
 
-/** `undecided`: it reads the result of a step that only a real run takes. `not_reached`: an error before it ends the run. */
-export const DRY_DECISIONS = ['run', 'skip', 'undecided', 'error', 'not_reached'] as const;
-export type DryDecision = (typeof DRY_DECISIONS)[number];
-
-/** Fields have the names of the API. */
-export interface DryStep {
-  readonly name: string;
-  readonly action: string;
-  readonly decision: DryDecision;
-  readonly available: boolean;
-  readonly approval_level?: RequiredLevel;
-  readonly automatic_approval_level?: RequiredLevel;
-  readonly parameters?: Parameters;
-  readonly error?: string;
-}
-
-export interface DryRun extends WantedRun {
-  readonly steps: readonly DryStep[];
-}
-
-type Told = Pick<DryStep, 'decision' | 'parameters' | 'error'>;
+type Told = Pick<DryRunStepDto, 'decision' | 'parameters' | 'error'>;
 
 /** Parameters that are known only in a real run. */
 const UNKNOWN: Parameters = {};
@@ -50,7 +31,7 @@ export class DryRuns {
     const automaticLevels = definition.auto_run
       ? await this.decisions.levelsOf(definition, true)
       : [];
-    const steps = definition.steps.map((step, position): DryStep => {
+    const steps = definition.steps.map((step, position): DryRunStepDto => {
       const one = told[position] ?? { decision: 'not_reached' };
       const levelOf = (asked?: ApprovalLevel) => this.levelOf(step, one, asked, wanted);
       return {

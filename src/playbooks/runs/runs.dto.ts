@@ -47,12 +47,12 @@ class SharedActionDto {
   @ActionId({ example: ACTION_ID })
   readonly action_id: string;
 
-  @Text({ optional: true, description: 'Who requested it.', example: 'alice' })
+  @Text({ optional: true, description: 'Requester of the action.', example: 'alice' })
   readonly requested_by?: string;
 
   @Text({
     optional: true,
-    description: 'The incident for which it was requested. Absent for a direct action.',
+    description: 'Incident of the action. Absent for a direct action.',
     example: 'INC-2026-0042',
   })
   readonly incident_number?: string;
@@ -67,7 +67,7 @@ class PlaybookRunStepDto {
 
   @Choice('PlaybookStepStatus', STEP_STATUSES, {
     description:
-      '`pending`: the run has not come to it. `running`: its action is being executed. `waiting_approval`: its action waits for a person. `completed`: its action succeeded. `failed`: its action failed or was rejected, or an expression could not be evaluated. `skipped`: its condition was false. `cancelled`: the run was cancelled before it ended.',
+      '`pending`: the run has not reached it. `running`: its action is being executed. `waiting_approval`: its action waits for an approval. `completed`: its action succeeded. `failed`: its action failed or was rejected, or an expression could not be evaluated. `skipped`: its condition was false. `cancelled`: the run was cancelled before it ended.',
     example: 'completed',
   })
   readonly status: StepStatus;
@@ -78,32 +78,32 @@ class PlaybookRunStepDto {
   @Nested(() => SharedActionDto, {
     optional: true,
     description:
-      'Present if the step takes, or waits for, an action that was requested before for the same target.',
+      'Present if the step uses an action that was requested before for the same target.',
   })
   readonly shared_action?: SharedActionDto;
 
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
-    description: 'When its action has or had to be approved.',
+    description: 'Level at which the action needs or needed an approval.',
     example: 'analyst',
   })
   readonly approval_level?: RequiredLevel;
 
   @JsonObject({
     optional: true,
-    description: 'Of its action: the templates with their values.',
+    description: 'Parameters of the action: the templates with their values.',
     example: { message_id: '<1@mail.example.net>' },
   })
   readonly parameters?: Readonly<Record<string, unknown>>;
 
   @JsonObject({
     optional: true,
-    description: 'Of its action, as later steps find it in `steps.<name>.result`.',
+    description: 'Result of the action, as later steps read it in `steps.<name>.result`.',
     example: { success: true, message: 'The email was moved.' },
   })
   readonly result?: Readonly<Record<string, unknown>>;
 
-  @Text({ optional: true, description: 'Why it failed.' })
+  @Text({ optional: true, description: 'Reason of the failure.' })
   readonly error?: string;
 
   @Instant({ optional: true, example: TIME })
@@ -132,10 +132,9 @@ function shownResult(result: ActionResult): Record<string, unknown> {
   return { success, message, code, simulated, data };
 }
 
-const STEPS_FAILED =
-  'A run that is `completed` may have some: those whose `on_error` is `continue`.';
+const STEPS_FAILED = 'A `completed` run can have failed steps whose `on_error` is `continue`.';
 
-/** What lists show of a run. */
+/** A run in a list. */
 export class PlaybookRunSummaryDto {
   @Id('PlaybookRunId', { example: '019c138d-6704-7000-a012-264bc847fa9a' })
   readonly run_id: string;
@@ -145,13 +144,13 @@ export class PlaybookRunSummaryDto {
 
   @WholeNumber({
     min: 1,
-    description: 'It goes by this version to its end, whatever becomes of the playbook.',
+    description: 'The run keeps this version, even if the playbook is changed or deleted.',
     example: 2,
   })
   readonly playbook_version: number;
 
   @Text({
-    description: 'As the playbook was called in that version.',
+    description: 'Name of the playbook in that version.',
     example: SHIPPED_NAME,
   })
   readonly playbook: string;
@@ -161,7 +160,7 @@ export class PlaybookRunSummaryDto {
 
   @Choice('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, {
     description:
-      '`running`: a step is being taken, or about to be. `waiting_approval`: an action of it waits for a person. `completed`: all steps were taken or skipped, or failed where `on_error` is `continue`. `failed`: a step failed or was rejected. `cancelled`: somebody cancelled it, its incident was deleted, or it was discarded.',
+      '`running`: a step is being taken, or waits for its turn. `waiting_approval`: an action waits for an approval. `completed`: all steps were taken or skipped, or failed with `on_error: continue`. `failed`: a step failed or was rejected. `cancelled`: a person or a restore cancelled it, its incident was deleted or resolved, or it was discarded.',
     example: 'waiting_approval',
   })
   readonly status: PlaybookRunStatus;
@@ -169,21 +168,21 @@ export class PlaybookRunSummaryDto {
   @Choice('PlaybookRunEnd', RUN_OUTCOMES, {
     optional: true,
     description:
-      'How it ended; absent while it is open. `partial`: it went to its end, and steps with `on_error: continue` failed.',
+      'How the run ended. Absent while it is open. `partial`: all steps were taken, and steps with `on_error: continue` failed.',
     example: 'partial',
   })
   readonly outcome?: RunOutcome;
 
   @Text({
-    description: 'The principal who started it; `system` when it started by itself after a triage.',
+    description: 'Principal who started the run; `system` for an automatic run.',
     example: 'alice',
   })
   readonly requested_by: string;
 
-  @Flag({ description: 'It started by itself after a triage.', example: false })
+  @Flag({ description: 'Whether a triage started the run.', example: false })
   readonly automatic: boolean;
 
-  @WholeNumber({ min: 0, description: 'Completed or skipped ones.', example: 1 })
+  @WholeNumber({ min: 0, description: 'Completed and skipped steps.', example: 1 })
   readonly steps_completed: number;
 
   @WholeNumber({ min: 0, description: STEPS_FAILED, example: 0 })
@@ -192,7 +191,7 @@ export class PlaybookRunSummaryDto {
   @WholeNumber({ min: 0, example: 3 })
   readonly steps_total: number;
 
-  @Text({ optional: true, description: 'Why it failed, or who or what cancelled it.' })
+  @Text({ optional: true, description: 'Reason of the failure or of the cancellation.' })
   readonly error?: string;
 
   @Instant({ example: TIME })
@@ -201,7 +200,7 @@ export class PlaybookRunSummaryDto {
   @Instant({
     optional: true,
     description:
-      'Of an automatic run that has to wait for its turn, or had to: when it may begin. Its playbook had begun as often within an hour as `PLAYBOOK_RUNS_PER_HOUR` lets it.',
+      'Earliest start of an automatic run that waits or waited because its playbook had reached `PLAYBOOK_RUNS_PER_HOUR`.',
     example: TIME,
   })
   readonly starts_at?: Date;
@@ -212,7 +211,7 @@ export class PlaybookRunSummaryDto {
 
 export class PlaybookRunDto extends PlaybookRunSummaryDto {
   @JsonObject({
-    description: 'With the values that they have in this run.',
+    description: 'Variables with their values in this run.',
     example: VARIABLES_EXAMPLE,
   })
   readonly variables: Readonly<Record<string, unknown>>;
@@ -221,9 +220,12 @@ export class PlaybookRunDto extends PlaybookRunSummaryDto {
   readonly steps: readonly PlaybookRunStepDto[];
 }
 
-/** The answer to the request for a run that is not a dry one. */
+/** Response to a request that started a run. */
 export class StartedPlaybookRunDto extends PlaybookRunDto {
-  @Choice('PlaybookRunKind', ['run'], { description: 'Tells it from a dry run.', example: 'run' })
+  @Choice('PlaybookRunKind', ['run'], {
+    description: 'Distinguishes a run from a dry run.',
+    example: 'run',
+  })
   readonly kind: 'run';
 
   @Flag({ description: 'Always false.', example: false })

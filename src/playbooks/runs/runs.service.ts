@@ -15,7 +15,8 @@ import type { Page } from '../../platform/paging/page.js';
 import { Work } from '../../platform/work/work.js';
 import { PlaybookNotFoundError, type PlaybookVersion } from '../playbook.js';
 import { PlaybooksService } from '../playbooks.service.js';
-import { type DryRun, DryRuns } from './dry-run.js';
+import type { DryRun } from './dry-run.dto.js';
+import { DryRuns } from './dry-run.js';
 import {
   PlaybookDisabledError,
   type PlaybookRun,
@@ -31,7 +32,7 @@ import { variableErrors, variablesOf } from './run-variables.js';
 import { RunWork } from './run.work.js';
 import { newRun, RunsRepository, type WantedRun } from './runs.repository.js';
 
-export interface RunRequest {
+interface RunRequest {
   readonly incident_id?: string;
   readonly variables?: Readonly<Record<string, unknown>>;
 }

@@ -1,4 +1,4 @@
-// SQL: joins an action that was rolled back with the steps of all runs that share it.
+// SQL: joins rolled back actions with the steps of all runs that share them.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { actionIdOf, shownActionId } from '../../actions/action.js';
@@ -8,8 +8,6 @@ import {
   type NewTimelineEntry,
 } from '../../incidents/timeline/incident-timeline.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import type { DomainEvent } from '../../platform/work/domain-event.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
 import { shownStart } from '../../platform/text.js';
 
@@ -34,7 +32,7 @@ const FIND: Statement = {
       join actions original on original.id = rollback.rollback_of
       join playbook_run_steps step on step.action_id = original.id
       join playbook_runs run on run.id = step.run_id
-     where rollback.id = $1 and run.incident_id is distinct from rollback.incident_id
+     where rollback.id = any($1::uuid[]) and run.incident_id is distinct from rollback.incident_id
        and run.incident_id is not null`,
 };
 
@@ -55,14 +53,10 @@ export class UndoneSteps implements OnModuleInit {
   onModuleInit(): void {
     const rollbacks = { types: [ACTION_EVENTS.completed], where: 'exists($.rollback_of)' };
     this.events.inTransaction(rollbacks, 'playbook-steps-undone', async (tx, events) => {
-      for (const event of events) await this.tell(tx, event);
+      const ids = events.map(({ subject }) => actionIdOf(subject.id));
+      const steps = await this.statements.rowsIn<UndoneStep>(tx, FIND, [ids]);
+      await this.timeline.add(tx, ...steps.map(entryOf));
     });
-  }
-
-  private async tell(tx: Tx, event: DomainEvent): Promise<void> {
-    const id = actionIdOf(event.subject.id);
-    const steps = await this.statements.rowsIn<UndoneStep>(tx, FIND, [id]);
-    await this.timeline.add(tx, ...steps.map(entryOf));
   }
 }
 

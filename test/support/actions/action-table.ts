@@ -1,75 +1,83 @@
 import type { DataSource } from 'typeorm';
-import type { ActionStatus, Phase } from '../../../src/actions/action.js';
+import type { ActionStatus } from '../../../src/actions/action.js';
 import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
+import type { CallState } from '../../../src/actions/execution/execution-rules.js';
 import { newId } from '../../../src/platform/ids.js';
 
-/** What a test says of an action that it puts straight into the table. */
+/** Columns of an action that a test inserts directly into the table, and of its work. */
 export interface ActionFields {
   readonly status?: ActionStatus;
-  readonly phase?: Phase | null;
-  readonly fence?: number;
-  readonly sent?: boolean;
-  /** From now on; negative for a lease that has lapsed. */
-  readonly leaseMs?: number;
-  readonly acceptedAgoMs?: number;
   readonly type?: ActionTypeName;
   readonly connectorId?: string;
   readonly incidentId?: string;
   readonly rollbackOf?: string;
   readonly requestedAgoMs?: number;
+  /** How the work of a pending action stands. Default: it waits for a worker. */
+  readonly work?: 'waits' | 'claimed' | 'lapsed' | 'accepted';
+  readonly state?: CallState;
 }
 
-/** What a run writes of an action. */
-export interface RunRow {
+export interface ActionRow {
   readonly status: ActionStatus;
-  readonly phase: Phase | null;
-  readonly fence: number;
-  readonly sent: boolean;
-  readonly lease_until: Date | null;
   readonly connector_id: string | null;
-  readonly handle: unknown;
   readonly result: { readonly code?: string } | null;
+  /** Null for an action that does not run. */
+  readonly work: {
+    readonly lane: string;
+    readonly ready: boolean;
+    readonly worker: string | null;
+    readonly state: CallState | null;
+  } | null;
 }
 
 export const PARAMETERS_OF_TABLE = { ip: '203.0.113.9' };
 
-/** Puts an action into the table as a run left it: claimed for the first time unless the test says otherwise. */
+/** Inserts an action. A pending action has work in the lane of its connector. */
 export async function insertAction(db: DataSource, fields: ActionFields = {}): Promise<string> {
-  const { status = 'pending', phase = 'claimed', fence = 1, sent = false } = fields;
-  const { leaseMs = 60_000, connectorId = 'vendor', requestedAgoMs = 0 } = fields;
-  // As of a request so long ago: ids order by time, and two of the same millisecond by chance.
+  const { status = 'pending', connectorId = 'vendor', requestedAgoMs = 0, work = 'waits' } = fields;
+  // Ids order by time, and two ids of the same millisecond by chance.
   const id = newId(Date.now() - requestedAgoMs);
-  const pending = status === 'pending';
   const ended = status === 'completed' || status === 'failed';
   await db.query(
-    `insert into actions (id, action_type, parameters, status, phase, fence, sent, connector_id, incident_id,
-                          lease_until, requested_by, requested_at, approval_level, result, accepted_at, rollback_of)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 millisecond', 'alice',
-             now() - $11 * interval '1 millisecond', $12, $13, now() - $14 * interval '1 millisecond', $15)`,
+    `insert into actions (id, action_type, parameters, status, connector_id, incident_id, requested_by, requested_at,
+                          approval_level, result, rollback_of)
+     values ($1, $2, $3, $4, $5, $6, 'alice', now() - $7 * interval '1 millisecond', $8, $9, $10)`,
     [
       id,
       fields.type ?? 'block_ip',
       JSON.stringify(PARAMETERS_OF_TABLE),
       status,
-      pending ? phase : null,
-      fence,
-      sent,
-      connectorId,
+      ended ? connectorId : null,
       fields.incidentId,
-      pending ? leaseMs : null,
       requestedAgoMs,
       status === 'pending_approval' ? 'analyst' : null,
       ended ? { success: status === 'completed', message: 'Ended.' } : null,
-      fields.acceptedAgoMs,
       fields.rollbackOf,
+    ],
+  );
+  if (status !== 'pending') return id;
+  const lane = work === 'accepted' ? 'ask' : 'action';
+  await db.query(
+    `insert into work (kind, ref, lane, urgency, ready, due_at, worker, state)
+     values ('action', $1, $2, 2, $3, now() + $4 * interval '1 minute', $5, $6)`,
+    [
+      id,
+      `${lane}.${connectorId}`,
+      work === 'waits' || work === 'lapsed',
+      work === 'claimed' || work === 'accepted' ? 1 : 0,
+      work === 'claimed' || work === 'lapsed' ? newId() : null,
+      fields.state,
     ],
   );
   return id;
 }
 
-export async function rowOf(db: DataSource, id: string): Promise<RunRow> {
-  const [row] = await db.query<RunRow[]>(
-    `select status, phase, fence, sent, lease_until, connector_id, handle, result from actions where id = $1`,
+export async function rowOf(db: DataSource, id: string): Promise<ActionRow> {
+  const [row] = await db.query<ActionRow[]>(
+    `select status, connector_id, result,
+            (select json_build_object('lane', lane, 'ready', ready, 'worker', worker, 'state', state)
+               from work where kind = 'action' and ref = actions.id) as work
+       from actions where id = $1`,
     [id],
   );
   return row!;

@@ -1,9 +1,9 @@
 import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
-import { Failpoints } from '../../../src/actions/execution/claims.js';
+import { MOST_PER_CONNECTOR } from '../../../src/actions/execution/action-work.js';
 import type { Answer, ApiClient } from '../api-client.js';
 import { FakeVendor } from '../fake-vendor.js';
-import { lookOften } from '../jobs/look-often.js';
 import type { TestApp } from '../test-app.js';
+import { TEST_CONNECTORS } from './scripted-vendor.js';
 import { type Everybody, World } from '../world.js';
 
 export const PARAMETERS: Partial<Record<ActionTypeName, Record<string, unknown>>> = {
@@ -55,6 +55,7 @@ export class ActionWorld extends World {
     const vendor = await FakeVendor.start();
     const all = { ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8', ...settings };
     const world = new ActionWorld(vendor, ...(await World.open(all, replicas)));
+    await world.addLanes(...TEST_CONNECTORS);
     await world.connect();
     return world;
   }
@@ -101,14 +102,19 @@ export class ActionWorld extends World {
     return (await this.clients.viewer.get(`/api/actions/${id}`)).body.data;
   }
 
-  lookOften(): void {
-    this.replicas.forEach(lookOften);
-  }
-
-  /** The claims of runs lapse that died, and what a vendor is doing is due to be asked about. */
+  /** Lets the claims of all actions lapse, and makes accepted actions due. */
   async expireLeases(): Promise<void> {
     await this.database.query(
-      `update actions set lease_until = now() - interval '1 ms' where status = 'pending'`,
+      `update work set due_at = now() - interval '1 ms' where kind = 'action' and not ready`,
+    );
+  }
+
+  /** A connector in the table of connectors has its lanes from a trigger. */
+  private async addLanes(...connectors: readonly string[]): Promise<void> {
+    await this.database.query(
+      `insert into work_lanes (lane, kind, places)
+       select kind || '.' || id, kind, $2 from unnest($1::text[]) as id cross join (values ('action'), ('ask')) as of (kind)`,
+      [connectors, MOST_PER_CONNECTOR],
     );
   }
 
@@ -130,27 +136,4 @@ export class ActionWorld extends World {
     });
     if (answer.status !== 201) throw new Error(answer.text);
   }
-}
-
-/**
- * Makes the next run of a replica die at a place, as a killed process would: it goes no further, and renews no lease. What
- * the run of another replica passes goes on.
- */
-export function crashAt(app: TestApp, point: number): { readonly crashed: Promise<void> } {
-  const failpoints = app.nest.get(Failpoints);
-  const reached = Promise.withResolvers<void>();
-  let dead = false;
-  failpoints.hit = (at) => {
-    if (at === point) {
-      dead = true;
-      reached.resolve();
-    }
-    return dead ? new Promise<void>(() => undefined) : Promise.resolve();
-  };
-  return { crashed: reached.promise };
-}
-
-/** The replica is started again, as far as its failpoints go. What hangs keeps hanging. */
-export function revive(app: TestApp): void {
-  app.nest.get(Failpoints).hit = async () => undefined;
 }

@@ -9,15 +9,17 @@ import type {
 import type { Departure, Gate } from '../../../src/platform/net/outbound-request.js';
 import type { TestApp } from '../test-app.js';
 
-/** The name under which it stands in a row of an action. */
+/** Id of a ScriptedVendor. */
 export const SCRIPTED = 'scripted';
+/** Ids of the connectors that tests define. */
+export const TEST_CONNECTORS = [SCRIPTED, 'slow'] as const;
 
 /** A connector of a test that offers every action type. */
 export abstract class TestConnector implements Connector {
   readonly identity: ConnectorIdentity;
   repeatable = false;
 
-  constructor(name: string) {
+  constructor(name: (typeof TEST_CONNECTORS)[number]) {
     this.identity = { id: name, name, type: 'test' };
   }
 

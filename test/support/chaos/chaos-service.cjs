@@ -26,8 +26,7 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
 const dawdle = (upToMs = 0) => (upToMs > 0 ? sleep(Math.random() * upToMs) : undefined);
 
-const { Failpoints } = compiled('actions/execution/claims.js');
-Failpoints.prototype.hit = async function hit(point) {
+async function hit(point) {
   if (point === dieAt) {
     process.kill(process.pid, 'SIGKILL');
     await new Promise(() => undefined);
@@ -39,29 +38,32 @@ Failpoints.prototype.hit = async function hit(point) {
     process.kill(process.pid, 'SIGSTOP');
   }
   await dawdle(delays[point]);
-};
+}
 
-const slowly = (claim, actionsOf) =>
-  async function slowClaim(...args) {
-    const made = await claim.apply(this, args);
-    const claimed = actionsOf(made, ...args).filter((action) => action?.phase === 'claimed');
-    if (claimed.length === 0) return made;
-    await dawdle(delays.claim);
-    claimed.forEach(() => tell({ kind: 'claim', at: now() }));
-    return made;
-  };
-
-/* What runs at once is claimed by being accepted, many together, and the rest by its approval, or by an executor. */
-const { ActionsRepository } = compiled('actions/actions.repository.js');
-ActionsRepository.prototype.insertAll = slowly(
-  ActionsRepository.prototype.insertAll,
-  (made, tx, inserted) => inserted.map(({ action }) => action),
+const { watchExecution } = require('../actions/failpoints.cjs');
+const { WorkRepository } = compiled('platform/work/work.repository.js');
+watchExecution(
+  {
+    repository: WorkRepository.prototype,
+    worker: compiled('platform/work/work-worker.js').WorkWorker.prototype,
+    work: compiled('actions/execution/action-work.js').ActionWork.prototype,
+    calls: compiled('actions/execution/connector-calls.js').ConnectorCalls.prototype,
+    endings: compiled('actions/execution/action-endings.js').ActionEndings.prototype,
+  },
+  hit,
 );
-ActionsRepository.prototype.approve = slowly(ActionsRepository.prototype.approve, (approved) => [
-  approved,
-]);
-const { ClaimRepository } = compiled('actions/execution/claim.repository.js');
-ClaimRepository.prototype.claim = slowly(ClaimRepository.prototype.claim, (claimed) => [claimed]);
+
+/* A request or an approval claims its action in its own transaction, and a look claims the others. */
+for (const method of ['addClaimed', 'claimIn']) {
+  const claim = WorkRepository.prototype[method];
+  WorkRepository.prototype[method] = async function slowClaim(...args) {
+    const rows = await claim.apply(this, args);
+    const claimed = rows.filter(({ kind }) => kind === 'action');
+    if (claimed.length > 0) await dawdle(delays.claim);
+    claimed.forEach(() => tell({ kind: 'claim', at: now() }));
+    return rows;
+  };
+}
 
 const { KillSwitchRepository } = compiled('kill-switch/kill-switch.repository.js');
 let locked = false;

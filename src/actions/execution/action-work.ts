@@ -1,0 +1,272 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import type { Connector } from '../../connectors/connector-type.js';
+import { isKillSwitchActive, KillSwitch, type Permit } from '../../kill-switch/kill-switch.js';
+import { presentTime } from '../../platform/clock.js';
+import { within } from '../../platform/concurrency/within.js';
+import { Settings } from '../../platform/config/settings.js';
+import { afterCommit, type Tx } from '../../platform/database/transactions.js';
+import { inSpan, presentSpan, type Span, traced } from '../../platform/tracing/tracing.js';
+import { AgainOutcome, type Claimed, type Kind, type NewWork } from '../../platform/work/kind.js';
+import { Work } from '../../platform/work/work.js';
+import { type Action, hasEnded, shownActionId, SYSTEM } from '../action.js';
+import { ActionsRepository } from '../actions.repository.js';
+import { ActionEndings, type Ending } from './action-endings.js';
+import { ActionConnectors, type Call, type CallEnd, ConnectorCalls } from './connector-calls.js';
+import {
+  type CallState,
+  endOf,
+  failed,
+  nextStep,
+  noConnector,
+  QUESTION_MS,
+  restMs,
+  resultOfLoss,
+} from './execution-rules.js';
+
+/** A pending action with the connector that executes it. */
+export interface StartedAction {
+  readonly action: Action;
+  readonly connector: Connector;
+  /** Span of the request that waits for the action. */
+  readonly span?: Span;
+}
+
+/** An action that a request of this replica waits for. */
+interface Awaited extends StartedAction {
+  ended?: Action;
+}
+
+type Outcome = Ending | undefined;
+
+const KIND = 'action';
+/** Simultaneous calls of each connector on each replica, beside those that a request waits for; and as many questions. */
+export const MOST_PER_CONNECTOR = 8;
+/** Maximum time that a request needs beside the wait for its action. */
+const GRACE_MS = 5_000;
+/** Pause before an attempt that the database or a lapsed permit stopped is repeated. */
+const STOPPED_MS = 500;
+/** A call, a question about its outcome, and some time for statements. */
+const TIME_BESIDE_CALL_MS = 2 * QUESTION_MS;
+
+const callLane = (connectorId: string): string => `${KIND}.${connectorId}`;
+const askLane = (connectorId: string): string => `ask.${connectorId}`;
+
+/**
+ * Executes actions. Each connector has a lane for calls, which is gated by the kill switch, and a lane for questions, which is
+ * not, so that a slow vendor delays only its own actions and no call delays a question.
+ */
+@Injectable()
+export class ActionWork implements OnModuleInit {
+  private readonly awaited = new Map<string, Awaited>();
+
+  constructor(
+    private readonly work: Work,
+    private readonly calls: ConnectorCalls,
+    private readonly endings: ActionEndings,
+    private readonly actions: ActionsRepository,
+    private readonly connectors: ActionConnectors,
+    private readonly registry: ConnectorRegistry,
+    private readonly killSwitch: KillSwitch,
+    private readonly settings: Settings,
+  ) {}
+
+  onModuleInit(): void {
+    const { actionLeaseMs, actionDeadlineMs } = this.settings;
+    const kind: Kind<unknown, Outcome> = {
+      name: KIND,
+      hasLanes: true,
+      places: MOST_PER_CONNECTOR,
+      leaseMs: actionLeaseMs,
+      timeLimitMs: actionDeadlineMs + TIME_BESIDE_CALL_MS,
+      mostAttempts: Infinity,
+      gate: (tx) => this.permitIn(tx),
+      one: (row) => this.attempt(row),
+      write: (tx, ended) =>
+        this.end(
+          tx,
+          ended.flatMap(({ result }) => result ?? []),
+        ),
+    };
+    this.work.define(kind);
+    this.work.define({ ...kind, name: 'ask', gate: undefined });
+  }
+
+  /** Maximum time until a request is answered. */
+  get answeredWithinMs(): number {
+    return this.settings.actionWaitMs + GRACE_MS;
+  }
+
+  /** The actions begin after the commit, each when its connector has a free place. */
+  async add(tx: Tx, started: readonly StartedAction[]): Promise<void> {
+    await this.work.add(tx, { name: KIND }, ...started.map(newWork));
+  }
+
+  /**
+   * This replica begins the actions right after the commit. Returns, by id, the action when it has ended, or after an attempt
+   * that did not end it.
+   */
+  async begin(
+    tx: Tx,
+    started: readonly StartedAction[],
+    permit: Permit,
+  ): Promise<ReadonlyMap<string, Promise<Action>>> {
+    if (started.length === 0) return new Map();
+    afterCommit(tx, () => {
+      for (const one of started) this.awaited.set(one.action.id, { ...one });
+    });
+    const attempts = await this.work.addClaimed(tx, { name: KIND }, started.map(newWork), permit);
+    const after = async ({ action }: StartedAction): Promise<Action> => {
+      await attempts.get(action.id);
+      const { ended = action } = this.awaited.get(action.id) ?? {};
+      this.awaited.delete(action.id);
+      return ended;
+    };
+    return new Map(started.map((one) => [one.action.id, after(one)]));
+  }
+
+  /** Waits at most ACTION_WAIT_MS. The action then continues without the request. */
+  async wait(action: Action, ended: Promise<Action> | undefined): Promise<Action> {
+    return ended ? await within(this.settings.actionWaitMs, ended, () => action) : action;
+  }
+
+  private async permitIn(tx: Tx): Promise<Permit | undefined> {
+    try {
+      return await this.killSwitch.claimPermit(tx);
+    } catch (error) {
+      if (isKillSwitchActive(error)) return undefined;
+      throw error;
+    }
+  }
+
+  private async attempt(row: Claimed): Promise<Outcome | AgainOutcome<Outcome>> {
+    const awaited = this.awaited.get(row.ref);
+    const action = awaited?.action ?? (await this.actions.findById(row.ref));
+    if (!action || hasEnded(action)) return undefined;
+    const { id, action_type, incident_id } = action;
+    const attributes = { 'action.id': shownActionId(id), 'incident.id': incident_id };
+    return await inSpan(awaited?.span ?? presentSpan(), () =>
+      traced(
+        () => ({ name: `action ${action_type}`, kind: 'internal', attributes }),
+        async (span) => {
+          const outcome = await this.step(row, action, awaited?.connector);
+          const result = outcome instanceof AgainOutcome ? undefined : outcome?.result;
+          span?.note({
+            'action.status': result ? endOf(result) : 'pending',
+            'error.type': result?.code,
+          });
+          return outcome;
+        },
+      ),
+    );
+  }
+
+  private async step(
+    row: Claimed,
+    action: Action,
+    connector?: Connector,
+  ): Promise<Outcome | AgainOutcome<Outcome>> {
+    const state = (row.state ?? {}) as CallState;
+    const { sent_to } = state;
+    const called = sent_to === undefined ? undefined : await this.registry.find(sent_to);
+    const provider = connector ?? (await this.connectors.of(action));
+    const step = nextStep(action, state, row.attempt, { called, provider });
+    if (step === 'give up') return giveUp(action, state, provider);
+    if (step === 'send') {
+      if (action.incident_id && !action.incident) return withoutIncident(action, state);
+      const lane = callLane(provider!.identity.id);
+      if (row.permit === undefined) return again(0, { lane });
+      const call = { row, action, state, connector: provider! };
+      return this.after(call, await this.calls.send(call));
+    }
+    const since = state.asked_since ?? presentTime();
+    const lane = askLane(called!.identity.id);
+    if (row.lane !== lane) return again(0, { lane, state: { ...state, asked_since: since } });
+    const call = { row, action, state, connector: called! };
+    if (step === 'poll') return this.after(call, await this.calls.poll(call));
+    // With many questions to a hanging vendor, an action could wait longer than for its lease.
+    const isLate = presentTime() - since > this.settings.actionLeaseMs;
+    const known = isLate ? 'unknown' : await this.calls.ask(call);
+    if (known !== 'unknown') return this.after(call, known);
+    const unknown = { sent_to, is_unknown: true } as const;
+    const next = nextStep(action, unknown, row.attempt, { called, provider });
+    if (next === 'give up') return giveUp(action, unknown, provider);
+    return again(0, { lane: callLane(provider!.identity.id), state: unknown });
+  }
+
+  private after({ action, connector, state }: Call, end: CallEnd): Outcome | AgainOutcome<never> {
+    const { id: connectorId } = connector.identity;
+    if (end.kind === 'ended') return { action, connectorId, result: end.result };
+    if (end.kind === 'stopped') {
+      const stopped = end.sent ? { sent_to: connectorId } : {};
+      const options = { lane: callLane(connectorId), state: stopped };
+      return end.isHeld ? again(0, options) : again(STOPPED_MS, options, true);
+    }
+    const { actionDeadlineMs } = this.settings;
+    const at = state.accepted?.at ?? presentTime();
+    const inMs = restMs(at, presentTime(), actionDeadlineMs);
+    if (inMs > 0) {
+      const accepted = { sent_to: connectorId, accepted: { handle: end.handle, at } };
+      return again(inMs, { lane: askLane(connectorId), state: accepted });
+    }
+    const message = `The vendor accepted the action and did not finish it within ${actionDeadlineMs} ms.`;
+    return { action, connectorId, result: failed('outcome_unknown', message) };
+  }
+
+  private async end(tx: Tx, endings: readonly Ending[]): Promise<void> {
+    const ended = await this.endings.endAll(tx, endings);
+    afterCommit(tx, () => {
+      for (const action of ended) {
+        const awaited = this.awaited.get(action.id);
+        if (awaited) awaited.ended = action;
+      }
+    });
+  }
+}
+
+/**
+ * Takes the permit for a claim. Its lock must be the first lock of a transaction, but other errors of a request come before
+ * `kill_switch_active`. So the returned function throws that error, or returns the permit.
+ */
+export async function claimPermitLate(killSwitch: KillSwitch, tx: Tx): Promise<() => Permit> {
+  try {
+    const permit = await killSwitch.claimPermit(tx);
+    return () => permit;
+  } catch (error) {
+    if (!isKillSwitchActive(error)) throw error;
+    return () => {
+      throw error;
+    };
+  }
+}
+
+function newWork({ action, connector }: StartedAction): NewWork {
+  return { ref: action.id, lane: callLane(connector.identity.id) };
+}
+
+function again(
+  inMs: number,
+  options: { readonly lane: string; readonly state?: CallState },
+  countsAsAttempt = false,
+): AgainOutcome {
+  return new AgainOutcome({ inMs, countsAsAttempt, ...options });
+}
+
+/** Ends the action with the outcome that its state allows. */
+function giveUp(action: Action, state: CallState, provider: Connector | undefined): Ending {
+  const { sent_to, accepted } = state;
+  if (sent_to === undefined && !provider) return { action, result: noConnector(action) };
+  const message = accepted
+    ? 'The vendor accepted the action, but its progress could not be read.'
+    : 'The run of the action stopped before it had an outcome.';
+  const loss = { kind: 'stopped', message, idempotent: false } as const;
+  const result = resultOfLoss({ ...loss, sent: sent_to !== undefined });
+  return { action, connectorId: sent_to, result };
+}
+
+function withoutIncident(action: Action, { sent_to }: CallState): Ending {
+  if (sent_to === undefined) return { action };
+  const message = 'The incident was deleted before another attempt.';
+  const loss = { kind: 'stopped', message, sent: true, idempotent: true } as const;
+  return { action, connectorId: sent_to, by: SYSTEM, result: resultOfLoss(loss) };
+}

@@ -1,0 +1,218 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { actionType, type ActionTypeName } from '../../action-catalogue/action-types.js';
+import { ConnectorRegistry } from '../../connectors/connector-registry.js';
+import type { ActionCall, Connector, Outcome } from '../../connectors/connector-type.js';
+import {
+  isKillSwitchActive,
+  KillSwitch,
+  type Permit,
+  PermitGate,
+  PermitLapsed,
+} from '../../kill-switch/kill-switch.js';
+import { unlessAborted, withDeadline } from '../../platform/concurrency/within.js';
+import { Settings } from '../../platform/config/settings.js';
+import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
+import { type Claimed, LostClaims } from '../../platform/work/kind.js';
+import { type Action, type ActionResult, reportedSender, shownActionId } from '../action.js';
+import { ActionsRepository } from '../actions.repository.js';
+import { RequiredLevels } from '../required-levels.js';
+import {
+  type CallState,
+  type Loss,
+  QUESTION_MS,
+  resultOf,
+  resultOfLoss,
+} from './execution-rules.js';
+
+/** Finds the connector that executes an action. */
+@Injectable()
+export class ActionConnectors {
+  constructor(
+    private readonly registry: ConnectorRegistry,
+    private readonly actions: ActionsRepository,
+  ) {}
+
+  async of({
+    action_type,
+    rollback_of,
+  }: Pick<Action, 'action_type' | 'rollback_of'>): Promise<Connector | undefined> {
+    if (rollback_of === undefined) return await this.registry.providerOf(action_type);
+    const original = await this.actions.findById(rollback_of);
+    return original && (await this.ofRollback(original, action_type));
+  }
+
+  /** Returns the connector of the original action. Another vendor would find nothing to undo and report success. */
+  async ofRollback(
+    { connector_id }: Pick<Action, 'connector_id'>,
+    inverse: ActionTypeName,
+  ): Promise<Connector | undefined> {
+    return connector_id === undefined
+      ? undefined
+      : await this.registry.provider(connector_id, inverse);
+  }
+}
+
+/** The call took longer than the deadline of the action. */
+class CallDeadlineError extends OutcomeUnknownError {
+  constructor(ms: number) {
+    super(`The call took longer than ${ms} ms.`, 'timeout');
+  }
+}
+
+/** An attempt of an action, or a question about it. */
+export interface Call {
+  readonly action: Action;
+  readonly connector: Connector;
+  readonly row: Claimed;
+  readonly state: CallState;
+}
+
+/** How an attempt ended. */
+export type CallEnd =
+  | { readonly kind: 'ended'; readonly result: ActionResult }
+  | { readonly kind: 'accepted'; readonly handle: Record<string, unknown> }
+  /** The gate stopped the call for a temporary reason: the kill switch, or the database. */
+  | { readonly kind: 'stopped'; readonly sent: boolean; readonly isHeld: boolean };
+
+/** Calls connectors, and asks them about earlier calls. Nothing here depends on the answers of other connectors. */
+@Injectable()
+export class ConnectorCalls {
+  private readonly log = new Logger(ConnectorCalls.name);
+
+  constructor(
+    private readonly killSwitch: KillSwitch,
+    private readonly actions: ActionsRepository,
+    private readonly levels: RequiredLevels,
+    private readonly settings: Settings,
+  ) {}
+
+  async send(call: Call): Promise<CallEnd> {
+    const { row, connector } = call;
+    const permit = row.permit as Permit;
+    const note = (tx?: Tx) => row.note({ sent_to: connector.identity.id }, tx);
+    // A simulated call sends nothing.
+    const steps = connector.simulates ? {} : { noteSending: () => note(), reclaim: note };
+    let gate: PermitGate | undefined;
+    try {
+      const { actionDeadlineMs } = this.settings;
+      const outcome = await inTime(actionDeadlineMs, row.signal, async (signal) => {
+        gate = new PermitGate(this.killSwitch, permit, signal, steps);
+        return await this.execute(call, gate);
+      });
+      return endOf(outcome);
+    } catch (error) {
+      if (error instanceof LostClaims || row.signal.aborted) throw error;
+      return await this.afterError(call, gate?.opened ?? false, error);
+    }
+  }
+
+  /** Returns `unknown` if the vendor does not know the outcome of the action or does not answer. */
+  async ask({ connector, ...call }: Call): Promise<CallEnd | 'unknown'> {
+    if (!connector.probe) return 'unknown';
+    const outcome = await this.question(call, async () =>
+      connector.probe!(await this.callOf(call)),
+    );
+    return outcome === undefined || outcome === 'unknown' ? 'unknown' : endOf(outcome);
+  }
+
+  /** Without an answer, the operation counts as still accepted. */
+  async poll({ connector, ...call }: Call): Promise<CallEnd> {
+    const { handle } = call.state.accepted!;
+    const outcome = await this.question(call, async () =>
+      connector.poll?.(handle, await this.callOf(call)),
+    );
+    return outcome ? endOf(outcome) : { kind: 'accepted', handle };
+  }
+
+  private async execute(call: Call, gate: PermitGate): Promise<Outcome> {
+    return await call.connector.execute(await this.callOf(call), gate);
+  }
+
+  /** Returns `undefined` without an answer. */
+  private async question<T>(
+    { action, row }: Pick<Call, 'action' | 'row'>,
+    ask: () => Promise<T>,
+  ): Promise<T | undefined> {
+    try {
+      return await inTime(QUESTION_MS, row.signal, ask);
+    } catch (error) {
+      if (row.signal.aborted) throw error;
+      this.warn(action, error);
+      return undefined;
+    }
+  }
+
+  /** The fence counts the attempts, so the log of the vendor shows the attempt. */
+  private async callOf({ action, row }: Pick<Call, 'action' | 'row'>): Promise<ActionCall> {
+    const { id, action_type, parameters, rollback_of } = action;
+    const original = rollback_of && (await this.actions.findById(rollback_of));
+    return {
+      actionId: shownActionId(id),
+      attempt: row.fence,
+      type: action_type,
+      parameters,
+      mayTarget: (name) => this.levels.mayTarget(action, name),
+      sender: reportedSender(action),
+      undoes: original ? original.result?.data : undefined,
+    };
+  }
+
+  private async afterError(call: Call, left: boolean, error: unknown): Promise<CallEnd> {
+    const { action, connector, state } = call;
+    const wasSent = state.sent_to !== undefined;
+    const sent = wasSent || left;
+    const idempotent = connector.idempotent(action.action_type);
+    const isHeld = isKillSwitchActive(error);
+    const isStopped = isHeld || error instanceof PermitLapsed;
+    if ((isStopped || (!left && isDatabaseUnavailable(error))) && (!left || idempotent)) {
+      return { kind: 'stopped', sent, isHeld };
+    }
+    const cause = causeOf(error);
+    if (cause === undefined) this.warn(action, error);
+    // Several connectors may provide an action, so a failure names its connector.
+    const message = `${connector.identity.name}: ${cause?.message ?? 'The call failed with an error.'}`;
+    const kind = cause?.kind ?? 'stopped';
+    if (kind === 'unreachable' && !wasSent) {
+      const result = resultOfLoss({ kind, message, sent: false, idempotent });
+      return { kind: 'ended', result };
+    }
+    const known = sent ? await this.ask(call) : 'unknown';
+    if (known !== 'unknown') return known;
+    const isLookUp = actionType(action.action_type).category === 'intelligence';
+    return { kind: 'ended', result: resultOfLoss({ kind, message, sent, idempotent, isLookUp }) };
+  }
+
+  private warn({ id }: Action, err: unknown): void {
+    this.log.warn({ err, action: shownActionId(id) }, 'A call to a connector failed.');
+  }
+}
+
+/** Does not wait for a connector that ignores the signal. */
+async function inTime<T>(
+  ms: number,
+  signal: AbortSignal,
+  work: (over: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return await withDeadline(ms, signal, async (over) => {
+    try {
+      return await unlessAborted(over, work(over));
+    } catch (error) {
+      throw over.aborted && !signal.aborted ? new CallDeadlineError(ms) : error;
+    }
+  });
+}
+
+function endOf(outcome: Outcome): CallEnd {
+  return outcome.kind === 'accepted'
+    ? { kind: 'accepted', handle: outcome.handle }
+    : { kind: 'ended', result: resultOf(outcome) };
+}
+
+/** Returns `undefined` for an error that says nothing about the vendor. */
+function causeOf(error: unknown): Pick<Loss, 'kind' | 'message'> | undefined {
+  if (error instanceof OutcomeUnknownError) return { kind: error.reason, message: error.message };
+  if (error instanceof UnreachableError) return { kind: 'unreachable', message: error.message };
+  return undefined;
+}

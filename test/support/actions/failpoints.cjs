@@ -1,0 +1,70 @@
+/** Points of an execution after which a crash leaves a different state, in their order. */
+const FAILPOINT = {
+  /** Work of actions is ready, and nobody has claimed it. A request or approval claims its action in its own transaction. */
+  unclaimed: 1,
+  /** The action is claimed, and nothing was sent. */
+  claimed: 2,
+  /** The sending is noted, and nothing was sent. */
+  sending: 3,
+  /** The connector has an outcome that is not stored. */
+  answered: 4,
+  /** The acceptance by the vendor is stored. */
+  vendorAccepted: 5,
+  /** The outcome is written, and the transaction has not committed. */
+  finishing: 6,
+  /** The outcome is committed, and the caller has no answer. */
+  finished: 7,
+  /** Before each renewal of a lease. */
+  renewing: 8,
+};
+/** Anything else that a worker does with work. */
+const ELSEWHERE = -1;
+
+const isAction = ({ kind }) => kind === 'action';
+
+/**
+ * Calls `hit` at each point of an execution.
+ *
+ * @param parts the parts of one replica, or their prototypes: of the repository and the worker of work, and of ActionWork,
+ * ConnectorCalls and ActionEndings
+ */
+function watchExecution({ repository, worker, work, calls, endings }, hit) {
+  const watch = (part, method, { before = () => undefined, after = () => undefined }) => {
+    const original = part[method];
+    part[method] = async function watched(...args) {
+      const first = before(...args);
+      if (first !== undefined) await hit(first);
+      const result = await original.apply(this, args);
+      const last = after(...args);
+      if (last !== undefined) await hit(last);
+      return result;
+    };
+  };
+  const only = (claims, point) => (claims.some(isAction) ? point : ELSEWHERE);
+  const laneOf = ({ lane }) => ({ kind: lane.split('.')[0] });
+  watch(repository, 'look', { before: () => ELSEWHERE });
+  watch(repository, 'claimIn', {
+    before: (_tx, _worker, rooms) => only(rooms.map(laneOf), FAILPOINT.unclaimed),
+  });
+  watch(repository, 'renew', { before: (_, claims) => only(claims, FAILPOINT.renewing) });
+  watch(repository, 'note', {
+    after: (_, notes) =>
+      only(
+        notes.map(({ row }) => row),
+        FAILPOINT.sending,
+      ),
+  });
+  watch(repository, 'end', { before: () => ELSEWHERE });
+  watch(work, 'attempt', { before: () => FAILPOINT.claimed });
+  watch(calls, 'execute', { after: () => FAILPOINT.answered });
+  watch(endings, 'endAll', { after: () => FAILPOINT.finishing });
+  watch(worker, 'settle', {
+    after: (claim, _, { again }) => {
+      if (!isAction(claim)) return undefined;
+      if (!again) return FAILPOINT.finished;
+      return again.state?.accepted && FAILPOINT.vendorAccepted;
+    },
+  });
+}
+
+module.exports = { FAILPOINT, watchExecution };

@@ -8,7 +8,6 @@ import { Transactions, type Tx } from '../../src/platform/database/transactions.
 import { newId } from '../../src/platform/ids.js';
 import { LostClaims } from '../../src/platform/work/kind.js';
 import { Work } from '../../src/platform/work/work.js';
-import { LostClaims } from '../../src/platform/work/kind.js';
 import {
   type ClaimedRow,
   type Ending,

@@ -44,7 +44,7 @@ describe.each<Least>([
   { type: jira, config: JIRA, secret: 'api_token', origin: JIRA.base_url },
 ])('the configuration of $type.name', ({ type, config, secret, origin }) => {
   it('needs no more than this, and knows where the secret goes', () => {
-    expect(configProblems(type.config, config, 'config')).toEqual([]);
+    expect(configProblems(type.config, config)).toEqual([]);
     expect(originsOf(type, config)).toEqual([origin]);
   });
 
@@ -54,7 +54,7 @@ describe.each<Least>([
 
   it('takes no secret that is too short to be masked safely', () => {
     const short = { ...config, [secret]: '4831483' };
-    expect(configProblems(type.config, short, 'config')).toMatchObject([
+    expect(configProblems(type.config, short)).toMatchObject([
       {
         field: `config.${secret}`,
         code: 'length',
@@ -65,14 +65,14 @@ describe.each<Least>([
 
   it('takes no secret that would end a header', () => {
     const broken = { ...config, [secret]: 'secret\r\nx: y' };
-    expect(configProblems(type.config, broken, 'config')).toMatchObject([
+    expect(configProblems(type.config, broken)).toMatchObject([
       { field: `config.${secret}`, code: 'matches' },
     ]);
   });
 
   it('sends the secret through the internet only encrypted', () => {
     const plain = { ...config, base_url: 'http://vendor.example.com' };
-    expect(plainTextProblems(type, plain, 'config')).toMatchObject([{ code: 'https_required' }]);
+    expect(plainTextProblems(type, plain)).toMatchObject([{ code: 'https_required' }]);
   });
 });
 
@@ -85,7 +85,5 @@ it.each([
 ])('takes no jira configuration with %j', (change) => {
   const config = { ...JIRA, ...change };
   const [name] = Object.keys(change);
-  expect(configProblems(jira.config, config, 'config')).toMatchObject([
-    { field: `config.${name}` },
-  ]);
+  expect(configProblems(jira.config, config)).toMatchObject([{ field: `config.${name}` }]);
 });

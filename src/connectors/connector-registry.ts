@@ -122,7 +122,7 @@ export class ConnectorRegistry {
     try {
       const type = CONNECTOR_TYPES.named(typeName);
       const config = this.configs.open(id, row);
-      const [unsafe] = plainTextProblems(type, config, 'config');
+      const [unsafe] = plainTextProblems(type, config);
       if (!unsafe) return type.connect(identity, config, { http: this.http, smtp: this.smtp });
       // The API rejects such a configuration, so it was written into the database directly.
       this.logger.error({ connector: name }, `A connector cannot be used: ${unsafe.message}`);

@@ -1,15 +1,10 @@
+import { callOf } from '../../test/support/vendors/vendor-site.js';
 import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
 import { fields } from '../targets/target-config.js';
 import { RefusedError } from './calls/vendor-answers.js';
-import { type ActionCall, defineConnector, type Outbound, type Outcome } from './connector-type.js';
+import { defineConnector, type Outbound, type Outcome } from './connector-type.js';
 
-const CALL: ActionCall = {
-  actionId: 'act-1',
-  attempt: 1,
-  type: 'block_ip',
-  parameters: {},
-  mayTarget: () => true,
-};
+const CALL = callOf('block_ip', {});
 const GATE = { send: () => Promise.reject(new Error('closed')) };
 
 function connectorThat(send: () => Promise<Outcome>, test: () => Promise<string>) {

@@ -4,7 +4,7 @@ import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.error
 import type { Gate } from '../platform/net/outbound-request.js';
 import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
-import type { ConfigDefinition, Destination } from '../targets/target-check.js';
+import type { ConfigDefinition } from '../targets/target-check.js';
 import {
   type Config,
   type ConfigOf,
@@ -37,26 +37,20 @@ export interface ActionCall {
   readonly undoes?: Readonly<Record<string, unknown>>;
 }
 
-interface Simulated {
+/** Outcome of an attempt. */
+export type Outcome = {
   /** The action had no external effect. Its result shows this. */
   readonly simulated?: true;
-}
-
-type Ended = Simulated &
-  (
-    | { readonly kind: 'done'; readonly message: string; readonly data?: Record<string, unknown> }
-    /** The vendor rejected the action: nothing happened. */
-    | { readonly kind: 'refused'; readonly message: string }
-  );
-
-/** The vendor continues to work on the action. The handle, which is stored as JSON, identifies it in polls. */
-type Accepted = Simulated & {
-  readonly kind: 'accepted';
   readonly message: string;
-  readonly handle: Record<string, unknown>;
-};
+} & (
+  | { readonly kind: 'done'; readonly data?: Record<string, unknown> }
+  /** The vendor rejected the action: nothing happened. */
+  | { readonly kind: 'refused' }
+  /** The vendor continues to work on the action. The handle, which is stored as JSON, identifies it in polls. */
+  | { readonly kind: 'accepted'; readonly handle: Record<string, unknown> }
+);
 
-export type Outcome = Ended | Accepted;
+type Ended = Exclude<Outcome, { readonly kind: 'accepted' }>;
 
 /**
  * Stores in the outcome whether the action changed something. A rollback leaves an unchanged target alone. An accepted
@@ -149,7 +143,7 @@ interface ConnectorDefinition<Schema extends ConfigSchema, Vendor> {
   readonly description: string;
   readonly config: Schema;
   /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly string[];
   /**
    * Minimum interval between health checks. Some vendors count them against the rate limit. Checks run at most once per
    * minute.
@@ -158,7 +152,7 @@ interface ConnectorDefinition<Schema extends ConfigSchema, Vendor> {
   /** Its connectors serve only if no connector of another type exists, enabled or not. */
   readonly servesOnlyAlone?: true;
   /** Rules that the schema cannot express. */
-  problems?(config: ConfigOf<Schema>, path: string, targets: Targets): FieldError[];
+  problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
   /**
    * Returns a function that makes a client of the vendor, used until the configuration changes. All requests of the
    * client pass the gate. A client without a gate only reads.
@@ -185,7 +179,7 @@ export class ConnectorType implements ConfigDefinition {
   readonly name: string;
   readonly description: string;
   readonly config: ConfigSchema;
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly string[];
   /** All action types that this type can provide. */
   readonly actions: readonly ActionTypeName[];
   readonly checkedEveryMs: number;
@@ -203,8 +197,8 @@ export class ConnectorType implements ConfigDefinition {
     this.actions = Object.keys(definition.actions).filter(isActionType);
   }
 
-  problems(config: Config, path: string, targets: Targets): FieldError[] {
-    return this.definition.problems?.(config, path, targets) ?? [];
+  problems(config: Config, targets: Targets): FieldError[] {
+    return this.definition.problems?.(config, targets) ?? [];
   }
 
   /** Action types that a connector with this configuration provides. */

@@ -9,7 +9,7 @@ import {
 } from '../platform/net/outbound-request.js';
 import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
-import { type ConfigDefinition, type Destination, originsOf } from '../targets/target-check.js';
+import { type ConfigDefinition, originsOf } from '../targets/target-check.js';
 import {
   type Config,
   type ConfigOf,
@@ -69,7 +69,7 @@ interface ChannelDefinition<Schema extends ConfigSchema> {
   readonly description: string;
   readonly config: Schema;
   /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly string[];
   /**
    * Field whose previous secret stays valid for a day, because the receiver has to learn the new one first. If the request has no
    * secret, the service generates one (`newSecret`) and shows it once.
@@ -81,7 +81,7 @@ interface ChannelDefinition<Schema extends ConfigSchema> {
   /** Default of `events`: the events that people have to act on. */
   readonly defaultEvents?: readonly NotifiedEvent[];
   /** Rules that the schema cannot express. */
-  problems?(config: ConfigOf<Schema>, path: string, targets: Targets): FieldError[];
+  problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
   /** Names destinations beside those of secrets for the audit trail. Origins of URLs only, because the rest may be secret. */
   sentTo?(config: Config): readonly string[];
   /** Makes one attempt, without retries. After an abort the outcome is ignored. An exception counts as `failed`. */
@@ -99,7 +99,7 @@ export class ChannelType implements ConfigDefinition {
   readonly name: string;
   readonly description: string;
   readonly config: ConfigSchema;
-  readonly destinations: readonly Destination[];
+  readonly destinations: readonly string[];
   readonly rotates?: string;
   readonly isForPeople: boolean;
   readonly defaultEvents: readonly NotifiedEvent[];
@@ -126,8 +126,8 @@ export class ChannelType implements ConfigDefinition {
     return this.definition.newSecret?.();
   }
 
-  problems(config: Config, path: string, targets: Targets): FieldError[] {
-    return this.definition.problems?.(config, path, targets) ?? [];
+  problems(config: Config, targets: Targets): FieldError[] {
+    return this.definition.problems?.(config, targets) ?? [];
   }
 
   /** Destinations for the audit trail. @param config without secrets if they are lost */

@@ -68,20 +68,16 @@ export function mailSecrets({ username, password }: MailAccount): string[] {
   return password ? [password, `\0${username}\0${password}`] : [];
 }
 
-export function mailAccountProblems(
-  config: MailAccount,
-  path: string,
-  targets: Targets,
-): FieldError[] {
+export function mailAccountProblems(config: MailAccount, targets: Targets): FieldError[] {
   const host = hostOf(config.host);
   const hasLogin = config.username !== undefined;
   return [
-    ...(host ? [] : [problemAt(`${path}.host`, 'matches', 'must be a host name or an IP address')]),
-    ...(host && targets.refusesAddress(host) ? [refusedTarget(`${path}.host`)] : []),
-    ...(isMailbox(config.from) ? [] : [notOneAddress(`${path}.from`)]),
+    ...(host ? [] : [problemAt('config.host', 'matches', 'must be a host name or an IP address')]),
+    ...(host && targets.refusesAddress(host) ? [refusedTarget('config.host')] : []),
+    ...(isMailbox(config.from) ? [] : [notOneAddress('config.from')]),
     ...(hasLogin === (config.password !== undefined)
       ? []
-      : [problemAt(`${path}.password`, 'required', 'and username must be given together')]),
+      : [problemAt('config.password', 'required', 'and username must be given together')]),
   ];
 }
 

@@ -45,7 +45,7 @@ const SCHEMA: ConfigSchema = {
   additionalProperties: false,
 };
 
-const problems = (config: unknown) => configProblems(SCHEMA, config, 'config');
+const problems = (config: unknown) => configProblems(SCHEMA, config);
 const inField = (config: object) => problems({ url: 'https://vendor.example', ...config });
 
 describe('configProblems', () => {

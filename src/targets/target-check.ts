@@ -42,7 +42,7 @@ export function problemAt(path: string, code: string, text: string): FieldError 
  * Validates a configuration against the schema of its type. Returns one error per invalid field, with its dotted path.
  * Messages never quote the configuration, because values may be secrets.
  */
-export function configProblems(schema: ConfigSchema, config: unknown, path: string): FieldError[] {
+export function configProblems(schema: ConfigSchema, config: unknown): FieldError[] {
   // Ajv caches each compiled schema. There is one per type.
   const validate = ajv.compile(schema);
   validate(config);
@@ -63,7 +63,7 @@ export function configProblems(schema: ConfigSchema, config: unknown, path: stri
     const [code, text] = (RULES[error.keyword] ?? RULES[String(schemaOfField.type)])!;
     found.set(
       pointer,
-      problemAt([path, ...names].join('.'), code, text(schemaOfField, error.data)),
+      problemAt(['config', ...names].join('.'), code, text(schemaOfField, error.data)),
     );
     if (found.size === MOST_ERRORS) break;
   }
@@ -123,35 +123,26 @@ function addressFault(text: string, format: ValueSchema['format']): string | und
 }
 
 /** Finds names that differ only in case in case-insensitive maps, because it would be undefined which one is sent. */
-export function twinNameProblems(
-  { properties }: ConfigSchema,
-  config: Config,
-  path: string,
-): FieldError[] {
+export function twinNameProblems({ properties }: ConfigSchema, config: Config): FieldError[] {
   return Object.entries(properties).flatMap(([name, property]) => {
     const map = ownOf(config, name);
     if (!property['x-ignore-case'] || !isObject(map)) return [];
     const seen = new Set<string>();
     return Object.keys(map).flatMap((key) => {
       if (seen.size < seen.add(key.toLowerCase()).size) return [];
-      const field = `${path}.${name}.${shownName(key)}`;
+      const field = `config.${name}.${shownName(key)}`;
       return [problemAt(field, 'unique', 'is given twice: its names are case-insensitive')];
     });
   });
 }
 
-/** Fields that determine where secrets are sent: an address, or a host with port and TLS mode. */
-export type Destination =
-  | { readonly address: string }
-  | { readonly host: string; readonly port: string; readonly secure: string };
-
 /** Description of the configuration of a type. */
 export interface ConfigDefinition {
   readonly config: ConfigSchema;
-  /** Destinations of secrets. If one changes, the secrets must be given again. */
-  readonly destinations: readonly Destination[];
+  /** Fields that say where secrets are sent: addresses, or a `host` with `port` and `secure`. */
+  readonly destinations: readonly string[];
   /** Rules that the schema cannot express. `config` is valid by the schema. */
-  problems(config: Config, path: string, targets: Targets): FieldError[];
+  problems(config: Config, targets: Targets): FieldError[];
 }
 
 /** The types of connectors or channels that the files of a folder export, in the order of the file names. */
@@ -185,19 +176,15 @@ export class TypesByName<Type extends { readonly name: string }> {
 }
 
 /** Scheme, host and port of each destination. An address that is a lost secret has none. */
-export function originsOf(
-  { config: schema, destinations }: ConfigDefinition,
-  config: Config,
-): string[] {
+export function originsOf({ config: schema, destinations }: ConfigDefinition, config: Config) {
+  const value = (name: string): unknown => valueOf(schema, config, name);
   return destinations.flatMap((destination) => {
-    const value = (name: string): unknown => valueOf(schema, config, name);
-    if ('address' in destination) {
-      const address = String(value(destination.address));
-      return URL.canParse(address) ? [new URL(address).origin] : [];
+    const target = String(value(destination));
+    if (!schema.properties[destination]?.format) {
+      const scheme = value('secure') === true ? 'tls' : 'tcp';
+      return [`${scheme}://${target.toLowerCase()}:${String(value('port'))}`];
     }
-    const scheme = value(destination.secure) === true ? 'tls' : 'tcp';
-    const host = String(value(destination.host)).toLowerCase();
-    return `${scheme}://${host}:${String(value(destination.port))}`;
+    return URL.canParse(target) ? [new URL(target).origin] : [];
   });
 }
 
@@ -223,14 +210,11 @@ export function secretsNotGivenAgain(
 export function plainTextProblems(
   { config: schema, destinations }: ConfigDefinition,
   config: Config,
-  path: string,
 ): FieldError[] {
   if (secretNames(schema, splitConfig(schema, config).secrets).length === 0) return [];
-  return destinations.flatMap((destination) => {
-    if (!('address' in destination)) return [];
-    const address = String(valueOf(schema, config, destination.address));
-    return httpsProblems(address, `${path}.${destination.address}`);
-  });
+  return destinations
+    .filter((name) => schema.properties[name]?.format)
+    .flatMap((name) => httpsProblems(String(valueOf(schema, config, name)), `config.${name}`));
 }
 
 /** Requires https on the internet, because secrets or reports about incidents are sent to the address. */
@@ -253,15 +237,12 @@ function valueOf({ properties }: ConfigSchema, config: Config, name: string): un
 export function refusedTargetProblems(
   schema: ConfigSchema,
   config: Config,
-  path: string,
   targets: Targets,
 ): FieldError[] {
   return Object.entries(schema.properties).flatMap(([name, property]) => {
     const value = config[name];
     if (!property.format || typeof value !== 'string') return [];
-    return targets.refusesAddress(new URL(value).hostname)
-      ? [refusedTarget(`${path}.${name}`)]
-      : [];
+    return targets.refusesAddress(new URL(value).hostname) ? [refusedTarget(`config.${name}`)] : [];
   });
 }
 
@@ -275,15 +256,14 @@ export function refusedTarget(field: string): FieldError {
 export function allProblems(
   kind: ConfigDefinition,
   config: Config,
-  path: string,
   targets: Targets,
 ): FieldError[] {
-  const ofSchema = configProblems(kind.config, config, path);
+  const ofSchema = configProblems(kind.config, config);
   if (ofSchema.length > 0) return ofSchema;
   return [
-    ...twinNameProblems(kind.config, config, path),
-    ...refusedTargetProblems(kind.config, config, path, targets),
-    ...plainTextProblems(kind, config, path),
-    ...kind.problems(config, path, targets),
+    ...twinNameProblems(kind.config, config),
+    ...refusedTargetProblems(kind.config, config, targets),
+    ...plainTextProblems(kind, config),
+    ...kind.problems(config, targets),
   ];
 }

@@ -32,7 +32,7 @@ const TWO_ADDRESSES: ConfigDefinition = {
     required: [],
     additionalProperties: false,
   },
-  destinations: [{ address: 'base_url' }, { address: 'login_url' }],
+  destinations: ['base_url', 'login_url'],
   problems: () => [],
 };
 
@@ -49,7 +49,7 @@ const HOST: ConfigDefinition = {
     required: ['host'],
     additionalProperties: false,
   },
-  destinations: [{ host: 'host', port: 'port', secure: 'secure' }],
+  destinations: ['host'],
   problems: () => [],
 };
 
@@ -108,7 +108,7 @@ describe('secretsNotGivenAgain', () => {
 describe('plainTextProblems', () => {
   const found = (base_url: string, more: Config = { client_secret: 'one' }): string[] => {
     const config = { base_url, login_url: 'https://login.example', ...more };
-    return plainTextProblems(TWO_ADDRESSES, config, 'config').map(({ field }) => field);
+    return plainTextProblems(TWO_ADDRESSES, config).map(({ field }) => field);
   };
 
   it.each([
@@ -145,7 +145,7 @@ const WITH_LOGIN: ConfigSchema = {
 
 function problems(config: object, allowed: readonly string[] = []) {
   const targets = new Targets(new Resolver(), { allowedPrivateTargets: allowed } as Settings);
-  const found = refusedTargetProblems(WITH_LOGIN, { ...config }, 'config', targets);
+  const found = refusedTargetProblems(WITH_LOGIN, { ...config }, targets);
   return found.map(({ field, code }) => `${field} ${code}`);
 }
 

@@ -46,7 +46,7 @@ export class SealedConfig {
 
   /** Throws a ValidationError that names each invalid field. */
   checkAndSeal(kind: ConfigDefinition, id: string, config: Config): StoredConfig {
-    const problems = allProblems(kind, config, 'config', this.targets);
+    const problems = allProblems(kind, config, this.targets);
     if (problems.length > 0) throw new ValidationError(problems);
     const { readable, secrets } = splitConfig(kind.config, config);
     const names = secretNames(kind.config, secrets);
@@ -60,7 +60,7 @@ export class SealedConfig {
   /** Applies a partial change. If it changes the destination of secrets, all secrets must be given again. */
   change(kind: ConfigDefinition, id: string, stored: Sealed, change: Config): ChangedConfig {
     // Checked first, because merging would hide one of two spellings.
-    const twins = twinNameProblems(kind.config, change, 'config');
+    const twins = twinNameProblems(kind.config, change);
     if (twins.length > 0) throw new ValidationError(twins);
     const before = this.open(id, stored);
     const after = changeConfig(kind.config, before, change);

@@ -37,14 +37,19 @@ export function vendorUrl(
   path: readonly string[],
   query: Readonly<Record<string, string>> = {},
 ): URL {
-  const { origin, pathname } = new URL(base);
-  const prefix = pathname.replace(/\/$/, '');
   const segments = path.map((part) => `/${segment(part)}`).join('');
+  const url = urlBelow(base, segments);
   const values = Object.entries(query).map(([name, value]) => `${name}=${escaped(value)}`);
-  const url = new URL(`${origin}${prefix}${segments}`);
+  url.search = values.join('&');
+  return url;
+}
+
+/** Appends an escaped path to the address. */
+export function urlBelow(base: string, path: string): URL {
+  const { origin, pathname } = new URL(base);
+  const url = new URL(`${origin}${pathname.replace(/\/$/, '')}${path}`);
   // The escaping excludes this already. A mistake there must not send credentials to another host.
   if (url.origin !== origin) throw new Error('A path leads to another host.');
-  url.search = values.join('&');
   return url;
 }
 
@@ -212,10 +217,7 @@ export class VendorApi {
       throw new RefusedError(`${vendor} does not accept the credentials${complaint}.`, status);
     }
     const message = `${vendor} answered with status ${status}${complaint}.`;
-    if (status === 408 || status >= 500) throw new OutcomeUnknownError(message, 'broken');
-    const isRedirect = status >= 300 && status < 400;
-    const shown = isRedirect ? `${message} Redirects are not followed.` : message;
-    throw new RefusedError(shown, status, codeIn?.(json));
+    throw failureBy(status, message, codeIn?.(json));
   }
 
   /** Error message of the vendor, without secrets. */
@@ -233,4 +235,12 @@ export class VendorApi {
 export function asClause(complaint: string): string {
   const line = shownStart(complaint.replace(/\s+/g, ' ').trim(), LONGEST_COMPLAINT);
   return line && `: ${line.replace(/\.$/, '')}`;
+}
+
+/** Failure that an answer with this status means. */
+export function failureBy(status: number, message: string, code?: string): Error {
+  if (status === 408 || status >= 500) return new OutcomeUnknownError(message, 'broken');
+  const isRedirect = status >= 300 && status < 400;
+  const shown = isRedirect ? `${message} Redirects are not followed.` : message;
+  return new RefusedError(shown, status, code);
 }

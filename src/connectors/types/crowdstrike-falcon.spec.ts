@@ -1,8 +1,7 @@
 import { FalconServer } from '../../../test/support/vendors/falcon-server.js';
-import { connectTo, CountingGate, SiteHttp } from '../../../test/support/vendors/vendor-site.js';
+import { callOf, useVendor } from '../../../test/support/vendors/vendor-site.js';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import type { ActionCall, Connector } from '../connector-type.js';
 import { crowdstrikeFalcon } from './crowdstrike-falcon.js';
 
 const ACT = 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f';
@@ -10,52 +9,27 @@ const DETAILS = 'POST /devices/entities/devices/v2';
 const CONTAIN = 'POST /devices/entities/devices-actions/v2?action_name=contain';
 
 describe('a connector to CrowdStrike Falcon', () => {
-  let server: FalconServer;
-  let http: SiteHttp;
-  let gate: CountingGate;
-  let falcon: Connector;
+  const server = new FalconServer();
+  const site = useVendor(crowdstrikeFalcon, server);
+  const { gate, http } = site;
   let host: string;
 
-  beforeEach(async () => {
-    server = await new FalconServer().start();
+  beforeEach(() => {
     host = server.addHost('LAPTOP-7');
-    http = new SiteHttp();
-    gate = new CountingGate();
-    falcon = create();
-  });
-  afterEach(async () => {
-    const { problems } = server;
-    await server.stop();
-    expect(problems).toEqual([]);
   });
 
-  const create = (client_secret = 'falcon-secret-1') =>
-    connectTo(
-      crowdstrikeFalcon,
-      { base_url: server.url, client_id: 'falcon-client', client_secret },
-      { http },
-    );
-  const call = (type: ActionTypeName, host_id: string, more: object = {}): ActionCall => ({
-    actionId: ACT,
-    attempt: 1,
-    mayTarget: () => true,
-    type,
-    parameters: { host_id, ...more },
-  });
+  const call = (type: ActionTypeName, host_id: string, more: object = {}) =>
+    callOf(type, { host_id, ...more }, { actionId: ACT });
   const execute = (type: ActionTypeName, hostId = host, more: object = {}) =>
-    falcon.execute(call(type, hostId, more), gate);
+    site.execute(call(type, hostId, more));
   const status = (value: string) => (server.hosts.get(host)!.status = value);
 
   it('checks whether the host that it found is a protected target before it does anything', async () => {
-    const asked: unknown[] = [];
-    const mayTarget = (name?: string) => asked.push(name) === 0;
-    const { hostname } = server.hosts.get(host)!;
-    for (const type of ['isolate_host', 'unisolate_host', 'scan_host'] as const) {
-      const outcome = await falcon.execute({ ...call(type, host), mayTarget }, gate);
-      expect(outcome).toMatchObject({ kind: 'refused' });
-      expect(outcome.message).toContain(`"${hostname}" is a protected target.`);
-    }
-    expect(asked).toEqual([hostname, hostname, hostname]);
+    const types = ['isolate_host', 'unisolate_host', 'scan_host'] as const;
+    await site.expectProtection(
+      types.map((type) => call(type, host)),
+      'LAPTOP-7',
+    );
     expect(server.lines).toEqual([DETAILS, DETAILS, DETAILS]);
   });
 
@@ -66,11 +40,11 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(accepted.handle).toEqual({ device_id: host, seen_under_way: false, changed: true });
       expect(server.lines).toEqual([DETAILS, CONTAIN]);
       const isolate = call('isolate_host', host);
-      const pending = await falcon.poll!(accepted.handle, isolate);
+      const pending = await site.connector.poll!(accepted.handle, isolate);
       const handle = { device_id: host, seen_under_way: true, changed: true };
       expect(pending).toMatchObject({ kind: 'accepted', handle });
       server.settle('contained');
-      expect(await falcon.poll!(handle, isolate)).toEqual({
+      expect(await site.connector.poll!(handle, isolate)).toEqual({
         kind: 'done',
         message: 'The host is contained.',
         data: { device_id: host, status: 'contained', changed: true },
@@ -83,7 +57,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       expect(await execute('unisolate_host')).toMatchObject({ kind: 'accepted' });
       server.settle('normal');
       const handle = { device_id: host, seen_under_way: true };
-      const lifted = await falcon.poll!(handle, call('unisolate_host', host));
+      const lifted = await site.connector.poll!(handle, call('unisolate_host', host));
       expect(lifted).toMatchObject({ kind: 'done', data: { status: 'normal' } });
     });
 
@@ -91,7 +65,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       status('contained');
       server.addHost('LAPTOP-8', 'contained');
       const rollback = { ...call('unisolate_host', 'LAPTOP-8'), undoes: { device_id: host } };
-      expect(await falcon.execute(rollback, gate)).toMatchObject({
+      expect(await site.execute(rollback)).toMatchObject({
         kind: 'accepted',
         handle: { device_id: host },
       });
@@ -100,9 +74,12 @@ describe('a connector to CrowdStrike Falcon', () => {
     it('waits while the vendor still shows the old status, and fails if the containment is reverted', async () => {
       const isolate = call('isolate_host', host);
       const early = { device_id: host, seen_under_way: false };
-      expect(await falcon.poll!(early, isolate)).toMatchObject({ kind: 'accepted', handle: early });
+      expect(await site.connector.poll!(early, isolate)).toMatchObject({
+        kind: 'accepted',
+        handle: early,
+      });
       const seen = { ...early, seen_under_way: true };
-      expect(await falcon.poll!(seen, isolate)).toMatchObject({
+      expect(await site.connector.poll!(seen, isolate)).toMatchObject({
         kind: 'refused',
         message: expect.stringContaining('"normal"'),
       });
@@ -120,7 +97,7 @@ describe('a connector to CrowdStrike Falcon', () => {
     it('does not report that nothing changed if an earlier attempt may have changed it', async () => {
       status('contained');
       const again = { ...call('isolate_host', host), attempt: 2 };
-      expect(await falcon.execute(again, gate)).toEqual({
+      expect(await site.execute(again)).toEqual({
         kind: 'done',
         message: 'The host is contained.',
         data: { device_id: host, status: 'contained' },
@@ -131,7 +108,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       status('contained');
       const undoes = { device_id: host, changed: false };
       const rollback = { ...call('unisolate_host', host), undoes };
-      expect(await falcon.execute(rollback, gate)).toMatchObject({ kind: 'done' });
+      expect(await site.execute(rollback)).toMatchObject({ kind: 'done' });
       expect(server.lines).toEqual([]);
     });
 
@@ -154,7 +131,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       server.play('fine', 'drop-after', 'drop-after', 'drop-after');
       await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
       status(present);
-      expect(await falcon.probe!(call('isolate_host', host))).toMatchObject({ kind });
+      expect(await site.connector.probe!(call('isolate_host', host))).toMatchObject({ kind });
     });
 
     it('sends the request again if the connection broke, and accepts the effect of the first attempt', async () => {
@@ -165,7 +142,7 @@ describe('a connector to CrowdStrike Falcon', () => {
     });
 
     it('leaves the outcome of a broken call unknown while the host is unchanged', async () => {
-      expect(await falcon.probe!(call('isolate_host', host))).toBe('unknown');
+      expect(await site.connector.probe!(call('isolate_host', host))).toBe('unknown');
     });
 
     it('finds a host by name in any case, and then uses its id', async () => {
@@ -226,7 +203,7 @@ describe('a connector to CrowdStrike Falcon', () => {
       if (accepted.kind !== 'accepted') throw new Error(accepted.message);
       const [[id, scan]] = [...server.scans] as [[string, { request: object; status: string }]];
       expect(scan.request).toMatchObject({ hosts: [host], file_paths, quarantine: false });
-      const ask = () => falcon.poll!(accepted.handle, call('scan_host', host));
+      const ask = () => site.connector.poll!(accepted.handle, call('scan_host', host));
       expect(await ask()).toMatchObject({ kind: 'accepted', handle: { scan_id: id } });
       scan.status = 'running';
       expect(await ask()).toMatchObject({ kind: 'done', data: { scan_id: id } });
@@ -236,36 +213,36 @@ describe('a connector to CrowdStrike Falcon', () => {
       const accepted = await execute('scan_host');
       if (accepted.kind !== 'accepted') throw new Error(accepted.message);
       for (const scan of server.scans.values()) scan.status = end;
-      expect(await falcon.poll!(accepted.handle, call('scan_host', host))).toEqual({
+      expect(await site.connector.poll!(accepted.handle, call('scan_host', host))).toEqual({
         kind: 'refused',
         message: `The scan was ${end} at the vendor.`,
       });
     });
 
     it('is sent once, and found by its action id after a broken call', async () => {
-      expect(falcon.idempotent('scan_host')).toBe(false);
+      expect(site.connector.idempotent('scan_host')).toBe(false);
       const scan = call('scan_host', host);
-      expect(await falcon.probe!(scan)).toBe('unknown');
+      expect(await site.connector.probe!(scan)).toBe('unknown');
       server.play('fine', 'drop-after');
       await expect(execute('scan_host')).rejects.toThrow(OutcomeUnknownError);
       expect(server.scans.size).toBe(1);
-      expect(await falcon.probe!(scan)).toMatchObject({ kind: 'accepted' });
+      expect(await site.connector.probe!(scan)).toMatchObject({ kind: 'accepted' });
     });
   });
 
   describe('when the vendor', () => {
     it('expires a token early, logs in again once and continues', async () => {
-      await falcon.test();
+      await site.connector.test();
       server.tokens.expire();
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
       expect(server.logins).toBe(2);
     });
 
     it('rejects the client, is refused without showing the secret', async () => {
-      falcon = create('another-secret');
+      site.connect({ client_secret: 'another-secret' });
       const refused = { kind: 'refused', message: expect.stringContaining('does not accept') };
       expect(await execute('isolate_host')).toMatchObject(refused);
-      const test = await falcon.test();
+      const test = await site.connector.test();
       expect(test.success).toBe(false);
       expect(test.message).not.toContain('another-secret');
     });
@@ -332,9 +309,9 @@ describe('a connector to CrowdStrike Falcon', () => {
 
   it('is tested by a read that requires the permission to read hosts', async () => {
     const fine = { success: true, message: 'Falcon accepts the credentials.' };
-    expect(await falcon.test()).toMatchObject(fine);
+    expect(await site.connector.test()).toMatchObject(fine);
     server.play(403);
-    expect(await falcon.test()).toMatchObject({ success: false });
+    expect(await site.connector.test()).toMatchObject({ success: false });
     expect(gate.left).toBe(0);
   });
 });

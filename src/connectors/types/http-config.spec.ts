@@ -8,14 +8,14 @@ function problems(action: object, more: Partial<HttpConfig> = {}) {
     actions: { block_ip: { path: '/', ...action } },
     ...more,
   } as HttpConfig;
-  return httpConfigProblems(config, 'config').map(({ field, message }) => [field, message]);
+  return httpConfigProblems(config).map(({ field, message }) => [field, message]);
 }
 
 describe('HTTP_SCHEMA', () => {
   it('requires at least one success status', () => {
     const found = (success_statuses: number[]) => {
       const actions = { block_ip: { path: '/', success_statuses } };
-      return configProblems(HTTP_SCHEMA, { base_url: 'https://vendor.example', actions }, 'config');
+      return configProblems(HTTP_SCHEMA, { base_url: 'https://vendor.example', actions });
     };
     expect(found([204])).toEqual([]);
     expect(found([])).toMatchObject([
@@ -102,7 +102,7 @@ describe('httpConfigProblems', () => {
     ['/{{ process.env }}', 'instead of'],
     ['/{{}}', 'instead of'],
     ['/{{{{ parameters.x }}}}', 'instead of'],
-    ['/{{ action.type }}', 'but only action.id exists'],
+    ['/{{ action.type }}', 'instead of'],
     ['/a{{ secrets.other }}', 'at character 3, which is not set'],
     ['/a/../b', 'must be a plain path'],
     ['/a/%2e%2E/b', 'must be a plain path'],

@@ -160,9 +160,9 @@ function holdsShortCredential(name: string, value: string): boolean {
 }
 
 /** Finds faults of an `http` configuration when it is saved, not when an incident needs it. */
-export function httpConfigProblems(config: HttpConfig, path: string): FieldError[] {
+export function httpConfigProblems(config: HttpConfig): FieldError[] {
   const found: FieldError[] = [];
-  for (const problem of problemsIn(config, path)) {
+  for (const problem of problemsIn(config)) {
     if (found.push(problem) === MOST_ERRORS) break;
   }
   return found;
@@ -170,22 +170,22 @@ export function httpConfigProblems(config: HttpConfig, path: string): FieldError
 
 type Problems = Generator<FieldError, void>;
 
-function* problemsIn(config: HttpConfig, path: string): Problems {
+function* problemsIn(config: HttpConfig): Problems {
   const { headers = {}, secrets = {}, actions } = config;
   const types = Object.keys(actions).filter(isActionType);
   const inHeaders = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
     // All requests have all headers. Parameters that an action does not have are empty in them.
-    yield* headerProblems(name, value, `${path}.headers.${name}`, { secrets, types });
+    yield* headerProblems(name, value, `config.headers.${name}`, { secrets, types });
     for (const [, secret] of value.matchAll(/\{\{\s*secrets\.(\w+)\s*\}\}/g))
       inHeaders.add(secret!);
   }
   for (const [name, value] of Object.entries(secrets)) {
     const fits = !inHeaders.has(name) || isHeaderText(value);
-    if (!fits) yield problemAt(`${path}.secrets.${name}`, 'header', NO_HEADER_TEXT);
+    if (!fits) yield problemAt(`config.secrets.${name}`, 'header', NO_HEADER_TEXT);
   }
   for (const type of types) {
-    const field = `${path}.actions.${type}`;
+    const field = `config.actions.${type}`;
     yield* actionProblems(actions[type]!, field, takesForm(config), { secrets, types: [type] });
   }
 }

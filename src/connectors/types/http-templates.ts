@@ -16,7 +16,7 @@ export class TemplateError extends Error {}
 const OPEN = '{{';
 const CLOSE = '}}';
 const LONGEST_SHOWN = 100;
-const EXPRESSION = /^\s*(parameters|secrets|action)\.([A-Za-z_][A-Za-z0-9_]*)\s*$/;
+const EXPRESSION = /^\s*(?:(parameters|secrets)\.([A-Za-z_][A-Za-z0-9_]*)|(action)\.(id))\s*$/;
 
 /**
  * Parses text with references such as `{{ parameters.ip }}`. References are replaced once; values are never parsed as
@@ -37,18 +37,15 @@ export function parseTemplate(text: string): (string | Reference)[] {
 }
 
 function parseReference(written: string, position: number): Reference {
-  const [, root, name] = EXPRESSION.exec(written.slice(OPEN.length, -CLOSE.length)) ?? [];
+  const found = EXPRESSION.exec(written.slice(OPEN.length, -CLOSE.length)) ?? [];
+  const [root, name] = found.slice(1).filter((part) => part !== undefined);
   const isLong = written.length > LONGEST_SHOWN;
   const expression = isLong ? `${written.slice(0, LONGEST_SHOWN)}…` : written;
-  if (root === undefined || name === undefined) {
-    const problem = `${expression} instead of parameters.<name>, secrets.<name> or action.id`;
-    throw new TemplateError(`has ${problem} at character ${position}`);
+  if (root !== undefined && name !== undefined) {
+    return { root: root as Reference['root'], name, expression, position };
   }
-  if (root === 'action' && name !== 'id') {
-    const problem = `${expression}, but only action.id exists,`;
-    throw new TemplateError(`has ${problem} at character ${position}`);
-  }
-  return { root: root as Reference['root'], name, expression, position };
+  const problem = `has ${expression} instead of parameters.<name>, secrets.<name> or action.id`;
+  throw new TemplateError(`${problem} at character ${position}`);
 }
 
 export function referencesIn(text: string): Reference[] {

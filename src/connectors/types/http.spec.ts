@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { createServer, type AddressInfo } from 'node:net';
 import { BEHAVIOURS, FakeVendor } from '../../../test/support/fake-vendor.js';
-import { connectTo } from '../../../test/support/vendors/vendor-site.js';
-import type { Gate } from '../../platform/net/outbound-request.js';
+import { callOf, connectTo, CountingGate } from '../../../test/support/vendors/vendor-site.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import { OutboundHttp } from '../../platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../platform/net/targets.js';
@@ -20,20 +19,8 @@ const hasty = {
   request: (request) => outbound.request({ ...request, timeoutMs: 300, maxAnswerBytes: 100_000 }),
 } as OutboundHttp;
 
-class CountingGate implements Gate {
-  asked = 0;
-  refuseFrom = Infinity;
-
-  send<T>(request: Parameters<Gate['send']>[0]): Promise<T> {
-    const leave = async (): Promise<void> => {
-      this.asked += 1;
-      if (this.asked >= this.refuseFrom) throw new Error('the switch is on');
-    };
-    return request({ signal: new AbortController().signal, leave }) as Promise<T>;
-  }
-}
-
-const KEY = 'act-1';
+const CALL = callOf('block_ip', {});
+const KEY = CALL.actionId;
 
 describe('HttpConnector', () => {
   let vendor: FakeVendor;
@@ -52,10 +39,7 @@ describe('HttpConnector', () => {
       async (ms) => void waits.push(ms),
     );
   const execute = (action: Partial<HttpAction>, url?: string): Promise<Outcome> =>
-    connect(action, url).execute(
-      { actionId: KEY, attempt: 1, type: 'block_ip', parameters: {}, mayTarget: () => true },
-      gate,
-    );
+    connect(action, url).execute(CALL, gate);
 
   beforeAll(async () => {
     vendor = await FakeVendor.start();
@@ -73,7 +57,7 @@ describe('HttpConnector', () => {
     const outcome = await execute({ body: { a: '{{action.id}}'.repeat(250_000) } });
     expect(outcome).toEqual({ kind: 'refused', message: expect.stringContaining('1048576 bytes') });
     expect(vendor.requests).toHaveLength(0);
-    expect(gate.asked).toBe(0);
+    expect(gate.left).toBe(0);
   });
 
   it.each(BEHAVIOURS)(
@@ -82,7 +66,7 @@ describe('HttpConnector', () => {
       vendor.behave(one);
       const outcome = await execute({}).catch((error: unknown) => error);
       expect(vendor.effectsOf(KEY)).toBeLessThanOrEqual(1);
-      expect(gate.asked).toBe(1);
+      expect(gate.left).toBe(1);
       // An effect may be reported as done or unknown, but never as refused or not sent.
       if (vendor.effectsOf(KEY) === 1 && !(outcome instanceof OutcomeUnknownError)) {
         expect(outcome).toMatchObject({ kind: 'done' });
@@ -101,7 +85,7 @@ describe('HttpConnector', () => {
   it('repeats an idempotent request, each time through the gate', async () => {
     vendor.behave('apply-then-drop', 'unavailable', 'apply');
     expect(await execute({ idempotent: true })).toMatchObject({ kind: 'done' });
-    expect(gate.asked).toBe(3);
+    expect(gate.left).toBe(3);
     // The vendor asks to wait 1 s.
     expect(waits[1]).toBe(1_000);
   });
@@ -109,14 +93,14 @@ describe('HttpConnector', () => {
   it('reports an unknown outcome after three attempts', async () => {
     vendor.behave('apply-then-drop');
     await expect(execute({ idempotent: true })).rejects.toThrow(OutcomeUnknownError);
-    expect(gate.asked).toBe(3);
+    expect(gate.left).toBe(3);
   });
 
   it('does not wait if the vendor asks for a long pause', async () => {
     vendor.retryAfter = '3600';
     vendor.behave('rate-limit');
     expect(await execute({ idempotent: true })).toMatchObject({ kind: 'refused' });
-    expect(gate.asked).toBe(1);
+    expect(gate.left).toBe(1);
     vendor.retryAfter = '1';
   });
 
@@ -132,20 +116,13 @@ describe('HttpConnector', () => {
     await gone.stop().catch(() => undefined);
     await expect(execute({}, 'http://127.0.0.1:9')).rejects.toThrow(UnreachableError);
     expect(waits).toHaveLength(2);
-    expect(gate.asked).toBe(0);
+    expect(gate.left).toBe(0);
   });
 
   it('makes no further call if the vendor keeps failing', async () => {
     const connector = connect({ idempotent: true }, 'http://127.0.0.1:9');
-    const call = {
-      actionId: KEY,
-      attempt: 1,
-      type: 'block_ip',
-      parameters: {},
-      mayTarget: () => true,
-    } as const;
-    for (let turn = 0; turn < 2; turn += 1) await connector.execute(call, gate).catch(() => 0);
-    await expect(connector.execute(call, gate)).rejects.toThrow(
+    for (let turn = 0; turn < 2; turn += 1) await connector.execute(CALL, gate).catch(() => 0);
+    await expect(connector.execute(CALL, gate)).rejects.toThrow(
       /No further call is made .* The last failure: .*ECONNREFUSED/,
     );
   });
@@ -162,7 +139,7 @@ describe('HttpConnector', () => {
     expect(await execute({ success_statuses: [422] })).toMatchObject({ kind: 'done' });
     expect(await execute({})).toMatchObject({
       kind: 'refused',
-      message: 'The service answered with status 422: {"error":"no such host"}',
+      message: 'The service answered with status 422: {"error":"no such host"}.',
     });
   });
 
@@ -178,7 +155,7 @@ describe('HttpConnector', () => {
     expect(await execute({}, `http://127.0.0.1:${port}`)).toEqual({
       kind: 'refused',
       message:
-        'The service answered with status 401: {"error":"The Bearer token [secret] expired"}',
+        'The service answered with status 401: {"error":"The Bearer token [secret] expired"}.',
     });
     await new Promise((resolve) => server.close(resolve));
   });
@@ -199,14 +176,7 @@ describe('HttpConnector', () => {
       { http: hasty },
     );
     vendor.reply = () => ({ status: 400, type: 'text/plain', body: `2 times no: ${secret}.` });
-    const call = {
-      actionId: KEY,
-      attempt: 1,
-      type: 'block_ip',
-      parameters: {},
-      mayTarget: () => true,
-    } as const;
-    expect(await connector.execute(call, gate)).toMatchObject({
+    expect(await connector.execute(CALL, gate)).toMatchObject({
       message: 'The service answered with status 400: 2 times no: [secret].',
     });
   });
@@ -223,7 +193,7 @@ describe('HttpConnector', () => {
     vendor.behave('redirect');
     expect(await connect({}).test()).toMatchObject({
       success: false,
-      message: expect.stringContaining('redirects are not followed'),
+      message: expect.stringContaining('Redirects are not followed'),
     });
   });
 

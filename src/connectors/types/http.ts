@@ -1,8 +1,8 @@
 import { ACTION_TYPES, isActionType } from '../../action-catalogue/action-types.js';
-import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { secretTexts } from '../../targets/target-config.js';
 import { AnswerRedactor, RefusedError } from '../calls/vendor-answers.js';
+import { asClause, failureBy, urlBelow } from '../calls/vendor-api.js';
 import { TEST_TIMEOUT_MS, VendorCalls, type VendorRequest } from '../calls/vendor-calls.js';
 import {
   type ActionCall,
@@ -30,7 +30,7 @@ export const http = defineConnector({
   description:
     'Any service with an HTTP API. The request of each action type is a template with parameters, secrets and action.id.',
   config: HTTP_SCHEMA,
-  destinations: [{ address: 'base_url' }],
+  destinations: ['base_url'],
   problems: httpConfigProblems,
   connect: (config, outbound) => {
     const secrets = [...secretTexts(config.secrets ?? {}), ...credentialsIn(config.headers)];
@@ -64,31 +64,23 @@ class HttpService {
   async test(): Promise<string> {
     const request = { ...testRequest(this.config), timeoutMs: TEST_TIMEOUT_MS };
     const { status } = await this.calls.ungated(request);
-    const message = `The service answers with status ${status}`;
+    const message = `The service answers with status ${status}.`;
     // A redirect to another scheme, host or login page would fail for every action.
-    refuseRedirect(status, message);
-    if (status >= 500 || status === 401 || status === 403) throw new RefusedError(`${message}.`);
-    return `${message}.`;
+    const isRedirect = status >= 300 && status < 400;
+    if (isRedirect || status >= 500 || [401, 403].includes(status))
+      throw failureBy(status, message);
+    return message;
   }
 
   private outcomeOf({ success_statuses }: HttpAction, answer: OutboundAnswer): Outcome {
     const { status } = answer;
-    const answered = `The service answered with status ${status}`;
+    const message = `The service answered with status ${status}`;
     if (success_statuses?.includes(status) ?? (status >= 200 && status < 300)) {
       const data = { status, answer: this.text.data(answer) };
-      return { kind: 'done', message: `${answered}.`, data };
+      return { kind: 'done', message: `${message}.`, data };
     }
-    const said = this.text.excerpt(answer);
-    const message = `${answered}${said && `: ${said}`}`;
-    if (status === 408 || status >= 500) throw new OutcomeUnknownError(message, 'broken');
-    refuseRedirect(status, message);
-    throw new RefusedError(message);
+    throw failureBy(status, `${message}${asClause(this.text.excerpt(answer))}.`);
   }
-}
-
-function refuseRedirect(status: number, message: string): void {
-  if (status < 300 || status >= 400) return;
-  throw new RefusedError(`${message}; redirects are not followed.`);
 }
 
 /** Builds the request of an action. Throws RefusedError if the parameters do not fit. */
@@ -103,7 +95,7 @@ export function requestFor(
   const isSet = (name: string): boolean => headerNamed(config.headers, name) !== undefined;
   return {
     method: action.method ?? DEFAULT_METHOD,
-    url: addressOf(config, rendering.path(action.path)),
+    url: urlBelow(config.base_url, rendering.path(action.path)),
     headers: {
       accept: 'application/json',
       'content-type': body === undefined || isSet('content-type') ? undefined : 'application/json',
@@ -124,14 +116,6 @@ function testRequest({ base_url, headers = {}, secrets = {} }: HttpConfig): Vend
   const rendering = new TemplateRenderer(scope);
   const rendered = renderedHeaders(Object.fromEntries(constant), rendering);
   return { method: 'GET', url: new URL(base_url), headers: rendered };
-}
-
-function addressOf({ base_url }: HttpConfig, path: string): URL {
-  const base = new URL(base_url);
-  const address = new URL(`${base.origin}${base.pathname.replace(/\/$/, '')}${path}`);
-  // The rules for paths and templates exclude this already. A mistake there must not send anything to another host.
-  if (address.origin !== base.origin) throw new Error('A rendered path leads to another host.');
-  return address;
 }
 
 function bodyOf(

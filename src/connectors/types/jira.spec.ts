@@ -1,51 +1,20 @@
 import { JiraServer } from '../../../test/support/vendors/jira-server.js';
 import { describeUsualTroubles } from '../../../test/support/vendors/usual-troubles.js';
-import { connectTo, CountingGate, SiteHttp } from '../../../test/support/vendors/vendor-site.js';
+import { callOf, useVendor } from '../../../test/support/vendors/vendor-site.js';
 import { UnreachableError } from '../../platform/net/net.errors.js';
-import type { Connector } from '../connector-type.js';
+import type { ActionCall } from '../connector-type.js';
 import { jira } from './jira.js';
 
 describe('JiraConnector', () => {
   const server = new JiraServer();
-  const http = new SiteHttp();
-  let connector: Connector;
-
-  const connectorWith = (more: object = {}): Connector =>
-    connectTo(
-      jira,
-      {
-        base_url: server.url,
-        email: server.email,
-        api_token: server.token,
-        project_key: 'SEC',
-        ...more,
-      },
-      { http },
-    );
-  const callOf = (parameters: Record<string, unknown> = {}) => ({
-    actionId: 'act-1',
-    attempt: 1,
-    mayTarget: () => true,
-    type: 'create_ticket' as const,
-    parameters: { title: 'Phishing', ...parameters },
-  });
-  const open = (parameters: Record<string, unknown> = {}) =>
-    connector.execute(callOf(parameters), new CountingGate());
+  const site = useVendor(jira, server);
+  const opening = (parameters: object = {}, more: Partial<ActionCall> = {}) =>
+    callOf('create_ticket', { title: 'Phishing', ...parameters }, more);
+  const open = (parameters: object = {}) => site.execute(opening(parameters));
   const paragraph = (...texts: string[]) => ({
     type: 'paragraph',
     content: texts.map((text) => ({ type: 'text', text })),
   });
-
-  beforeAll(() => server.start());
-
-  beforeEach(() => {
-    server.forget();
-    connector = connectorWith();
-  });
-
-  afterEach(() => expect(server.problems).toEqual([]));
-
-  afterAll(() => server.stop());
 
   it('opens an issue with the id of the action', async () => {
     expect(await open({ description: 'First\n\nThird', priority: 'High' })).toEqual({
@@ -71,7 +40,7 @@ describe('JiraConnector', () => {
   });
 
   it('opens issues of the configured type', async () => {
-    connector = connectorWith({ issue_type: 'Incident' });
+    site.connect({ issue_type: 'Incident' });
     await open();
     expect(server.issues[0]!.fields).toMatchObject({ issuetype: { name: 'Incident' } });
   });
@@ -113,43 +82,41 @@ describe('JiraConnector', () => {
   it('finds an issue by its label if the answer was lost', async () => {
     server.play('drop-after');
     await expect(open()).rejects.toThrow();
-    expect(await connector.probe!(callOf())).toEqual({
+    expect(await site.connector.probe!(opening())).toEqual({
       kind: 'done',
       message: 'Jira had opened SEC-1.',
       data: { id: '10001', key: 'SEC-1' },
     });
-    expect(await connector.probe!({ ...callOf(), actionId: 'act-2' })).toBe('unknown');
+    expect(await site.connector.probe!(opening({}, { actionId: 'act-2' }))).toBe('unknown');
     server.isIndexed = false;
-    expect(await connector.probe!(callOf())).toBe('unknown');
+    expect(await site.connector.probe!(opening())).toBe('unknown');
     server.play(500);
-    await expect(connector.probe!(callOf())).rejects.toThrow(UnreachableError);
+    await expect(site.connector.probe!(opening())).rejects.toThrow(UnreachableError);
     expect(server.problems).toEqual([]);
   });
 
   it('tests login and project, explains failures, and never shows the token', async () => {
-    expect(await connector.test()).toMatchObject({
+    expect(await site.connector.test()).toMatchObject({
       success: true,
       message: 'Jira shows the project SEC.',
     });
-    expect(await connectorWith({ project_key: 'NONE' }).test()).toMatchObject({
+    expect(await site.connect({ project_key: 'NONE' }).test()).toMatchObject({
       success: false,
       message: "Jira answered with status 404: No project could be found with key 'NONE'.",
     });
     const login = Buffer.from(`${server.email}:${server.token}`).toString('base64');
     const body = { errorMessages: [`${server.token} or ${login}`], errors: {} };
     server.play({ status: 403, body });
-    expect(await connector.test()).toMatchObject({
+    expect(await site.connector.test()).toMatchObject({
       success: false,
       message: 'Jira answered with status 403: [secret] or [secret].',
     });
-    expect(await connectorWith({ api_token: 'wrong' }).test()).toMatchObject({ success: false });
+    expect(await site.connect({ api_token: 'wrong' }).test()).toMatchObject({ success: false });
   });
 
   describeUsualTroubles('change', () => ({
-    server,
-    http,
-    connector,
-    call: callOf(),
+    ...site,
+    call: opening(),
     effects: () => server.issues.length,
   }));
 });

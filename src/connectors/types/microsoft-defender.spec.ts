@@ -1,59 +1,39 @@
 import { DefenderServer } from '../../../test/support/vendors/defender-server.js';
-import { connectTo, CountingGate, SiteHttp } from '../../../test/support/vendors/vendor-site.js';
+import { callOf, useVendor } from '../../../test/support/vendors/vendor-site.js';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import type { ActionCall, Connector, Outcome } from '../connector-type.js';
+import type { Outcome } from '../connector-type.js';
 import { microsoftDefender } from './microsoft-defender.js';
 
+const NAME = 'laptop-7.example.com';
 const ACT = 'act-0193f2b6-8d2f-7b1c-8f5f-3a1b8c7d6e5f';
 
 describe('a connector to Microsoft Defender for Endpoint', () => {
-  let server: DefenderServer;
-  let http: SiteHttp;
-  let gate: CountingGate;
-  let defender: Connector;
+  const server = new DefenderServer();
+  const site = useVendor(microsoftDefender, server);
+  const { gate, http } = site;
   let host: string;
 
-  beforeEach(async () => {
-    server = await new DefenderServer().start();
-    host = server.addMachine('laptop-7.example.com');
-    http = new SiteHttp();
-    gate = new CountingGate();
-    defender = create();
-  });
-  afterEach(async () => {
-    const { problems } = server;
-    await server.stop();
-    expect(problems).toEqual([]);
+  beforeEach(() => {
+    host = server.addMachine(NAME);
   });
 
-  const create = (more: object = {}) =>
-    connectTo(microsoftDefender, { ...server.config, ...more }, { http });
-  const call = (type: ActionTypeName, host_id = host, more: object = {}): ActionCall => ({
-    actionId: ACT,
-    attempt: 1,
-    mayTarget: () => true,
-    type,
-    parameters: { host_id, ...more },
-  });
+  const call = (type: ActionTypeName, host_id = host, more: object = {}) =>
+    callOf(type, { host_id, ...more }, { actionId: ACT });
   const execute = (type: ActionTypeName, hostId = host, more: object = {}) =>
-    defender.execute(call(type, hostId, more), gate);
+    site.execute(call(type, hostId, more));
   const poll = (outcome: Outcome, type: ActionTypeName): Promise<Outcome> => {
     if (outcome.kind !== 'accepted') throw new Error(outcome.message);
-    return defender.poll!(outcome.handle, call(type));
+    return site.connector.poll!(outcome.handle, call(type));
   };
   const sent = () => server.lines.filter((line) => line.startsWith('POST'));
 
   it('checks whether the host that it found is a protected target before it does anything', async () => {
-    const asked: unknown[] = [];
-    const mayTarget = (name?: string) => asked.push(name) === 0;
-    for (const type of ['isolate_host', 'unisolate_host', 'scan_host'] as const) {
-      const outcome = await defender.execute({ ...call(type), mayTarget }, gate);
-      expect(outcome).toMatchObject({ kind: 'refused' });
-      expect(outcome.message).toContain('is a protected target.');
-    }
-    const name = 'laptop-7.example.com';
-    expect(asked).toEqual([name, name, name]);
+    const types = ['isolate_host', 'unisolate_host', 'scan_host'] as const;
+    await site.expectProtection(
+      types.map((type) => call(type)),
+      NAME,
+    );
     expect(sent()).toEqual([]);
   });
 
@@ -103,7 +83,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
       expect(await execute('isolate_host')).toMatchObject(unchanged);
       const undoes = { machine_id: host, changed: false };
       const rollback = { ...call('unisolate_host'), undoes };
-      expect(await defender.execute(rollback, gate)).toMatchObject({ kind: 'done' });
+      expect(await site.execute(rollback)).toMatchObject({ kind: 'done' });
       expect(sent()).toHaveLength(1);
     });
 
@@ -122,7 +102,7 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     it('releases the isolated host, even if another host has its name now', async () => {
       server.addMachine('laptop-8.example.com');
       const rollback = { ...call('unisolate_host', 'laptop-8'), undoes: { machine_id: host } };
-      expect(await defender.execute(rollback, gate)).toMatchObject({ kind: 'accepted' });
+      expect(await site.execute(rollback)).toMatchObject({ kind: 'accepted' });
       expect(sent()).toEqual([`POST /api/machines/${host}/unisolate`]);
     });
 
@@ -141,12 +121,12 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     });
 
     it('resolves the outcome of a broken call', async () => {
-      expect(await defender.probe!(call('isolate_host'))).toBe('unknown');
+      expect(await site.connector.probe!(call('isolate_host'))).toBe('unknown');
       server.play('fine', 'fine', 'drop-after', 'drop', 'drop');
       await expect(execute('isolate_host')).rejects.toThrow(OutcomeUnknownError);
-      expect(await defender.probe!(call('isolate_host'))).toMatchObject({ kind: 'accepted' });
+      expect(await site.connector.probe!(call('isolate_host'))).toMatchObject({ kind: 'accepted' });
       server.settle('Failed');
-      expect(await defender.probe!(call('isolate_host'))).toMatchObject({ kind: 'refused' });
+      expect(await site.connector.probe!(call('isolate_host'))).toMatchObject({ kind: 'refused' });
     });
 
     it.each(['laptop-7', 'LAPTOP-7.example.com'])('finds the host %s', async (name) => {
@@ -194,26 +174,26 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
     });
 
     it('is sent once, and found by its action id after a broken call', async () => {
-      expect(defender.idempotent('scan_host')).toBe(false);
+      expect(site.connector.idempotent('scan_host')).toBe(false);
       server.play('fine', 'drop-after');
       await expect(execute('scan_host')).rejects.toThrow(OutcomeUnknownError);
       expect(sent()).toHaveLength(1);
-      expect(await defender.probe!(call('scan_host'))).toMatchObject({ kind: 'accepted' });
+      expect(await site.connector.probe!(call('scan_host'))).toMatchObject({ kind: 'accepted' });
       const another = { ...call('scan_host'), actionId: ACT.replace('0193', '0194') };
-      expect(await defender.probe!(another)).toBe('unknown');
+      expect(await site.connector.probe!(another)).toBe('unknown');
     });
   });
 
   describe('when the vendor', () => {
     it('expires a token early, logs in again once and continues', async () => {
-      await defender.test();
+      await site.connector.test();
       server.tokens.expire();
       expect(await execute('isolate_host')).toMatchObject({ kind: 'accepted' });
       expect(server.logins).toBe(2);
     });
 
     it('rejects the client, is refused without showing the secret', async () => {
-      defender = create({ client_secret: 'another-secret' });
+      site.connect({ client_secret: 'another-secret' });
       const { message } = await execute('isolate_host');
       expect(message).toContain('does not accept the credentials');
       expect(message).not.toContain('another-secret');
@@ -266,9 +246,9 @@ describe('a connector to Microsoft Defender for Endpoint', () => {
 
   it('is tested by a read that requires the permission to read machines', async () => {
     const fine = { success: true, message: 'Defender accepts the credentials.' };
-    expect(await defender.test()).toMatchObject(fine);
+    expect(await site.connector.test()).toMatchObject(fine);
     server.play(403);
-    expect(await defender.test()).toMatchObject({ success: false });
+    expect(await site.connector.test()).toMatchObject({ success: false });
     expect(gate.left).toBe(0);
   });
 });

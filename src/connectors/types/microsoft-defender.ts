@@ -122,7 +122,7 @@ export const microsoftDefender = defineConnector({
     },
     ['tenant_id', 'client_id', 'client_secret'],
   ),
-  destinations: [{ address: 'base_url' }, { address: 'login_url' }],
+  destinations: ['base_url', 'login_url'],
   connect: (config, outbound) => {
     const api = vendorApi(outbound, {
       vendor: 'Defender',

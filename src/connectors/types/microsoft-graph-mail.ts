@@ -47,10 +47,6 @@ class Mailbox {
     readonly call: ActionCall,
   ) {}
 
-  boundTo(sender: string | undefined): Mailbox {
-    return new Mailbox(this.api, this.address, { ...this.call, sender });
-  }
-
   /** Id of the folder for quarantined mails. */
   quarantine(): Promise<string> {
     const request = { path: this.path('mailFolders', QUARANTINE), query: { $select: 'id' } };
@@ -274,7 +270,7 @@ async function boundMailboxes(graph: GraphMail, call: ActionCall): Promise<reado
     }
   }
   if (!isOfOneSender(all)) throw new RefusedError(fromSeveral(all));
-  return mailboxes.map((mailbox) => mailbox.boundTo(all[0]?.senders[0]));
+  return mailboxesOf(graph, { ...call, sender: all[0]?.senders[0] });
 }
 
 /** Continues with the other mailboxes if one does not hold the mail. */

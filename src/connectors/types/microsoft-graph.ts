@@ -57,7 +57,7 @@ export const microsoftGraph = defineConnector({
     },
     ['tenant_id', 'client_id', 'client_secret'],
   ),
-  destinations: [{ address: 'base_url' }, { address: 'login_url' }],
+  destinations: ['base_url', 'login_url'],
   connect: (config, outbound) => {
     const api = vendorApi(outbound, {
       vendor: 'Microsoft Graph',

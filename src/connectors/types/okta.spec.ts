@@ -1,9 +1,9 @@
 import { OktaServer } from '../../../test/support/vendors/okta-server.js';
 import type { Trouble } from '../../../test/support/vendors/vendor-server.js';
-import { connectTo, CountingGate, SiteHttp } from '../../../test/support/vendors/vendor-site.js';
+import { callOf, useVendor } from '../../../test/support/vendors/vendor-site.js';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
-import type { ActionCall, Connector } from '../connector-type.js';
+import type { ActionCall } from '../connector-type.js';
 import { okta } from './okta.js';
 
 const LOGIN = 'ada@example.com';
@@ -11,31 +11,10 @@ const READ = 'GET /api/v1/users/ada%40example.com';
 
 describe('the connector of Okta', () => {
   const server = new OktaServer();
-  let http: SiteHttp;
-  let gate: CountingGate;
-  let connector: Connector;
-
-  const connect = (more: object = {}): Connector =>
-    connectTo(okta, { ...server.config, ...more }, { http });
-  const callOf = (type: ActionTypeName, user = LOGIN, more: Partial<ActionCall> = {}) => ({
-    actionId: 'act-1',
-    attempt: 1,
-    mayTarget: () => true,
-    type,
-    parameters: { user },
-    ...more,
-  });
-  const execute = (...call: Parameters<typeof callOf>) => connector.execute(callOf(...call), gate);
-
-  beforeAll(() => server.start());
-  beforeEach(() => {
-    server.forget();
-    http = new SiteHttp();
-    gate = new CountingGate();
-    connector = connect();
-  });
-  afterEach(() => expect(server.problems).toEqual([]));
-  afterAll(() => server.stop());
+  const site = useVendor(okta, server);
+  const { gate, http } = site;
+  const execute = (type: ActionTypeName, user = LOGIN, more: Partial<ActionCall> = {}) =>
+    site.execute(callOf(type, { user }, more));
 
   it('suspends and unsuspends a user, found by login, short name or id', async () => {
     const user = server.user(LOGIN);
@@ -90,7 +69,7 @@ describe('the connector of Okta', () => {
     server.play('fine', 'drop-after');
     await expect(execute('reset_password')).rejects.toThrow(OutcomeUnknownError);
     expect(user.mails).toBe(2);
-    expect(connector.idempotent('reset_password')).toBe(false);
+    expect(site.connector.idempotent('reset_password')).toBe(false);
   });
 
   it('does nothing to the owner of its own token, nor to another user', async () => {
@@ -116,25 +95,15 @@ describe('the connector of Okta', () => {
     const undoes = done.data;
     await execute('enable_user', LOGIN, { undoes });
     expect([server.users[0].status, other.status]).toEqual(['ACTIVE', 'SUSPENDED']);
-    const probed = await connector.probe!(callOf('enable_user', LOGIN, { undoes }));
+    const probed = await site.connector.probe!(callOf('enable_user', { user: LOGIN }, { undoes }));
     expect(probed).toMatchObject({ kind: 'done', data: { user: 'ada.old@example.com' } });
   });
 
   it('checks whether the login that it found is a protected target before it does anything', async () => {
     const user = server.user(LOGIN);
-    const asked: unknown[] = [];
-    const mayTarget = (name?: string) => asked.push(name) === 0;
-    for (const type of [
-      'disable_user',
-      'enable_user',
-      'revoke_sessions',
-      'reset_password',
-    ] as const) {
-      const outcome = await execute(type, user.id, { mayTarget });
-      expect(outcome).toMatchObject({ kind: 'refused' });
-      expect(outcome.message).toContain(`"${LOGIN}" is a protected target.`);
-    }
-    expect(asked).toEqual([LOGIN, LOGIN, LOGIN, LOGIN]);
+    const types = ['disable_user', 'enable_user', 'revoke_sessions', 'reset_password'] as const;
+    const calls = types.map((type) => callOf(type, { user: user.id }));
+    await site.expectProtection(calls, LOGIN);
     expect(server.lines.every((line) => line.startsWith('GET'))).toBe(true);
   });
 
@@ -142,12 +111,12 @@ describe('the connector of Okta', () => {
     beforeEach(() => server.user(LOGIN));
 
     it('reports a rejected token without showing it', async () => {
-      connector = connect({ api_token: '00another-token' });
+      site.connect({ api_token: '00another-token' });
       expect(await execute('disable_user')).toMatchObject({
         kind: 'refused',
         message: expect.stringContaining('Okta does not accept the credentials: E0000001'),
       });
-      connector = connect();
+      site.connect();
       const errorSummary = `No ${server.config.api_token}`;
       server.play({ status: 401, body: { errorCode: 'E0000011', errorSummary } });
       expect(await execute('disable_user')).toMatchObject({
@@ -177,7 +146,7 @@ describe('the connector of Okta', () => {
         server.play('fine', trouble);
         await expect(execute('disable_user')).rejects.toThrow(OutcomeUnknownError);
         const [user] = server.users;
-        const probed = await connector.probe!(callOf('disable_user'));
+        const probed = await site.connector.probe!(callOf('disable_user', { user: LOGIN }));
         expect(probed).toEqual(
           user!.status === 'SUSPENDED' ? expect.objectContaining({ kind: 'done' }) : 'unknown',
         );
@@ -227,7 +196,7 @@ describe('the connector of Okta', () => {
     ['revoke_sessions', 'ACTIVE', 'unknown'],
   ])('resolves the outcome of %s for a user in %s: %s', async (type, status, expected) => {
     server.user(LOGIN, status);
-    const probed = await connector.probe!(callOf(type));
+    const probed = await site.connector.probe!(callOf(type, { user: LOGIN }));
     expect(probed === 'unknown' ? probed : probed.kind).toBe(expected);
   });
 
@@ -248,18 +217,18 @@ describe('the connector of Okta', () => {
   });
 
   it('is tested by reading the owner of its token', async () => {
-    expect(await connector.test()).toMatchObject({
+    expect(await site.connector.test()).toMatchObject({
       success: true,
       message: 'Okta accepts the token of soc-service@example.com.',
     });
     for (const trouble of [401, 403, 500, 'html', 'drop'] as const) {
       server.play(trouble);
-      expect(await connector.test()).toMatchObject({ success: false });
+      expect(await site.connector.test()).toMatchObject({ success: false });
     }
   });
 
   it('rejects actions that it does not provide', async () => {
     expect(await execute('quarantine_email')).toMatchObject({ kind: 'refused' });
-    expect(await connector.probe!(callOf('quarantine_email'))).toBe('unknown');
+    expect(await site.connector.probe!(callOf('quarantine_email', {}))).toBe('unknown');
   });
 });

@@ -75,7 +75,7 @@ export const okta = defineConnector({
     },
     ['org_url', 'api_token'],
   ),
-  destinations: [{ address: 'org_url' }],
+  destinations: ['org_url'],
   connect: ({ org_url: baseUrl, api_token }, outbound) => {
     const api = vendorApi(outbound, {
       vendor: 'Okta',

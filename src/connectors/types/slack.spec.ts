@@ -1,37 +1,15 @@
 import { SlackServer } from '../../../test/support/vendors/slack-server.js';
 import { describeUsualTroubles } from '../../../test/support/vendors/usual-troubles.js';
-import { connectTo, CountingGate, SiteHttp } from '../../../test/support/vendors/vendor-site.js';
+import { callOf, useVendor } from '../../../test/support/vendors/vendor-site.js';
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
-import type { Connector } from '../connector-type.js';
 import { slack } from './slack.js';
 
 describe('SlackConnector', () => {
   const server = new SlackServer();
-  const http = new SiteHttp();
-  let connector: Connector;
-
-  const connectorWith = (bot_token: string): Connector =>
-    connectTo(slack, { base_url: `${server.url}/api`, bot_token }, { http });
-  const callOf = (parameters: Record<string, unknown>) => ({
-    actionId: 'act-1',
-    attempt: 1,
-    mayTarget: () => true,
-    type: 'notify_channel' as const,
-    parameters: { channel: '#soc', message: 'Hello', ...parameters },
-  });
-  const post = (parameters: Record<string, unknown> = {}) =>
-    connector.execute(callOf(parameters), new CountingGate());
-
-  beforeAll(() => server.start());
-
-  beforeEach(() => {
-    server.forget();
-    connector = connectorWith(server.token);
-  });
-
-  afterEach(() => expect(server.problems).toEqual([]));
-
-  afterAll(() => server.stop());
+  const site = useVendor(slack, server);
+  const posting = (parameters: object = {}) =>
+    callOf('notify_channel', { channel: '#soc', message: 'Hello', ...parameters });
+  const post = (parameters: object = {}) => site.execute(posting(parameters));
 
   it.each(['#soc', 'soc', 'C0123456789'])('posts into %s', async (channel) => {
     expect(await post({ channel })).toEqual({
@@ -95,28 +73,26 @@ describe('SlackConnector', () => {
   );
 
   it('tests the token, explains failures, and never shows it', async () => {
-    expect(await connector.test()).toMatchObject({
+    expect(await site.connector.test()).toMatchObject({
       success: true,
       message: 'Slack accepts the token.',
     });
     expect(server.messages).toEqual([]);
     server.play({ status: 200, body: { ok: false, error: `invalid_auth ${server.token}` } });
-    const { success, message } = await connector.test();
+    const { success, message } = await site.connector.test();
     expect([success, message]).toEqual([
       false,
       'Slack answered with status 200: invalid_auth [secret].',
     ]);
-    expect(await connectorWith('xoxb-wrong').test()).toMatchObject({
+    expect(await site.connect({ bot_token: 'xoxb-wrong' }).test()).toMatchObject({
       success: false,
       message: 'Slack does not accept the credentials: says 401.',
     });
   });
 
   describeUsualTroubles('change', () => ({
-    server,
-    http,
-    connector,
-    call: callOf({}),
+    ...site,
+    call: posting(),
     effects: () => server.messages.length,
   }));
 });

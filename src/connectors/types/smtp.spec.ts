@@ -1,6 +1,12 @@
 import { certificateForLocalhost, trust } from '../../../test/support/vendors/certificate.js';
 import { SmtpServer, type Step, type Trick } from '../../../test/support/vendors/smtp-server.js';
-import { connectTo, LocalResolver, targetsIn } from '../../../test/support/vendors/vendor-site.js';
+import {
+  callOf,
+  connectTo,
+  CountingGate,
+  LocalResolver,
+  targetsIn,
+} from '../../../test/support/vendors/vendor-site.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
 import {
   OutcomeUnknownError,
@@ -12,11 +18,6 @@ import type { Connector } from '../connector-type.js';
 import { smtp } from './smtp.js';
 
 const LOGIN = { user: 'soc', pass: 'mail-password-9' };
-const OPEN: Gate = {
-  send: (request) =>
-    request({ signal: new AbortController().signal, leave: async () => undefined }),
-};
-
 /** As a mail client shows it (RFC 2047). */
 function subjectIn(head: string): string {
   const [, value = ''] = /^Subject: (.*(?:\r\n .*)*)/m.exec(head) ?? [];
@@ -43,21 +44,14 @@ describe('SmtpConnector', () => {
   };
   const send = (
     parameters: object = {},
-    { to = connector(), gate = OPEN }: { to?: Connector; gate?: Gate } = {},
+    { to = connector(), gate = new CountingGate() }: { to?: Connector; gate?: Gate } = {},
   ) =>
     to.execute(
-      {
-        actionId: 'act-7',
-        attempt: 1,
-        mayTarget: () => true,
-        type: 'notify_user',
-        parameters: {
-          recipient: 'ada@example.com',
-          subject: 'Hello',
-          message: 'Hi.',
-          ...parameters,
-        },
-      },
+      callOf(
+        'notify_user',
+        { recipient: 'ada@example.com', subject: 'Hello', message: 'Hi.', ...parameters },
+        { actionId: 'act-7' },
+      ),
       gate,
     );
 

@@ -1,42 +1,19 @@
 import { describeUsualTroubles } from '../../../test/support/vendors/usual-troubles.js';
-import { connectTo, CountingGate, SiteHttp } from '../../../test/support/vendors/vendor-site.js';
+import { callOf, useVendor } from '../../../test/support/vendors/vendor-site.js';
 import { VirusTotalServer } from '../../../test/support/vendors/virustotal-server.js';
 import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import type { Connector } from '../connector-type.js';
+import type { ActionCall } from '../connector-type.js';
 import { virusTotal } from './virustotal.js';
 
 const HASH = '44d88612fea8a8f36de82e1278abb02f';
 
 describe('VirusTotalConnector', () => {
   const server = new VirusTotalServer();
-  const http = new SiteHttp();
-  let connector: Connector;
+  const site = useVendor(virusTotal, server);
+  const lookUp = (type: ActionTypeName, parameters: ActionCall['parameters']) =>
+    site.execute(callOf(type, parameters));
 
-  const connectorWith = (api_key: string): Connector =>
-    connectTo(virusTotal, { base_url: `${server.url}/api/v3`, api_key }, { http });
-  const callOf = (type: ActionTypeName, parameters: Record<string, unknown>) => ({
-    actionId: 'act-1',
-    attempt: 1,
-    mayTarget: () => true,
-    type,
-    parameters,
-  });
-  const lookUp = (type: ActionTypeName, parameters: Record<string, unknown>) =>
-    connector.execute(callOf(type, parameters), new CountingGate());
-
-  beforeAll(() => server.start());
-
-  beforeEach(() => {
-    server.forget();
-    server.objects.clear();
-    server.answered = 0;
-    connector = connectorWith(server.key);
-    server.knows('ip_addresses/203.0.113.9', { malicious: 5, suspicious: 1 });
-  });
-
-  afterEach(() => expect(server.problems).toEqual([]));
-
-  afterAll(() => server.stop());
+  beforeEach(() => server.knows('ip_addresses/203.0.113.9', { malicious: 5, suspicious: 1 }));
 
   it.each<[ActionTypeName, Record<string, unknown>, string]>([
     ['lookup_ip', { ip: '203.0.113.9' }, 'ip_addresses/203.0.113.9'],
@@ -113,17 +90,17 @@ describe('VirusTotalConnector', () => {
   });
 
   it('tests the key without a look-up, and never shows it', async () => {
-    expect(await connector.test()).toMatchObject({
+    expect(await site.connector.test()).toMatchObject({
       success: true,
       message: 'VirusTotal accepts the key.',
     });
     expect(server.answered).toBe(0);
     server.play({ status: 403, body: { error: { code: 'ForbiddenError', message: server.key } } });
-    expect(await connector.test()).toMatchObject({
+    expect(await site.connector.test()).toMatchObject({
       success: false,
       message: 'VirusTotal answered with status 403: ForbiddenError, [secret].',
     });
-    expect(await connectorWith('wrong').test()).toMatchObject({ success: false });
+    expect(await site.connect({ api_key: 'wrong' }).test()).toMatchObject({ success: false });
   });
 
   it('saves the daily quota for look-ups', () => {
@@ -132,9 +109,7 @@ describe('VirusTotalConnector', () => {
   });
 
   describeUsualTroubles('question', () => ({
-    server,
-    http,
-    connector,
+    ...site,
     call: callOf('lookup_ip', { ip: '203.0.113.9' }),
     effects: () => server.answered,
   }));

@@ -36,12 +36,12 @@ export const email = defineChannel({
     },
     ['host', 'from', 'to'],
   ),
-  destinations: [{ host: 'host', port: 'port', secure: 'secure' }],
+  destinations: ['host'],
   sentTo: ({ to }) => to as readonly string[],
-  problems: (config, path, targets) => [
-    ...mailAccountProblems(config, path, targets),
+  problems: (config, targets) => [
+    ...mailAccountProblems(config, targets),
     ...config.to.flatMap((address, at) =>
-      isMailbox(address) ? [] : [notOneAddress(`${path}.to.${at}`)],
+      isMailbox(address) ? [] : [notOneAddress(`config.to.${at}`)],
     ),
   ],
   async send({ config, message, signal, smtp, partlySent: { holders, attempts } = NOT_SENT }) {

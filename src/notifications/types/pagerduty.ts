@@ -38,7 +38,7 @@ export const pagerDuty = defineChannel({
     },
     ['routing_key'],
   ),
-  destinations: [{ address: 'base_url' }],
+  destinations: ['base_url'],
   /** With the events that resolve alerts. */
   defaultEvents: [
     ...EVENTS_FOR_PEOPLE,

@@ -16,10 +16,10 @@ export const teams = defineChannel({
   config: hookConfig(
     'The address of a workflow that starts when a Teams webhook request is received.',
   ),
-  destinations: [{ address: 'webhook_url' }],
-  problems({ webhook_url }, path) {
+  destinations: ['webhook_url'],
+  problems({ webhook_url }) {
     if (!OLD_CONNECTORS.test(new URL(webhook_url).hostname)) return [];
-    const field = `${path}.webhook_url`;
+    const field = 'config.webhook_url';
     const message = `${field} is the address of a Microsoft 365 connector. Create a workflow in Teams and send its address.`;
     return [{ field, code: 'matches', message }];
   },

@@ -43,11 +43,11 @@ export const webhook = defineChannel({
   isForPrograms: true,
   defaultEvents: NOTIFIED_EVENTS,
   sentTo: ({ url }) => [new URL(url as string).origin],
-  problems({ url, secret }, path) {
+  problems({ url, secret }) {
     const problem = secretProblem(secret);
-    const field = `${path}.secret`;
+    const field = 'config.secret';
     return [
-      ...httpsProblems(url, `${path}.url`),
+      ...httpsProblems(url, 'config.url'),
       ...(problem ? [{ field, code: 'matches', message: `${field} ${problem}.` }] : []),
     ];
   },

@@ -33,6 +33,8 @@ describe('the guides', () => {
     ['1. one\n2. two\n   more', '<ol><li>one</li><li>two more</li></ol>'],
     ['## First key', '<h2 id="first-key">First key</h2>'],
     ['a **b** `**c**`', '<p>a <strong>b</strong> <code>**c**</code></p>'],
+    ['**`a`:** b', '<p><strong><code>a</code>:</strong> b</p>'],
+    ['[`a`](api.md)', '<p><a href="/docs/guides/api"><code>a</code></a></p>'],
   ])('renders %j', (markdown, html) => {
     expect(htmlOf(markdown)).toBe(html);
   });

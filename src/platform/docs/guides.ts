@@ -133,18 +133,14 @@ function tableOf(lines: readonly string[]): string {
 
 /** Code, bold text and links. The text is escaped first, so that only these become elements. */
 function inline(text: string): string {
+  const codes: string[] = [];
   return escapeHtml(text)
-    .split(/(`[^`]+`)/)
-    .map((part) =>
-      /^`.+`$/.test(part)
-        ? `<code>${part.slice(1, -1)}</code>`
-        : part
-            .replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
-            .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_, words: string, target: string) =>
-              linkTo(words, target),
-            ),
+    .replace(/`([^`]+)`/g, (_, code: string) => `\0${codes.push(code) - 1}\0`)
+    .replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>')
+    .replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (_, words: string, target: string) =>
+      linkTo(words, target),
     )
-    .join('');
+    .replace(/\0(\d+)\0/g, (_, index: string) => `<code>${codes[Number(index)]}</code>`);
 }
 
 /** Links to guides, to their sections and to other sites. A file of the source is not served: its link is text. */

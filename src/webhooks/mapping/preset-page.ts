@@ -2,8 +2,6 @@ import type { Preset } from '../sources/webhook-source.js';
 
 const HEAD = `# Webhook presets
 
-<!-- Written by \`npm run webhook-presets\` from src/webhooks/mapping/presets. -->
-
 For admins who connect one of these tools. Each section has the settings in the tool, and the severities that the preset
 knows beside the [usual words](webhooks.md#severity). Register a source:
 
@@ -15,6 +13,8 @@ POST /api/webhooks {"source": "alerts", "secret": "…", "preset": "alertmanager
 all other fields, too. \`GET /api/webhooks/presets\` returns the presets, and \`POST /api/webhooks/alerts/preview\` shows the
 incidents that a body would create. See [mappings](webhooks.md#mappings) for other tools, and
 [signatures](webhooks.md#sign) for their strength.
+
+\`npm run webhook-presets\` writes this page from \`src/webhooks/mapping/presets\`.
 `;
 
 /** Renders docs/webhook-presets.md. */

@@ -81,6 +81,12 @@ export class DefenderServer extends VendorServer {
     return { base_url: this.url, login_url: this.url, tenant_id: TENANT, ...CLIENT };
   }
 
+  override forget(): void {
+    super.forget();
+    this.machines.clear();
+    this.actions.length = 0;
+  }
+
   addMachine(computerDnsName: string): string {
     const id = (this.machines.size + 1).toString(16).padStart(40, '0');
     this.machines.set(id, computerDnsName);

@@ -48,6 +48,7 @@ interface ScanJob {
   status: string;
 }
 
+const CLIENT = { client_id: 'falcon-client', client_secret: 'falcon-secret-1' };
 const META = { query_time: 0.01, trace_id: 'c0ffee00-0000-4000-8000-000000000000' };
 
 /**
@@ -60,10 +61,7 @@ const META = { query_time: 0.01, trace_id: 'c0ffee00-0000-4000-8000-000000000000
  * https://github.com/CrowdStrike/gofalcon/blob/main/falcon/models/msa_api_error.go
  */
 export class FalconServer extends VendorServer {
-  readonly tokens = new ClientCredentials(
-    { client_id: 'falcon-client', client_secret: 'falcon-secret-1' },
-    201,
-  );
+  readonly tokens = new ClientCredentials(CLIENT, 201);
   readonly hosts = new Map<string, Host>();
   readonly scans = new Map<string, ScanJob>();
 
@@ -106,6 +104,16 @@ export class FalconServer extends VendorServer {
       answer: ({ query }) => found(this.described(query.filter!)),
     },
   ];
+
+  get config() {
+    return { base_url: this.url, ...CLIENT };
+  }
+
+  override forget(): void {
+    super.forget();
+    this.hosts.clear();
+    this.scans.clear();
+  }
 
   addHost(hostname: string, status = 'normal'): string {
     const id = (this.hosts.size + 1).toString(16).padStart(32, '0');

@@ -86,6 +86,11 @@ export class JiraServer extends VendorServer {
     },
   ];
 
+  get config() {
+    const account = { email: this.email, api_token: this.token, project_key: 'SEC' };
+    return { base_url: this.url, ...account };
+  }
+
   override forget(): void {
     super.forget();
     this.issues.length = 0;

@@ -41,6 +41,10 @@ export class SlackServer extends VendorServer {
     },
   ];
 
+  get config() {
+    return { base_url: `${this.url}/api`, bot_token: this.token };
+  }
+
   override forget(): void {
     super.forget();
     this.messages.length = 0;

@@ -107,6 +107,7 @@ export abstract class VendorServer extends LoopbackServer {
   }
 
   forget(): void {
+    this.retryAfter = '1';
     this.calls.length = 0;
     this.problems.length = 0;
     this.troubles.length = 0;

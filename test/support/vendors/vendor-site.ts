@@ -3,9 +3,16 @@ import type { Config } from '../../../src/targets/target-config.js';
 import type { Settings } from '../../../src/platform/config/settings.js';
 import type { Gate } from '../../../src/platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../src/platform/net/outbound-http.js';
-import type { Connector, ConnectorType, Outbound } from '../../../src/connectors/connector-type.js';
+import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
+import type {
+  ActionCall,
+  Connector,
+  ConnectorType,
+  Outbound,
+} from '../../../src/connectors/connector-type.js';
+import type { VendorServer } from './vendor-server.js';
 import { type PinnedAddress, Resolver, Targets } from '../../../src/platform/net/targets.js';
-import { type ConfigDefinition, configProblems } from '../../../src/targets/target-check.js';
+import { allProblems, type ConfigDefinition } from '../../../src/targets/target-check.js';
 
 /** Targets that allow these private networks. */
 export function targetsIn(allowedPrivateTargets: string[], resolver = new Resolver()): Targets {
@@ -24,10 +31,8 @@ export class LocalResolver extends Resolver {
 
 /** Fields and codes of the problems of a configuration, where private networks except 10.1.0.0/16 are forbidden. */
 export function problemsOf(type: ConfigDefinition, config: Config): [string, string][] {
-  const found = configProblems(type.config, config, 'config');
-  const all =
-    found.length > 0 ? found : type.problems(config, 'config', targetsIn(['10.1.0.0/16']));
-  return all.map(({ field, code }) => [field, code]);
+  const found = allProblems(type, config, targetsIn(['10.1.0.0/16']));
+  return found.map(({ field, code }) => [field, code]);
 }
 
 /** Outgoing HTTP of an adapter under test, which reaches the loopback. */
@@ -81,4 +86,57 @@ export function connectTo(
 ): Connector {
   const identity = { id: 'c', name: 'the vendor', type: type.name };
   return type.connect(identity, config as Config, { wait, ...outbound } as Outbound);
+}
+
+/**
+ * Starts a simulated vendor for a suite, and connects to it anew before each test. Each test fails if a request was not
+ * as the vendor documents.
+ */
+export function useVendor<Server extends VendorServer & { readonly config: object }>(
+  type: ConnectorType,
+  server: Server,
+) {
+  const gate = new CountingGate();
+  const http = new SiteHttp();
+  const site = {
+    server,
+    gate,
+    http,
+    connector: undefined as unknown as Connector,
+    /** Connects with other settings. */
+    connect: (more: object = {}): Connector =>
+      (site.connector = connectTo(type, { ...server.config, ...more }, { http })),
+    execute: (call: ActionCall) => site.connector.execute(call, gate),
+    /** Executes each action on a target whose name is protected, and expects that nothing is changed. */
+    expectProtection: async (calls: readonly ActionCall[], name: string) => {
+      const asked: unknown[] = [];
+      const mayTarget = (one?: string) => asked.push(one) === 0;
+      for (const call of calls) {
+        const outcome = await site.execute({ ...call, mayTarget });
+        expect(outcome).toMatchObject({ kind: 'refused' });
+        expect(outcome.message).toContain(`"${name}" is a protected target.`);
+      }
+      expect(asked).toEqual(calls.map(() => name));
+    },
+  };
+  beforeAll(() => server.start());
+  beforeEach(() => {
+    server.forget();
+    gate.left = 0;
+    gate.refuseFrom = Infinity;
+    http.hasty = false;
+    site.connect();
+  });
+  afterEach(() => expect(server.problems).toEqual([]));
+  afterAll(() => server.stop());
+  return site;
+}
+
+/** A call of an action. Its first attempt may target everything. */
+export function callOf(
+  type: ActionTypeName,
+  parameters: ActionCall['parameters'],
+  more: Partial<ActionCall> = {},
+): ActionCall {
+  return { actionId: 'act-1', attempt: 1, mayTarget: () => true, type, parameters, ...more };
 }

@@ -27,6 +27,16 @@ export class VirusTotalServer extends VendorServer {
     },
   ];
 
+  get config() {
+    return { base_url: `${this.url}/api/v3`, api_key: this.key };
+  }
+
+  override forget(): void {
+    super.forget();
+    this.objects.clear();
+    this.answered = 0;
+  }
+
   knows(place: string, stats: object, more: object = {}): void {
     const last_analysis_stats = { harmless: 60, undetected: 8, timeout: 0, ...stats };
     this.objects.set(place, { last_analysis_stats, ...more });

@@ -17,10 +17,7 @@ import {
   noteRunsBeforeRestore,
   recordCancelledRuns,
 } from '../playbooks/runs/runs-across-restore.js';
-import {
-  type DeliveriesAcrossRestore,
-  endDeliveriesOfBackup,
-} from '../notifications/records/deliveries-across-restore.js';
+import { disableChannels, endDeliveriesOfBackup } from '../notifications/deliveries.repository.js';
 import type { PlaybookRun } from '../playbooks/runs/playbook-run.js';
 import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
 import { recordAcceptance } from '../audit/chain/audit-witness.js';
@@ -89,7 +86,8 @@ export class ServiceRestorePlan implements RestorePlan {
   private switchNow: ActiveSwitch | undefined;
   private keysInUse: readonly KeyInUse[] = [];
   private actions: ActionsAcrossRestore = { failed: [], lost: [] };
-  private deliveries: DeliveriesAcrossRestore = { unsent: 0, channelsDisabled: 0 };
+  private unsent = 0;
+  private channelsDisabled = 0;
   private authority: KeptAuthority | undefined;
   private runsNotRepeated = 0;
   private cancelledRuns: readonly PlaybookRun[] = [];
@@ -129,7 +127,8 @@ export class ServiceRestorePlan implements RestorePlan {
     }
     this.actions = await carryActionsOverRestore(tx);
     this.cancelledRuns = await cancelRunsOverRestore(tx);
-    this.deliveries = await endDeliveriesOfBackup(tx, this.quiet);
+    this.unsent = await endDeliveriesOfBackup(tx);
+    if (this.quiet) this.channelsDisabled = await disableChannels(tx);
     this.runsNotRepeated = await dropTriagesOfRunsBefore(tx);
     if (this.withoutKey) return await this.tellOfRuns(tx);
     // Needed even if the backup is older than these keys: new values are sealed with them.
@@ -167,7 +166,7 @@ export class ServiceRestorePlan implements RestorePlan {
         `Triages that had started playbooks automatically since the backup and do not start them again: ${this.runsNotRepeated}.`,
       );
     }
-    const { unsent, channelsDisabled } = this.deliveries;
+    const { unsent, channelsDisabled } = this;
     if (unsent > 0) {
       lines.push(
         `Notifications that were pending in the backup and stay unsent: ${unsent}. They can be redelivered.`,
@@ -204,8 +203,8 @@ export class ServiceRestorePlan implements RestorePlan {
         kill_switch_kept_on: this.switchBefore && { ...this.switchBefore },
         actions_failed: countedIds(failed.map(shownActionId)),
         actions_lost: countedIds(lost.map(shownActionId)),
-        notifications_unsent: this.deliveries.unsent || undefined,
-        notification_channels_disabled: this.deliveries.channelsDisabled || undefined,
+        notifications_unsent: this.unsent || undefined,
+        notification_channels_disabled: this.channelsDisabled || undefined,
         playbook_runs_cancelled: countedIds(this.cancelledRuns.map(({ id }) => id)),
       },
     });

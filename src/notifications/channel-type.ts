@@ -199,7 +199,7 @@ export function outcomeOf(answer: OutboundAnswer): Outcome {
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   const isRedirect = status >= 300 && status < 400 && status !== 304;
-  const why = `It answered with status ${status}${isRedirect ? ': redirects are not followed' : ''}.`;
+  const why = `The receiver answered with status ${status}${isRedirect ? ': redirects are not followed' : ''}.`;
   if (REFUSALS.has(status)) return { kind: 'refused', why };
   const waitMs = retryAfterMs(answer.header('retry-after'), new Date(presentTime()));
   const isBusy = status === 429 && waitMs !== undefined;

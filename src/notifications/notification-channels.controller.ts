@@ -28,7 +28,7 @@ import {
 } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { CHANNEL_TYPES } from './channel-types.js';
-import { DeliveriesService, TEST_ANSWERED_WITHIN_MS } from './deliveries/deliveries.service.js';
+import { DeliveriesService, TEST_ANSWERED_WITHIN_MS } from './deliveries.service.js';
 import {
   CHANNEL_REQUEST,
   ChangedNotificationChannelDto,
@@ -38,8 +38,10 @@ import {
   NotificationChannelTypeDto,
   NotificationTestDto,
   NotificationChannelUpdateDto,
+  shownChannel,
+  shownType,
 } from './notification-channels.dto.js';
-import { MOST_CHANNELS, NotificationChannelsService } from './notification-channels.service.js';
+import { MAX_CHANNELS, NotificationChannelsService } from './notification-channels.service.js';
 
 @ApiTags('Notifications')
 @Controller('api/notification-channels')
@@ -54,7 +56,7 @@ export class NotificationChannelsController {
   @Operation(
     'listNotificationChannels',
     'List the notification channels',
-    'Newest first, without their secrets; `status` says how each works.',
+    'Newest first, without secrets. `status` is the state of each channel.',
   )
   @ApiAnswer({
     status: 200,
@@ -66,54 +68,54 @@ export class NotificationChannelsController {
     @Query() query: NotificationChannelQueryDto,
   ): Promise<ListAnswer<NotificationChannelDto>> {
     const page = await this.channels.list(query, query.sort);
-    return ListAnswer.of(page, query, NotificationChannelDto.from);
+    return ListAnswer.of(page, query, shownChannel);
   }
 
   @Get('types')
   @Operation(
     'listNotificationChannelTypes',
     'List the types of notification channels',
-    'What a channel of each type has to know.',
+    'Schemas of the configurations.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'Every type, with the schema of its configuration.',
+    description: 'All types, with the schemas of their configurations.',
     type: NotificationChannelTypeDto,
     catalogue: true,
   })
   listTypes(): NotificationChannelTypeDto[] {
-    return CHANNEL_TYPES.all.map(NotificationChannelTypeDto.from);
+    return CHANNEL_TYPES.all.map(shownType);
   }
 
   @Post()
   @Operation(
     'createNotificationChannel',
-    'Set up a notification channel',
-    'It is told of what happens from now on. Which `config` a type takes is in `GET /api/notification-channels/types`; secrets go in there, and never come out.',
+    'Create a notification channel',
+    'It receives events from now on. `GET /api/notification-channels/types` lists the fields of `config`. Secrets can be written but not read.',
   )
   @ApiRequestByType(CHANNEL_REQUEST)
   @ApiAnswer({
     status: 201,
-    description: 'The channel, and its secret where the service made one.',
+    description: 'The channel, and its secret if the service generated it.',
     type: ChangedNotificationChannelDto,
   })
   @ApiErrorMeanings({
-    conflict: `The name is taken, there are ${MOST_CHANNELS} channels already, or a request with the same Idempotency-Key is still under way.`,
+    conflict: `The name is taken, the limit of ${MAX_CHANNELS} channels is reached, or a request with the same Idempotency-Key is still running.`,
   })
   async create(
     @Body() body: NotificationChannelInputDto,
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<ChangedNotificationChannelDto> {
-    const remember = idempotency.remember(ChangedNotificationChannelDto.from, { secret: true });
-    return ChangedNotificationChannelDto.from(await this.channels.create(caller, body, remember));
+    const remember = idempotency.remember(shownChannel, { secret: true });
+    return shownChannel(await this.channels.create(caller, body, remember));
   }
 
   @Get(':id')
   @Operation(
     'getNotificationChannel',
     'Read a notification channel',
-    'Its secrets are never shown: `secrets_set` tells which there are.',
+    'Secrets are never returned: `secrets_set` has the names of those that are set.',
   )
   @ApiAnswer({
     status: 200,
@@ -127,19 +129,19 @@ export class NotificationChannelsController {
   ): Promise<NotificationChannelDto> {
     const channel = await this.channels.show(id);
     setEtag(reply, channel.version);
-    return NotificationChannelDto.from(channel);
+    return shownChannel(channel);
   }
 
   @Put(':id')
   @Operation(
     'updateNotificationChannel',
     'Change a notification channel',
-    'What is left out stays, secrets too. A change of what it delivers with lets what waits be tried at once.',
+    'Absent fields do not change, including secrets. After a change of `config` or `enabled`, waiting deliveries are attempted at once.',
   )
   @ApiIfMatch()
   @ApiAnswer({
     status: 200,
-    description: 'The channel as it is now, and its secret where the service made one.',
+    description: 'The changed channel, and its secret if the service generated it.',
     type: ChangedNotificationChannelDto,
     headers: ETAG_HEADER,
   })
@@ -154,19 +156,19 @@ export class NotificationChannelsController {
   ): Promise<ChangedNotificationChannelDto> {
     const changed = await this.channels.update(caller, id, body, condition);
     setEtag(reply, changed.version);
-    return ChangedNotificationChannelDto.from(changed);
+    return shownChannel(changed);
   }
 
   @Delete(':id')
   @Operation(
     'deleteNotificationChannel',
     'Delete a notification channel',
-    'What is on its way to it is not delivered any more.',
+    'Its waiting deliveries are not sent.',
   )
   @ApiIfMatch()
   @ApiAnswer({
     status: 200,
-    description: 'The channel and its secrets are gone.',
+    description: 'The channel and its secrets are deleted.',
     type: DeletedResourceDto,
   })
   @ApiErrors('precondition_failed')
@@ -184,11 +186,11 @@ export class NotificationChannelsController {
   @Operation(
     'testNotificationChannel',
     'Send a test message',
-    'Once, and at once, also where the channel is disabled. Its event is NotificationTestEvent. The kill switch does not stop it.',
+    'Makes one attempt, even if the channel is disabled. Its event is NotificationTestEvent. The kill switch does not stop it.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'What came of it: `success` says whether the receiver has the message.',
+    description: 'Result of the attempt: `success` is true if the receiver has the message.',
     type: NotificationTestDto,
   })
   async test(
@@ -196,11 +198,11 @@ export class NotificationChannelsController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<NotificationTestDto> {
-    const provisional = { provisionalForMs: TEST_ANSWERED_WITHIN_MS };
-    const result = await this.deliveries.test(caller, id, {
-      begun: idempotency.remember(NotificationTestDto.from, provisional),
-      ended: idempotency.remember(NotificationTestDto.from),
+    return await this.deliveries.test(caller, id, {
+      begun: idempotency.remember(asIs, { provisionalForMs: TEST_ANSWERED_WITHIN_MS }),
+      ended: idempotency.remember(asIs),
     });
-    return NotificationTestDto.from(result);
   }
 }
+
+const asIs = (result: NotificationTestDto): NotificationTestDto => result;

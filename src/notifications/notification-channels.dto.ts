@@ -1,5 +1,5 @@
-import type { Config, ConfigSchema } from '../targets/target-config.js';
 import { SEVERITIES, type Severity } from '../incidents/incident.js';
+import { presentTime } from '../platform/clock.js';
 import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import {
   Choice,
@@ -15,38 +15,32 @@ import {
   WholeNumber,
 } from '../platform/validation/fields.js';
 import { NullIsAbsent } from '../platform/validation/json-shield.js';
+import { present } from '../platform/validation/present.js';
+import type { Config, ConfigSchema } from '../targets/target-config.js';
 import type { RequestsByType } from '../targets/target-contract.js';
 import type { ChannelType } from './channel-type.js';
 import { CHANNEL_TYPES } from './channel-types.js';
-import type { TestResult } from './deliveries/deliveries.service.js';
 import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
 import {
   CHANNEL_STATUSES,
-  type ChannelRecord,
   type ChannelStatus,
   channelStatusOf,
-} from './notification-channel.js';
-import type { ChangedChannel } from './notification-channels.service.js';
-import { NEW_CHANNEL_EXAMPLE, SECRET_EXAMPLE } from './channel-example.js';
-import { CHANNEL_SORTS, type ChannelSort } from './records/notification-channels.repository.js';
-import { presentTime } from '../platform/clock.js';
-
-const Name = (options: FieldOptions = {}) => GivenName({ ...options, example: 'soc' });
+} from './notification-channel.entity.js';
+import { CHANNEL_SORTS, type ChannelSort } from './notification-channels.repository.js';
+import type { ShownChannel } from './notification-channels.service.js';
 
 const Events = (options: FieldOptions = {}) =>
   Choices('NotifiedEvent', NOTIFIED_EVENTS, {
     maxItems: NOTIFIED_EVENTS.length,
     description:
-      'What it is told of. That another channel fails for long, or works again, it is always told.',
-    example: NEW_CHANNEL_EXAMPLE.events,
+      'Events that are sent to the channel. Failures and recoveries of other channels are always sent.',
     ...options,
   });
 
 const MinSeverity = (options: FieldOptions = {}) =>
   Choice('Severity', SEVERITIES, {
     description:
-      'Of incidents, and of what is done about them, only those of at least this severity. Once it was told of an incident, it is told how that goes on, also at a lower one. What belongs to no incident is told at any.',
-    example: NEW_CHANNEL_EXAMPLE.min_severity,
+      'Minimum severity of the incident. Later events of an incident that the channel was already notified about are sent at any severity. Events without an incident are always sent.',
     ...options,
   });
 
@@ -54,13 +48,12 @@ const NewIncidentMinSeverity = (more = '') =>
   Choice('Severity', SEVERITIES, {
     optional: true,
     description: `Minimum severity for \`incident.created\` and \`incident.severity_changed\`; the latter is then sent for raised severities only.${more}`,
-    example: undefined,
   });
 
 /** The contract has one schema per type instead: see CHANNEL_REQUEST. */
 @NullIsAbsent()
 export class NotificationChannelInputDto {
-  @Name()
+  @GivenName()
   readonly name: string;
 
   @Text()
@@ -69,7 +62,7 @@ export class NotificationChannelInputDto {
   @JsonObject()
   readonly config: Config;
 
-  @Flag({ optional: true, default: true, example: true })
+  @Flag({ optional: true, default: true })
   readonly enabled?: boolean;
 
   @Events({
@@ -102,18 +95,17 @@ export const CHANNEL_REQUEST: RequestsByType = {
 
 @NullIsAbsent()
 export class NotificationChannelUpdateDto {
-  @Name({ optional: true })
+  @GivenName({ optional: true })
   readonly name?: string;
 
   @JsonObject({
     optional: true,
     description:
-      'The fields to change; the others stay, secrets too. Where the scheme, host or port of an address changes that secrets are sent to, each secret has to be given again (code secret_required).',
-    example: { url: 'https://hooks.example.com/v2/incidents' },
+      'Fields to change. Absent fields do not change, including secrets. If the scheme, host or port of a destination of secrets changes, each secret must be given again (code secret_required).',
   })
   readonly config?: Config;
 
-  @Flag({ optional: true, example: false })
+  @Flag({ optional: true })
   readonly enabled?: boolean;
 
   @Events({ optional: true })
@@ -128,16 +120,11 @@ export class NotificationChannelUpdateDto {
   @Flag({
     optional: true,
     description:
-      'The service makes a new secret for signatures and shows it once. For 24 hours each message has a second signature, by the secret before.',
-    example: true,
+      'Generates a new signing secret and returns it once. For 24 hours messages also have a signature with the previous secret.',
   })
   readonly rotate_secret?: boolean;
 
-  @Flag({
-    optional: true,
-    description: 'The secret before the present one ends at once, and not after 24 hours.',
-    example: true,
-  })
+  @Flag({ optional: true, description: 'Revokes the previous signing secret at once.' })
   readonly revoke_old_secret?: boolean;
 }
 
@@ -150,13 +137,13 @@ export class NotificationChannelDto {
   @Id('NotificationChannelId')
   readonly id: string;
 
-  @Name()
+  @GivenName()
   readonly name: string;
 
-  @Text({ example: 'webhook' })
+  @Text()
   readonly type: string;
 
-  @Flag({ example: true })
+  @Flag()
   readonly enabled: boolean;
 
   @Events()
@@ -168,131 +155,99 @@ export class NotificationChannelDto {
   @NewIncidentMinSeverity()
   readonly new_incident_min_severity?: Severity;
 
-  @JsonObject({ description: 'Without its secrets.', example: NEW_CHANNEL_EXAMPLE.config })
+  @JsonObject({ description: 'Configuration without secrets.' })
   readonly config: Config;
 
-  @Texts({ description: 'Which secrets are set.', example: ['secret'] })
+  @Texts({ description: 'Names of the secrets that are set.' })
   readonly secrets_set: readonly string[];
 
   @Instant({
     optional: true,
-    description: 'Until when messages have a second signature, by the secret before.',
+    description:
+      'End of the time in which messages also have a signature with the previous secret.',
   })
-  readonly old_secret_valid_until?: string;
+  readonly old_secret_valid_until?: Date;
 
   @Choice('ComponentStatus', CHANNEL_STATUSES, {
     description:
-      'healthy: its last attempt was no failure. degraded: it fails. unhealthy: it has failed for more than ten minutes, and the other channels were told.',
-    example: 'healthy',
+      'healthy: the last attempt succeeded. degraded: it failed. unhealthy: all attempts of the last ten minutes failed, and the other channels were notified.',
   })
   readonly status: ChannelStatus;
 
-  @Instant({ optional: true, description: 'When it began to fail. Absent while it does not.' })
-  readonly failing_since?: string;
+  @Instant({ optional: true, description: 'First failure since the last success.' })
+  readonly failing_since?: Date;
 
-  @Text({ optional: true, description: 'Why its last attempt failed.' })
+  @Text({ optional: true, description: 'Reason of the last failure.' })
   readonly last_error?: string;
 
   @Instant({
     optional: true,
     description:
-      'Nothing is sent to it before: it failed several times in a row, or its receiver asked to wait. A change of `config` or `enabled`, and a test that succeeds, end that.',
+      'Nothing is sent before this time, because several attempts failed or the receiver asked to wait. A change of `config` or `enabled`, or a successful test, ends the pause.',
   })
-  readonly paused_until?: string;
+  readonly paused_until?: Date;
 
   @WholeNumber({
     min: 0,
     max: 1_000,
-    description:
-      'How many deliveries were given up in the last 24 hours; 1000 stands for that many and more.',
-    example: 0,
+    description: 'Number of deliveries that died in the last 24 hours. 1000 means 1000 or more.',
   })
   readonly dead_last_day: number;
 
-  @Text({ description: 'Who set it up.', example: 'alice' })
+  @Text({ description: 'Principal that created the channel.' })
   readonly created_by: string;
 
-  @Instant({ example: '2026-11-02T09:00:00.000Z' })
-  readonly created_at: string;
+  @Instant()
+  readonly created_at: Date;
 
-  @Instant({ example: '2026-11-02T09:00:00.000Z' })
-  readonly updated_at: string;
-
-  static from(this: void, record: ChannelRecord): NotificationChannelDto {
-    const { formerSecretUntil, pausedUntil } = record;
-    const now = new Date(presentTime());
-    const isValid = formerSecretUntil !== undefined && formerSecretUntil > now;
-    const isPaused = pausedUntil !== undefined && pausedUntil > now;
-    return {
-      id: record.id,
-      name: record.name,
-      type: record.type,
-      enabled: record.enabled,
-      events: record.events,
-      min_severity: record.minSeverity,
-      new_incident_min_severity: record.newIncidentMinSeverity,
-      config: record.config,
-      secrets_set: record.secret_names,
-      old_secret_valid_until: isValid ? formerSecretUntil.toISOString() : undefined,
-      status: channelStatusOf(record),
-      failing_since: record.failingSince?.toISOString(),
-      last_error: record.lastError,
-      paused_until: isPaused ? pausedUntil.toISOString() : undefined,
-      dead_last_day: record.deadLastDay,
-      created_by: record.createdBy,
-      created_at: record.createdAt.toISOString(),
-      updated_at: record.updatedAt.toISOString(),
-    };
-  }
+  @Instant()
+  readonly updated_at: Date;
 }
 
 export class ChangedNotificationChannelDto extends NotificationChannelDto {
   @Text({
     optional: true,
-    description: 'The secret, when the service made it in this change: it is shown this once.',
-    example: SECRET_EXAMPLE,
+    description: 'Secret that the service generated in this change. It is shown only once.',
   })
   readonly secret?: string;
+}
 
-  static override from(this: void, changed: ChangedChannel): ChangedNotificationChannelDto {
-    return { ...NotificationChannelDto.from(changed), secret: changed.madeSecret };
-  }
+const presentChannel = present(ChangedNotificationChannelDto);
+
+export function shownChannel(row: ShownChannel): ChangedNotificationChannelDto {
+  const now = presentTime();
+  const ifAhead = (time: Date | null) => (time && time.getTime() > now ? time : null);
+  return presentChannel({
+    ...row,
+    secrets_set: row.secret_names,
+    old_secret_valid_until: ifAhead(row.former_secret_until),
+    status: channelStatusOf(row),
+    paused_until: ifAhead(row.paused_until),
+  });
 }
 
 export class NotificationChannelTypeDto {
-  @Text({ example: 'webhook' })
+  @Text()
   readonly name: string;
 
-  @Text({ example: 'Any service that takes webhooks.' })
+  @Text()
   readonly description: string;
 
-  @JsonObject({
-    description: 'JSON Schema of `config`. What is writeOnly there is a secret.',
-    example: {
-      type: 'object',
-      properties: { url: { type: 'string', format: 'uri-with-query' } },
-      required: ['url'],
-    },
-  })
+  @JsonObject({ description: 'JSON Schema of `config`. Fields with writeOnly are secrets.' })
   readonly config_schema: ConfigSchema;
+}
 
-  static from(this: void, type: ChannelType): NotificationChannelTypeDto {
-    const { name, description, requestConfig } = type;
-    return { name, description, config_schema: requestConfig };
-  }
+export function shownType({ name, description, requestConfig }: ChannelType) {
+  return { name, description, config_schema: requestConfig };
 }
 
 export class NotificationTestDto {
-  @Flag({ example: true })
+  @Flag()
   readonly success: boolean;
 
-  @Text({ example: 'The message is delivered.' })
+  @Text()
   readonly message: string;
 
-  @WholeNumber({ min: 0, example: 42 })
+  @WholeNumber({ min: 0 })
   readonly latency_ms: number;
-
-  static from(this: void, { success, message, latencyMs }: TestResult): NotificationTestDto {
-    return { success, message, latency_ms: latencyMs };
-  }
 }

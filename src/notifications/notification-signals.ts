@@ -5,18 +5,18 @@ import { type ComponentHealth, HealthComponents } from '../platform/health-compo
 import { beginAtZero } from '../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import { CHANNEL_TYPES } from './channel-types.js';
-import { channelStatusOf } from './notification-channel.js';
-import { DeliveryListRepository } from './records/delivery-list.repository.js';
-import { NotificationChannelsRepository } from './records/notification-channels.repository.js';
+import { DeliveriesRepository } from './deliveries.repository.js';
+import { channelStatusOf } from './notification-channel.entity.js';
+import { NotificationChannelsRepository } from './notification-channels.repository.js';
 
 const OUTCOMES = ['delivered', 'failed', 'refused'] as const;
 
-/** Shows in `/health/detailed` and in the metrics how the channels are. */
+/** State of the channels in `/health/detailed` and in the metrics. */
 @Injectable()
 export class NotificationSignals implements OnModuleInit {
   constructor(
     private readonly channels: NotificationChannelsRepository,
-    private readonly deliveries: DeliveryListRepository,
+    private readonly deliveries: DeliveriesRepository,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
     @InjectMetric('notification_attempts_total')
@@ -33,7 +33,10 @@ export class NotificationSignals implements OnModuleInit {
     this.gauges.register(this.waiting, () => this.deliveries.waiting());
     this.gauges.register(this.up, async () => {
       const enabled = await this.channels.enabled();
-      return enabled.map(({ name, unhealthySince }) => [{ channel: name }, unhealthySince ? 0 : 1]);
+      return enabled.map(({ name, unhealthy_since }) => [
+        { channel: name },
+        unhealthy_since ? 0 : 1,
+      ]);
     });
   }
 

@@ -1,20 +1,17 @@
 import { Module } from '@nestjs/common';
 import { ActionsModule } from '../actions/actions.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
-import { ChannelChanges } from './channel-changes.js';
-import { DeliveriesController } from './deliveries/deliveries.controller.js';
-import { DeliveriesService } from './deliveries/deliveries.service.js';
-import { DeliveryAttempts } from './deliveries/delivery-attempts.js';
-import { DeliveryCounts, DeliveryListRepository } from './records/delivery-list.repository.js';
-import { DeliveriesRepository } from './records/deliveries.repository.js';
-import { DeliveryWork } from './deliveries/delivery.work.js';
-import { DeliveryFolds } from './deliveries/delivery-folds.js';
-import { DeliveryEndings } from './deliveries/delivery-endings.js';
-import { PresentStates } from './deliveries/present-states.js';
+import { DeliveriesController } from './deliveries.controller.js';
+import { DeliveriesRepository, DeliveryCounts } from './deliveries.repository.js';
+import { DeliveriesService } from './deliveries.service.js';
+import { DeliveryAttempts } from './delivery-attempts.js';
+import { DeliveryClaimsRepository } from './delivery-claims.repository.js';
+import { DeliveryEndings } from './delivery-endings.js';
+import { DeliveryWork } from './delivery.work.js';
 import { NotificationChannelsController } from './notification-channels.controller.js';
+import { NotificationChannelsRepository } from './notification-channels.repository.js';
 import { NotificationChannelsService } from './notification-channels.service.js';
 import { NotificationSignals } from './notification-signals.js';
-import { NotificationChannelsRepository } from './records/notification-channels.repository.js';
 import { SealedChannels } from './sealed-channels.js';
 
 @Module({
@@ -22,17 +19,14 @@ import { SealedChannels } from './sealed-channels.js';
   controllers: [NotificationChannelsController, DeliveriesController],
   providers: [
     SealedChannels,
-    ChannelChanges,
     NotificationChannelsRepository,
     NotificationChannelsService,
-    DeliveryListRepository,
     DeliveriesRepository,
-    DeliveryWork,
-    DeliveryFolds,
-    PresentStates,
     DeliveryCounts,
+    DeliveryClaimsRepository,
     DeliveryAttempts,
     DeliveryEndings,
+    DeliveryWork,
     DeliveriesService,
     NotificationSignals,
   ],

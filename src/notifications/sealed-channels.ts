@@ -6,12 +6,12 @@ import {
   UnknownSecretKeyError,
   UnreadableSecretError,
 } from '../platform/secrets/secrets.errors.js';
-import type { SealedChannel } from './notification-channel.js';
+import type { NotificationChannelEntity } from './notification-channel.entity.js';
 
 /** Time for which the previous secret stays valid, so that the receiver can be reconfigured. */
 export const OVERLAP_MS = 24 * 60 * 60 * 1_000;
 
-type Sealed = Pick<SealedChannel, 'config' | 'secrets'>;
+type Sealed = Pick<NotificationChannelEntity, 'config' | 'secrets'>;
 
 const OWNER = 'notification_channel';
 const contextOfFormer = (id: string) => `${OWNER}:${id}:former`;

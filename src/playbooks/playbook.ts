@@ -121,7 +121,7 @@ export function revisionOf({ id, version }: PlaybookVersion): `${string}-${numbe
 }
 
 /** Fields that triggers compare. */
-export interface TriggeringIncident {
+interface TriggeringIncident {
   readonly type: string;
   readonly severity: Severity;
   readonly source: string;

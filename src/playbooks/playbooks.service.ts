@@ -51,8 +51,8 @@ export const SHIPPED_PLAYBOOKS = [
 /** Maximum number of playbooks. Lists and automatic runs read whole definitions. */
 export const MOST_PLAYBOOKS = 1_000;
 
-export type NewPlaybook = DefinitionChange & { readonly name: string };
-export type PlaybookChange = DefinitionChange & { readonly name?: string };
+type NewPlaybook = DefinitionChange & { readonly name: string };
+type PlaybookChange = DefinitionChange & { readonly name?: string };
 
 @Injectable()
 export class PlaybooksService implements OnApplicationBootstrap {

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { promtool } from '../../scripts/alerts/promtool.js';
-import { NEW_CHANNEL_EXAMPLE, SECRET_EXAMPLE } from '../../src/notifications/channel-example.js';
 import { METRICS_TOKEN, Player } from '../support/examples/player.js';
 import type { Scene } from '../support/examples/scene.js';
 import { SCENES } from '../support/examples/story.js';
@@ -48,9 +47,9 @@ const AND_THEN: readonly Scene[] = [
     by: 'admin',
     operation: 'createNotificationChannel',
     body: {
-      ...NEW_CHANNEL_EXAMPLE,
       name: 'watch',
-      config: { ...NEW_CHANNEL_EXAMPLE.config, secret: SECRET_EXAMPLE },
+      type: 'webhook',
+      config: { url: 'https://hooks.example.com/incidents' },
     },
     status: 201,
   },

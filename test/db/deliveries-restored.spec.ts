@@ -1,4 +1,7 @@
-import { endDeliveriesOfBackup } from '../../src/notifications/records/deliveries-across-restore.js';
+import {
+  disableChannels,
+  endDeliveriesOfBackup,
+} from '../../src/notifications/deliveries.repository.js';
 import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import { clearNotifications, insertChannel, insertEvents } from './notifications-harness.js';
@@ -6,7 +9,7 @@ import { clearNotifications, insertChannel, insertEvents } from './notifications
 describe('notifications across a restore', () => {
   const { dataSource, query, transactions } = useTestDatabase();
 
-  it('stay unsent when they were on their way, and keep how they ended', async () => {
+  it('stay unsent if they were pending, and do not change if they had ended', async () => {
     await clearNotifications(dataSource);
     await insertChannel(dataSource, ['incident.created']);
     await insertEvents(dataSource, { type: 'incident.created' }, newId(), newId());
@@ -14,10 +17,8 @@ describe('notifications across a restore', () => {
       `update notification_deliveries set status = 'delivered', ended_at = now()
         where position = (select min(position) from notification_deliveries)`,
     );
-    expect(await transactions.run((tx) => endDeliveriesOfBackup(tx, true))).toEqual({
-      unsent: 1,
-      channelsDisabled: 1,
-    });
+    expect(await transactions.run(endDeliveriesOfBackup)).toBe(1);
+    expect(await transactions.run(disableChannels)).toBe(1);
     expect(
       await query('select status, last_error from notification_deliveries order by position'),
     ).toEqual([

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FoldedDelivery } from '../../src/notifications/delivery.js';
-import { NotificationChannelsRepository } from '../../src/notifications/records/notification-channels.repository.js';
+import { NotificationChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
 import type { Work } from '../../src/platform/work/work.js';
 import { LostClaims } from '../../src/platform/work/kind.js';
 import { newId } from '../../src/platform/ids.js';
@@ -45,11 +45,11 @@ describe('claims of notifications', () => {
 
   beforeEach(() => clearNotifications(dataSource));
 
-  it('take as many of each channel as it has places free', async () => {
+  it('take up to the number of free places of each channel', async () => {
     const [one, two] = [await channel(), await channel()];
     await events(...different(6));
     const claimed = await claim(4, new Map([[one, 3]]));
-    const of = (id: string) => claimed.filter(({ channelId }) => channelId === id).length;
+    const of = (id: string) => claimed.filter(({ channel_id }) => channel_id === id).length;
     expect([of(one), of(two)]).toEqual([1, 4]);
     const full = new Map([
       [one, 4],
@@ -58,7 +58,7 @@ describe('claims of notifications', () => {
     expect(await claim(4, full)).toEqual([]);
   });
 
-  it('take none twice while the lease counts, and one that lapsed with a higher fence', async () => {
+  it('do not take a delivery twice', async () => {
     await channel();
     await events(newId());
     const [first] = await claim();
@@ -67,7 +67,7 @@ describe('claims of notifications', () => {
     expect(await claim()).toEqual([]);
   });
 
-  it('take one that lapsed again, and the worker that lost it changes nothing', async () => {
+  it('take a lapsed delivery again, and the first worker can no longer end it', async () => {
     await channel();
     await events(newId());
     const [first] = await claim();
@@ -83,7 +83,7 @@ describe('claims of notifications', () => {
     expect(await status()).toBe('delivered');
   });
 
-  it('take of an incident only the first that is open, also when many replicas claim at once', async () => {
+  it('take only the first pending delivery of an incident, even if many replicas claim at the same time', async () => {
     await channel();
     const incident = newId();
     for (let n = 0; n < 5; n += 1) await events(incident);
@@ -98,7 +98,7 @@ describe('claims of notifications', () => {
     expect(order).toEqual(rows.map(({ id }: { id: string }) => id));
   });
 
-  it('take only the first of what is about the same thing, and what is about others beside it', async () => {
+  it('take only the first delivery about a subject, and deliveries about other subjects at the same time', async () => {
     await channel();
     const long = randomBytes(6_000).toString('hex');
     await events('kill_switch', 'kill_switch', 'another', long, 'kill_switch');
@@ -111,7 +111,7 @@ describe('claims of notifications', () => {
     expect(ids(await claim())).toEqual([second]);
   });
 
-  it('take first what is urgent, with what has to go before it', async () => {
+  it('take urgent deliveries and their predecessors first', async () => {
     await channel();
     const incident = newId();
     await events(...different(10), incident);
@@ -127,13 +127,13 @@ describe('claims of notifications', () => {
       claimed.push(next!.id);
       await end(next!);
     }
-    // Ids of tests are by chance, so the kill switch is somewhere among them.
+    // Ids are random, so the position of the kill switch is, too.
     expect(claimed.filter((id) => id !== killSwitch)).toEqual([before, approval, second]);
     expect(claimed).toContain(killSwitch);
     expect(await claim()).toHaveLength(4);
   });
 
-  it('take by severity, then by age, what no line holds up', async () => {
+  it('take deliveries by severity, then by age', async () => {
     await channel();
     const lowThenCritical = newId();
     await ofSeverity('low', ...different(3), lowThenCritical);
@@ -144,15 +144,15 @@ describe('claims of notifications', () => {
     const severities: unknown[] = [];
     for (let n = 0; n < 8; n += 1) {
       const [next] = await claim(1);
-      severities.push(next!.payload['severity']);
+      severities.push((next!.payload as { severity: string }).severity);
       await end(next!);
     }
-    // Of the two critical ones, one waits for the low one that came before it about its incident. Ids of tests are by chance.
+    // One critical delivery waits for a low one of its incident. Ids are random.
     expect(severities.slice(0, 3).toSorted()).toEqual(['critical', 'critical', 'low']);
     expect(severities.slice(3)).toEqual(['high', 'medium', 'low', 'low', 'low']);
   });
 
-  it('take nothing that is held, unless something later about its incident is wanted', async () => {
+  it('take a held delivery only if a later delivery about its incident has to be sent', async () => {
     await channel();
     const [incident, other] = [newId(), newId()];
     await events(incident, other);
@@ -162,15 +162,15 @@ describe('claims of notifications', () => {
     await urgent('action.pending_approval', incident);
     const [held, ...more] = await claim();
     expect(more).toEqual([]);
-    expect(held).toMatchObject({ type: 'incident.created', incidentId: incident });
+    expect(held).toMatchObject({ type: 'incident.created', incident_id: incident });
     await end(held!);
     expect(await claim()).toMatchObject([{ type: 'action.pending_approval' }]);
     await query(`update notification_deliveries set held_until = now()`);
     await deliverer.hurry();
-    expect(await claim()).toMatchObject([{ type: 'incident.created', incidentId: other }]);
+    expect(await claim()).toMatchObject([{ type: 'incident.created', incident_id: other }]);
   });
 
-  it('take something urgent of each incident, however much there is of one', async () => {
+  it('take urgent deliveries of all incidents, even if one incident has many', async () => {
     await channel();
     const incident = newId();
     await urgent('action.pending_approval', ...Array.from({ length: 30 }, () => incident));
@@ -184,7 +184,7 @@ describe('claims of notifications', () => {
     ]);
   });
 
-  it('take one at a time of a channel that is slowed down, and nothing of one that is paused or disabled', async () => {
+  it('take one delivery at a time of a narrow channel, and none of a paused or disabled channel', async () => {
     const slow = await channel();
     const paused = await channel();
     const disabled = await channel();
@@ -197,13 +197,13 @@ describe('claims of notifications', () => {
     await events(...different(3));
     await query('update notification_channels set enabled = false where id = $1', [disabled]);
     const [one, ...more] = await claim();
-    expect([one!.channelId, more]).toEqual([slow, []]);
+    expect([one!.channel_id, more]).toEqual([slow, []]);
     expect(await claim(4, new Map([[slow, 1]]))).toEqual([]);
     await query('update work_lanes set narrow_until = null');
     expect(await claim(4, new Map([[slow, 1]]))).toHaveLength(2);
   });
 
-  it('read no other deliveries of the channel', async () => {
+  it('do not read the other deliveries of the channel', async () => {
     const id = await channel();
     await query(
       `insert into notification_deliveries
@@ -229,7 +229,7 @@ describe('claims of notifications', () => {
     expect(await channels.deadLastDay([id])).toEqual(new Map([[id, 50]]));
   });
 
-  it('of a deleted channel are gone', async () => {
+  it('are removed with their channel', async () => {
     const id = await channel();
     await events(...different(2));
     await claim(1);
@@ -241,7 +241,7 @@ describe('claims of notifications', () => {
     expect(await query('select from work_lanes')).toEqual([]);
   });
 
-  it('are one for each event and channel, also when the event is written again', async () => {
+  it('take one delivery for an event that was inserted twice', async () => {
     await channel();
     await events(newId());
     await query(`

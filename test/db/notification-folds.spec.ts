@@ -9,6 +9,8 @@ import {
   insertEvents,
 } from './notifications-harness.js';
 
+const severityOf = ({ payload }: FoldedDelivery['delivery']) => (payload as Told).severity;
+
 interface Told {
   readonly severity?: string;
   readonly group?: string;
@@ -19,7 +21,7 @@ interface Told {
 describe('folds of notifications', () => {
   const { dataSource, query, transactions } = useTestDatabase();
   const deliverer = new Deliverer(dataSource);
-  const { deliveries } = deliverer;
+  const { claimed, deliveries } = deliverer;
 
   beforeEach(() => clearNotifications(dataSource));
 
@@ -45,7 +47,7 @@ describe('folds of notifications', () => {
     await event('action.pending_approval', 'action', all, action);
     return action;
   };
-  /** Moves all deliveries into the past, as if that time had passed. */
+  /** Simulates that time passes. */
   const pass = async (seconds: number): Promise<void> => {
     await query(
       `update notification_deliveries
@@ -64,7 +66,7 @@ describe('folds of notifications', () => {
   };
   const claim = () => deliverer.claim();
   const end = (one: FoldedDelivery) => deliverer.end(one);
-  /** Claims and delivers everything that is due; returns the messages of each claim. */
+  /** Delivers all due deliveries. Returns the messages of each claim. */
   const deliverAll = async (): Promise<FoldedDelivery[][]> => {
     const rounds: FoldedDelivery[][] = [];
     for (let claimed = await claim(); claimed.length > 0; claimed = await claim()) {
@@ -92,7 +94,7 @@ describe('folds of notifications', () => {
     );
   };
 
-  it('hold new incidents of a group for longer after each message, and critical ones for 3 seconds', async () => {
+  it('hold new incidents of a group longer after each message, and critical ones for 3 seconds', async () => {
     await channel();
     await tell(1);
     await release();
@@ -105,7 +107,7 @@ describe('folds of notifications', () => {
     await tell(1, { severity: 'critical', group: 'c' });
     await tell(1, { type: 'triage.failed', group: 'a' });
     expect(await heldSeconds()).toEqual([null, null, 300, 2, null, null]);
-    await end((await claim()).find(({ delivery }) => delivery.payload['severity'] === 'critical')!);
+    await end((await claim()).find(({ delivery }) => severityOf(delivery) === 'critical')!);
     await tell(1, { severity: 'critical', group: 'c' });
     expect((await heldSeconds()).at(-1)).toBe(3);
     await query(
@@ -115,7 +117,7 @@ describe('folds of notifications', () => {
     expect((await heldSeconds()).at(-1)).toBe(2);
   });
 
-  it('hold nothing for programs', async () => {
+  it('do not hold deliveries to programs', async () => {
     await channel('webhook');
     await channel('pagerduty');
     await tell(3);
@@ -123,7 +125,7 @@ describe('folds of notifications', () => {
     expect((await claim()).every(({ carried }) => carried.length === 0)).toBe(true);
   });
 
-  it('never hide a critical one among others, nor one source in another', async () => {
+  it('separate critical incidents from others, and sources from each other', async () => {
     await channel();
     await tell(5, { severity: 'low' });
     await tell(3, { severity: 'critical' });
@@ -131,7 +133,7 @@ describe('folds of notifications', () => {
     await tell(2, { source: 'falcon' });
     await release();
     const found = (await deliverAll()).flat().map(({ delivery, carried }) => {
-      const { severity, source } = delivery.payload;
+      const { severity, source } = delivery.payload as Told;
       return [severity, source, carried.length];
     });
     expect(found.toSorted()).toEqual([
@@ -143,14 +145,13 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ delivered: 11 });
   });
 
-  it('keep what a message has in it through attempts, also of another replica after a crash', async () => {
+  it('keep the members of a message in later attempts, even by another replica after a crash', async () => {
     await channel();
     await tell(5);
     await release();
     const [first] = await claim();
     await tell(2);
     await release();
-    // Whoever sends it was killed: its lease ends.
     await deliverer.lapse();
     const again = await claim();
     const same = again.find(({ delivery }) => delivery.id === first!.delivery.id)!;
@@ -161,7 +162,7 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ delivered: 7 });
   });
 
-  it('keep what a message has in it when its first attempt is given back, because it may have been sent', async () => {
+  it('keep the members of a message whose first attempt was given back, because it may have been sent', async () => {
     await channel();
     await tell(3);
     await release();
@@ -174,7 +175,7 @@ describe('folds of notifications', () => {
     expect(again.carried).toHaveLength(2);
   });
 
-  it('are redelivered with all that the message had in it, and with nothing else', async () => {
+  it('keep the members of a message in a redelivery', async () => {
     await channel();
     await tell(4);
     await release();
@@ -184,11 +185,11 @@ describe('folds of notifications', () => {
     await release();
     const reopen = () =>
       transactions.run((tx) =>
-        deliveries.reopen(tx, first!.delivery.channelId, first!.delivery.id),
+        deliveries.reopen(tx, first!.delivery.channel_id, first!.delivery.id),
       );
     await reopen();
-    const claimed = [...(await claim()), ...(await claim())];
-    const again = claimed.find(({ delivery }) => delivery.id === first!.delivery.id)!;
+    const open = [...(await claim()), ...(await claim())];
+    const again = open.find(({ delivery }) => delivery.id === first!.delivery.id)!;
     const ids = ({ carried }: FoldedDelivery) => carried.map(({ id }) => id).toSorted();
     expect(ids(again)).toEqual(ids(first!));
     expect(again.alike).toBe(4);
@@ -196,13 +197,13 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ delivered: 4, pending: 2 });
   });
 
-  it('are taken apart when they are refused, and when the delivery that carries them is dead', async () => {
+  it('end when the message is refused, and when the carrier is dead', async () => {
     await channel();
     await tell(4);
     await release();
     const [refused] = await claim();
     await transactions.run((tx) =>
-      deliveries.unfold(tx, refused!.delivery.id, 'It answered with status 400.'),
+      claimed.unfold(tx, refused!.delivery.id, 'It answered with status 400.'),
     );
     await deliverer.endWork(refused!.delivery.id, { again: { inMs: 0 } });
     const alone = (await deliverAll()).flat();
@@ -219,20 +220,20 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ delivered: 6, dead: 1 });
   });
 
-  it('of a claim that was lost take nothing', async () => {
+  it('take nothing after their claim was lost', async () => {
     await channel();
     await tell(2);
     await release();
-    const load = jest.spyOn(deliveries, 'load').mockImplementationOnce(async (tx, claims) => {
+    const load = jest.spyOn(claimed, 'load').mockImplementationOnce(async (tx, claims) => {
       await deliverer.lapse();
       expect(await new Deliverer(dataSource).claim()).toHaveLength(1);
       load.mockRestore();
-      return await deliveries.load(tx, claims);
+      return await claimed.load(tx, claims);
     });
     expect(await claim()).toEqual([]);
   });
 
-  it('let an approval end the hold of the creation before it, when its own hold ends', async () => {
+  it('end the hold of an incident.created when the hold of a later approval ends', async () => {
     await channel();
     const incident = newId();
     for (let n = 0; n < 3; n += 1) {
@@ -248,7 +249,7 @@ describe('folds of notifications', () => {
     expect(await claim()).toMatchObject([{ delivery: { type: 'incident.created' } }]);
   });
 
-  it('end the hold of a creation that is just being checked when something urgent follows it', async () => {
+  it('end the hold of an incident.created that is being checked when an urgent event follows', async () => {
     await channel();
     const incident = newId();
     await tell(1, {}, incident);
@@ -260,10 +261,10 @@ describe('folds of notifications', () => {
       await deliverer.endWork(id, ending);
     });
     expect(await claim()).toEqual([]);
-    expect(await claim()).toMatchObject([{ delivery: { incidentId: incident } }]);
+    expect(await claim()).toMatchObject([{ delivery: { incident_id: incident } }]);
   });
 
-  it('let an event of an incident go out after the message that has its creation in it', async () => {
+  it('send later events of an incident after the message that contains its incident.created', async () => {
     await channel();
     const incident = newId();
     await tell(2);
@@ -271,12 +272,12 @@ describe('folds of notifications', () => {
     await tell(1, { type: 'triage.failed' }, incident);
     const [first, ...more] = await claim();
     expect([more.length, first!.carried.length]).toEqual([0, 2]);
-    expect(first!.delivery.incidentId).toBe(incident);
+    expect(first!.delivery.incident_id).toBe(incident);
     await end(first!);
     expect(await claim()).toMatchObject([{ delivery: { type: 'triage.failed' } }]);
   });
 
-  it('make one message of the approvals that one playbook asks for, and none of those that people ask for', async () => {
+  it('make one message of the approvals that one playbook requests, but not of those that people request', async () => {
     await channel();
     for (let n = 0; n < 3; n += 1) await approval('playbook:malware-containment');
     await approval('playbook:phishing-response');
@@ -289,9 +290,9 @@ describe('folds of notifications', () => {
     expect(sizes.toSorted()).toEqual([1, 3]);
   });
 
-  it('count what is alike for new incidents only', async () => {
+  it('count similar deliveries for new incidents only', async () => {
     await channel();
-    const countAlike = jest.spyOn(deliveries, 'countAlike');
+    const countAlike = jest.spyOn(claimed, 'countAlike');
     await approval('playbook:malware-containment');
     await release();
     expect(await claim()).toHaveLength(1);
@@ -299,7 +300,7 @@ describe('folds of notifications', () => {
     countAlike.mockRestore();
   });
 
-  it('tell of a malicious verdict on an incident that was not severe enough to be told of as new', async () => {
+  it('include malicious verdicts on incidents below the minimum severity of new incidents', async () => {
     await channel();
     await query(
       `update notification_channels set new_incident_min_severity = 'high', events = '{incident.created}'`,
@@ -321,7 +322,7 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ delivered: 3 });
   });
 
-  it('tell people of an incident that a machine finds malicious later, and not of its first verdict', async () => {
+  it('notify people of an incident that becomes malicious later, but not of its first verdict', async () => {
     const verdict = { classification: 'malicious' };
     const triaged = (more: object) =>
       event('incident.triaged', 'incident', { severity: 'high', source: 'edr', verdict, ...more });
@@ -332,7 +333,7 @@ describe('folds of notifications', () => {
     expect(await statuses()).toEqual({ pending: 1 });
   });
 
-  it('hold a wave until no more of it arrives: new incidents for 30 seconds, approvals for 2 minutes', async () => {
+  it('hold a growing wave: new incidents for 30 seconds, approvals for 2 minutes', async () => {
     await channel();
     const held = async (one: () => Promise<unknown>, seconds: number, times: number) => {
       const held: boolean[] = [];
@@ -357,7 +358,7 @@ describe('folds of notifications', () => {
     expect(await claim()).toHaveLength(1);
   });
 
-  it('make one message of all approvals of a wave, whatever their actions and incidents are', async () => {
+  it('make one message of all approvals of a wave, for all actions and incidents', async () => {
     await channel();
     const both = async (incident: string) => {
       await approval('playbook:malware-containment', { incident_id: incident });
@@ -375,7 +376,7 @@ describe('folds of notifications', () => {
     await pass(10);
     const [one, ...more] = await claim();
     expect([one!.carried.length, more.length]).toEqual([9, 0]);
-    // What is about the same incident and no approval goes first, so the approval of it waits.
+    // The approval waits for an earlier event of its incident that is no approval.
     await end(one!);
     await tell(1, { type: 'playbook.step_failed' }, incidents[0]);
     await both(incidents[0]!);
@@ -385,7 +386,7 @@ describe('folds of notifications', () => {
     expect(rounds).toEqual([[0, 1], [1]]);
   });
 
-  it('find the approvals of one alert of PagerDuty by what became of one of them', async () => {
+  it('find the approvals of a PagerDuty alert by a later event of one of them', async () => {
     await channel('pagerduty');
     await query(
       `update notification_channels set events = '{action.pending_approval,action.completed}'`,
@@ -401,12 +402,12 @@ describe('folds of notifications', () => {
     await end((await claim())[0]!);
     await event('action.completed', 'action', about, asked[0]);
     const [{ delivery }] = (await claim()) as [FoldedDelivery];
-    const waves = await transactions.run((tx) => deliveries.wavesOf(tx, [delivery.id]));
+    const waves = await transactions.run((tx) => claimed.wavesOf(tx, [delivery.id]));
     const { first, carried } = waves.get(delivery.id)!;
     expect([first, ...carried].toSorted()).toEqual(asked.toSorted());
   });
 
-  it('leave out a step whose action has told that it failed, but not for programs', async () => {
+  it('leave out playbook.step_failed beside action.failed, except for programs', async () => {
     await channel();
     await channel('webhook');
     for (const action of [undefined, 'act-1']) {
@@ -423,7 +424,7 @@ describe('folds of notifications', () => {
     ]);
   });
 
-  it('tell people once in 6 hours of a step that fails in each run, and once of critical incidents', async () => {
+  it('notify people of a step that fails in each run once in 6 hours, and once for critical incidents', async () => {
     await channel();
     await channel('webhook');
     const fail = (step: string, severity: string) => {

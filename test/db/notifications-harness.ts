@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
-import { DeliveryFolds } from '../../src/notifications/deliveries/delivery-folds.js';
 import type { FoldedDelivery } from '../../src/notifications/delivery.js';
-import { DeliveriesRepository } from '../../src/notifications/records/deliveries.repository.js';
+import { DeliveriesRepository } from '../../src/notifications/deliveries.repository.js';
+import { DeliveryClaimsRepository } from '../../src/notifications/delivery-claims.repository.js';
 import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
@@ -53,15 +53,15 @@ export const insertEvents = (
     [type, subject, payload, ids.map(() => newId()), ids],
   );
 
-/** A message has taken the delivery of the claim. */
+/** Another message may have taken the delivery of the claim. */
 function unlessLost(error: unknown): void {
   if (!(error instanceof LostClaims)) throw error;
 }
 
-/** Claims and ends notifications as a replica does, one step at a time. */
+/** Claims and ends notifications like a replica, step by step. */
 export class Deliverer {
   readonly deliveries: DeliveriesRepository;
-  private readonly folds: DeliveryFolds;
+  readonly claimed: DeliveryClaimsRepository;
   private readonly transactions: Transactions;
   private readonly rows: WorkRepository;
   private readonly worker = newId();
@@ -73,7 +73,7 @@ export class Deliverer {
     this.transactions = new Transactions(dataSource);
     const work = new Work(this.rows, this.transactions, loadSettings({}));
     this.deliveries = new DeliveriesRepository(statements, work);
-    this.folds = new DeliveryFolds(this.deliveries);
+    this.claimed = new DeliveryClaimsRepository(statements, work);
   }
 
   /** @param busy by channel */
@@ -93,11 +93,11 @@ export class Deliverer {
     const { claimed } = await this.rows.look(this.worker, rooms, {}, undefined);
     for (const row of claimed) this.claims.set(row.ref, row);
     const claims = claimed.map((row) => ({ ...row, attempt: row.attempts }));
-    const loaded = await this.transactions.run((tx) => this.folds.load(tx, claims));
+    const loaded = await this.transactions.run((tx) => this.claimed.messages(tx, claims));
     const folded: FoldedDelivery[] = [];
     for (const { ref } of claimed) {
-      const one = loaded.get(ref)!;
-      if (one === 'ended') await this.endWork(ref).catch(unlessLost);
+      const one = loaded.get(ref);
+      if (!one) await this.endWork(ref).catch(unlessLost);
       else if ('heldMs' in one) {
         await this.endWork(ref, { again: { inMs: one.heldMs, countsAsAttempt: false } });
       } else folded.push(one);
@@ -108,9 +108,9 @@ export class Deliverer {
   async end({ delivery, carried }: FoldedDelivery, status: 'delivered' | 'dead' = 'delivered') {
     const { id, attempts } = delivery;
     await this.endWork(id, {}, async (tx) => {
-      await this.deliveries.end(tx, [{ id, status, attempts }]);
+      await this.claimed.end(tx, [{ id, status, attempts }]);
       if (carried.length === 0) return;
-      await this.deliveries[status === 'dead' ? 'freeCarried' : 'endCarried'](tx, [id]);
+      await this.claimed[status === 'dead' ? 'freeCarried' : 'endCarried'](tx, [id]);
     });
   }
 
@@ -125,14 +125,14 @@ export class Deliverer {
     });
   }
 
-  /** Lets the leases of all claims end. */
+  /** Ends the leases of all claims. */
   async lapse(): Promise<void> {
     await this.dataSource.query(
       `update work set due_at = now() where kind = 'notification' and worker is not null and not ready`,
     );
   }
 
-  /** Lets everything that waits be claimed. */
+  /** Makes waiting deliveries due. */
   async hurry(): Promise<void> {
     await this.dataSource.query(`
       update work set ready = true, due_at = now()

@@ -165,7 +165,7 @@ describe(PATH, () => {
     receiver.vendor.behave('error-500');
     expect(await test(id)).toMatchObject({
       success: false,
-      message: 'It answered with status 500.',
+      message: 'The receiver answered with status 500.',
     });
   });
 

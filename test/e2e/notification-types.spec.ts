@@ -31,7 +31,7 @@ describe('channels for people', () => {
       (): string => pagerduty.routingKey,
     ],
   ])(
-    'of type %s deliver a test message and never show their secret',
+    'of type %s deliver a test message and never return their secret',
     async (type, server, config, secret) => {
       const made = await create(type, config());
       expect(made.status).toBe(201);
@@ -49,7 +49,7 @@ describe('channels for people', () => {
     },
   );
 
-  it('of type email deliver a test message, never show their password, and require it again for another server', async () => {
+  it('of type email deliver a test message, never return their password, and require it again for another server', async () => {
     const mail = await SmtpServer.start({ login: LOGIN });
     const made = await create('email', {
       host: '127.0.0.1',

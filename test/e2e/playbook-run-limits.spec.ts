@@ -114,9 +114,7 @@ describe('the hourly limit of automatic playbook runs', () => {
     }
     const order = async () => {
       const waiting = (await list(playbook)).filter(({ starts_at }) => starts_at);
-      // Runs that were requested together may have equal turns.
-      const turn = ({ starts_at, run_id }: Run) => `${starts_at} ${run_id}`;
-      const byTurn = waiting.toSorted((one, other) => (turn(one) < turn(other) ? -1 : 1));
+      const byTurn = waiting.toSorted((one, other) => (one.starts_at! < other.starts_at! ? -1 : 1));
       return byTurn.map(({ incident_id }) =>
         Object.keys(ids).find((name) => ids[name] === incident_id),
       );
@@ -130,6 +128,28 @@ describe('the hourly limit of automatic playbook runs', () => {
     await world.clients.analyst.put(`/api/incidents/${ids['low']}`, { severity: 'critical' });
     const after = await eventually(order, ([first]) => first === 'low');
     expect(after).toEqual(['low', 'critical', 'high', 'later high', 'medium']);
+  });
+
+  it('orders the runs of triages that are handled together by severity', async () => {
+    const playbook = await forType('intrusion');
+    const setPause = (until: string) =>
+      world.actions.database.query(
+        `update work_lanes set paused_until = ${until} where lane = 'event.playbook-auto-runs'`,
+      );
+    await setPause(`now() + interval '1 hour'`);
+    const severities = ['low', 'high', 'low', 'critical', 'low', 'medium'];
+    const incidents = new Map<string, string>();
+    for (const severity of severities) {
+      incidents.set(await triaged('intrusion', severity), severity);
+    }
+    await setPause('null');
+    const all = await runs(playbook, severities.length);
+    const later = all.filter(({ starts_at }) => starts_at);
+    expect(later.map(({ incident_id }) => incidents.get(incident_id))).toEqual([
+      'low',
+      'low',
+      'low',
+    ]);
   });
 
   it('does not delay other playbooks or runs that a person starts', async () => {

@@ -144,7 +144,7 @@ describe.each(runnable(RECEIVERS))('docs/examples/notifications/$file', ({ file,
     await change({ revoke_old_secret: true });
     expect(await test()).toMatchObject({
       success: false,
-      message: 'It answered with status 401.',
+      message: 'The receiver answered with status 401.',
     });
     await change({ config: { secret: SECRET }, revoke_old_secret: true });
   });

@@ -1,11 +1,11 @@
 import { NOTIFIED_EVENTS } from '../../src/notifications/notification.js';
 import { Logger } from '@nestjs/common';
 import { jest } from '@jest/globals';
-import { DeliveryAttempts } from '../../src/notifications/deliveries/delivery-attempts.js';
-import { DeliveryEndings } from '../../src/notifications/deliveries/delivery-endings.js';
-import { DeliveryWork } from '../../src/notifications/deliveries/delivery.work.js';
+import { DeliveryAttempts } from '../../src/notifications/delivery-attempts.js';
+import { DeliveryEndings } from '../../src/notifications/delivery-endings.js';
+import { DeliveryWork } from '../../src/notifications/delivery.work.js';
 import { Work } from '../../src/platform/work/work.js';
-import { NotificationChannelsRepository } from '../../src/notifications/records/notification-channels.repository.js';
+import { NotificationChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
 import { TargetRefusedError } from '../../src/platform/net/net.errors.js';
@@ -50,7 +50,7 @@ describe('deliveries of notifications', () => {
     (await admin.get(`${PATH}/${id}/deliveries${query}`)).body;
   const typesOf = (from = receiver) => from.events.map(({ type }) => type);
   const sql = (text: string, values: unknown[] = []) => app.sql(text, values);
-  /** What waits is due now, and the channel has no pause. */
+  /** Makes all deliveries due and ends all pauses. */
   const hurry = async () => {
     await sql(`update work_lanes set paused_until = null`);
     await sql(`
@@ -62,7 +62,7 @@ describe('deliveries of notifications', () => {
     sql(
       `update notification_channels set failing_since = now() - interval '11 minutes' where ${where}`,
     );
-  /** The channel, once it has the status, or once it is paused. */
+  /** Waits until the channel has the status or is paused. */
   const shownAs = (id: string, is: 'degraded' | 'unhealthy' | 'paused') =>
     eventually(
       () => shown(id),
@@ -80,7 +80,7 @@ describe('deliveries of notifications', () => {
     for (const one of [receiver, other]) one.vendor.forget();
   });
 
-  it('tell of an incident from its beginning to its end, in order, as the contract has it', async () => {
+  it('report the life of an incident in order, as defined in the contract', async () => {
     const { id: channelId, secret } = await channel();
     const id = await incident({ title: 'Beacon <script> https://evil.example' });
     await put(`/api/incidents/${id}`, {
@@ -90,7 +90,7 @@ describe('deliveries of notifications', () => {
     await eventually(typesOf, (types) => types.length === 5);
 
     const [created, updated, triaged, , resolved] = receiver.events;
-    // The check itself finds what is missing and what is unknown.
+    // The check itself finds missing and unknown fields.
     expect(eventSchemaErrors({ ...created!, id: undefined, more: 1 } as never)).toHaveLength(2);
     const { body } = await admin.get(`/api/incidents/${id}`);
     const { incident_number } = body.data;
@@ -129,7 +129,7 @@ describe('deliveries of notifications', () => {
     );
   });
 
-  it('tell of actions and who decided them, of the kill switch, and of connectors, as the contract has it', async () => {
+  it('report actions with their deciders, the kill switch and connectors, as defined in the contract', async () => {
     await channel();
     await post('/api/connectors', {
       name: `sandbox ${names}`,
@@ -146,7 +146,7 @@ describe('deliveries of notifications', () => {
     const rejected = await act('isolate_host', { host_id: 'laptop-7', reason });
     await post(`/api/actions/${rejected}/reject`, { reason: 'Not needed.' });
     await post('/api/kill-switch/activate', { reason: 'An exercise.' });
-    // Messages leave while it is on.
+    // The kill switch does not stop messages.
     await eventually(typesOf, (types) => types.includes('kill_switch.activated'));
     await post('/api/kill-switch/deactivate', { reason: 'It is over.' });
     await app.nest.get(Transactions).run((tx) =>
@@ -191,7 +191,7 @@ describe('deliveries of notifications', () => {
     expect(decided.data.action).not.toHaveProperty('expires_at');
   });
 
-  it('tell of a severity that is raised, and then of all that becomes of the incident', async () => {
+  it('report a raised severity, and then all events of the incident', async () => {
     const events = NOTIFIED_EVENTS.filter((event) => event !== 'incident.updated');
     const chosen = await channel({ min_severity: 'high', events });
     const unnoticed = await incident({ severity: 'low' });
@@ -233,7 +233,7 @@ describe('deliveries of notifications', () => {
     for (const event of receiver.events) expect(eventSchemaErrors(event)).toEqual([]);
   });
 
-  it('take whatever an event holds, so that no change fails for it', async () => {
+  it('accept any payload of an event, so that no change fails', async () => {
     const { id } = await channel();
     await sql(`
       insert into domain_events (id, type, subject_type, subject_id, payload, occurred_at)
@@ -243,7 +243,7 @@ describe('deliveries of notifications', () => {
     expect((await deliveries(id)).meta.total).toBe(5);
   });
 
-  it('are tried again with the same id and bytes until the receiver has them, and logged once as failing', async () => {
+  it('are repeated with the same id and bytes until the receiver accepts them, and logged once as failing', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const { id } = await channel({ events: ['incident.created'] });
     receiver.vendor.behave('error-500', 'drop-before-reading', 'apply');
@@ -254,7 +254,7 @@ describe('deliveries of notifications', () => {
     );
     expect((await deliveries(id)).data[0]).toMatchObject({
       status: 'pending',
-      last_error: 'It answered with status 500.',
+      last_error: 'The receiver answered with status 500.',
     });
     expect(await shown(id)).toMatchObject({ status: 'degraded' });
     await hurry();
@@ -263,7 +263,7 @@ describe('deliveries of notifications', () => {
     await ended(id, 1);
     const logged = warn.mock.calls.filter(([, words]) => /channel fails/.test(String(words)));
     warn.mockRestore();
-    const line = 'A notification channel fails: It answered with status 500.';
+    const line = 'A notification channel fails: The receiver answered with status 500.';
     expect(logged).toEqual([[{ channel: expect.stringMatching(/^hook/) }, line]]);
     const [first, second] = receiver.requests;
     expect(second!.body).toBe(first!.body);
@@ -272,7 +272,7 @@ describe('deliveries of notifications', () => {
     expect(await shown(id)).toMatchObject({ status: 'healthy' });
   });
 
-  it('are taken by the status, though the body of the answer never ends', async () => {
+  it('succeed by the status of the response, even if its body never ends', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     receiver.vendor.behave('huge', 'slow-drip');
     await incident();
@@ -284,7 +284,7 @@ describe('deliveries of notifications', () => {
     await eventually(() => receiver.vendor.connections === 0);
   });
 
-  it('are kept when the address may not be called, which the channel says', async () => {
+  it('stay pending while the address is forbidden, and the channel shows the reason', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     const refused = new TargetRefusedError('127.0.0.1 is not in a public network.');
     const pin = jest.spyOn(app.nest.get(Targets), 'pin').mockRejectedValue(refused);
@@ -309,7 +309,7 @@ describe('deliveries of notifications', () => {
     );
   });
 
-  it('are sent one by one to a receiver that wants fewer, the urgent ones first', async () => {
+  it('are sent one at a time to a receiver that asks for a lower rate, urgent ones first', async () => {
     const { id } = await channel({ events: ['incident.created', 'kill_switch.activated'] });
     receiver.vendor.retryAfter = '600';
     receiver.vendor.behave('apply', 'rate-limit');
@@ -331,7 +331,7 @@ describe('deliveries of notifications', () => {
     expect(await shown(id)).toMatchObject({ status: 'healthy' });
   });
 
-  it('that wait are tried at once with another configuration, and when a test succeeds', async () => {
+  it('are attempted at once after a change of the configuration and after a successful test', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     const stall = async () => {
       receiver.vendor.retryAfter = '7200';
@@ -361,7 +361,7 @@ describe('deliveries of notifications', () => {
     expect(await shown(id)).not.toHaveProperty('paused_until');
   });
 
-  it('make others hear of a channel that waits for long, without an attempt', async () => {
+  it('report a channel as unhealthy that is paused for long, without an attempt', async () => {
     const waiting = await channel({ events: ['incident.created'] });
     const quiet = await channel({ events: ['incident.created'], min_severity: 'critical' });
     await channel({ events: ['kill_switch.activated'] }, other.url);
@@ -369,23 +369,28 @@ describe('deliveries of notifications', () => {
     receiver.vendor.behave('rate-limit');
     await incident();
     await shownAs(waiting.id, 'degraded');
-    // One that failed and has nothing to deliver may be well by now.
+    // A channel that failed and has nothing to deliver may work again.
     await sql(`update notification_channels set failing_since = now() where id = $1`, [quiet.id]);
+    // It receives the event about the other channel, and must not fail with it.
+    await sql(
+      `update work_lanes set paused_until = now() + interval '1 hour' where lane = 'notification.' || $1`,
+      [quiet.id],
+    );
     await failSinceLong('failing_since is not null');
     const tries = receiver.requests.length;
-    await app.nest.get(DeliveryEndings).tellOfLongFailures();
+    await app.nest.get(DeliveryEndings).reportUnhealthy();
     expect((await shown(quiet.id)).status).toBe('degraded');
     await admin.delete(`${PATH}/${quiet.id}`);
-    await app.nest.get(DeliveryEndings).tellOfLongFailures();
+    await app.nest.get(DeliveryEndings).reportUnhealthy();
     await eventually(() => typesOf(other).length > 0);
     expect(other.events[0]!.data).toMatchObject({ channel: { id: waiting.id } });
-    // A busy machine may answer too late, and the same event comes again.
+    // A busy machine may respond too late and get the same event twice.
     expect(new Set(other.events.map(({ id }) => id)).size).toBe(1);
     expect(receiver.events.slice(tries).map(({ type }) => type)).not.toContain('incident.created');
     expect((await shown(waiting.id)).status).toBe('unhealthy');
   });
 
-  it('that are dead are counted, by whichever way they died, except those of a deleted channel', async () => {
+  it('are counted when they die, refused or expired, except those of a deleted channel', async () => {
     const dead = async () => {
       const { text } = await admin.get('/metrics');
       return Number(/notification_deliveries_dead_total\{type="webhook"\} (\d+)/.exec(text)![1]);
@@ -421,11 +426,10 @@ describe('deliveries of notifications', () => {
     await pause();
     await admin.delete(`${PATH}/${id}`);
     await expire();
-    // Nobody misses what was on its way to a channel that somebody deleted.
     expect((await dead()) - before).toBe(2);
   });
 
-  it('change nothing about their channel after their claim was lost', async () => {
+  it('do not change their channel after their claim was lost', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     const ends = jest.spyOn(app.nest.get(DeliveryEndings), 'write');
     jest.spyOn(app.nest.get(DeliveryAttempts), 'deliver').mockImplementationOnce(async () => {
@@ -439,7 +443,7 @@ describe('deliveries of notifications', () => {
     expect((await shown(id)).status).toBe('healthy');
   });
 
-  it('of a channel that is gone leave no work', async () => {
+  it('leave no work if their channel is deleted during the claim', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     const byIds = jest
       .spyOn(app.nest.get(NotificationChannelsRepository), 'byIds')
@@ -454,7 +458,7 @@ describe('deliveries of notifications', () => {
     expect((await deliveries(id)).meta.total).toBe(1);
   });
 
-  it('are cleaned up in a fixed number of statements', async () => {
+  it('are cleaned up in a fixed number of statements, for any number of channels', async () => {
     const countOf = async () => {
       const rows = jest.spyOn(app.nest.get(Statements), 'rows');
       const rowsIn = jest.spyOn(app.nest.get(Statements), 'rowsIn');
@@ -472,7 +476,7 @@ describe('deliveries of notifications', () => {
     expect(await countOf()).toBe(before);
   });
 
-  it('are removed 30 days after their event, once they ended', async () => {
+  it('are removed 30 days after their event if they ended', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     await incident();
     await incident();
@@ -486,14 +490,14 @@ describe('deliveries of notifications', () => {
     expect((await deliveries(id)).meta.total).toBe(1);
   });
 
-  it('reach the other channels while one hangs', async () => {
+  it('reach other channels while one hangs', async () => {
     const hanging = await channel({ events: ['incident.created'] }, other.url);
     other.vendor.behave('hang');
     const { id } = await channel({ events: ['incident.created'] });
     await Promise.all(Array.from({ length: 40 }, () => incident()));
     await ended(id, 40);
     expect((await deliveries(hanging.id, '?status=pending')).meta.total).toBe(40);
-    // Of the hanging one, no more are under way than it has places.
+    // The hanging channel occupies its own places only.
     expect(other.requests.length).toBeLessThanOrEqual(32);
   });
 
@@ -515,7 +519,7 @@ describe('deliveries of notifications', () => {
     expect(row.failures).toBeLessThanOrEqual(row.rounds);
   });
 
-  it('are delivered again when somebody asks for it, with the same event id', async () => {
+  it('are redelivered on request, with the same event id', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     receiver.vendor.behave('refuse', 'apply');
     await incident();
@@ -523,13 +527,13 @@ describe('deliveries of notifications', () => {
     expect(dead).toMatchObject({
       status: 'dead',
       attempts: 1,
-      last_error: 'It answered with status 422.',
+      last_error: 'The receiver answered with status 422.',
     });
     expect(dead).not.toHaveProperty('next_attempt_at');
     await sql(`update notification_deliveries set attempts = 30 where id = $1`, [dead.id]);
     const again = await post(`${PATH}/${id}/deliveries/${dead.id}/redeliver`);
     expect(again.status).toBe(202);
-    // The waits begin short again.
+    // The backoff begins anew.
     expect(again.body.data).toMatchObject({ id: dead.id, status: 'pending', attempts: 0 });
     await eventually(async () => (await deliveries(id)).data[0].status === 'delivered');
     expect(new Set(receiver.events.map((event) => event.id)).size).toBe(1);
@@ -542,7 +546,7 @@ describe('deliveries of notifications', () => {
     expect(disabled.body.error.code).toBe('invalid_state');
   });
 
-  it('that died are delivered again all at once, in their order, since the time that somebody gives', async () => {
+  it('that died since a given time are redelivered together, in their order', async () => {
     const { id } = await channel({ events: ['incident.created', 'incident.resolved'] });
     const since = new Date().toISOString();
     const again = (body: object) => post(`${PATH}/${id}/deliveries/redeliver`, body);
@@ -567,7 +571,7 @@ describe('deliveries of notifications', () => {
     expect((await again({ since })).body.error.code).toBe('invalid_state');
   });
 
-  describe('of a channel that fails for long', () => {
+  describe('of a channel that fails for ten minutes', () => {
     let failing: string;
     let telling: string;
 
@@ -598,7 +602,7 @@ describe('deliveries of notifications', () => {
         expect(event.data).toMatchObject({ channel: { id: failing } });
       }
     };
-    /** Again and again: an attempt that is under way while the configuration changes fails and waits once more. */
+    /** Repeated, because an attempt that runs during the change fails and waits again. */
     const delivered = (count: number) =>
       eventually(
         async () => {
@@ -608,10 +612,12 @@ describe('deliveries of notifications', () => {
         (total) => total === count,
       );
 
-    it('tell the other channels once, as health and metrics do, and once that it works again', async () => {
+    it('report the failure and the recovery to the other channels once, and show both in health and metrics', async () => {
       await failForLong();
       await toldOf('unhealthy');
-      expect(other.events[0]!.data).toMatchObject({ message: 'It answered with status 500.' });
+      expect(other.events[0]!.data).toMatchObject({
+        message: 'The receiver answered with status 500.',
+      });
       expect((await admin.get('/health/detailed')).body.components.notifications).toMatchObject({
         status: 'degraded',
         total: 2,
@@ -631,7 +637,7 @@ describe('deliveries of notifications', () => {
       expect((await deliveries(telling)).meta.total).toBe(2);
     });
 
-    it('tell once that it works again after somebody has changed its configuration', async () => {
+    it('report the recovery once after a change of the configuration', async () => {
       await failForLong();
       await put(`${PATH}/${failing}`, { config: { url: `${receiver.url}/other` } });
       await failForLong();

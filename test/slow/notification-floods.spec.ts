@@ -24,7 +24,7 @@ describe('a flood of new incidents', () => {
     });
   const deliveries = async (query = '') =>
     (await admin.get(`${PATH}/${channel}/deliveries${query}`)).body;
-  /** What is held waits no longer. */
+  /** Ends all holds. */
   const hurry = async () => {
     await app.sql(`update notification_deliveries set held_until = now() where held_until > now()`);
     await app.sql(`
@@ -50,12 +50,12 @@ describe('a flood of new incidents', () => {
     expect(slack.problems).toEqual([]);
     slack.forget();
   });
-  it('of alerts that are alike is two messages at most, and each of them is delivered', async () => {
+  it('of similar alerts makes at most two messages, and each alert is delivered', async () => {
     for (let n = 0; n < 40; n += 1) await incident({ title: `Brute force on WS-${n}` });
     await eventually(() => slack.messages.length > 0);
     await hurry();
     await delivered(40);
-    // A message of the test before may still arrive.
+    // A message of the previous test may still arrive.
     const ofTheFlood = slack.messages.filter(({ text }) => text.includes('Brute force on WS-'));
     expect(ofTheFlood.length).toBeLessThanOrEqual(2);
     const told = ofTheFlood.map(({ text }) =>
@@ -67,7 +67,7 @@ describe('a flood of new incidents', () => {
     expect(carriers).toHaveLength(ofTheFlood.length);
   });
 
-  it('asks for no approval that was decided while its message waited', async () => {
+  it('sends no request for an approval that was decided while the message waited', async () => {
     const sandbox = { name: 'sandbox', type: 'sandbox', config: {} };
     await admin.post('/api/connectors', sandbox);
     await admin.put(`${PATH}/${channel}`, { events: ['action.pending_approval'] });
@@ -83,12 +83,12 @@ describe('a flood of new incidents', () => {
     expect(slack.messages).toEqual([]);
     expect((await deliveries()).data[0]).toMatchObject({
       status: 'delivered',
-      last_error: 'Not sent: all approvals that it asks for were decided before.',
+      last_error: 'Not sent: all approvals that it requests were decided before.',
     });
   });
 
   describe('a report that reopens an incident and raises its severity', () => {
-    const NOT_SENT = 'Not sent: the message about the reopening tells the severity.';
+    const NOT_SENT = 'Not sent: the message about the reopening contains the severity.';
     let siem: WebhookSender;
 
     beforeAll(async () => {
@@ -113,7 +113,7 @@ describe('a flood of new incidents', () => {
         last_error,
       ]);
 
-    it('is one message to people who are told of both', async () => {
+    it('makes one message for people who receive both events', async () => {
       const events = ['incident.reopened', 'incident.severity_changed'];
       await admin.put(`${PATH}/${channel}`, { events });
       await reopenWithWorse('both');
@@ -129,7 +129,7 @@ describe('a flood of new incidents', () => {
       );
     });
 
-    it('is told to people who are told of the severity alone', async () => {
+    it('makes a message for people who receive the severity only', async () => {
       const events = ['incident.severity_changed'];
       await admin.put(`${PATH}/${channel}`, { events });
       await reopenWithWorse('severity');

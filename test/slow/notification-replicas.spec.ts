@@ -53,12 +53,12 @@ describe('notifications of several replicas', () => {
   afterEach(async () => {
     const { body } = await admin.get(PATH);
     for (const { id } of body.data) await admin.delete(`${PATH}/${id}`);
-    // Ends the calls that hang.
+    // Ends hanging calls.
     await receiver.stop();
     await eventually(leased, (n) => n === 0);
   });
 
-  it('go out once, whichever replica has them', async () => {
+  it('are sent once by one of the replicas', async () => {
     const second = await replica(OLD_KEY, { database: app.database });
     try {
       const { id } = await channel();
@@ -71,18 +71,18 @@ describe('notifications of several replicas', () => {
     }
   });
 
-  it('do not hold up the end of a replica, which gives back what hangs', async () => {
+  it('do not delay the shutdown of a replica, which gives back hanging deliveries', async () => {
     const second = await replica(OLD_KEY, { database: app.database });
     receiver.vendor.behave('hang');
     await channel();
     await incidents(40);
     await eventually(leased, (n) => n === 40);
     await second.close();
-    // The other one has 32 places: what was the second one's does not wait for its lease to end.
+    // The first replica has 32 places and takes the deliveries of the second before their leases end.
     await eventually(leased, (n) => n <= 32);
   });
 
-  it('sends a mail only to the missing recipients when another replica makes the next attempt', async () => {
+  it('are mailed only to the missing recipients when another replica makes the next attempt', async () => {
     const [ada, bob, eve] = ['ada@example.com', 'bob@example.com', 'eve@example.com'] as const;
     const mailServer = await SmtpServer.start({ mostRecipients: 3 });
     mailServer.rejections.set(bob, '451 4.7.1 come again');
@@ -115,7 +115,7 @@ describe('notifications of several replicas', () => {
     }
   });
 
-  describe('by mail that one recipient refuses for ever', () => {
+  describe('by mail that one recipient refuses permanently', () => {
     const [ada, bob] = ['ada@example.com', 'bob@example.com'] as const;
     const made = { incident_type: 'malware', source: 'edr' };
     let mailServer: SmtpServer;
@@ -151,7 +151,7 @@ describe('notifications of several replicas', () => {
     });
   });
 
-  it('end with a key that is lost, until the channel has new secrets', async () => {
+  it('fail after the loss of the key, until the channel gets new secrets', async () => {
     const { id } = await channel();
     const lost = loadSecretKeys(loadSettings({ SECRETS_KEY: OLD_KEY })).ids[0]!;
     await app.sql(lostKeySql(lost).secrets);
@@ -162,7 +162,7 @@ describe('notifications of several replicas', () => {
     expect(body.data).toMatchObject({ enabled: true, secret: expect.stringMatching(/^whsec_/) });
   });
 
-  it('keep the kill switch what it is while every channel hangs', async () => {
+  it('do not slow down the kill switch while every channel hangs', async () => {
     receiver.vendor.behave('hang');
     const { id } = await channel();
     await incidents(40);
@@ -174,12 +174,12 @@ describe('notifications of several replicas', () => {
     expect(await ofStatus(id, 'pending')).toBe(42);
   });
 
-  it('are signed with the same secret when it is sealed with another key', async () => {
+  it('are signed with the same secret after it was sealed with another key', async () => {
     const { id, secret } = await channel();
     await admin.put(`${PATH}/${id}`, { rotate_secret: true });
     const both = loadSecretKeys(loadSettings({ SECRETS_KEY: `${NEW_KEY},${OLD_KEY}` }));
     const values = new SealedValues(app.nest.get(DataSource), sealedColumns);
-    // The present secret and the former one.
+    // The current and the previous secret.
     expect(await values.reseal(new SecretBox(both), both.ids[0]!)).toBe(2);
     await using after = await replica(NEW_KEY, { database: app.database });
     const other = await as(after, 'admin');

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A relay for tools that cannot sign: keeps what they post in a folder, signs it, and delivers it until it is taken.
+"""A relay for tools that cannot sign: stores their requests in a folder, signs them, and sends them until accepted.
 
 WEBHOOK_URL=https://triage.example.com/api/webhooks/siem WEBHOOK_SECRET=... RELAY_FOLDER=/var/lib/relay python3 relay.py
 
-Whoever reaches its port can send events, so it listens on the loopback, for a tool on the same machine. The tool posts
-to http://127.0.0.1:8088/. It is answered with 202 when its event is on the disk.
+Every program that reaches its port can send events, so it listens on the loopback interface, for a tool on the same
+machine. The tool posts to http://127.0.0.1:8088/ and gets 202 when its event is on the disk.
 """
 import hashlib
 import hmac
@@ -24,14 +24,14 @@ PORT = int(os.environ.get("RELAY_PORT", "8088"))
 LARGEST_BODY = 1024 * 1024
 MOST_WAITING = int(os.environ.get("RELAY_MOST_WAITING", "10000"))
 LONGEST_PAUSE = 60
-# What is wrong with the event itself. All else may be mended here or there, and then it is taken.
-FOR_GOOD = (400, 413, 422)
+# Statuses of a wrong event. After all other statuses a later attempt may succeed.
+FINAL_STATUSES = (400, 413, 422)
 
 arrived = threading.Event()
 
 
 def keep(body):
-    """Writes the event so that it is there after a loss of power."""
+    """Writes the event so that it survives a loss of power."""
     name = f"{time.time_ns():020d}-{threading.get_ident()}"
     draft = os.path.join(WAITING, f"{name}.draft")
     with open(draft, "wb") as file:
@@ -70,7 +70,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 
 
 def post(body):
-    """The status of the answer, 0 when there was none."""
+    """Returns the status of the answer; 0 without an answer."""
     timestamp = str(int(time.time()))
     digest = hmac.new(SECRET, f"{timestamp}.".encode() + body, hashlib.sha256).hexdigest()
     headers = {
@@ -89,22 +89,22 @@ def post(body):
 
 
 def deliver(name):
-    """Whether the event is off our hands."""
+    """Returns whether the event needs no further attempt."""
     path = os.path.join(WAITING, name)
     with open(path, "rb") as file:
         status = post(file.read())
     if status in (200, 202):
         os.remove(path)
-    elif status in FOR_GOOD:
+    elif status in FINAL_STATUSES:
         os.rename(path, os.path.join(REFUSED, name))
     else:
-        print(f"not delivered, status {status}: it is tried again", flush=True)
+        print(f"not delivered, status {status}: retrying", flush=True)
         return False
     return True
 
 
 def deliver_all():
-    """In the order of arrival: while one has to wait, all behind it do."""
+    """Sends events in their order of arrival: later events wait for an earlier event."""
     pause = 1
     while True:
         arrived.clear()
@@ -122,5 +122,5 @@ for folder in (WAITING, REFUSED):
 server = http.server.ThreadingHTTPServer(("127.0.0.1", PORT), Receiver)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 print(f"listening on 127.0.0.1:{server.server_port}", flush=True)
-# Here, so that whatever it cannot cope with ends the process, and a supervisor notices.
+# In the main thread, so that an unexpected error ends the process and a supervisor notices.
 deliver_all()

@@ -1,4 +1,4 @@
-// Sends one event, read from the standard input, to a source with the signature `timestamped`.
+// Sends an event from standard input to a source with the signature `timestamped`.
 //
 // WEBHOOK_URL=https://triage.example.com/api/webhooks/siem WEBHOOK_SECRET=... go run send.go < event.json
 package main
@@ -27,7 +27,7 @@ func signature(secret, timestamp string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// post gives status, text and Retry-After of the answer; the status is 0 when there was none.
+// post returns status, text and Retry-After of the answer; status 0 without an answer.
 func post(url, secret string, body []byte) (int, string, string) {
 	request, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
@@ -51,7 +51,7 @@ func post(url, secret string, body []byte) (int, string, string) {
 
 func send(url, secret string, body []byte) (int, string) {
 	for attempt := 1; ; attempt++ {
-		// Signed anew each time: a signature is valid for five minutes.
+		// Each attempt has its own signature, which is valid for five minutes.
 		status, text, retryAfter := post(url, secret, body)
 		mayHelp := status == 0 || status == 408 || status == 429 || status >= 500
 		if !mayHelp || attempt == attempts {
@@ -66,7 +66,7 @@ func send(url, secret string, body []byte) (int, string) {
 }
 
 func main() {
-	// Bytes, not text: what is signed has to be exactly what is sent.
+	// Bytes, not text, because the signed bytes must be the sent bytes.
 	body, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,4 +1,4 @@
-// Sends one event, read from the standard input, to a source with the signature `timestamped`. Node.js 20 or newer.
+// Sends an event from standard input to a source with the signature `timestamped`. Node.js 20 or newer.
 //
 // WEBHOOK_URL=https://triage.example.com/api/webhooks/siem WEBHOOK_SECRET=... node send.mjs < event.json
 import { createHmac } from 'node:crypto';
@@ -18,7 +18,7 @@ function signed(body) {
   };
 }
 
-/** Status, text and Retry-After of the answer; the status is 0 when there was none. */
+/** Returns status, text and Retry-After of the answer; status 0 without an answer. */
 async function post(body) {
   try {
     const signal = AbortSignal.timeout(30_000);
@@ -37,7 +37,7 @@ async function post(body) {
 
 async function send(body) {
   for (let attempt = 1; ; attempt += 1) {
-    // Signed anew each time: a signature is valid for five minutes.
+    // Each attempt has its own signature, which is valid for five minutes.
     const answer = await post(body);
     const mayHelp = [0, 408, 429].includes(answer.status) || answer.status >= 500;
     if (!mayHelp || attempt === ATTEMPTS) return answer;
@@ -45,7 +45,7 @@ async function send(body) {
   }
 }
 
-// Bytes, not text: what is signed has to be exactly what is sent.
+// Bytes, not text, because the signed bytes must be the sent bytes.
 const { status, text } = await send(await buffer(process.stdin));
 console.log(text);
 process.exitCode = [200, 202].includes(status) ? 0 : 1;

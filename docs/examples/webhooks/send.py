@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sends one event, read from the standard input, to a source with the signature `timestamped`.
+"""Sends an event from standard input to a source with the signature `timestamped`.
 
 WEBHOOK_URL=https://triage.example.com/api/webhooks/siem WEBHOOK_SECRET=... python3 send.py < event.json
 """
@@ -28,7 +28,7 @@ def signed(body):
 
 
 def post(body):
-    """Status, text and Retry-After of the answer; the status is 0 when there was none."""
+    """Returns status, text and Retry-After of the answer; status 0 without an answer."""
     request = urllib.request.Request(URL, data=body, headers=signed(body))
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
@@ -41,7 +41,7 @@ def post(body):
 
 def send(body):
     for attempt in range(1, ATTEMPTS + 1):
-        # Signed anew each time: a signature is valid for five minutes.
+        # Each attempt has its own signature, which is valid for five minutes.
         status, text, retry_after = post(body)
         may_help = status in (0, 408, 429) or status >= 500
         if not may_help or attempt == ATTEMPTS:
@@ -49,7 +49,7 @@ def send(body):
         time.sleep(float(retry_after) if retry_after else 2**attempt)
 
 
-# Bytes, not text: what is signed has to be exactly what is sent.
+# Bytes, not text, because the signed bytes must be the sent bytes.
 final_status, final_text = send(sys.stdin.buffer.read())
 print(final_text)
 sys.exit(0 if final_status in (200, 202) else 1)

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Sends one event, read from the standard input, to a source with the signature `timestamped`. Needs curl and openssl.
+# Sends an event from standard input to a source with the signature `timestamped`. Needs curl and openssl.
 #
 # WEBHOOK_URL=https://triage.example.com/api/webhooks/siem WEBHOOK_SECRET=... sh send.sh < event.json
 #
-# For a moment the list of processes shows the secret: where others use the machine, take one of the other examples.
+# The list of processes briefly shows the secret. On a shared machine use another example.
 set -eu
 
-# In a file, because a variable of the shell would lose the last line feed and every NUL.
+# In a file, because a shell variable would lose the last line feed and every NUL.
 body=$(mktemp)
 trap 'rm -f "$body"' EXIT
 cat >"$body"
@@ -15,7 +15,7 @@ timestamp=$(date +%s)
 signature=$({ printf '%s.' "$timestamp" && cat "$body"; } |
   openssl dgst -sha256 -hmac "$WEBHOOK_SECRET" | sed 's/^.* //')
 
-# It repeats after 408, 429, 5xx and a refused connection, as long as the signature is valid, and heeds Retry-After.
+# Retries after 408, 429, 5xx and a refused connection while the signature is valid, and obeys Retry-After.
 curl --silent --show-error --fail-with-body --max-time 30 \
   --retry 4 --retry-connrefused --retry-max-time 240 \
   --header 'Content-Type: application/json' \

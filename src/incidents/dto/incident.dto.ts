@@ -55,13 +55,13 @@ const RAW_DATA_DESCRIPTION = `The event as its source tells it: any JSON object 
   (key) => `\`${key}\``,
 ).join(', ')} are strings when they are there, \`received_at\` an ISO 8601 time.`;
 
-const FIELDS_DESCRIPTION = `What the event says, in words that are the same for every tool; each value is one text. Playbooks, titles and triage read them here. Well-known: ${Object.entries(
+const FIELDS_DESCRIPTION = `Values of the event under the same names for every tool, each as one text. Playbooks, titles and triage read them. Well-known: ${Object.entries(
   INCIDENT_FIELDS,
 )
   .map(([name, meaning]) => `\`${name}\` (${meaning})`)
   .join(
     ', ',
-  )}. The mapping of a webhook source may add others. For an incident that is created by the API these are the well-known keys of its \`raw_data\`.`;
+  )}. The mapping of a webhook source may add further names. For an incident that is created by the API, \`fields\` has the well-known keys of its \`raw_data\`.`;
 
 /** The fields of an incident in responses. */
 class IncidentFieldsDto {

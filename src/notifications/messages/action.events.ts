@@ -12,6 +12,7 @@ import {
   defineEvent,
   type EventWords,
   field,
+  id,
   instant,
   maybe,
   nested,
@@ -63,10 +64,7 @@ const INCIDENT = dataType(
   'EventActionIncident',
   'The incident of an action, as shown in an event.',
   {
-    id: {
-      ...field<string>((options) => Id('IncidentId', options)),
-      from: ({ incidentId = '' }) => incidentId,
-    },
+    id: { ...id('IncidentId'), from: ({ incidentId = '' }) => incidentId },
     incident_number: { ...text(), from: ({ incidentNumber = '' }) => incidentNumber },
     title: maybe({ ...text(), from: ({ payload }) => payload['incident_title'] as string }),
     severity: maybe(severity()),
@@ -138,7 +136,7 @@ export const ACTION_EVENT_TYPES = {
       ...ABOUT,
       action_type: 'create_ticket',
       target: 'Tell finance about the mail.',
-      message: 'It answered with status 500.',
+      message: 'The service answered with status 500.',
       code: 'refused',
     } satisfies ActionEventPayload,
     forPeople: true,

@@ -153,9 +153,11 @@ export const choice = <Word extends string>(
 ) => field<Word>((options) => Choice(name, words, options), description);
 export const severity = (description?: string) => choice('Severity', SEVERITIES, description);
 
+export const id = (name: string) => field<string>((options) => Id(name, options));
+
 /** Id of the subject. */
 export const subjectId = (name: string): DataField<string> => ({
-  decorate: (options) => Id(name, options),
+  ...id(name),
   from: ({ subject }) => subject.id,
 });
 

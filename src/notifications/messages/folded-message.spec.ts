@@ -1,4 +1,4 @@
-import { messageAbout } from '../../../test/support/notifications/mean-message.js';
+import { messageAbout } from '../../../test/support/notifications/messages.js';
 import type { IncidentState } from '../../incidents/incident.js';
 import { newId } from '../../platform/ids.js';
 import type { PresentState } from '../delivery.js';

@@ -9,7 +9,7 @@ import type {
 } from '../../incidents/change-records.js';
 import { CHANGED_FIELDS } from '../../incidents/incident-changes.js';
 import { CLASSIFICATIONS, INCIDENT_STATUSES, severityRises } from '../../incidents/incident.js';
-import { Decimal, Id, OpenChoices, Texts } from '../../platform/validation/fields.js';
+import { Decimal, OpenChoices, Texts } from '../../platform/validation/fields.js';
 import {
   acknowledge,
   type AlertChange,
@@ -21,6 +21,7 @@ import {
   type EventWords,
   type Facts,
   field,
+  id,
   instant,
   maybe,
   nested,
@@ -236,7 +237,7 @@ export const INCIDENT_EVENT_TYPES = {
     description: 'A triage run ended without a verdict.',
     data: dataType('TriageFailedData', 'An incident, and the reason why it has no verdict.', {
       incident,
-      triage_id: field<string>((options) => Id('TriageRunId', options)),
+      triage_id: id('TriageRunId'),
       reason: maybe(text()),
       message: maybe(text()),
     }),

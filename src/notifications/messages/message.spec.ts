@@ -1,4 +1,4 @@
-import { messageAbout } from '../../../test/support/notifications/mean-message.js';
+import { messageAbout } from '../../../test/support/notifications/messages.js';
 import { EVENT_TYPES, type EventName } from '../notification.js';
 import { shownWords } from './message.js';
 
@@ -8,7 +8,7 @@ const OF_ACTION = { type: 'action', id: 'act-1' };
 const FAILING = {
   name: 'soc',
   type: 'webhook',
-  message: 'It answered with status 500.',
+  message: 'The receiver answered with status 500.',
   failing_since: '2026-01-31T09:00:00.000Z',
 };
 
@@ -189,9 +189,9 @@ describe('the words of an event', () => {
   it.each([
     [
       'notification_channel.unhealthy',
-      'Notification channel soc does not work - It answered with status 500.',
+      'Notification channel soc does not work - The receiver answered with status 500.',
     ],
-    ['connector.unhealthy', 'Connector soc does not work - It answered with status 500.'],
+    ['connector.unhealthy', 'Connector soc does not work - The receiver answered with status 500.'],
   ] as const)('give the reason in the headline of %s', (event, summary) => {
     expect(shownWords(messageAbout(event, { payload: FAILING })).headline).toBe(summary);
   });

@@ -160,7 +160,11 @@ export const SYSTEM_EVENT_TYPES = {
         message: text('Reason of the last failure.'),
       },
     ),
-    example: { ...SOC, failing_since: FAILING_SINCE, message: 'It answered with status 500.' },
+    example: {
+      ...SOC,
+      failing_since: FAILING_SINCE,
+      message: 'The receiver answered with status 500.',
+    },
     words: ({ channel: about, message, failing_since }) => ({
       headline: `Notification channel ${about.name} does not work`,
       about: message,

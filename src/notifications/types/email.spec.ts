@@ -1,4 +1,4 @@
-import { messageAbout, messageWith } from '../../../test/support/notifications/mean-message.js';
+import { messageAbout, messageWith } from '../../../test/support/notifications/messages.js';
 import { type Channel, channelOf } from '../../../test/support/notifications/channel-troubles.js';
 import { readMail, type ShownMail } from '../../../test/support/read-mail.js';
 import { SmtpServer, type Step, type Trick } from '../../../test/support/vendors/smtp-server.js';

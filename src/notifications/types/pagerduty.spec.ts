@@ -7,7 +7,7 @@ import {
   INCIDENT_ID,
   messageAbout,
   messageWith,
-} from '../../../test/support/notifications/mean-message.js';
+} from '../../../test/support/notifications/messages.js';
 import { PagerDutyServer } from '../../../test/support/vendors/pagerduty-server.js';
 import { shortenWaits } from '../../../test/support/vendors/vendor-site.js';
 import type { EventName } from '../notification.js';

@@ -3,7 +3,7 @@ import {
   channelOf,
   describeChannelTroubles,
 } from '../../../test/support/notifications/channel-troubles.js';
-import { messageAbout, messageWith } from '../../../test/support/notifications/mean-message.js';
+import { messageAbout, messageWith } from '../../../test/support/notifications/messages.js';
 import { SlackHookServer } from '../../../test/support/vendors/slack-hook-server.js';
 import { shortenWaits } from '../../../test/support/vendors/vendor-site.js';
 import { plainTextProblems } from '../../targets/target-check.js';
@@ -82,8 +82,11 @@ describe('a Slack channel', () => {
     server.play(410, { status: 404, text: `no ${server.token}` });
     const outcomes = [await channel.deliver(messageWith()), await channel.deliver(messageWith())];
     expect(outcomes).toMatchObject([
-      { kind: 'failed', why: 'It answered with status 410. Slack said channel_is_archived.' },
-      { kind: 'failed', why: 'It answered with status 404.' },
+      {
+        kind: 'failed',
+        why: 'The receiver answered with status 410. Slack said channel_is_archived.',
+      },
+      { kind: 'failed', why: 'The receiver answered with status 404.' },
     ]);
   });
 

@@ -3,7 +3,7 @@ import {
   channelOf,
   describeChannelTroubles,
 } from '../../../test/support/notifications/channel-troubles.js';
-import { messageAbout, messageWith } from '../../../test/support/notifications/mean-message.js';
+import { messageAbout, messageWith } from '../../../test/support/notifications/messages.js';
 import { TeamsServer } from '../../../test/support/vendors/teams-server.js';
 import { problemsOf, shortenWaits } from '../../../test/support/vendors/vendor-site.js';
 import { teams } from './teams.js';
@@ -83,7 +83,7 @@ describe('a Teams channel', () => {
     const other = channelOf(teams, { webhook_url: server.hook.replace(/sig=.*/, 'sig=other') });
     expect(await other.deliver(messageWith())).toMatchObject({
       kind: 'failed',
-      why: 'It answered with status 401.',
+      why: 'The receiver answered with status 401.',
     });
   });
 

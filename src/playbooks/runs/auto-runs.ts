@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { isPerson, SYSTEM } from '../../actions/action.js';
 import { INCIDENT_EVENTS, type IncidentTriagedPayload } from '../../incidents/change-records.js';
-import type { Incident } from '../../incidents/incident.js';
+import { type Incident, SEVERITIES } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -62,11 +62,14 @@ export class AutoRuns implements OnModuleInit {
     for (const id of reordered) await this.addWork(tx, await this.autoRuns.orderTurns(tx, id));
   }
 
+  /** Runs of more severe incidents get the earlier turns. */
   private async wantedBy(tx: Tx, triages: readonly DomainEvent[]): Promise<WantedAutoRun[]> {
     const events = new Map(triages.toReversed().map((event) => [event.subject.id, event]));
     if (events.size === 0) return [];
     const incidents = await this.incidents.lockAllForUpdate(tx, [...events.keys()]);
-    const open = incidents.filter(({ status }) => status !== 'resolved');
+    const open = incidents
+      .filter(({ status }) => status !== 'resolved')
+      .sort((one, other) => rank(other) - rank(one));
     if (open.length === 0) return [];
     const playbooks = await this.playbooks.autoRuns(tx);
     return open.flatMap((incident) => {
@@ -168,6 +171,8 @@ function verdictIsOf(
   const by = verdict && verdict_by_person ? verdict.decided_by : triaged_by;
   return by !== undefined && isPerson(by) ? by : null;
 }
+
+const rank = ({ severity }: Incident): number => SEVERITIES.indexOf(severity);
 
 /** Order of the verdicts. A worse verdict may need steps that the earlier run skipped. */
 function badness(classification = ''): number {

@@ -14,7 +14,7 @@ import {
 import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../playbook.dto.js';
 import type { WantedRun } from './runs.repository.js';
 
-export const DRY_DECISIONS = ['run', 'skip', 'undecided', 'error', 'not_reached'] as const;
+const DRY_DECISIONS = ['run', 'skip', 'undecided', 'error', 'not_reached'] as const;
 export type DryDecision = (typeof DRY_DECISIONS)[number];
 
 export class DryRunStepDto {

@@ -37,7 +37,7 @@ export interface SettledStep {
   readonly error?: string;
 }
 
-export type NextThing =
+type NextThing =
   | {
       readonly kind: 'act';
       readonly position: number;

@@ -32,7 +32,7 @@ import { variableErrors, variablesOf } from './run-variables.js';
 import { RunWork } from './run.work.js';
 import { newRun, RunsRepository, type WantedRun } from './runs.repository.js';
 
-export interface RunRequest {
+interface RunRequest {
   readonly incident_id?: string;
   readonly variables?: Readonly<Record<string, unknown>>;
 }

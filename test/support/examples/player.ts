@@ -176,7 +176,7 @@ export class Player {
     await this.app.nest.get(DataSource).query(
       `with ended as (delete from work where kind = 'notification')
        update notification_deliveries set status = 'dead', attempts = 31, ended_at = now(),
-         last_error = 'It answered with status 503.'`,
+         last_error = 'The receiver answered with status 503.'`,
     );
   }
 

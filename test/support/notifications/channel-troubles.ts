@@ -6,7 +6,7 @@ import type { Config } from '../../../src/targets/target-config.js';
 import { eventually } from '../jobs/eventually.js';
 import type { Trouble, VendorServer } from '../vendors/vendor-server.js';
 import { SiteHttp } from '../vendors/vendor-site.js';
-import { messageWith } from './mean-message.js';
+import { messageWith } from './messages.js';
 
 export interface Channel {
   deliver(message: Message, signal?: AbortSignal, partlySent?: PartlySent): Promise<Outcome>;
@@ -65,7 +65,7 @@ export function describeChannelTroubles(subject: () => Subject): void {
   it('follows no redirect into a private network', async () => {
     const headers = { location: 'http://169.254.169.254/latest/meta-data/' };
     subject().server.play({ status: 307, headers });
-    const why = 'It answered with status 307: redirects are not followed.';
+    const why = 'The receiver answered with status 307: redirects are not followed.';
     expect(await deliver()).toEqual({ kind: 'failed', why, retryAfterMs: undefined });
     expect(subject().server.calls).toHaveLength(1);
   });

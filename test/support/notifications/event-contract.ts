@@ -7,13 +7,13 @@ const ajv = new Ajv2019({ allErrors: true, strict: false });
 addFormats(ajv);
 ajv.addSchema(componentSchemas(schemas));
 
-/** `incident.created` is IncidentCreatedEvent in the contract. */
+/** The schema of `incident.created` is IncidentCreatedEvent. */
 export function schemaNameOf(type: string): string {
   const words = type.split(/[._]/).map((word) => word.slice(0, 1).toUpperCase() + word.slice(1));
   return `${words.join('')}Event`;
 }
 
-/** What of an event is not as its schema in the contract has it. */
+/** Differences between an event and its schema in the contract. */
 export function eventSchemaErrors(event: { readonly type: string }): unknown[] {
   const name = schemaNameOf(event.type);
   if (!schemas[name]) return [`The contract has no ${name}.`];

@@ -7,11 +7,10 @@ export interface ReceivedEvent {
   readonly id: string;
   readonly type: string;
   readonly timestamp: string;
-  /** Whatever the JSON says: what an event holds is the contract's business. */
   readonly data: ReturnType<typeof JSON.parse>;
 }
 
-/** Whether one of the signatures is that of the secret, as the specification of Standard Webhooks has it. */
+/** Whether the secret made one of the signatures, according to Standard Webhooks. */
 export function isSignedBy(secret: string, { headers, body }: SeenRequest): boolean {
   const id = String(headers['webhook-id']);
   const timestamp = String(headers['webhook-timestamp']);
@@ -26,7 +25,7 @@ export function isSignedBy(secret: string, { headers, body }: SeenRequest): bool
     });
 }
 
-/** A service that takes webhooks. What it does to a request is set as for any vendor. */
+/** A receiver of webhooks. Its behaviour is set as for other vendors. */
 export class WebhookReceiver {
   private constructor(readonly vendor: FakeVendor) {}
 
@@ -42,7 +41,7 @@ export class WebhookReceiver {
     return this.vendor.requests;
   }
 
-  /** Every request, also those that it did not take. */
+  /** Events of all requests, including rejected ones. */
   get events(): ReceivedEvent[] {
     return this.requests.map(({ body }) => JSON.parse(body) as ReceivedEvent);
   }

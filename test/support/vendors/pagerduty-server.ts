@@ -17,8 +17,8 @@ const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength }
 const KEYS = { routing_key: text(32), dedup_key: text(255) };
 
 /**
- * PagerDuty's Events API v2. It keeps alerts by their keys: a trigger opens one or joins the open one, and what changes an
- * alert that is not open does nothing.
+ * Events API v2 of PagerDuty. It stores alerts by key: `trigger` opens an alert or changes an open one. Other changes of an alert
+ * that is not open have no effect.
  * https://developer.pagerduty.com/docs/events-api-v2/trigger-events/,
  * https://developer.pagerduty.com/docs/events-api-v2/overview/
  */

@@ -9,7 +9,7 @@ export interface HookMessage {
   }[];
 }
 
-/** Everything that is control: Slack's own markup begins with `<`, and an entity with `&`. */
+/** Text without markup of Slack, which begins with `<`, and without entities, which begin with `&`. */
 const ESCAPED = '^([^<>&]|&amp;|&lt;|&gt;)*$';
 const plain = (maxLength: number) =>
   objectOf({
@@ -26,14 +26,14 @@ const block = (type: string, properties: object) =>
   objectOf({ type: { const: type }, ...properties });
 
 /**
- * Slack's incoming webhooks. They answer in plain text: `ok`, or one word that says what is wrong.
+ * Incoming webhooks of Slack. They respond in plain text: `ok`, or an error code.
  * https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks,
- * https://docs.slack.dev/reference/block-kit/blocks/section-block, …/header-block for how long what may be
+ * https://docs.slack.dev/reference/block-kit/blocks/section-block, …/header-block for the maximum lengths
  */
 export class SlackHookServer extends VendorServer {
   readonly token = 'S3cretS3cretS3cretS3cret';
   readonly messages: HookMessage[] = [];
-  /** Refuses a message that comes sooner after the one before. */
+  /** Minimum interval between messages. */
   shortestMs = 0;
   private takenAt = 0;
 

@@ -3,7 +3,7 @@ import { createSecureContext, TLSSocket } from 'node:tls';
 import { flood } from '../loopback-server.js';
 import type { Certificate } from './certificate.js';
 
-/** What the server can be told to do at a step: say something else, end the connection, or say nothing. */
+/** Behaviour of the server at a step: another reply, a closed connection, no reply, or an endless reply. */
 export type Trick = { readonly say: string } | 'drop' | 'hang' | 'flood';
 /** `.` is the end of the message. */
 export type Step =
@@ -12,7 +12,7 @@ export type Step =
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** Without the dots that the transport adds. */
+  /** Without dot-stuffing. */
   readonly content: string;
   readonly encrypted: boolean;
   readonly user?: string;
@@ -22,16 +22,16 @@ export interface SmtpServerOptions {
   readonly certificate?: Certificate;
   /** TLS from the first byte, instead of STARTTLS. */
   readonly implicit?: boolean;
-  /** As text: both parts of the login. */
+  /** Required user name and password. */
   readonly login?: { readonly user: string; readonly pass: string };
-  /** How many recipients a mail may have: one when nothing is said. */
+  /** Maximum number of recipients of a mail. Default: 1. */
   readonly mostRecipients?: number;
 }
 
 const ADDRESS = '<([^<>\\s@]+@[^<>\\s@]+)>';
 
 /**
- * A mail server that really listens, by RFC 5321 (commands, their order, dot-stuffing), RFC 3207 (STARTTLS) and RFC 4954
+ * A mail server that listens on a port, by RFC 5321 (commands, their order, dot-stuffing), RFC 3207 (STARTTLS) and RFC 4954
  * with RFC 4616 (AUTH PLAIN). Commands of another form, out of order, with bare line feeds or too many recipients are
  * refused and kept in `violations`.
  * https://www.rfc-editor.org/rfc/rfc5321, https://www.rfc-editor.org/rfc/rfc3207, https://www.rfc-editor.org/rfc/rfc4954
@@ -40,15 +40,15 @@ export class SmtpServer {
   readonly mails: ReceivedMail[] = [];
   readonly commands: string[] = [];
   readonly violations: string[] = [];
-  /** For every connection until it is taken away. */
+  /** For every connection until removed. */
   readonly tricks = new Map<Step, Trick>();
-  /** For one step alone, before `tricks`. */
+  /** For the next steps, before `tricks`. */
   readonly nextTricks = new Map<Step, Trick[]>();
-  /** What it replies to the recipients that it does not take a mail for, by their addresses. */
+  /** Replies to rejected recipients, by address. */
   readonly rejections = new Map<string, string>();
   private readonly sockets = new Set<Socket>();
   private readonly server: Server;
-  /** The steps at which a trick was played. */
+  /** Steps with a trick so far. */
   readonly tricked: Step[] = [];
   connections = 0;
 
@@ -89,7 +89,7 @@ export class SmtpServer {
     return trick;
   }
 
-  /** When it next is silent, or does what else it was told to. */
+  /** Waits for the next trick. */
   async untilTricked(): Promise<void> {
     while (this.tricked.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -114,7 +114,7 @@ class Conversation {
   private user: string | undefined;
   private from: string | undefined;
   private to: readonly string[] = [];
-  /** Those that were named, also when they were refused. */
+  /** Number of recipients, including rejected ones. */
   private recipients = 0;
   private inMessage = false;
 
@@ -217,7 +217,7 @@ class Conversation {
     const trick = this.server.trickAt(step);
     if (trick === 'hang') return;
     if (trick === 'drop') {
-      // A server that ends here may have kept the message.
+      // A server that fails here may have stored the message.
       if (step === '.') effect?.();
       this.socket.destroy();
     } else if (trick === 'flood') flood(this.socket, `250-${'x'.repeat(10_000)}\r\n`);

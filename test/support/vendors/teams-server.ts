@@ -15,7 +15,7 @@ export interface TeamsMessage {
 }
 
 const MOST_BYTES = 28 * 1_024;
-/** Plain text: neither a function (`{{DATE(…)}}`) nor a template (`${…}`) is in it. */
+/** Plain text without functions (`{{DATE(…)}}`) and templates (`${…}`). */
 const RUN = objectOf(
   {
     type: { const: 'TextRun' },
@@ -52,8 +52,8 @@ const CARD = objectOf(
 );
 
 /**
- * A workflow of Teams that starts when a webhook request is received: its address carries a signature, its message is an
- * Adaptive Card, and it says 202 and nothing else. Errors are those of Azure Logic Apps, which runs it.
+ * A Teams workflow that starts when a webhook request is received. Its URL contains a signature, its message is an Adaptive
+ * Card, and its response is 202 without a body. Errors are errors of Azure Logic Apps.
  * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using,
  * https://learn.microsoft.com/connectors/teams/#microsoft-teams-webhook,
  * https://learn.microsoft.com/adaptive-cards/schema-explorer/rich-text-block
@@ -96,7 +96,7 @@ export class TeamsServer extends VendorServer {
     return `${this.url}/workflows/0123456789abcdef/triggers/manual/paths/invoke?${query}`;
   }
 
-  /** The lines of the newest card. */
+  /** Lines of the latest card. */
   get shown(): string[] {
     const { body } = this.messages.at(-1)!.attachments[0].content;
     return body.map(({ inlines }) => inlines.map(({ text }) => text).join(''));

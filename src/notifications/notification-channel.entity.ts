@@ -1,8 +1,34 @@
 import { Check, Column, Entity, Index, PrimaryColumn, VirtualColumn } from 'typeorm';
-import type { Config } from '../../targets/target-config.js';
-import type { Severity } from '../../incidents/incident.js';
-import { RowTimes } from '../../platform/database/columns.js';
-import type { NotifiedEvent } from '../notification.js';
+import type { Severity } from '../incidents/incident.js';
+import { RowTimes } from '../platform/database/columns.js';
+import { nfkc } from '../platform/text.js';
+import type { Config } from '../targets/target-config.js';
+import type { NotifiedEvent } from './notification.js';
+
+export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
+export type ChannelStatus = (typeof CHANNEL_STATUSES)[number];
+
+export function channelStatusOf({
+  enabled,
+  failing_since,
+  unhealthy_since,
+}: Pick<
+  NotificationChannelEntity,
+  'enabled' | 'failing_since' | 'unhealthy_since'
+>): ChannelStatus {
+  if (!enabled) return 'disabled';
+  if (unhealthy_since) return 'unhealthy';
+  return failing_since ? 'degraded' : 'healthy';
+}
+
+/** Names that people confuse have the same key: `soc`, `SOC`, `soc.` and `ｓｏｃ`. */
+export function nameKey(name: string): string {
+  const key = nfkc(name)
+    .replace(/\p{Default_Ignorable_Code_Point}+/gu, '')
+    .toLowerCase()
+    .replace(/[\s.]+$/, '');
+  return key === '' ? name : key;
+}
 
 const laneColumn = (column: string) => (channel: string) =>
   `select ${column} from work_lanes where lane = 'notification.' || ${channel}.id`;
@@ -29,7 +55,7 @@ export class NotificationChannelEntity extends RowTimes {
   @Column({ type: 'text' })
   readonly name: string;
 
-  /** The name as it is compared (channel-name.ts). */
+  /** See nameKey. */
   @Column({ type: 'text' })
   readonly name_key: string;
 
@@ -45,7 +71,7 @@ export class NotificationChannelEntity extends RowTimes {
   @Column({ type: 'text' })
   readonly min_severity: Severity;
 
-  /** Of new incidents and of severities that are raised; null where min_severity alone decides. */
+  /** For new incidents and raised severities; null if only min_severity counts. */
   @Column({ type: 'text', nullable: true })
   readonly new_incident_min_severity: Severity | null;
 
@@ -53,47 +79,49 @@ export class NotificationChannelEntity extends RowTimes {
   @Column({ type: 'jsonb' })
   readonly config: Config;
 
-  /** Sealed with the service's key; null when there are none. */
+  /** Sealed secrets; null if there are none. */
   @Column({ type: 'text', nullable: true })
   readonly secrets: string | null;
 
+  /** Names of the secrets that are set, such as `secret`. */
   @Column({ type: 'text', array: true, default: [] })
   readonly secret_names: string[];
 
-  /** The secret before the present one, sealed, as long as it is valid. */
+  /** Sealed previous secret. */
   @Column({ type: 'text', nullable: true })
   readonly former_secret: string | null;
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly former_secret_until: Date | null;
 
-  /** Counts the changes that people make. */
+  /** Number of changes by people. */
   @Column({ type: 'integer', default: 1 })
   readonly version: number;
 
-  /** Attempts that failed since the last delivery, but for those that only came too fast. */
+  /** Failures since the last success. Simultaneous failures count once, and requests to slow down do not count. */
   @Column({ type: 'integer', default: 0 })
   readonly failures: number;
 
+  /** First failure since the last success. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly failing_since: Date | null;
 
   @Column({ type: 'text', nullable: true })
   readonly last_error: string | null;
 
-  /** No attempt before. A column of the lane of the channel, as the next one. */
+  /** No attempt before this time. Read from the lane of the channel, like the next column. */
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('paused_until') })
   readonly paused_until: Date | null;
 
-  /** One delivery at a time until then: while the channel fails, or because the receiver asked for it. */
+  /** One delivery at a time until then: the channel fails (infinity) or the receiver asked for a lower rate. */
   @VirtualColumn({ type: 'timestamptz', query: laneColumn('narrow_until') })
   readonly narrow_until: Date | number | null;
 
-  /** Since then it counts as failing for long. */
+  /** When it had failed for UNHEALTHY_AFTER_MS. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly unhealthy_since: Date | null;
 
-  /** When the others were told of that; null when they were not, or were told that it works again. */
+  /** Time of `notification_channel.unhealthy`; null if it was not sent, or after `notification_channel.recovered`. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly unhealthy_told_at: Date | null;
 

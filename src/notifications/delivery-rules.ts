@@ -1,61 +1,61 @@
-import type { Failed, Refused } from '../channel-type.js';
-import type { ClaimedDelivery } from '../delivery.js';
+import type { Failed, Refused } from './channel-type.js';
+import type { ClaimedDelivery } from './delivery.js';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** How long one attempt may take. */
+/** Time limit of an attempt. */
 export const ATTEMPT_MS = 15 * SECOND_MS;
 
-/** How long a channel may fail before the others are told. */
+/** A channel is unhealthy after failing for this time. */
 export const UNHEALTHY_AFTER_MS = 10 * MINUTE_MS;
 
-/** From so many failures in a row on, one delivery at a time shows whether the channel works again. */
+/** After this number of failures in a row, one delivery at a time tests whether the channel works again. */
 export const FAILURES_UNTIL_PROBING = 3;
 
-/** How long a channel tries one delivery at a time after its receiver said that more are too many. */
+/** Time with one delivery at a time after the receiver asked for a lower rate. */
 export const ONE_BY_ONE_MS = MINUTE_MS;
 
 const FIRST_WAIT_MS = 2 * SECOND_MS;
 const WAIT_FACTOR = 3;
 const LONGEST_WAIT_MS = HOUR_MS;
-/** At least so long, also when somebody who has enough says that it may be at once. */
+/** Minimum, even if the receiver asks for a lower rate with a shorter Retry-After. */
 const SHORTEST_BUSY_MS = SECOND_MS;
 const FIRST_PAUSE_MS = 5 * SECOND_MS;
 const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 const LONGEST_ASKED_MS = 24 * HOUR_MS;
 
-/** What becomes of a delivery after an attempt. */
+/** What happens to a delivery after a failed attempt. */
 export type Ending =
   | { readonly kind: 'again'; readonly waitMs: number; readonly error: string }
-  /** What is refused together is sent as messages of their own. */
+  /** The deliveries of a refused message are sent in messages of their own. */
   | { readonly kind: 'unfolded' | 'dead'; readonly error: string };
 
-/** @param random from 0 to 1, so that what failed together is not tried together again */
+/** @param random from 0 to 1, so that deliveries that failed together are not attempted together again */
 export function endingOf(
   outcome: Failed | Refused,
-  { attempts, leftMs }: Pick<ClaimedDelivery, 'attempts' | 'leftMs'>,
+  { attempts, left_ms }: Pick<ClaimedDelivery, 'attempts' | 'left_ms'>,
   random: number,
 ): Ending {
   const error = outcome.why;
-  if (outcome.kind === 'refused' || leftMs <= 0) return { kind: 'dead', error };
+  if (outcome.kind === 'refused' || left_ms <= 0) return { kind: 'dead', error };
   const waitMs = Math.max(backoffOf(outcome, attempts, random), outcome.retryAfterMs ?? 0);
-  // The last attempt is made when its day is over, also when somebody asked for a longer wait.
-  return { kind: 'again', waitMs: Math.min(waitMs, leftMs), error };
+  // The last attempt is made at the end of the day, even if the receiver asked for a longer wait.
+  return { kind: 'again', waitMs: Math.min(waitMs, left_ms), error };
 }
 
-/** What only came too fast keeps its turn: it is the first again when the receiver takes more. */
+/** A delivery that came too fast has a short backoff: it stays first until the receiver accepts more. */
 function backoffOf({ isBusy }: Failed, attempts: number, random: number): number {
   if (isBusy) return SHORTEST_BUSY_MS;
   return spread(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * WAIT_FACTOR ** (attempts - 1)), random);
 }
 
 /**
- * How long nothing is sent to the channel after an attempt that failed; 0 for no pause. One failure may be the fault of one
- * message; several in a row are not, also when each is refused for good.
+ * Pause of the channel after a failed attempt; 0 for none. A single failure may be caused by its message, several in a row are
+ * not, even if each message is refused.
  *
- * @param failures in a row, with this one
+ * @param failures in a row, including this one
  */
 export function pauseAfter(outcome: Failed | Refused, failures: number, random: number): number {
   const asked =
@@ -66,7 +66,7 @@ export function pauseAfter(outcome: Failed | Refused, failures: number, random: 
   return Math.max(asked, spread(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** further), random));
 }
 
-/** Between three and five quarters of it. */
+/** Returns between 75 % and 125 % of `ms`. */
 function spread(ms: number, random: number): number {
   return Math.round(ms * (0.75 + random / 2));
 }

@@ -10,20 +10,20 @@ const waitOf = (
   attempts: number,
   random: number,
   retryAfterMs?: number,
-  leftMs = DAY_MS,
+  left_ms = DAY_MS,
 ): number => {
-  const ending = endingOf(failed(retryAfterMs), { attempts, leftMs }, random);
+  const ending = endingOf(failed(retryAfterMs), { attempts, left_ms }, random);
   if (ending.kind !== 'again') throw new Error(ending.kind);
   return ending.waitMs;
 };
 
 describe('a delivery after an attempt', () => {
-  it('is dead when the receiver will never take it', () => {
-    const first = { attempts: 1, leftMs: DAY_MS };
+  it('is dead if the receiver refuses it', () => {
+    const first = { attempts: 1, left_ms: DAY_MS };
     expect(endingOf(refused, first, 0.5)).toEqual({ kind: 'dead', error: 'Never.' });
   });
 
-  it('waits longer after each failure, and an hour at most', () => {
+  it('waits longer after each failure, at most an hour', () => {
     const waits = Array.from({ length: 12 }, (_, index) => waitOf(index + 1, 0.5));
     expect(waits.slice(0, 4)).toEqual([2_000, 6_000, 18_000, 54_000]);
     expect(waits).toEqual(waits.toSorted((one, other) => one - other));
@@ -31,7 +31,7 @@ describe('a delivery after an attempt', () => {
     expect(waitOf(1_000, 0.5)).toBe(HOUR_MS);
   });
 
-  it('waits a little more or less by chance', () => {
+  it('has a random part in its backoff', () => {
     expect([waitOf(1, 0), waitOf(1, 1)]).toEqual([1_500, 2_500]);
   });
 
@@ -40,16 +40,16 @@ describe('a delivery after an attempt', () => {
     expect(waitOf(9, 0.5, 1_000)).toBe(HOUR_MS);
   });
 
-  it('keeps its turn when it only came too fast', () => {
+  it('has a short backoff if it came too fast', () => {
     const waits = [1, 9, 99].map((attempts) =>
-      endingOf(busy(1_000), { attempts, leftMs: DAY_MS }, 0.5),
+      endingOf(busy(1_000), { attempts, left_ms: DAY_MS }, 0.5),
     );
     expect(waits).toEqual(waits.map(() => ({ kind: 'again', waitMs: 1_000, error: 'No.' })));
   });
 
-  it('is tried once more when its day is over, and is dead when that fails', () => {
+  it('has a last attempt at the end of its day, and is dead if that fails', () => {
     expect(waitOf(5, 0.5, 7 * DAY_MS, 20_000)).toBe(20_000);
-    expect(endingOf(failed(), { attempts: 6, leftMs: 0 }, 0.5)).toEqual({
+    expect(endingOf(failed(), { attempts: 6, left_ms: 0 }, 0.5)).toEqual({
       kind: 'dead',
       error: 'No.',
     });
@@ -57,28 +57,28 @@ describe('a delivery after an attempt', () => {
 });
 
 describe('a channel after an attempt', () => {
-  it('has no pause when one message failed, or was refused', () => {
+  it('is not paused after a single failed or refused message', () => {
     expect(pauseAfter(failed(), 1, 0.5)).toBe(0);
     expect(pauseAfter(refused, 2, 0.5)).toBe(0);
   });
 
-  it('has a pause when it refuses several messages in a row, so that not all are lost at once', () => {
+  it('is paused after several refused messages in a row, so that not all are lost', () => {
     expect(pauseAfter(refused, FAILURES_UNTIL_PROBING, 0.5)).toBe(5_000);
   });
 
-  it('has no other pause than it asks for while messages only come too fast', () => {
+  it('is paused only as long as it asks while messages come too fast', () => {
     const pauses = [1_000, 0, 30_000, 1e12].map((asked) => pauseAfter(busy(asked), 99, 0.5));
     expect(pauses).toEqual([1_000, 1_000, 30_000, DAY_MS]);
   });
 
-  it('has a pause after several failures in a row, five minutes at most', () => {
+  it('is paused after several failures in a row, at most five minutes', () => {
     const pauses = [0, 1, 2, 20, 2_000].map((more) =>
       pauseAfter(failed(), FAILURES_UNTIL_PROBING + more, 0.5),
     );
     expect(pauses).toEqual([5_000, 10_000, 20_000, 300_000, 300_000]);
   });
 
-  it('has the pause that it asks for after a single failure, a day at most', () => {
+  it('is paused as long as it asks after a single failure, at most a day', () => {
     expect(pauseAfter(failed(30_000), 1, 0.5)).toBe(30_000);
     expect(pauseAfter(failed(1e12), 1, 0.5)).toBe(DAY_MS);
   });

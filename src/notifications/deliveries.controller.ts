@@ -1,26 +1,27 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
-import { CurrentPrincipal, type Principal } from '../../auth/principal.js';
-import { Requires } from '../../platform/access/access.js';
-import { type Idempotency, Idempotent } from '../../platform/idempotency/idempotency.js';
+import { CurrentPrincipal, type Principal } from '../auth/principal.js';
+import { Requires } from '../platform/access/access.js';
+import { type Idempotency, Idempotent } from '../platform/idempotency/idempotency.js';
 import {
   ApiAnswer,
   ApiErrorMeanings,
   ApiErrors,
   Operation,
   SAME_KEY_UNDER_WAY,
-} from '../../platform/openapi/answers.js';
-import { ListAnswer } from '../../platform/paging/page.js';
-import { EVENT_SCHEMAS } from '../messages/event-schemas.js';
+} from '../platform/openapi/answers.js';
+import { ListAnswer } from '../platform/paging/page.js';
+import { EVENT_SCHEMAS } from './messages/event-schemas.js';
 import {
+  DeadDeliveriesDto,
   DeliveryQueryDto,
   NotificationDeliveryDto,
-  DeadDeliveriesDto,
   RedeliveredDeliveriesDto,
+  shownDelivery,
 } from './deliveries.dto.js';
 import { DeliveriesService } from './deliveries.service.js';
 
-/** The schemas of the events are in the contract, although no answer has them: a webhook is sent them. */
+/** The contract also has the schemas of the events, which no response contains but webhooks send. */
 @ApiTags('Notifications')
 @ApiExtraModels(...EVENT_SCHEMAS)
 @Controller('api/notification-channels/:id/deliveries')
@@ -32,32 +33,32 @@ export class DeliveriesController {
   @Operation(
     'listNotificationDeliveries',
     'List the deliveries of a notification channel',
-    'Those that ended are gone 30 days after their event.',
+    'Ended deliveries are removed 30 days after their event.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'The deliveries that match, with their exact number.',
+    description: 'Matching deliveries, with their exact number.',
     type: NotificationDeliveryDto,
     list: true,
   })
   async list(
-    @Param('id') id: string,
+    @Param('id') channelId: string,
     @Query() query: DeliveryQueryDto,
   ): Promise<ListAnswer<NotificationDeliveryDto>> {
-    const page = await this.deliveries.list(DeliveryQueryDto.toRequest(id, query));
-    return ListAnswer.of(page, query, NotificationDeliveryDto.from);
+    const page = await this.deliveries.list({ ...query, channelId });
+    return ListAnswer.of(page, query, shownDelivery);
   }
 
   @Post('redeliver')
   @HttpCode(202)
   @Operation(
     'redeliverDeadNotifications',
-    'Deliver again what was given up',
-    'Every dead delivery of the channel that was given up since a time, for another day, in the order in which it happened; 10000 at most in one request, the earliest first.',
+    'Redeliver dead deliveries',
+    'Attempts deliveries of the channel that died since the given time for another day, in the order of their events. At most 10000 per request, the earliest deaths first.',
   )
   @ApiAnswer({
     status: 202,
-    description: 'They are on their way.',
+    description: 'The deliveries are pending.',
     type: RedeliveredDeliveriesDto,
   })
   @ApiErrors('invalid_state')
@@ -71,23 +72,21 @@ export class DeliveriesController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<RedeliveredDeliveriesDto> {
-    const remember = idempotency.remember(RedeliveredDeliveriesDto.from);
+    const remember = idempotency.remember((result: RedeliveredDeliveriesDto) => result);
     const which = { channelId, since: new Date(since) };
-    return RedeliveredDeliveriesDto.from(
-      await this.deliveries.redeliverDead(caller, which, remember),
-    );
+    return await this.deliveries.redeliverDead(caller, which, remember);
   }
 
   @Post(':delivery_id/redeliver')
   @HttpCode(202)
   @Operation(
     'redeliverNotification',
-    'Deliver a notification again',
-    'It is tried for another day, beginning now, with the same event id. One that was delivered may be delivered again.',
+    'Redeliver a notification',
+    'Attempts the delivery for another day, with the same event id. A delivered one can be redelivered, too.',
   )
   @ApiAnswer({
     status: 202,
-    description: 'It is on its way.',
+    description: 'The delivery is pending.',
     type: NotificationDeliveryDto,
   })
   @ApiErrors('invalid_state')
@@ -101,8 +100,8 @@ export class DeliveriesController {
     @CurrentPrincipal() caller: Principal,
     @Idempotent() idempotency: Idempotency,
   ): Promise<NotificationDeliveryDto> {
-    const remember = idempotency.remember(NotificationDeliveryDto.from);
+    const remember = idempotency.remember(shownDelivery);
     const which = { channelId, deliveryId };
-    return NotificationDeliveryDto.from(await this.deliveries.redeliver(caller, which, remember));
+    return shownDelivery(await this.deliveries.redeliver(caller, which, remember));
   }
 }

@@ -1,12 +1,12 @@
-import { nameKey } from './channel-name.js';
+import { nameKey } from './notification-channel.entity.js';
 
-describe('the key of the name of a channel', () => {
+describe('the key of a channel name', () => {
   it.each(['SOC', 'soc.', 'soc . .', 'ｓｏｃ', 's\u3164oc', 'so\u{1d41c}'])(
-    'is for %j that of soc',
+    'of %j is the key of soc',
     (name) => expect(nameKey(name)).toBe('soc'),
   );
 
-  it('is the same for letters with marks, however they are written', () => {
+  it('is equal for composed and decomposed accents', () => {
     expect(nameKey('E\u0301QUIPE')).toBe(nameKey('\u00e9quipe'));
   });
 
@@ -14,7 +14,7 @@ describe('the key of the name of a channel', () => {
     ['soc 1', 'soc 2'],
     ['soc', 'süc'],
     ['.', '..'],
-  ])('is another one for %j and for %j', (one, other) => {
+  ])('differs for %j and %j', (one, other) => {
     expect(nameKey(one)).not.toBe(nameKey(other));
   });
 });

@@ -1,6 +1,9 @@
 import { Check, Column, Entity, Index, PrimaryColumn, Unique } from 'typeorm';
-import { EventColumns } from '../../platform/database/columns.js';
-import type { DeliveryStatus } from '../delivery.js';
+import { EventColumns } from '../platform/database/columns.js';
+import type { NewWork } from '../platform/work/kind.js';
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** One event for one channel. A trigger writes it with the event. */
 @Entity('notification_deliveries')
@@ -26,7 +29,7 @@ export class NotificationDeliveryEntity extends EventColumns {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_deliveries' })
   readonly id: string;
 
-  /** The order of writing. */
+  /** Order of insertion. */
   @Column({ type: 'bigint', generated: 'identity', generatedIdentity: 'ALWAYS' })
   readonly position: string;
 
@@ -36,7 +39,6 @@ export class NotificationDeliveryEntity extends EventColumns {
   @Column({ type: 'uuid' })
   readonly event_id: string;
 
-  /** Of the incident that the event is about. */
   @Column({ type: 'uuid', nullable: true })
   readonly incident_id: string | null;
 
@@ -44,34 +46,34 @@ export class NotificationDeliveryEntity extends EventColumns {
   @Column({ type: 'smallint', default: 2 })
   readonly urgency: number;
 
-  /** New incidents with the same key are alike; null where each delivery is a message of its own. */
+  /** Deliveries with the same key can become one message; null if the delivery is a message of its own. */
   @Column({ type: 'text', nullable: true })
   readonly group_key: string | null;
 
-  /** Until then it waits for others that are alike, unless something else about its incident goes out. */
+  /** Waits until then for deliveries of its group, unless a later one about its incident must be sent. */
   @Column({ type: 'timestamptz', nullable: true })
   readonly held_until: Date | null;
 
-  /** The delivery whose message has this one in it. */
+  /** Delivery whose message contains this one. */
   @Column({ type: 'uuid', nullable: true })
   readonly carried_by: string | null;
 
-  /** The recipients of a mail who have it while others do not. Empty when the delivery ends. */
+  /** Recipients who have the mail while others do not. Empty when the delivery ends. */
   @Column({ type: 'text', array: true, default: [] })
   readonly holders: string[];
 
-  /** The number of attempts that left some recipients without the mail. */
+  /** Attempts that left some recipients without the mail. */
   @Column({ type: 'smallint', default: 0 })
   readonly partial_attempts: number;
 
   @Column({ type: 'text', collation: 'C', default: 'pending' })
   readonly status: DeliveryStatus;
 
-  /** Until the end only whether the delivery of a group was attempted: its work counts the attempts. */
+  /** Until the end, 1 if the members of the message are fixed: the work counts the attempts. */
   @Column({ type: 'integer', default: 0 })
   readonly attempts: number;
 
-  /** An attempt that fails after it was the last. */
+  /** An attempt that fails later is the last. */
   @Column({ type: 'timestamptz' })
   readonly expires_at: Date;
 
@@ -80,4 +82,30 @@ export class NotificationDeliveryEntity extends EventColumns {
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly ended_at: Date | null;
+}
+
+/** A delivery with the attempts and the next attempt of its work. */
+export interface Delivery extends NotificationDeliveryEntity {
+  readonly next_attempt_at: Date;
+}
+
+/** Kind of the work that sends deliveries. Each channel has a lane. */
+export const NOTIFICATION = 'notification';
+
+export const laneOf = (channelId: string): string => `${NOTIFICATION}.${channelId}`;
+
+/** Columns of a Delivery. The last column of a name counts, so `attempts` are those of the work. */
+export const deliveryColumns = (row: string): string => {
+  const ofWork = (expression: string) =>
+    `(select ${expression} from work where kind = '${NOTIFICATION}' and ref = ${row}.id)`;
+  const dueAt = `case when due_at < 'infinity' and (ready or worker is null) then due_at end`;
+  return `${row}.*, coalesce(${ofWork('attempts')}, ${row}.attempts) as attempts,
+           coalesce(${ofWork(dueAt)}, ${row}.occurred_at) as next_attempt_at`;
+};
+
+/** Deliveries about the same incident or subject form a line, so that "recovered" never arrives before "unhealthy". */
+export function workOf(row: NotificationDeliveryEntity): NewWork {
+  const about = (row.incident_id ?? row.subject_id).slice(0, 100);
+  const { id: ref, channel_id, urgency } = row;
+  return { ref, lane: laneOf(channel_id), line: `${channel_id} ${about}`, urgency };
 }

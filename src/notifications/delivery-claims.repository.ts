@@ -1,19 +1,13 @@
 // SQL: claims of work in the same statements, and many rows in one statement.
 import { Injectable } from '@nestjs/common';
-import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import type { Claimed } from '../../platform/work/kind.js';
-import { Work } from '../../platform/work/work.js';
-import type { ApprovalWave, Delivery } from '../delivery.js';
-import {
-  deliveryColumns,
-  deliveryOf,
-  type DeliveryRow,
-  type LoadedRow,
-  NOTIFICATION,
-  workOf,
-} from './delivery-rows.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import type { Claimed } from '../platform/work/kind.js';
+import { Work } from '../platform/work/work.js';
+import type { ApprovalWave, ClaimedDelivery, FoldedDelivery } from './delivery.js';
+import { type Delivery, deliveryColumns, NOTIFICATION, workOf } from './delivery.entity.js';
 
+const MAX_CARRIED = 500;
 const KIND = { name: NOTIFICATION };
 const COLUMNS = deliveryColumns('delivery');
 
@@ -51,10 +45,10 @@ const isFree = (work: string): string =>
   `(${work}.worker is null or ${work}.ref = any($2::uuid[]))`;
 
 /**
- * A carrier takes the new incidents of its source that wait, held ones too: critical ones only with a critical one of the same
- * group. Of approvals it takes those that the same playbook asks for. It takes them in its first attempt, so that each attempt
- * has the same message. It takes no delivery that has to wait for an earlier one of its incident, unless that joins, too. The
- * work of what it takes stays, so that later events of these incidents wait for the message.
+ * A carrier takes waiting new incidents of its source, held ones too. A critical carrier takes critical ones of its group only.
+ * Other carriers take deliveries of their group, such as approvals for one playbook. A carrier takes them in its first attempt, so
+ * that each attempt sends the same message. It takes no delivery that waits for an earlier one of its incident, unless that joins,
+ * too. The work of taken deliveries stays, so that later events of these incidents wait for the message.
  */
 const FOLD: Statement = {
   name: 'notification_deliveries_fold',
@@ -101,7 +95,7 @@ const COUNT_ALIKE: Statement = {
      where channel_id = $1 and group_key = $2 and occurred_at > now() - interval '10 minutes'`,
 };
 
-/** The approval that an event of an action follows, or the one whose message had that approval in it, with all of its message. */
+/** The carrier and the carried deliveries of the message that requested the approval of the event's action. */
 const WAVES: Statement = {
   name: 'notification_deliveries_waves',
   text: `
@@ -115,16 +109,7 @@ const WAVES: Statement = {
 };
 
 /** For a delivery that ends: a later redelivery goes to all recipients. */
-const NOBODY_HAS_IT = `holders = '{}', partial_attempts = 0`;
-
-const END: Statement = {
-  name: 'notification_deliveries_end',
-  text: `
-    update notification_deliveries delivery
-       set status = ended.status, ended_at = now(), last_error = ended.error, attempts = ended.attempts, ${NOBODY_HAS_IT}
-      from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[]) as ended (id, status, error, attempts)
-     where delivery.id = any($1::uuid[]) and delivery.id = ended.id and delivery.status = 'pending'`,
-};
+export const NO_HOLDERS = `holders = '{}', partial_attempts = 0`;
 
 /** All rows of work that an end removes, in the order of the ids: see the statement that adds work. */
 const LOCK: Statement = {
@@ -136,18 +121,20 @@ const LOCK: Statement = {
      order by id for update`,
 };
 
+const END: Statement = {
+  name: 'notification_deliveries_end',
+  text: `
+    update notification_deliveries delivery
+       set status = ended.status, ended_at = now(), last_error = ended.error, attempts = ended.attempts, ${NO_HOLDERS}
+      from unnest($1::uuid[], $2::text[], $3::text[], $4::integer[]) as ended (id, status, error, attempts)
+     where delivery.id = any($1::uuid[]) and delivery.id = ended.id and delivery.status = 'pending'`,
+};
+
 const END_CARRIED: Statement = {
   name: 'notification_deliveries_end_carried',
   text: `
     update notification_deliveries set status = 'delivered', ended_at = now(), last_error = null
      where carried_by = any($1::uuid[]) and status = 'pending' returning id`,
-};
-
-const DROP: Statement = {
-  name: 'notification_deliveries_drop',
-  text: `
-    update notification_deliveries set status = 'delivered', ended_at = now(), attempts = 0, last_error = $2
-     where id = any($1::uuid[]) and status = 'pending'`,
 };
 
 const FREE_CARRIED: Statement = {
@@ -161,7 +148,7 @@ const UNFOLD: Statement = {
   name: 'notification_deliveries_unfold',
   text: `
     update notification_deliveries delivery
-       set group_key = null, carried_by = null, held_until = null, last_error = $2, ${NOBODY_HAS_IT}
+       set group_key = null, carried_by = null, held_until = null, last_error = $2, ${NO_HOLDERS}
      where (id = $1 or carried_by = $1) and status = 'pending' returning ${COLUMNS}`,
 };
 
@@ -174,63 +161,11 @@ const AGAIN: Statement = {
      where id = $1 and status = 'pending'`,
 };
 
-const ANEW = `status = 'pending', ended_at = null, attempts = 0, expires_at = now() + interval '1 day',
-           group_key = null, held_until = null, ${NOBODY_HAS_IT}`;
-
-/** Also what the message had in it, so that it is the same message. Without a group key it takes no more. */
-const REOPEN: Statement = {
-  name: 'notification_deliveries_reopen',
+const DROP: Statement = {
+  name: 'notification_deliveries_drop',
   text: `
-    with carrier as (
-      update notification_deliveries delivery set ${ANEW}, carried_by = null
-       where channel_id = $1 and id = $2 returning *),
-    carried as (update notification_deliveries set ${ANEW} where carried_by in (select id from carrier)),
-    waits_short as (
-      update work set attempts = 0 where kind = '${NOTIFICATION}' and ref in (select id from carrier) and worker is null)
-    select ${deliveryColumns('carrier')} from carrier`,
-};
-
-/** Those that ended since then, the first ones first. */
-const REOPEN_DEAD: Statement = {
-  name: 'notification_deliveries_reopen_dead',
-  text: `
-    update notification_deliveries delivery
-       set ${ANEW}, carried_by = null
-     where id = any(array(
-       select id from notification_deliveries
-        where channel_id = $1 and status = 'dead' and ended_at >= $2
-        order by ended_at limit $3 for update))
-    returning ${COLUMNS}, position`,
-};
-
-const LATE = 'It could not be tried before its day was over.';
-
-/** Those that nobody can claim: their channel is disabled, gone, or was paused for the whole day. */
-const EXPIRE: Statement = {
-  name: 'notification_deliveries_expire',
-  text: `
-    with late as (
-      update notification_deliveries delivery
-         set status = 'dead', ended_at = now(), last_error = '${LATE}', ${NOBODY_HAS_IT},
-             attempts = coalesce((select attempts from work where kind = '${NOTIFICATION}' and ref = delivery.id), attempts)
-       where id = any(array(
-         select id from notification_deliveries waiting
-          where status = 'pending' and expires_at <= now() - interval '30 minutes'
-            and not exists (
-              select from work where kind = '${NOTIFICATION}' and ref = waiting.id and worker is not null and not ready)
-          order by expires_at limit $1 for update skip locked))
-      returning id, channel_id)
-    select late.id, channel.name, channel.type
-      from late left join notification_channels channel on channel.id = late.channel_id and channel.deleted_at is null`,
-};
-
-const PRUNE: Statement = {
-  name: 'notification_deliveries_prune',
-  text: `
-    delete from notification_deliveries
-     where id = any(array(
-       select id from notification_deliveries where id < $1 and status <> 'pending' order by id limit $2))
-    returning 1`,
+    update notification_deliveries set status = 'delivered', ended_at = now(), attempts = 0, last_error = $2
+     where id = any($1::uuid[]) and status = 'pending'`,
 };
 
 /** How a delivery ends. */
@@ -241,26 +176,63 @@ export interface EndedDelivery {
   readonly attempts: number;
 }
 
-/** Every change of a delivery after its insertion, which a trigger does. */
+/** The delivery waits for deliveries of its group. */
+export interface Held {
+  readonly heldMs: number;
+}
+
+interface LoadedDelivery extends ClaimedDelivery {
+  readonly held_ms: number | null;
+  readonly has_carried: boolean;
+}
+
+/** Reads and changes deliveries whose work this replica has claimed. */
 @Injectable()
-export class DeliveriesRepository {
+export class DeliveryClaimsRepository {
   constructor(
     private readonly statements: Statements,
     private readonly work: Work,
   ) {}
 
-  /** Reads claimed deliveries that are still on their way, if their claims count, and holds these claims. */
-  async load(tx: Tx, claims: readonly Pick<Claimed, 'ref' | 'fence'>[]): Promise<LoadedRow[]> {
+  /** Loads claimed deliveries that have to be sent, each with those that its message contains. */
+  async messages(
+    tx: Tx,
+    claims: readonly Pick<Claimed, 'ref' | 'fence' | 'attempt'>[],
+  ): Promise<ReadonlyMap<string, FoldedDelivery | Held>> {
+    const loaded = await this.load(tx, claims);
+    const [held, open] = [true, false].map((is) => loaded.filter((row) => isHeld(row) === is));
+    const folded = new Map<string, FoldedDelivery | Held>(
+      held!.map(({ id, held_ms }) => [id, { heldMs: held_ms! }]),
+    );
+    const attempts = new Map(claims.map(({ ref, attempt }) => [ref, attempt]));
+    const waiting = new Map(open!.map((row) => [row.id, row]));
+    for (const row of waiting.values()) {
+      waiting.delete(row.id);
+      const { id, type, channel_id, group_key } = row;
+      const isAlone = group_key === null && !row.has_carried;
+      const carried = isAlone ? [] : await this.fold(tx, id, [...waiting.keys()], MAX_CARRIED);
+      for (const one of carried) waiting.delete(one.id);
+      const alike =
+        group_key !== null && type === 'incident.created'
+          ? await this.countAlike(tx, channel_id, group_key)
+          : 1 + carried.length;
+      folded.set(id, { delivery: { ...row, attempts: attempts.get(id)! }, carried, alike });
+    }
+    return folded;
+  }
+
+  /** Reads pending deliveries whose claims still count, and holds these claims. */
+  async load(tx: Tx, claims: readonly Pick<Claimed, 'ref' | 'fence'>[]): Promise<LoadedDelivery[]> {
     const values = [claims.map(({ ref }) => ref), claims.map(({ fence }) => fence)];
     return await this.statements.rowsIn(tx, LOAD, values);
   }
 
   /**
-   * Takes at most `most` into the message of a carrier, also those of `own`, which this replica has claimed. Returns all that
-   * the message has in it.
+   * Adds at most `most` deliveries to the message of a carrier, including those of `own`, which this replica has claimed.
+   * Returns all deliveries that the message contains.
    */
   async fold(tx: Tx, id: string, own: readonly string[], most: number): Promise<Delivery[]> {
-    return (await this.statements.rowsIn<DeliveryRow>(tx, FOLD, [id, own, most])).map(deliveryOf);
+    return await this.statements.rowsIn(tx, FOLD, [id, own, most]);
   }
 
   /** Counts the new incidents of a group in the last 10 minutes. */
@@ -269,19 +241,20 @@ export class DeliveriesRepository {
     return (await this.statements.rowsIn<{ n: number }>(tx, COUNT_ALIKE, values))[0]!.n;
   }
 
-  /** Finds the approvals that were asked for in one message, by the deliveries of what became of one of them. */
+  /** Returns the approvals that were requested in one message, by the ids of later deliveries about one of them. */
   async wavesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, ApprovalWave>> {
     const rows = await this.statements.rowsIn<ApprovalWave & { id: string }>(tx, WAVES, [ids]);
     return new Map(rows.map(({ id, first, carried }) => [id, { first, carried }]));
   }
 
-  /** Locks the work of deliveries and of what their messages have in them. */
+  /** Locks the work of deliveries and of the deliveries that their messages contain. */
   async lockWork(tx: Tx, ids: readonly string[]): Promise<void> {
     await this.statements.rowsIn(tx, LOCK, [ids]);
   }
 
-  /** Ends deliveries, but not what their messages have in them. */
+  /** Ends deliveries, but not the deliveries that their messages contain. */
   async end(tx: Tx, ended: readonly EndedDelivery[]): Promise<void> {
+    if (ended.length === 0) return;
     await this.statements.rowsIn(tx, END, [
       ended.map(({ id }) => id),
       ended.map(({ status }) => status),
@@ -290,76 +263,38 @@ export class DeliveriesRepository {
     ]);
   }
 
-  /** Ends what the messages of the carriers have in them as delivered, with its work. */
+  /** Ends the deliveries in the messages of the carriers as delivered, with their work. */
   async endCarried(tx: Tx, carriers: readonly string[]): Promise<void> {
+    if (carriers.length === 0) return;
     const rows = await this.statements.rowsIn<{ id: string }>(tx, END_CARRIED, [carriers]);
     const ids = rows.map(({ id }) => id);
     await this.work.cancel(tx, KIND, ids);
   }
 
-  /** Lets what the messages of the carriers have in them be sent in other messages. */
+  /** Lets the deliveries in the messages of the carriers be sent in other messages. */
   async freeCarried(tx: Tx, carriers: readonly string[]): Promise<void> {
-    const rows = await this.statements.rowsIn<DeliveryRow>(tx, FREE_CARRIED, [carriers]);
+    if (carriers.length === 0) return;
+    const rows = await this.statements.rowsIn<Delivery>(tx, FREE_CARRIED, [carriers]);
     await this.work.add(tx, KIND, ...rows.map(workOf));
   }
 
-  /** Ends deliveries that have nothing left to say, with their work, without sending them. */
+  /** Sends each delivery of a refused message in a message of its own, because only one of them may be the cause. */
+  async unfold(tx: Tx, carrier: string, error: string): Promise<void> {
+    const rows = await this.statements.rowsIn<Delivery>(tx, UNFOLD, [carrier, error]);
+    await this.work.add(tx, KIND, ...rows.filter(({ id }) => id !== carrier).map(workOf));
+  }
+
+  /** @param holders recipients who have the message, after an attempt that reached only some of them */
+  async again(tx: Tx, id: string, error: string, holders?: readonly string[]): Promise<void> {
+    await this.statements.rowsIn(tx, AGAIN, [id, error, holders ?? null]);
+  }
+
+  /** Ends outdated deliveries without sending them, with their work. */
   async drop(tx: Tx, ids: readonly string[], why: string): Promise<void> {
     if (ids.length === 0) return;
     await this.statements.rowsIn(tx, DROP, [ids, why]);
     await this.work.cancel(tx, KIND, ids);
   }
-
-  /** @param holders the recipients who have the message, after an attempt that reached only some of them */
-  async again(tx: Tx, id: string, error: string, holders?: readonly string[]): Promise<void> {
-    await this.statements.rowsIn(tx, AGAIN, [id, error, holders ?? null]);
-  }
-
-  /** Makes each of them a message of its own: together they are refused, and each may not be. */
-  async unfold(tx: Tx, carrier: string, error: string): Promise<void> {
-    const rows = await this.statements.rowsIn<DeliveryRow>(tx, UNFOLD, [carrier, error]);
-    await this.work.add(tx, KIND, ...rows.filter(({ id }) => id !== carrier).map(workOf));
-  }
-
-  /** Begins it anew, whatever became of it; undefined when the channel has no such delivery. */
-  async reopen(tx: Tx, channelId: string, id: string): Promise<Delivery | undefined> {
-    const [row] = await this.statements.rowsIn<DeliveryRow>(tx, REOPEN, [channelId, id]);
-    if (!row) return undefined;
-    await this.work.add(tx, KIND, workOf(row));
-    return { ...deliveryOf(row), attempts: 0 };
-  }
-
-  /** Begins those anew that died since then, in the order in which they were written; returns how many, `most` at most. */
-  async reopenDead(tx: Tx, channelId: string, since: Date, most: number): Promise<number> {
-    const values = [channelId, since, most];
-    const rows = await this.statements.rowsIn<DeliveryRow & { position: string }>(
-      tx,
-      REOPEN_DEAD,
-      values,
-    );
-    rows.sort((one, other) => Number(one.position) - Number(other.position));
-    await this.work.add(tx, KIND, ...rows.map(workOf));
-    return rows.length;
-  }
-
-  /** Gives up at most `most` that could not be attempted for a day. Returns their channels, unless they are deleted. */
-  async expire(tx: Tx, most: number): Promise<{ n: number; channels: ExpiredOf[] }> {
-    const rows = await this.statements.rowsIn<ExpiredOf & { id: string }>(tx, EXPIRE, [most]);
-    await this.work.cancel(
-      tx,
-      KIND,
-      rows.map(({ id }) => id),
-    );
-    return { n: rows.length, channels: rows.filter(({ type }) => type !== null) };
-  }
-
-  /** Removes ended ones with an id before the given one; returns how many. */
-  async prune(before: string, most: number): Promise<number> {
-    return (await this.statements.rows(PRUNE, [before, most])).length;
-  }
 }
 
-interface ExpiredOf {
-  readonly name: string;
-  readonly type: string;
-}
+const isHeld = ({ held_ms }: LoadedDelivery): boolean => held_ms !== null && held_ms > 0;

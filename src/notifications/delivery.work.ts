@@ -19,7 +19,7 @@ import type { NotificationChannelEntity } from './notification-channel.entity.js
 import { NotificationChannelsRepository } from './notification-channels.repository.js';
 
 /** The largest number of places that keep_lane_of_channel gives a lane. */
-const PLACES_PER_CHANNEL = 32;
+const PLACES_PER_CHANNEL = 128;
 const CLEAN_UP_SECONDS = 600;
 const UNHEALTHY_CHECK_SECONDS = 30;
 const KEPT_DAYS = 30;

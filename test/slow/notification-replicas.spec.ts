@@ -75,11 +75,11 @@ describe('notifications of several replicas', () => {
     const second = await replica(OLD_KEY, { database: app.database });
     receiver.vendor.behave('hang');
     await channel();
-    await incidents(40);
-    await eventually(leased, (n) => n === 40);
+    await incidents(140);
+    await eventually(leased, (n) => n === 140);
     await second.close();
-    // The first replica has 32 places and takes the deliveries of the second before their leases end.
-    await eventually(leased, (n) => n <= 32);
+    // The first replica has 128 places and takes the deliveries of the second before their leases end.
+    await eventually(leased, (n) => n <= 128);
   });
 
   it('are mailed only to the missing recipients when another replica makes the next attempt', async () => {
@@ -165,13 +165,13 @@ describe('notifications of several replicas', () => {
   it('do not slow down the kill switch while every channel hangs', async () => {
     receiver.vendor.behave('hang');
     const { id } = await channel();
-    await incidents(40);
-    await eventually(leased, (n) => n === 32);
+    await incidents(140);
+    await eventually(leased, (n) => n === 128);
     const on = await admin.post('/api/kill-switch/activate', { reason: 'An exercise.' });
     expect(on.body.data).toMatchObject({ active: true, in_flight: 0 });
     const off = await admin.post('/api/kill-switch/deactivate', { reason: 'It is over.' });
     expect(off.body.data.active).toBe(false);
-    expect(await ofStatus(id, 'pending')).toBe(42);
+    expect(await ofStatus(id, 'pending')).toBe(142);
   });
 
   it('are signed with the same secret after it was sealed with another key', async () => {

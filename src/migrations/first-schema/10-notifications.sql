@@ -36,13 +36,13 @@ create table notification_channels (
 );
 create unique index uq_notification_channels_name on notification_channels (name_key) where deleted_at is null;
 
--- Each channel has a lane of work: 32 places for programs, and 2 for people, whose services take about a message a second.
+-- Each channel has a lane of work: 128 places for programs, and 2 for people, whose services take about a message a second.
 create function keep_lane_of_channel() returns trigger language plpgsql as $$
 begin
   if new.deleted_at is null then
     insert into work_lanes (lane, kind, places)
     values ('notification.' || new.id, 'notification',
-            case when not new.enabled then 0 when new.type = 'webhook' then 32 else 2 end)
+            case when not new.enabled then 0 when new.type = 'webhook' then 128 else 2 end)
     on conflict (lane) do update set places = excluded.places where work_lanes.places <> excluded.places;
   else
     delete from work_lanes where lane = 'notification.' || new.id;

@@ -6,7 +6,7 @@ import { present, type RowOf } from '../platform/validation/present.js';
 import { ActionWork } from '../actions/execution/action-work.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
-import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, Operation } from '../platform/openapi/answers.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import {
   ActionApprovalDto,
@@ -51,15 +51,14 @@ export class ApprovalsController {
     description: 'The action is approved and has not ended within `ACTION_WAIT_MS`.',
     type: ApprovedActionDto,
   })
-  @ApiErrors('insufficient_approval_level', 'invalid_state', 'kill_switch_active')
   @ApiErrorMeanings({
     forbidden:
       '`APPROVAL_FOUR_EYES` is set and the caller requested the action, or the request comes from another site or does not name its origin.',
     insufficient_approval_level:
       'The level of the caller is below the level that the action needs now.',
-    kill_switch_active: 'The kill switch is on: the action keeps waiting.',
     invalid_state:
       'The action does not wait for approval, or its incident is resolved and `confirm_resolved` is not set (`details.reason` is `incident_resolved`).',
+    kill_switch_active: 'The kill switch is on: the action keeps waiting.',
   })
   async approve(
     @Param('id') id: string,
@@ -83,7 +82,6 @@ export class ApprovalsController {
     'The caller needs the approval level of the action.',
   )
   @ApiAnswer({ status: 200, description: 'The action is rejected.', type: RejectedActionDto })
-  @ApiErrors('insufficient_approval_level', 'invalid_state')
   @ApiErrorMeanings({
     insufficient_approval_level: 'The level of the caller is below the level of the action.',
     invalid_state: 'The action does not wait for approval.',

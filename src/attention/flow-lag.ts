@@ -15,8 +15,10 @@ const FIRST_OF = {
        where lane = work_lanes.lane and ready order by urgency, due_at, id limit 1) as first
      where types <> '{}'`,
   triage: `
-    select lease_until from triage_runs
-     where status = 'queued' and lease_until < now() order by lease_until limit 1`,
+    select due_at from work
+     where lane = 'triage' and ready
+       and not exists (select from work_lanes where lane = 'triage' and paused_until > now())
+     order by urgency, due_at, id limit 1`,
   playbooks: `
     select due_at from work
      where lane = 'playbook-run' and ready order by urgency, due_at, id limit 1`,

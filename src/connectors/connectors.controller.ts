@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { Requires } from '../platform/access/access.js';
-import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
 import {
@@ -111,7 +111,6 @@ export class ConnectorsController {
   )
   @ApiRequestByType(CONNECTOR_REQUEST)
   @ApiAnswer({ status: 201, description: 'The connector.', type: ConnectorDto })
-  @ApiErrors('conflict')
   @ApiErrorMeanings({
     conflict:
       'A connector of that name exists, or a request with the same Idempotency-Key is in progress.',
@@ -145,7 +144,6 @@ export class ConnectorsController {
     'Absent fields do not change, including secrets. If secrets would be sent to another host, they must be given again.',
   )
   @ApiAnswer({ status: 200, description: 'The connector after the change.', type: ConnectorDto })
-  @ApiErrors('conflict')
   @ApiErrorMeanings({ conflict: 'Another connector of that name exists.' })
   async update(
     @Param('id') id: string,

@@ -263,42 +263,67 @@ export class IncidentsService {
     return await this.incidents.lockAllForShare(tx, ids);
   }
 
-  /** Like `lockForUpdate`, in the order of the ids. */
-  async lockAllForUpdate(tx: Tx, ids: readonly string[]): Promise<Incident[]> {
-    return await this.incidents.lockAllForUpdate(tx, ids);
-  }
-
   /** Locks the incident for a later `change` in the same transaction. */
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
     return await this.incidents.lockForUpdate(tx, id);
   }
 
-  /**
-   * Changes an incident that is locked for update, with its timeline entries, audit records and events. `about` is the
-   * cause of the change, such as a triage run. The timeline names `askedBy`, who requested the cause.
-   */
+  /** By id, without deleted incidents. */
+  async findAll(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, Incident>> {
+    return await this.incidents.findAll(ids, tx);
+  }
+
+  /** Like `lockForUpdate`, by id. */
+  async lockAllForUpdate(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, Incident>> {
+    return await this.incidents.lockAllForUpdate(tx, ids);
+  }
+
+  /** Changes an incident that is locked for update, with its timeline entries, audit records and events. */
   async change(
     tx: Tx,
     before: Incident,
     wanted: IncidentChange,
-    origin: Omit<ChangeOrigin, 'at'> & {
-      readonly about?: TimelineSubject;
-      readonly askedBy?: string;
-      /** What the tool reported, for the messages about the change. */
-      readonly because?: string;
-    },
+    origin: RecordedChange['origin'],
+  ): Promise<Incident> {
+    return (await this.changeAll(tx, [{ before, wanted, origin }]))[0]!;
+  }
+
+  /** Changes incidents that are locked for update, in one statement. */
+  async changeAll(tx: Tx, changes: readonly RecordedChange[]): Promise<Incident[]> {
+    const after: Incident[] = [];
+    for (const change of changes) after.push(await this.recordChange(tx, change));
+    const changed = after.filter((incident, place) => incident !== changes[place]!.before);
+    if (changed.length > 0) await this.incidents.updateAll(tx, changed);
+    return after;
+  }
+
+  /** Returns the incident as it was if a person changed nothing. */
+  private async recordChange(
+    tx: Tx,
+    { before, wanted, origin }: RecordedChange,
   ): Promise<Incident> {
     const { by, askedBy = by, byPerson, about, because } = origin;
     const after = applyChange(before, wanted, { by, byPerson, at: this.clock.now() });
     const changes = changesBetween(before, after, CHANGED_FIELDS);
     // A report of a tool is recorded even if it changes no field.
     if (byPerson && changes.length === 0 && !isFirstTriage(before, after)) return before;
-    await this.incidents.update(tx, after);
     await this.timeline.add(tx, ...timelineOfChange(before, after, askedBy, about));
     await this.audit.record(tx, ...auditOfChange(before, after, changes, by));
     await this.events.record(tx, ...eventsOfChange(before, after, changes, askedBy, because));
     return after;
   }
+}
+
+/** `about` is the cause of the change, such as a triage run. The timeline names `askedBy`, who requested the cause. */
+export interface RecordedChange {
+  readonly before: Incident;
+  readonly wanted: IncidentChange;
+  readonly origin: Omit<ChangeOrigin, 'at'> & {
+    readonly about?: TimelineSubject;
+    readonly askedBy?: string;
+    /** What the tool reported, for the messages about the change. */
+    readonly because?: string;
+  };
 }
 
 function found(incident: Incident | undefined): Incident {

@@ -11,6 +11,7 @@ import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
 import { type ConfigDefinition, originsOf } from '../targets/target-check.js';
 import {
+  address,
   type Config,
   type ConfigOf,
   type ConfigSchema,
@@ -142,19 +143,9 @@ export class ChannelType implements ConfigDefinition {
 
 /** Configuration of a type whose receiver generates a URL. The URL is the only secret. */
 export function hookConfig(description: string) {
-  return fields(
-    {
-      webhook_url: {
-        type: 'string',
-        format: 'uri-with-query',
-        minLength: 8,
-        maxLength: 2_000,
-        writeOnly: true,
-        description: `${description} Everybody who knows it can post, so it is a secret.`,
-      },
-    },
-    ['webhook_url'],
-  );
+  const hint = 'Everybody who knows it can post, so it is a secret.';
+  const more = { format: 'uri-with-query', minLength: 8, writeOnly: true } as const;
+  return fields({ webhook_url: address(`${description} ${hint}`, more) }, ['webhook_url']);
 }
 
 /** Only the status and the beginning of a response are read. */

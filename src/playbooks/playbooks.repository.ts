@@ -86,8 +86,8 @@ export class PlaybooksRepository {
     return { items, total };
   }
 
-  async find(nameOrId: string): Promise<PlaybookEntity | undefined> {
-    const repository = this.dataSource.getRepository(PlaybookEntity);
+  async find(nameOrId: string, tx?: Tx): Promise<PlaybookEntity | undefined> {
+    const repository = (tx ?? this.dataSource).getRepository(PlaybookEntity);
     return (await repository.findOneBy({ ...keyOf(nameOrId), ...NOT_DELETED })) ?? undefined;
   }
 

@@ -89,12 +89,12 @@ export class PlaybooksService implements OnApplicationBootstrap {
   }
 
   /** Also returns a disabled playbook, but not a deleted one. */
-  async find(nameOrId: string): Promise<PlaybookEntity | undefined> {
-    return isNameOrId(nameOrId) ? await this.playbooks.find(nameOrId) : undefined;
+  async find(nameOrId: string, tx?: Tx): Promise<PlaybookEntity | undefined> {
+    return isNameOrId(nameOrId) ? await this.playbooks.find(nameOrId, tx) : undefined;
   }
 
-  async findEnabled(nameOrId: string): Promise<PlaybookEntity | undefined> {
-    const found = await this.find(nameOrId);
+  async findEnabled(nameOrId: string, tx?: Tx): Promise<PlaybookEntity | undefined> {
+    const found = await this.find(nameOrId, tx);
     return found?.enabled ? found : undefined;
   }
 

@@ -23,7 +23,7 @@ interface StoredConfig {
   readonly secret_names: string[];
 }
 
-export interface ChangedConfig extends StoredConfig {
+interface ChangedConfig extends StoredConfig {
   /** Previous and new destination of secrets, as scheme, host and port, if it changed. */
   readonly moved?: { readonly from: readonly string[]; readonly to: readonly string[] };
 }

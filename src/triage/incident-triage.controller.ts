@@ -13,9 +13,14 @@ import { type Idempotency, Idempotent } from '../platform/idempotency/idempotenc
 import { Limited } from '../platform/limits/request-limits.js';
 import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
-import { TriageRequestDto } from './dto/request-triage.dto.js';
-import { TriageRunsQueryDto } from './dto/triage-list.dto.js';
-import { statusOfTriage, TriageRunDto, TriageRunSummaryDto } from './dto/triage-run.dto.js';
+import {
+  presentTriageRun,
+  statusOfTriage,
+  TriageRunDto,
+  TriageRunSummaryDto,
+  TriageRequestDto,
+  TriageRunsQueryDto,
+} from './triage.dto.js';
 import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { TriageService } from './triage.service.js';
 
@@ -32,11 +37,11 @@ export class IncidentTriageController {
   @Operation(
     'triageIncident',
     'Triage an incident',
-    'Asks the model for a verdict and waits for it, up to `TRIAGE_TIMEOUT_MS`. Where there is a completed run, that one is ' +
-      'answered and the model is not asked again, unless `force` says so, or it was kept back because the incident was ' +
-      'resolved and is open again. A run that waits is begun at once and answered; one that is running is 409. A verdict that a person gave and a resolved incident ' +
-      'stay as they are without `force`; the run is kept. Nothing that it recommends is done by it. The kill switch stops it ' +
-      'where the model is asked outside; the built-in rules go on.',
+    'Asks the model for a verdict and waits for it, up to `TRIAGE_TIMEOUT_MS`. If there is a completed run, the response is ' +
+      'that run and the model is not asked, unless `force` is set, or the verdict was not applied because the incident was ' +
+      'resolved and it is open again. A run that waits starts at once. A running run is 409. Without `force`, a run changes ' +
+      'neither the verdict of a person nor a resolved incident; the run is kept. The service does not execute recommended ' +
+      'actions. The kill switch stops runs that ask a model outside, but not the built-in rules.',
   )
   @ApiBody({ type: TriageRequestDto, required: false })
   @KnowsRespondAsync()
@@ -48,15 +53,14 @@ export class IncidentTriageController {
   @ApiAnswer({
     status: 202,
     description:
-      'It waits and is carried out later: because the request prefers that, or because the service stopped meanwhile.',
+      'The run waits, because the request prefers that, or because the service stopped during the run.',
     type: TriageRunDto,
     headers: PREFERENCE_APPLIED_HEADER,
   })
   @ApiErrors('triage_in_progress', 'kill_switch_active', 'ai_unavailable')
   @ApiErrorMeanings({
-    triage_in_progress: 'A run of the incident is under way: `details.triage_id` says which.',
-    kill_switch_active:
-      'The kill switch is on, and the model would be asked outside. The built-in rules go on.',
+    triage_in_progress: 'A run of the incident is in progress: `details.triage_id`.',
+    kill_switch_active: 'The kill switch is on and the run would ask a model outside.',
   })
   async request(
     @Param('id', IncidentIdPipe) incidentId: string,
@@ -66,7 +70,7 @@ export class IncidentTriageController {
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TriageRunDto> {
-    const completed = idempotency.remember(TriageRunDto.from, {
+    const completed = idempotency.remember(presentTriageRun, {
       status: statusOfTriage,
       provisionalForMs: this.triage.answeredWithinMs,
     });
@@ -77,18 +81,18 @@ export class IncidentTriageController {
     });
     void reply.status(statusOfTriage(run));
     setRespondedAsync(reply);
-    return TriageRunDto.from(run);
+    return presentTriageRun(run);
   }
 
   @Get()
   @Operation(
     'listTriageRuns',
     'List the triage runs of an incident',
-    'Without what the model asked (`tool_calls`) and the points that rules gave (`points`): a run on its own shows them.',
+    'Without `tool_calls` and `points`: read a single run for them.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'Its runs, with their exact number.',
+    description: 'Runs of the incident, with their exact number.',
     type: TriageRunSummaryDto,
     list: true,
   })
@@ -97,24 +101,24 @@ export class IncidentTriageController {
     @Query() query: TriageRunsQueryDto,
   ): Promise<ListAnswer<TriageRunSummaryDto>> {
     const page = await this.triage.list(incidentId, TriageRunsQueryDto.toRequest(query));
-    return ListAnswer.of(page, query, TriageRunSummaryDto.from);
+    return ListAnswer.of(page, query, presentTriageRun);
   }
 
   @Get(':triage_id')
   @Operation(
     'getTriageRun',
     'Read a triage run',
-    'With `tool_calls`, what the model asked and was told, and `points`, what the rules counted.',
+    'With `tool_calls`, the questions of the model, and `points` of the rules.',
   )
   @ApiAnswer({
     status: 200,
-    description: 'All there is to it: the verdict, its evidence, and what the model asked.',
+    description: 'The run with its verdict, its evidence and the questions of the model.',
     type: TriageRunDto,
   })
   async get(
     @Param('id', IncidentIdPipe) incidentId: string,
     @Param('triage_id') triageId: string,
   ): Promise<TriageRunDto> {
-    return TriageRunDto.from(await this.triage.get(incidentId, triageId));
+    return presentTriageRun(await this.triage.get(incidentId, triageId));
   }
 }

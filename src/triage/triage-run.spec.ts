@@ -6,7 +6,7 @@ describe('a run', () => {
     ['webhook:mail-gateway', true],
     ['alice', false],
     ['key:webhook', false],
-  ])('that %s asked for was asked for by no person: %s', (requestedBy, expected) => {
-    expect(noPersonAsked({ requestedBy })).toBe(expected);
+  ])('that %s asked for was asked for by no person: %s', (requested_by, expected) => {
+    expect(noPersonAsked({ requested_by })).toBe(expected);
   });
 });

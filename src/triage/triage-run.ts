@@ -1,12 +1,24 @@
-import type { Evidence, Indicator, Classification } from '../incidents/incident.js';
-import type { UnavailableReason } from './model/model.errors.js';
-import type { ProviderName, ScoredPoint, ToolCall } from './model/triage-model.port.js';
-import type { TokenUse } from './model/token-use.js';
+import {
+  Check,
+  Column,
+  Entity,
+  ForeignKey,
+  getMetadataArgsStorage,
+  Index,
+  PrimaryColumn,
+} from 'typeorm';
+import type { Classification, Evidence, Indicator } from '../incidents/incident.js';
+import type {
+  ProviderName,
+  ScoredPoint,
+  ToolCall,
+  UnavailableReason,
+} from './model/triage-model.port.js';
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** Why a run failed beside what may be wrong with the provider. */
+/** Why a run failed, beside the reasons of the provider. */
 export const OWN_FAILURES = [
   'kill_switch',
   'incident_deleted',
@@ -40,62 +52,128 @@ export interface RunVerdict {
   readonly evidence: readonly Evidence[];
 }
 
-/** What lists show of a run. What does not apply is undefined. */
-export interface TriageRunSummary {
+const OPEN = `status = 'queued'`;
+
+/** While a run is `queued`, a row of `work` tells whether it is under way, and when it is tried again. */
+@Entity('triage_runs')
+@Check('ck_triage_runs_status', `status in ('queued', 'completed', 'failed')`)
+@Check('ck_triage_runs_ended', `(completed_at is null) = (${OPEN})`)
+@Check('ck_triage_runs_verdict', `(verdict is not null) = (status = 'completed')`)
+@Index('ix_triage_runs_incident', ['incident_id', 'id'])
+@Index('uq_triage_runs_open', ['incident_id'], { unique: true, where: OPEN })
+@Index('ix_triage_runs_failed', ['id'], { where: `status = 'failed'` })
+@Index('ix_triage_runs_tokens', ['tokens_at'], { where: 'tokens_at is not null' })
+export class TriageRunEntity {
+  @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_triage_runs' })
   readonly id: string;
-  readonly incidentId: string;
-  readonly status: RunStatus;
+
+  @Column({ type: 'uuid' })
+  @ForeignKey('incidents', { name: 'fk_triage_runs_incident' })
+  readonly incident_id: string;
+
+  @Column({ type: 'text', collation: 'C' })
+  readonly status: Exclude<RunStatus, 'running'>;
+
   /** The principal who asked for it: a person, or the webhook source that wants its incidents triaged. */
-  readonly requestedBy: string;
-  /** It may replace a verdict that a person gave, and the verdict of a resolved incident. */
+  @Column({ type: 'text' })
+  readonly requested_by: string;
+
+  /** The run may replace a verdict that a person gave, and the verdict of a resolved incident. */
+  @Column({ type: 'boolean', default: false })
   readonly force: boolean;
-  readonly playbook?: string;
-  /** What a reader has to know, such as that its playbook was missing. */
+
+  @Column({ type: 'text', nullable: true })
+  readonly playbook: string | null;
+
+  /** Facts for readers, such as that its playbook was missing. */
+  @Column({ type: 'text', array: true, default: [] })
   readonly notes: readonly string[];
+
+  @Column({ type: 'text' })
   readonly provider: ProviderName;
-  readonly model?: string;
-  readonly promptHash?: string;
-  /** Of all its attempts. */
-  readonly tokens: TokenUse;
-  /** Of the attempt that ended it. */
-  readonly durationMs?: number;
-  readonly verdict?: RunVerdict;
-  readonly recommendedActions?: readonly string[];
-  readonly notApplied?: NotApplied;
-  /** Of a run that waits: for what. */
-  readonly error?: RunError;
-  /** Of a run that waits until then. */
-  readonly nextAttemptAt?: Date;
-  /** How often the provider gave nothing. */
+
+  @Column({ type: 'text', nullable: true })
+  readonly model: string | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly prompt_hash: string | null;
+
+  /** Tokens of all attempts. */
+  @Column({ type: 'integer', default: 0 })
+  readonly input_tokens: number;
+
+  @Column({ type: 'integer', default: 0 })
+  readonly output_tokens: number;
+
+  @Column({ type: 'integer', default: 0 })
+  readonly cached_input_tokens: number;
+
+  /** When tokens were used last: null for a run that used none. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly tokens_at: Date | null;
+
+  /** Duration of the attempt that ended the run. */
+  @Column({ type: 'integer', nullable: true })
+  readonly duration_ms: number | null;
+
+  @Column({ type: 'jsonb', nullable: true })
+  readonly verdict: RunVerdict | null;
+
+  @Column({ type: 'text', array: true, nullable: true })
+  readonly recommended_actions: readonly string[] | null;
+
+  @Column({ type: 'text', nullable: true })
+  readonly not_applied: NotApplied | null;
+
+  /** As large as the answers of the tools, like the calls: lists leave both out. */
+  @Column({ type: 'jsonb', nullable: true, select: false })
+  readonly points: readonly ScoredPoint[] | null;
+
+  @Column({ type: 'jsonb', nullable: true, select: false })
+  readonly tool_calls: readonly ToolCall[] | null;
+
+  /** Why the run failed, or why its last attempt did. */
+  @Column({ type: 'jsonb', nullable: true })
+  readonly error: RunError | null;
+
+  /** How many attempts got no verdict of the provider. */
+  @Column({ type: 'integer', default: 0 })
   readonly failures: number;
-  /** How often its replica died in the middle. */
-  readonly lapses: number;
-  /** The number of its latest claim: what an earlier one writes does not count any more. */
-  readonly fence: number;
-  readonly createdAt: Date;
-  readonly startedAt?: Date;
-  readonly completedAt?: Date;
+
+  @Column({ type: 'timestamptz', precision: 3 })
+  readonly created_at: Date;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly started_at: Date | null;
+
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly completed_at: Date | null;
 }
 
-/** All there is to a run. */
-export interface TriageRun extends TriageRunSummary {
-  readonly points?: readonly ScoredPoint[];
-  readonly toolCalls?: readonly ToolCall[];
-}
+const columns = getMetadataArgsStorage().filterColumns(TriageRunEntity);
+export const RUN_COLUMNS = columns.map(({ propertyName }) => propertyName);
+/** The columns that lists read. */
+export const LISTED_COLUMNS = columns
+  .filter(({ options }) => options.select !== false)
+  .map(({ propertyName }) => propertyName);
 
-export function hasEnded({ status }: Pick<TriageRun, 'status'>): boolean {
-  return status === 'completed' || status === 'failed';
-}
+/** A run as readers see it. `points` and `tool_calls` are absent where a read left them out. */
+export type TriageRun = Omit<TriageRunEntity, 'status' | 'points' | 'tool_calls'> &
+  Partial<Pick<TriageRunEntity, 'points' | 'tool_calls'>> & {
+    readonly status: RunStatus;
+    /** Only of a run that waits because of an `error`. */
+    readonly next_attempt_at?: Date | null;
+  };
 
-/** Who decides where no person does. */
+/** The principal of decisions without a person. */
 export const SYSTEM = 'system';
 
-/** A webhook source wants its incidents triaged: nobody asked who would look for the answer. */
-export function noPersonAsked({ requestedBy }: Pick<TriageRunSummary, 'requestedBy'>): boolean {
-  return requestedBy === SYSTEM || requestedBy.startsWith('webhook:');
+/** Whether nobody looks for the answer, because a webhook source wants its incidents triaged. */
+export function noPersonAsked({ requested_by }: Pick<TriageRun, 'requested_by'>): boolean {
+  return requested_by === SYSTEM || requested_by.startsWith('webhook:');
 }
 
-/** The names of this module's events; its audit records have the same names. */
+/** Names of the events and audit records of this module. */
 export const TRIAGE_EVENTS = {
   requested: 'triage.requested',
   completed: 'triage.completed',

@@ -1,16 +1,16 @@
 import { AppError, ValidationError } from '../platform/errors/app-error.js';
-import { LONGEST_RETRY_AFTER_MS, type ModelUnavailableError } from './model/model.errors.js';
-import type { RunError, TriageRunSummary } from './triage-run.js';
+import { LONGEST_RETRY_AFTER_MS, type ModelUnavailableError } from './model/triage-model.port.js';
+import type { RunError, TriageRun } from './triage-run.js';
 
 export class TriageInProgressError extends AppError {
-  constructor({ id, status }: Pick<TriageRunSummary, 'id' | 'status'>) {
+  constructor({ id, status }: Pick<TriageRun, 'id' | 'status'>) {
     super('triage_in_progress', `A triage run of the incident is ${status}.`, {
       details: { triage_id: id, status },
     });
   }
 }
 
-/** There is no verdict for a caller who waits for one. */
+/** A caller waits for a verdict, and there is none. */
 export class AiUnavailableError extends AppError {
   constructor(
     { reason, message }: RunError,

@@ -82,7 +82,8 @@ describe('ten thousand runs that wait for an approval', () => {
 
     say(`In ${WATCHED_MS / 1_000} s with 1 run that waits: ${JSON.stringify(idle)}`);
     say(`  with ${WAITING} more: ${JSON.stringify(full)}`);
-    expect(full.rows).toBeLessThan(idle.rows + 100);
+    // Timers read their work, too.
+    expect(full.rows).toBeLessThan(WAITING / 10);
     expect(full.commits).toBeLessThan(idle.commits * 2 + 50);
     expect(full.heap).toBeLessThan(idle.heap + 10);
     expect((await world.list(playbook, '?status=waiting_approval')).body.meta.total).toBe(WAITING);

@@ -1,7 +1,6 @@
 import { Gauge, Registry } from 'prom-client';
 import { FlowLag } from '../../src/attention/flow-lag.js';
 import { HealthComponents } from '../../src/platform/health-components.js';
-import { newId } from '../../src/platform/ids.js';
 import { ScrapedGauges } from '../../src/platform/metrics/scraped-gauges.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 
@@ -45,24 +44,12 @@ describe('the lag of the flow', () => {
   });
 
   it('is the time that the first of each queue has waited', async () => {
-    const at = new Date();
-    const incident = newId(at.getTime());
     await query(
-      `with incident as (
-         insert into incidents (id, incident_type, severity, status, source, title, raw_data, fields, created_by, created_at, updated_at, version)
-         values ($1, 'malware', 'high', 'open', 'test', 'test', '{}', '{}', 'test', $3, $3, 1)),
-       event as (
-         insert into work (kind, ref, lane, urgency, ready, due_at)
-         select 'event.test', gen_random_uuid(), 'event.test', 2, true, now() - minutes * interval '1 minute'
-           from generate_series(2, 1, -1) as minutes),
-       lane as (insert into work_lanes (lane, types) values ('event.test', '{test}')),
-       action as (
-         insert into work (kind, ref, lane, urgency, ready, due_at)
-         select 'action', gen_random_uuid(), 'action.test', 2, minutes > 0, now() - minutes * interval '1 minute'
-           from generate_series(3, -1, -1) as minutes)
-       insert into triage_runs (id, incident_id, status, requested_by, provider, lease_until, created_at)
-       values ($2, $1, 'queued', 'system', 'heuristic', now() - interval '5 minutes', now() - interval '5 minutes')`,
-      [incident, newId(), at],
+      `with lane as (insert into work_lanes (lane, types) values ('event.test', '{test}'), ('triage', '{}'))
+       insert into work (kind, ref, lane, urgency, ready, due_at)
+       select kind, gen_random_uuid(), lane, 2, minutes > 0, now() - minutes * interval '1 minute'
+         from (values ('event.test', 'event.test', 2), ('event.test', 'event.test', 1), ('triage', 'triage', 5),
+                      ('action', 'action.test', 3), ('action', 'action.test', -1)) as waiting (kind, lane, minutes)`,
     );
     const { events, triage, actions, receipts } = await lags();
     expect(Math.round(events! / MINUTE)).toBe(2);

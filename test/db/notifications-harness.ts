@@ -6,8 +6,8 @@ import { loadSettings } from '../../src/platform/config/load-settings.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions, type Tx } from '../../src/platform/database/transactions.js';
 import { newId } from '../../src/platform/ids.js';
-import { Work } from '../../src/platform/work/work.js';
 import { LostClaims } from '../../src/platform/work/kind.js';
+import { Work } from '../../src/platform/work/work.js';
 import {
   type ClaimedRow,
   type Ending,

@@ -5,7 +5,12 @@ import { connectionOptions } from '../../src/platform/database/connection.js';
 import { createDataSource, poolOf } from '../../src/platform/database/data-source.js';
 import { isConnectionLost, isDatabaseUnavailable } from '../../src/platform/database/sqlstate.js';
 import { Statements } from '../../src/platform/database/statements.js';
-import { afterCommit, Transactions, type Tx } from '../../src/platform/database/transactions.js';
+import {
+  afterCommit,
+  RowsAtCommit,
+  Transactions,
+  type Tx,
+} from '../../src/platform/database/transactions.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
@@ -130,6 +135,23 @@ describe('transactions', () => {
     });
     await expect(run).rejects.toThrow('duplicate key');
     expect(never).not.toHaveBeenCalled();
+  });
+
+  it('writes rows that are gathered for the commit in one statement, and none after a failure', async () => {
+    const writes: number[][] = [];
+    const rows = new RowsAtCommit<number>(async (_, gathered) => void writes.push([...gathered]));
+    await transactions.run(async (tx) => {
+      rows.add(tx, [1]);
+      rows.add(tx, []);
+      rows.add(tx, [2, 3]);
+      expect(writes).toEqual([]);
+    });
+    const failing = transactions.run(async (tx) => {
+      rows.add(tx, [4]);
+      throw new Error('No.');
+    });
+    await expect(failing).rejects.toThrow('No.');
+    expect(writes).toEqual([[1, 2, 3]]);
   });
 
   it('runs the loser of a deadlock again from its start, and what waits for the commit once', async () => {

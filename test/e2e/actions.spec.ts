@@ -218,35 +218,43 @@ describe('the event of a change of an action', () => {
     });
   });
 
-  it('is marked as simulated when a sandbox answered', async () => {
+  it('of a sandbox is marked as simulated, and belongs to the request, approval or rollback', async () => {
     const { admin } = world.clients;
     await admin.post('/api/connectors', { name: 'sandbox', type: 'sandbox', config: {} });
     const { body: connectors } = await admin.get('/api/connectors');
     const { id } = connectors.data.find(({ type }: { type: string }) => type === 'http');
     await admin.delete(`/api/connectors/${id}`);
-    let action: Record<string, unknown>;
+    const ids: string[] = [];
     try {
-      action = (await world.execute('block_sender')).body.data;
+      ids.push((await world.execute('block_sender')).body.data.action_id);
+      const waiting: string = (await world.execute('isolate_host')).body.data.action_id;
+      await decide(waiting, 'approve', {});
+      const undone = await decide(waiting, 'rollback', { reason: 'A test.' });
+      ids.push(waiting, undone.body.data.rollback_action_id);
     } finally {
       await world.connect();
     }
-    expect(action['status']).toBe('completed');
-    // Nobody is asked: one transaction has requested it and ended it.
-    const records = await world.database.query(
-      `select action, details ->> 'status' as status, xmin::text as xmin from audit_log
-        where subject_id = $1 order by id`,
-      [action['action_id']],
-    );
-    expect(records).toMatchObject([
-      { action: 'action.requested', status: 'pending' },
-      { action: 'action.completed' },
+    for (const one of ids) expect(await world.get(one)).toMatchObject({ status: 'completed' });
+    const events = (await recorded()).filter(({ type }) => type === 'action.completed');
+    expect(events.map(({ payload }) => [payload['simulated'], payload['at_once']])).toEqual([
+      [true, true],
+      [true, undefined],
+      [true, undefined],
     ]);
-    expect(new Set(records.map(({ xmin }: { xmin: string }) => xmin)).size).toBe(1);
-    expect((await recorded())[0]!.payload).toMatchObject({
-      target: 'evil@example.net',
-      simulated: true,
-      at_once: true,
+    // The transactions in which each action was recorded, in order.
+    const transactions = ids.map(async (one) => {
+      const records = await world.database.query<{ action: string; xmin: string }[]>(
+        `select action, xmin::text from audit_log where subject_id = $1 order by id`,
+        [one],
+      );
+      const byTransaction = Map.groupBy(records, ({ xmin }) => xmin);
+      return [...byTransaction.values()].map((all) => all.map(({ action }) => action.slice(7)));
     });
+    expect(await Promise.all(transactions)).toEqual([
+      [['requested', 'completed']],
+      [['requested'], ['approved', 'completed']],
+      [['requested', 'completed']],
+    ]);
   });
 
   it('stores the longest parameters and reasons without splitting a character', async () => {

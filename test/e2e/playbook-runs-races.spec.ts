@@ -9,9 +9,6 @@ const ROUNDS = 4;
 describe('concurrent changes of a playbook run', () => {
   const world = useStarted(() => PlaybookWorld.start({ ACTION_LEASE_MS: '60000' }, 2));
 
-  beforeAll(async () => {
-    world.actions.lookOften();
-  });
   afterEach(() => world.actions.vendor.forget());
 
   const calls = (path: string) => world.actions.calls.filter((call) => call.path === path).length;

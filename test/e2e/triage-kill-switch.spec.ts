@@ -1,23 +1,15 @@
-import { RunClaimsRepository } from '../../src/triage/records/run-claims.repository.js';
-import {
-  ASKING_OUTSIDE,
-  heldModel,
-  judgement,
-  script,
-  TriageWorld,
-} from '../support/triage/triage-world.js';
+import { Work } from '../../src/platform/work/work.js';
+import { heldModel, judgement, script, TriageWorld } from '../support/triage/triage-world.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { useStarted } from '../support/use-started.js';
 
-describe('while the kill switch is on', () => {
-  describe('a model that is asked outside', () => {
-    const world = useStarted(() =>
-      TriageWorld.start({ ...ASKING_OUTSIDE, TRIAGE_TIMEOUT_MS: '60000' }),
-    );
+describe('triage while the kill switch is on', () => {
+  describe('with a model outside', () => {
+    const world = useStarted(() => TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000' }));
 
     afterEach(() => world.turnOff());
 
-    /** Answers when it is told to, and then wants to send something. */
+    /** Answers when the test resolves it, and then sends a request. */
     const sendingLate = () => {
       const held = heldModel();
       const sent = jest.fn();
@@ -32,7 +24,7 @@ describe('while the kill switch is on', () => {
       return { ...held, sent };
     };
 
-    it('begins no run, and a run that there was before is answered', async () => {
+    it('creates no run, and still returns a completed run', async () => {
       const asked = script(world.app, async () => judgement());
       const [id, done] = [await world.incident(), await world.incident()];
       await world.triage(done);
@@ -49,7 +41,7 @@ describe('while the kill switch is on', () => {
       expect(await world.runs(id)).toEqual([]);
     });
 
-    it('is sent nothing for a run that began before, which fails', async () => {
+    it('sends no further request of a run that started before, and fails the run', async () => {
       const { begun, answer, sent } = sendingLate();
       const id = await world.incident();
       const waiting = world.triage(id);
@@ -62,23 +54,22 @@ describe('while the kill switch is on', () => {
       expect(await world.read(id)).toMatchObject({ status: 'open', recommended_actions: [] });
     });
 
-    it('keeps a run waiting that nobody waits for, and goes on afterwards', async () => {
+    it('holds a run in the background, which continues afterwards', async () => {
       const asked = script(world.app, async () => judgement());
       await world.turnOn();
       const id = await world.incident();
       await world.wantTriage(id);
       await eventually(async () => (await world.held()) === 1);
-      // The queue has looked twice from beginning to end.
-      const due = jest.spyOn(world.app.nest.get(RunClaimsRepository), 'due');
-      await eventually(() => due.mock.calls.length > 1);
-      due.mockRestore();
+      const looks = jest.spyOn(world.app.nest.get(Work)['worker'] as never, 'lookBehindGates');
+      await eventually(() => looks.mock.calls.length > 2);
+      looks.mockRestore();
       expect(asked).not.toHaveBeenCalled();
       await world.turnOff();
       await world.until(id, 'completed');
       expect(await world.held()).toBe(0);
     });
 
-    it('lets such a run wait again that was under way', async () => {
+    it('returns a background run in progress to the queue', async () => {
       const { begun, answer } = sendingLate();
       const id = await world.incident();
       await world.later(id);
@@ -90,7 +81,7 @@ describe('while the kill switch is on', () => {
       await world.until(id, 'completed');
     });
 
-    it('leaves what is discarded failed, which the timeline tells with the reason', async () => {
+    it('fails discarded runs, with the reason in the timeline', async () => {
       await world.turnOn();
       const ids = [await world.incident(), await world.incident()];
       for (const id of ids) await world.wantTriage(id, { requested_by: 'webhook:siem' });
@@ -113,14 +104,14 @@ describe('while the kill switch is on', () => {
     });
   });
 
-  describe('the rules, which ask nobody', () => {
+  describe('with rules', () => {
     const world = useStarted(() => TriageWorld.start({ TRIAGE_PROVIDER: 'rules' }));
 
     beforeAll(async () => {
       await world.turnOn();
     });
 
-    it('give verdicts to requests, to the queue and to sources, and none of it is held', async () => {
+    it('completes requests, background runs and runs of sources, and holds none', async () => {
       const [id, later, wanted] = [
         await world.incident(),
         await world.incident(),

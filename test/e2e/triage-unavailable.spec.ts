@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { eventually } from '../support/jobs/eventually.js';
-import { RunClaimsRepository } from '../../src/triage/records/run-claims.repository.js';
-import type { UnavailableReason } from '../../src/triage/model/model.errors.js';
+import { TriageRunsRepository } from '../../src/triage/records/triage-runs.repository.js';
+import type { UnavailableReason } from '../../src/triage/model/triage-model.port.js';
 import {
   heldModel,
   judgement,
@@ -11,7 +11,7 @@ import {
 } from '../support/triage/triage-world.js';
 import { useStarted } from '../support/use-started.js';
 
-describe('without a verdict', () => {
+describe('triage without a verdict', () => {
   const world = useStarted(() =>
     TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000', AI_TOKENS_PER_HOUR: '1000' }),
   );
@@ -42,12 +42,12 @@ describe('without a verdict', () => {
     },
   );
 
-  it('passes on how long the provider wants to be left alone', async () => {
+  it('returns the Retry-After of the provider', async () => {
     script(world.app, () => Promise.reject(unavailable('rate_limited', { retryAfterMs: 12_300 })));
     expect((await world.triage(await world.incident())).headers['retry-after']).toBe('13');
   });
 
-  it('answers 500 to an error of its own, without its words, and fails the run', async () => {
+  it('answers 500 to an internal error, without its message, and fails the run', async () => {
     script(world.app, () => Promise.reject(new TypeError('secret detail')));
     const id = await world.incident();
     const answer = await world.triage(id);
@@ -58,7 +58,7 @@ describe('without a verdict', () => {
     await untouched(id);
   });
 
-  it('may be tried again at once, and lets people triage throughout', async () => {
+  it('can be requested again at once, and lets people triage meanwhile', async () => {
     script(world.app, () => Promise.reject(unavailable('overloaded')));
     const [id, other] = [await world.incident(), await world.incident()];
     for (const one of [id, other]) await world.triage(one);
@@ -69,10 +69,14 @@ describe('without a verdict', () => {
     expect(await world.runs(id)).toHaveLength(2);
   });
 
-  it('shows in the health which provider and model it is, and what was wrong last', async () => {
+  it('shows provider, model and last failure in the health', async () => {
     script(world.app, () => Promise.reject(unavailable('overloaded')));
     await world.triage(await world.incident());
-    const degraded = await world.llm({ status: 'degraded', provider: 'rules', model: 'rules' });
+    const degraded = await world.llm({
+      status: 'degraded',
+      provider: 'anthropic',
+      model: 'claude-sonnet-5-5',
+    });
     expect(degraded).toMatchObject({
       message: expect.stringContaining('The provider says overloaded.'),
       last_failure: { reason: 'overloaded', at: expect.any(String) },
@@ -118,8 +122,8 @@ describe('without a verdict', () => {
     expect(await outputTokens()).toBeGreaterThanOrEqual(before[1] + 20);
   });
 
-  describe('when the tokens of the hour are used up', () => {
-    it('answers 503 with the time when there will be some, until that is over', async () => {
+  describe('while the tokens of the hour are used up', () => {
+    it('answers 503 with Retry-After until tokens are available again', async () => {
       script(world.app, async () => judgement({ tokens: { input: 900, output: 100 } }));
       await world.triage(await world.incident());
       const id = await world.incident();
@@ -135,7 +139,7 @@ describe('without a verdict', () => {
       expect((await world.triage(id)).status).toBe(200);
     });
 
-    it('counts from the newest use back, so that the wait is no longer than needed', async () => {
+    it('counts from the newest use back, so that the wait is no longer than necessary', async () => {
       script(world.app, async () => judgement({ tokens: { input: 400, output: 0 } }));
       const ids = [await world.incident(), await world.incident(), await world.incident()];
       for (const id of ids) await world.triage(id);
@@ -145,9 +149,9 @@ describe('without a verdict', () => {
           [id, minutes],
         );
       await Promise.all([ago(ids[0]!, 50), ago(ids[1]!, 20), ago(ids[2]!, 5)]);
-      const claims = world.app.nest.get(RunClaimsRepository);
+      const runs = world.app.nest.get(TriageRunsRepository);
       const minutesUntil = async (budget: number) => {
-        const at = await claims.budgetFreeAt(budget);
+        const at = await runs.budgetFreeAt(budget);
         return at && Math.round((at.getTime() - Date.now()) / 60_000);
       };
       expect(await minutesUntil(1_201)).toBeUndefined();
@@ -156,7 +160,7 @@ describe('without a verdict', () => {
       expect(await minutesUntil(100)).toBe(55);
     });
 
-    it('lets a run wait that nobody waits for', async () => {
+    it('lets a background run wait', async () => {
       script(world.app, async () => judgement({ tokens: { input: 1_000, output: 0 } }));
       await world.triage(await world.incident());
       const id = await world.incident();
@@ -170,10 +174,11 @@ describe('without a verdict', () => {
       expect(minutes).toBeGreaterThan(55);
       expect(minutes).toBeLessThanOrEqual(60);
       await world.database.query('update triage_runs set tokens_at = null');
+      await world.endPause();
       await world.until(id, 'completed');
     });
 
-    it('shows that in the health for as long as it is so, and tells the log once', async () => {
+    it('shows the shortage in the health, and logs it once', async () => {
       const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
       script(world.app, async () => judgement({ tokens: { input: 1_000, output: 0 } }));
       await world.triage(await world.incident());
@@ -191,10 +196,10 @@ describe('without a verdict', () => {
   });
 });
 
-describe('a model that does not answer in time', () => {
+describe('a model that exceeds the timeout', () => {
   const world = useStarted(() => TriageWorld.start({ TRIAGE_TIMEOUT_MS: '500' }));
 
-  it('is aborted, and the caller is told; its tokens are counted and its late answer is dropped', async () => {
+  it('is aborted with 503; its tokens are counted and its late answer is dropped', async () => {
     const held = heldModel();
     const asked = script(world.app, async (given, judging) => {
       judging.meter?.add({ input: 1_000, output: 500 });

@@ -1,8 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { TRIAGE_EVENTS } from '../../src/triage/triage-run.js';
 import { DomainEvents } from '../../src/platform/work/domain-events.js';
-import { RunClaims } from '../../src/triage/runs/run-claims.js';
-import { RunQueue } from '../../src/triage/runs/run-queue.js';
 import { registerSource, WebhookSender } from '../support/webhook-sender.js';
 import { eventually } from '../support/jobs/eventually.js';
 import {
@@ -14,14 +12,14 @@ import {
 } from '../support/triage/triage-world.js';
 import { useStarted } from '../support/use-started.js';
 
-describe('a triage run that nobody waits for', () => {
+describe('a triage run in the background', () => {
   const world = useStarted(() => TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000' }));
 
   beforeEach(() => {
     script(world.app, async () => judgement());
   });
 
-  /** The run, when it waits after its first failure. */
+  /** Awaits the first failure of the run. */
   const failedOnce = async (id: string) => {
     const [run] = await eventually(
       () => world.runs(id),
@@ -30,7 +28,7 @@ describe('a triage run that nobody waits for', () => {
     return run;
   };
 
-  it('is answered with 202 and carried out afterwards', async () => {
+  it('is requested with 202 and completed later', async () => {
     const id = await world.incident();
     const answer = await world.later(id);
     expect(answer.status).toBe(202);
@@ -40,7 +38,7 @@ describe('a triage run that nobody waits for', () => {
     expect((await world.read(id)).verdict.classification).toBe('malicious');
   });
 
-  it('is told in the same words to who asks again with the same Idempotency-Key', async () => {
+  it('is returned again for a repeated Idempotency-Key', async () => {
     const held = heldModel();
     script(world.app, held.judge);
     const id = await world.incident();
@@ -59,7 +57,7 @@ describe('a triage run that nobody waits for', () => {
     await world.until(id, 'completed');
   });
 
-  it('is made for an incident that wants triage, once for each event', async () => {
+  it('is created once for each event that wants triage', async () => {
     const id = await world.incident();
     await world.wantTriage(id);
     const run = await world.until(id, 'completed');
@@ -80,7 +78,7 @@ describe('a triage run that nobody waits for', () => {
     expect(await world.runs(id)).toHaveLength(1);
   });
 
-  it('is made by an event of a source that wants it, with the playbook that the source names', async () => {
+  it('is created for an event of a source with auto_triage, with the playbook of the source', async () => {
     await registerSource(world.clients.admin, { auto_triage: true, playbook: 'not-there-yet' });
     const event = { alert_id: 'a-1', title: 'A strange mail', severity: 'high' };
     const received = await new WebhookSender(world.app.client).send({
@@ -104,7 +102,7 @@ describe('a triage run that nobody waits for', () => {
     expect(entries[1]!.summary).toBe('Triage was asked for, with the playbook "not-there-yet".');
   });
 
-  it('is not made when the incident is gone', async () => {
+  it('is not created for a deleted incident', async () => {
     const id = await world.incident();
     await world.clients.admin.delete(`/api/incidents/${id}`);
     await world.wantTriage(id);
@@ -117,7 +115,7 @@ describe('a triage run that nobody waits for', () => {
     expect(rows).toEqual([]);
   });
 
-  it('is tried again while the provider is down, and shows why it waits', async () => {
+  it('is tried again after a failure of the provider, and shows the failure meanwhile', async () => {
     const asked = script(world.app, () =>
       Promise.reject(
         unavailable('unreachable', { mayHelpLater: true, tokens: { input: 3, output: 1 } }),
@@ -138,7 +136,7 @@ describe('a triage run that nobody waits for', () => {
     expect(run).not.toHaveProperty('error');
   });
 
-  /** A run that a source wants, and that the provider wants to rest for an hour. */
+  /** Returns the incident of a run that waits for an hour, because the provider asked for that. */
   const resting = async () => {
     const wait = { mayHelpLater: true, retryAfterMs: 3_600_000 };
     script(world.app, () => Promise.reject(unavailable('rate_limited', wait)));
@@ -152,7 +150,7 @@ describe('a triage run that nobody waits for', () => {
     return (Date.parse(run.next_attempt_at as string) - Date.now()) / 1_000;
   };
 
-  it('rests no longer than a minute once the provider has answered somebody', async () => {
+  it('waits at most a minute after the provider has answered another run', async () => {
     const id = await resting();
     expect(await secondsLeft(id)).toBeGreaterThan(3_000);
     script(world.app, async () => judgement());
@@ -160,7 +158,7 @@ describe('a triage run that nobody waits for', () => {
     await eventually(async () => (await secondsLeft(id)) <= 61);
   });
 
-  it('is brought forward and answered when a person asks, with what the person wants', async () => {
+  it('starts at once when a person requests it, with the options of the person', async () => {
     const id = await resting();
     const [waiting] = await world.runs(id);
     script(world.app, async () => judgement());
@@ -176,7 +174,7 @@ describe('a triage run that nobody waits for', () => {
     expect(await world.runs(id)).toHaveLength(1);
   });
 
-  it('waits on when a person asks and the provider still gives nothing, who is told so', async () => {
+  it('continues to wait if a person requests it and the provider fails again, and the person gets 503', async () => {
     const id = await resting();
     const [waiting] = await world.runs(id);
     const request = { headers: { 'idempotency-key': `still-${id}` } };
@@ -187,11 +185,11 @@ describe('a triage run that nobody waits for', () => {
     const [run] = await world.runs(id);
     expect(run).toMatchObject({ triage_id: waiting.triage_id, status: 'queued', failures: 2 });
     script(world.app, async () => judgement());
-    // Nothing was remembered of the request that got no verdict.
+    // The Idempotency-Key of the failed request is free again.
     expect((await world.triage(id, request)).status).toBe(200);
   });
 
-  it('is begun at once when a person asks who does not wait for it', async () => {
+  it('starts at once when a person requests it without waiting for it', async () => {
     const id = await resting();
     script(world.app, async () => judgement());
     expect((await world.later(id)).status).toBe(202);
@@ -199,7 +197,7 @@ describe('a triage run that nobody waits for', () => {
     expect(await world.runs(id)).toHaveLength(1);
   });
 
-  it("is one person's of many who ask at once", async () => {
+  it('is given to one of several simultaneous requests', async () => {
     const id = await resting();
     const held = heldModel();
     const asked = script(world.app, held.judge);
@@ -208,7 +206,7 @@ describe('a triage run that nobody waits for', () => {
       statuses.push((await world.triage(id)).status);
     });
     await held.begun;
-    // One that came after the answer would be told the verdict.
+    // A later request would get the verdict.
     await eventually(() => statuses.length === 4);
     held.answer.resolve(judgement());
     await Promise.all(twins);
@@ -217,9 +215,9 @@ describe('a triage run that nobody waits for', () => {
   });
 
   it.each([
-    ['a person has decided', { verdict: { classification: 'benign' } }],
+    ['a person has given a verdict', { verdict: { classification: 'benign' } }],
     ['the incident was resolved', { status: 'resolved' }],
-  ])('is not sent to the model when %s meanwhile, and nobody is alarmed', async (_, change) => {
+  ])('is not sent to the model after %s, and there is no event', async (_, change) => {
     const id = await resting();
     expect((await world.update(id, change)).status).toBe(200);
     const asked = script(world.app, async () => judgement());
@@ -234,7 +232,7 @@ describe('a triage run that nobody waits for', () => {
     expect((await world.timeline(id)).at(-1)!.summary).toMatch(/^Not triaged: /);
   });
 
-  it('fails where trying again does not help, and tells whoever listens', async () => {
+  it('fails with an event if a retry cannot help', async () => {
     const record = jest.spyOn(world.app.nest.get(DomainEvents), 'record');
     script(world.app, () => Promise.reject(unavailable('refused')));
     const id = await world.incident();
@@ -266,41 +264,35 @@ describe('a triage run that nobody waits for', () => {
   });
 });
 
-describe('a triage run whose replica ends', () => {
+describe('a triage run whose replica stops', () => {
   const world = useStarted(() => TriageWorld.start({ TRIAGE_TIMEOUT_MS: '60000' }, 2));
   let other: TriageWorld['replicas'][number];
 
   beforeAll(async () => {
     other = world.replicas[1]!;
-    await world.stopQueueOf(world.app);
+    await world.stopWorkOf(world.app);
   });
   beforeEach(() => {
     script(other, async () => judgement({ model: 'the other' }));
-    startOther();
+    world.startWorkOf(other);
   });
   afterEach(() => jest.restoreAllMocks());
 
-  const startOther = () => other.nest.get(RunQueue).onApplicationBootstrap();
-  /** A run that has ended three replicas. */
-  const interruptedRun = async () => {
-    await world.stopQueueOf(other);
-    const id = await world.incident();
-    await world.later(id);
+  /** Returns incidents of runs whose last attempt has just lapsed. */
+  const interruptedRuns = async (count: number, attempts: number) => {
+    await world.stopWorkOf(other);
+    const ids: string[] = [];
+    while (ids.length < count) ids.push(await world.incident());
+    for (const id of ids) await world.later(id);
     await world.database.query(
-      `update triage_runs set status = 'running', fence = 4, lapses = 3, lease_until = now() - interval '1 s'
-        where incident_id = $1`,
-      [id],
+      `update work set ready = false, worker = gen_random_uuid(), fence = $2, attempts = $2, due_at = now() - interval '1 s'
+        where ref in (select id from triage_runs where incident_id = any($1::uuid[]))`,
+      [ids, attempts],
     );
-    return id;
+    return ids;
   };
 
-  /** As after kill -9: it shows no sign of life, and what it still does comes too late. */
-  const kill = () => {
-    jest.spyOn(world.app.nest.get(RunClaims), 'renew').mockResolvedValue(true);
-  };
-
-  it('in the middle is carried out by another replica, and once', async () => {
-    kill();
+  it('is completed once, by another replica that has taken it over', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation();
     const held = heldModel();
     script(world.app, held.judge);
@@ -313,39 +305,37 @@ describe('a triage run whose replica ends', () => {
       model: 'the other',
       notes: [expect.stringContaining('ended in the middle')],
     });
-    const lines = warn.mock.calls.filter(([, line]) => String(line).includes('begun anew'));
-    expect(lines).toEqual([[{ triage: [run.triage_id] }, expect.any(String)]]);
+    const lines = warn.mock.calls.filter(([, line]) =>
+      String(line).includes('its replica is gone'),
+    );
+    expect(lines).toEqual([[{ triage: run.triage_id }, expect.any(String)]]);
     held.answer.resolve(judgement({ model: 'the dead' }));
-    // It learns that the run is not its own any more, and answers with what the other one found.
+    // The first replica has lost its claim, and responds with the verdict of the other replica.
     expect((await answer).body.data.model).toBe('the other');
     expect((await world.read(id)).verdict.model).toBe('the other');
     expect((await world.timeline(id)).filter(({ event }) => event === 'triaged')).toHaveLength(1);
   });
 
-  it('again and again ends as failed, instead of ending one replica after the other', async () => {
-    const id = await interruptedRun();
-    startOther();
-    expect((await world.until(id, 'failed')).error.reason).toBe('interrupted');
+  it('fails after it has lost four replicas', async () => {
+    const [id] = await interruptedRuns(1, 4);
+    world.startWorkOf(other);
+    expect((await world.until(id!, 'failed')).error.reason).toBe('interrupted');
   });
 
-  it('is begun again alone among the interrupted runs, beside runs that were not interrupted', async () => {
-    await world.stopQueueOf(other);
-    const ids = [await world.incident(), await world.incident(), await world.incident()];
-    for (const id of ids) await world.later(id);
-    await world.database.query(
-      `update triage_runs set lapses = 1, fence = 1 where incident_id = any($1::uuid[])`,
-      [ids.slice(0, 2)],
-    );
+  it('starts again alone among the interrupted runs, beside runs that were not interrupted', async () => {
+    const ids = await interruptedRuns(2, 1);
+    ids.push(await world.incident());
+    await world.later(ids.at(-1)!);
     const held = heldModel();
     const asked = script(other, held.judge);
-    startOther();
+    world.startWorkOf(other);
     const calls = (n: number) =>
       eventually(
         async () => asked.mock.calls.length,
         (seen) => seen >= n,
       );
     await calls(2);
-    // The queue passes the second interrupted run again when it takes another one.
+    // The worker passes the second interrupted run again when it takes another run.
     ids.push(await world.incident());
     await world.later(ids.at(-1)!);
     await calls(3);
@@ -354,10 +344,10 @@ describe('a triage run whose replica ends', () => {
     for (const id of ids) await world.until(id, 'completed');
   });
 
-  it('in order is left to the others, and who waits is told so', async () => {
+  it('is left to other replicas by a shutdown, and the waiting request gets 202', async () => {
     const held = heldModel();
     script(world.app, held.judge);
-    await world.stopQueueOf(other);
+    await world.stopWorkOf(other);
     const id = await world.incident();
     const answer = world.triage(id);
     await held.begun;

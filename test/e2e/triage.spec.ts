@@ -13,7 +13,6 @@ import { useStarted } from '../support/use-started.js';
 
 const world = useStarted(() =>
   TriageWorld.start({
-    ACTION_LEASE_MS: '60000',
     ALLOWED_PRIVATE_TARGETS: '127.0.0.0/8',
     PROTECTED_TARGETS: '{"ips": ["198.51.100.*"]}',
   }),
@@ -38,7 +37,7 @@ describe('the triage of an incident', () => {
       verdict: { classification: 'malicious', confidence: 0.9, category: 'bec' },
       recommended_actions: ['quarantine_email', 'block_sender'],
       duration_ms: expect.any(Number),
-      provider: 'rules',
+      provider: 'anthropic',
       model: 'scripted-1',
       tokens: { input: 100, output: 20, cached_input: 0 },
     });

@@ -1,7 +1,10 @@
 import { ACTION_TYPES } from '../../src/action-catalogue/action-types.js';
 import type { Classification } from '../../src/incidents/incident.js';
-import { ModelUnavailableError } from '../../src/triage/model/model.errors.js';
-import type { Judgement, ToolCall } from '../../src/triage/model/triage-model.port.js';
+import {
+  type Judgement,
+  ModelUnavailableError,
+  type ToolCall,
+} from '../../src/triage/model/triage-model.port.js';
 import { say } from '../support/chaos/figures.js';
 import { FakeVendor } from '../support/fake-vendor.js';
 import { Random } from '../support/playbooks/random.js';

@@ -1,7 +1,4 @@
 import { Logger } from '@nestjs/common';
-import { RunObstacles } from '../../src/triage/runs/run-obstacles.js';
-import { RunQueue } from '../../src/triage/runs/run-queue.js';
-import { RunClaimsRepository } from '../../src/triage/records/run-claims.repository.js';
 import { FakeMessagesApi } from '../support/fake-messages-api.js';
 import { failure, verdict } from '../support/fake-messages-answers.js';
 import { eventually } from '../support/jobs/eventually.js';
@@ -11,7 +8,7 @@ import { useStarted } from '../support/use-started.js';
 
 const PROMPT_HASH = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
 
-/** The lines of a level, as the log gets them. */
+/** Collects the lines of a level of the log. */
 function linesOf(level: 'debug' | 'warn'): string[] {
   const lines: string[] = [];
   jest.spyOn(Logger.prototype, level).mockImplementation((...line: unknown[]) => {
@@ -20,7 +17,12 @@ function linesOf(level: 'debug' | 'warn'): string[] {
   return lines;
 }
 
-describe('a provider that an operator has to mend', () => {
+/** Ends the pause of the timer that gives runs up. */
+async function lookForOverdue({ database }: TriageWorld): Promise<void> {
+  await database.query(`update work set due_at = now() where kind = 'every.triage-overdue'`);
+}
+
+describe('a provider that an operator has to repair', () => {
   let api: FakeMessagesApi;
   let world: TriageWorld;
   let starting: string[];
@@ -43,16 +45,19 @@ describe('a provider that an operator has to mend', () => {
     warnings = linesOf('warn');
   });
   afterEach(async () => {
-    // The provider answers again, and all runs that wait go on.
+    // The provider answers again, and all waiting runs continue.
     api.script(verdict());
-    const { nest } = world.app;
-    nest.get(RunQueue).onApplicationBootstrap();
-    nest.get(RunObstacles).answered();
-    const open = `update triage_runs set lease_until = now() where completed_at is null returning id`;
-    await eventually(
-      async () => (await world.database.query<[object[], number]>(open))[1],
-      (runs) => runs === 0,
-    );
+    world.startWorkOf(world.app);
+    await eventually(async () => {
+      await world.endPause();
+      await world.database.query(
+        `update work set due_at = now() where kind = 'triage' and worker is null`,
+      );
+      return (
+        (await world.database.query<object[]>(`select from work where kind = 'triage'`)).length ===
+        0
+      );
+    });
     api.requests.length = 0;
     jest.restoreAllMocks();
   });
@@ -69,7 +74,7 @@ describe('a provider that an operator has to mend', () => {
       )
     )[0];
 
-  it('is named in the log at the start, with its model and without the key', () => {
+  it('is logged at the start, with its model and without the key', () => {
     const lines = starting.filter((line) => line.includes('triages'));
     expect(lines).toEqual([expect.stringContaining('"model":"the-model"')]);
     expect(starting.join('\n')).not.toContain(api.key);
@@ -100,7 +105,7 @@ describe('a provider that an operator has to mend', () => {
     await world.llm({ status: 'degraded', runs_waiting: 3 });
   });
 
-  it('tells who waits for an answer at once, and counts it as a failure', async () => {
+  it('fails a waiting request at once, and counts the failure', async () => {
     api.script(failure(401, 'authentication_error'));
     const id = await world.incident();
     const answer = await world.triage(id);
@@ -115,7 +120,7 @@ describe('a provider that an operator has to mend', () => {
     });
   });
 
-  it('is asked again as soon as it has answered anybody, and all that wait go on, as the metrics show', async () => {
+  it('is asked by all waiting runs after it has answered one run, as the metrics show', async () => {
     api.script(failure(401, 'authentication_error'));
     const ids = [await world.incident(), await world.incident()];
     for (const id of ids) await world.wantTriage(id);
@@ -134,13 +139,13 @@ describe('a provider that an operator has to mend', () => {
   it.each([
     ['with another model', { ANTHROPIC_MODEL: 'another' }, 404, 'anthropic'],
     [
-      'with another provider, whatever pause this one wants',
+      'with another provider, although this provider asked for a pause',
       { TRIAGE_PROVIDER: 'rules' },
       429,
       'rules',
     ],
     ['without a provider', { TRIAGE_PROVIDER: 'none' }, 401, 'none'],
-  ])('keeps no run back after a restart %s', async (_, more, status, provider) => {
+  ])('delays no run after a restart %s', async (_, more, status, provider) => {
     api.script(failure(status, 'any_error', { 'retry-after': '3600' }));
     const id = await world.incident();
     await world.wantTriage(id);
@@ -148,7 +153,7 @@ describe('a provider that an operator has to mend', () => {
       () => world.runs(id),
       ([run]) => run?.error !== undefined,
     );
-    await world.stopQueueOf(world.app);
+    await world.stopWorkOf(world.app);
     api.script(verdict());
     const DATABASE_URL = world.app.database.url;
     await using next = await TriageWorld.start({ ...settings(), DATABASE_URL, ...more });
@@ -166,7 +171,7 @@ describe('a provider that an operator has to mend', () => {
     if (status === 404) expect(api.requests.at(-1)!.body.model).toBe('another');
   });
 
-  it('is waited for no longer than a day, and the log names the incident', async () => {
+  it('is waited for at most a day, and the log names the incident', async () => {
     api.script(failure(401, 'authentication_error'));
     const ids = [await world.incident(), await world.incident()];
     await world.wantTriage(ids[0]!);
@@ -175,10 +180,11 @@ describe('a provider that an operator has to mend', () => {
     await waitingFor(ids[1]!, 'authentication');
     const { incident_number: number } = await world.read(ids[1]!);
     await world.database.query(
-      `update triage_runs set created_at = created_at - interval '1 day', lease_until = now() where incident_id = $1`,
+      `update triage_runs set created_at = created_at - interval '1 day' where incident_id = $1`,
       [ids[1]],
     );
-    // It was asked for nothing: the fault of the other run is known.
+    await lookForOverdue(world);
+    // There was no request: the failure of the other run is known.
     const failed = await world.until(ids[1]!, 'failed');
     expect(failed).toMatchObject({ failures: 0, error: { reason: 'authentication' } });
     expect(api.requests).toHaveLength(1);
@@ -187,7 +193,7 @@ describe('a provider that an operator has to mend', () => {
   });
 });
 
-describe('without a provider', () => {
+describe('triage without a provider', () => {
   const world = useStarted(() => TriageWorld.start({ TRIAGE_PROVIDER: 'none' }));
 
   afterEach(() => jest.restoreAllMocks());
@@ -200,24 +206,23 @@ describe('without a provider', () => {
       )
     )[0];
 
-  it('gives runs up that have waited for a day, and counts them', async () => {
+  it('fails runs that have waited for a day, and counts them', async () => {
     const failures = async () => {
       const { text } = await world.clients.viewer.get('/metrics');
       return /^triage_duration_seconds_count\{status="failed"\} (\d+)$/m.exec(text)?.[1];
     };
-    // A first burst is seen only where the series was there before.
+    // An alert sees a first burst only if the series existed before.
     expect(await failures()).toBe('0');
     const id = await world.incident();
     await world.wantTriage(id);
     await waiting(id);
-    await world.database.query(
-      `update triage_runs set created_at = created_at - interval '1 day', lease_until = lease_until - interval '1 day'`,
-    );
+    await world.database.query(`update triage_runs set created_at = created_at - interval '1 day'`);
+    await lookForOverdue(world);
     expect(await world.until(id, 'failed')).toMatchObject({ error: { reason: 'not_configured' } });
     await eventually(failures, (count) => count === '1');
   });
 
-  it('answers 503 to each request, also while the kill switch is on, and queues nothing', async () => {
+  it('answers 503 to each request, also while the kill switch is on, and creates no run', async () => {
     const id = await world.incident();
     const answer = await world.later(id);
     expect(answer.status).toBe(503);
@@ -229,7 +234,7 @@ describe('without a provider', () => {
     expect(await world.timeline(id)).toHaveLength(1);
   });
 
-  it('lets the runs of sources wait until a replica has a provider', async () => {
+  it('lets runs of sources wait until a replica has a provider', async () => {
     const ids = [await world.incident(), await world.incident()];
     for (const id of ids) await world.wantTriage(id);
     for (const id of ids) {
@@ -244,19 +249,11 @@ describe('without a provider', () => {
       DATABASE_URL: world.app.database.url,
     });
     for (const id of ids) {
-      expect(await world.until(id, 'completed')).toMatchObject({ provider: 'rules' });
+      expect(await equipped.until(id, 'completed')).toMatchObject({ provider: 'rules' });
     }
-    // That replica has it done also when the other one has seen the run first.
-    const due = jest.spyOn(equipped.app.nest.get(RunClaimsRepository), 'due');
-    due.mockResolvedValue([]);
-    const id = await world.incident();
-    await world.wantTriage(id);
-    expect(await waiting(id)).toMatchObject({ status: 'queued', provider: 'none' });
-    due.mockRestore();
-    expect(await world.until(id, 'completed')).toMatchObject({ provider: 'rules' });
   });
 
-  it('says at the start which sources want what nobody does', async () => {
+  it('logs at the start the sources whose auto_triage nobody does', async () => {
     const warnings = linesOf('warn');
     await registerSource(world.clients.admin, { source: 'edr', auto_triage: true });
     await registerSource(world.clients.admin, { source: 'siem' });

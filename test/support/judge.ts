@@ -4,8 +4,12 @@ import { OutboundHttp } from '../../src/platform/net/outbound-http.js';
 import { Resolver, Targets } from '../../src/platform/net/targets.js';
 import { AnthropicModel } from '../../src/triage/model/anthropic/anthropic-model.js';
 import type { AnthropicOptions } from '../../src/triage/model/anthropic/provider-requests.js';
-import { ModelUnavailableError } from '../../src/triage/model/model.errors.js';
-import type { Judgement, Judging, TriageCase } from '../../src/triage/model/triage-model.port.js';
+import {
+  type Judgement,
+  type Judging,
+  ModelUnavailableError,
+  type TriageCase,
+} from '../../src/triage/model/triage-model.port.js';
 import type { FakeMessagesApi } from './fake-messages-api.js';
 
 /** No private target is allowed to connectors: the provider may be in a private network all the same. */

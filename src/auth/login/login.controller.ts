@@ -94,11 +94,9 @@ export class LoginController {
   @ApiErrorPages()
   @ApiErrors(
     'invalid_credentials',
-    'forbidden',
     'payload_too_large',
     'unsupported_media_type',
     'validation_error',
-    'rate_limited',
     'service_unavailable',
   )
   @ApiErrorMeanings({
@@ -152,11 +150,9 @@ export class LogoutController {
   })
   @ApiSeeOther('For a form: redirect to the login page.', ENDED_SESSION)
   @ApiErrors(
-    'forbidden',
     'payload_too_large',
     'unsupported_media_type',
     'validation_error',
-    'rate_limited',
     'service_unavailable',
   )
   @ApiErrorMeanings({
@@ -235,7 +231,6 @@ export class PasswordPageController {
   @ApiErrors(
     'unauthorized',
     'invalid_credentials',
-    'forbidden',
     'payload_too_large',
     'unsupported_media_type',
     'validation_error',

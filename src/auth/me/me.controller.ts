@@ -46,7 +46,7 @@ export class MeController {
     'Ends all other sessions of the caller.',
   )
   @ApiAnswer({ status: 200, description: 'The new password is set.', type: PrincipalDto })
-  @ApiErrors('invalid_credentials', 'invalid_state', 'weak_password')
+  @ApiErrors('weak_password')
   @ApiErrorMeanings({
     invalid_credentials: 'The current password is wrong.',
     invalid_state: 'The caller is a key, which has no password.',

@@ -23,7 +23,7 @@ const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
 
 /** `unclear`: the vendor failed at one request. This says nothing about other requests. */
-export type VendorState = 'well' | 'failing' | 'unclear';
+type VendorState = 'well' | 'failing' | 'unclear';
 
 /** Interpretation of answers, for any protocol. */
 interface AttemptRules<Answer> {

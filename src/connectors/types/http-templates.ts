@@ -2,7 +2,7 @@ import { escapedForUrl, isDotSegment } from '../calls/vendor-api.js';
 import { ownOf } from '../../targets/target-config.js';
 import { RefusedError } from '../calls/vendor-answers.js';
 
-export interface Reference {
+interface Reference {
   readonly root: 'parameters' | 'secrets' | 'action';
   readonly name: string;
   /** The reference as written, for error messages. */
@@ -22,7 +22,7 @@ const EXPRESSION = /^\s*(?:(parameters|secrets)\.([A-Za-z_][A-Za-z0-9_]*)|(actio
  * Parses text with references such as `{{ parameters.ip }}`. References are replaced once; values are never parsed as
  * templates.
  */
-export function parseTemplate(text: string): (string | Reference)[] {
+function parseTemplate(text: string): (string | Reference)[] {
   const parts: (string | Reference)[] = [];
   let at = 0;
   for (let open; (open = text.indexOf(OPEN, at)) >= 0;) {

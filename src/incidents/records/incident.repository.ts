@@ -6,7 +6,6 @@ import type { Tx } from '../../platform/database/transactions.js';
 import { LOCKED_COLUMNS, lockedIncidentOf, type LockedRow } from './incident.sql.js';
 import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
 import { Batcher } from '../../platform/concurrency/batcher.js';
-import { SetOf } from '../../platform/concurrency/joint-transactions.js';
 import {
   CHANGEABLE_COLUMNS,
   type Incident,
@@ -81,25 +80,24 @@ const MOST_AT_ONCE = 32;
 @Injectable()
 export class IncidentRepository {
   /** Batches concurrent reads into one statement, which starts after all of them: see Batcher. */
-  private readonly finds = new Batcher<string, Incident | undefined>(
-    async (ids) => inOrderOf(ids, await this.statements.rows<Incident>(FIND_ALL, [ids])),
-    MOST_AT_ONCE,
-  );
-  private readonly locksForUpdate = new SetOf<string, Incident | undefined>(async (tx, ids) =>
-    inOrderOf(ids, await this.lockAllForUpdate(tx, ids)),
-  );
-  private readonly locksForShare = new SetOf<string, LockedIncident | undefined>(
-    async (tx, ids) => {
-      const locked = await this.lockAllForShare(tx, ids);
-      return ids.map((id) => locked.get(id));
-    },
-  );
-  private readonly updates = new SetOf<Incident, void>((tx, all) => this.updateAll(tx, all));
+  private readonly finds = new Batcher<string, Incident | undefined>(async (ids) => {
+    const found = await this.findAll(ids);
+    return ids.map((id) => found.get(id));
+  }, MOST_AT_ONCE);
 
   constructor(private readonly statements: Statements) {}
 
   async findById(id: string): Promise<Incident | undefined> {
     return isUuid(id) ? await this.finds.submit(id.toLowerCase()) : undefined;
+  }
+
+  /** By id, without deleted incidents. */
+  async findAll(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, Incident>> {
+    return byId(
+      tx
+        ? await this.statements.rowsIn<Incident>(tx, FIND_ALL, [ids])
+        : await this.statements.rows<Incident>(FIND_ALL, [ids]),
+    );
   }
 
   async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
@@ -119,15 +117,18 @@ export class IncidentRepository {
   }
 
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
-    return isUuid(id) ? await this.locksForUpdate.submit(tx, id.toLowerCase()) : undefined;
+    if (!isUuid(id)) return undefined;
+    return (await this.lockAllForUpdate(tx, [id])).get(id.toLowerCase());
   }
 
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
-    return isUuid(id) ? await this.locksForShare.submit(tx, id.toLowerCase()) : undefined;
+    if (!isUuid(id)) return undefined;
+    return (await this.lockAllForShare(tx, [id])).get(id.toLowerCase());
   }
 
-  async lockAllForUpdate(tx: Tx, ids: readonly string[]): Promise<Incident[]> {
-    return await this.statements.rowsIn<Incident>(tx, LOCK_FOR_UPDATE, [ids]);
+  async lockAllForUpdate(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, Incident>> {
+    if (ids.length === 0) return new Map();
+    return byId(await this.statements.rowsIn<Incident>(tx, LOCK_FOR_UPDATE, [ids]));
   }
 
   async lockAllForShare(
@@ -161,30 +162,17 @@ export class IncidentRepository {
     return byId(await incidents.find({ select: selected(SUMMARY_COLUMNS), where }));
   }
 
-  /** The caller has locked the incident for update. */
-  async update(tx: Tx, incident: Incident): Promise<void> {
-    await this.updates.submit(tx, incident);
-  }
-
   async hide(tx: Tx, id: string, at: Date): Promise<void> {
     const incidents = tx.getRepository(IncidentEntity);
     await incidents.update({ id }, { deleted_at: at, version: () => 'version + 1' });
   }
 
-  private async updateAll(tx: Tx, incidents: readonly Incident[]): Promise<void[]> {
+  /** The caller has locked the incidents for update. */
+  async updateAll(tx: Tx, incidents: readonly Incident[]): Promise<void> {
     // Raw data never changes, and may be large.
     const rows = incidents.map((incident) => ({ ...incident, raw_data: undefined }));
     await this.statements.rowsIn(tx, UPDATE, [JSON.stringify(rows)]);
-    return incidents.map(() => undefined);
   }
-}
-
-function inOrderOf<Row extends { readonly id: string }>(
-  ids: readonly string[],
-  rows: readonly Row[],
-): (Row | undefined)[] {
-  const found = byId(rows);
-  return ids.map((id) => found.get(id));
 }
 
 function byId<Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> {

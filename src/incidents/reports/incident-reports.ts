@@ -2,7 +2,6 @@
 import { Injectable } from '@nestjs/common';
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
-import { Batcher } from '../../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import {
@@ -115,10 +114,6 @@ type JudgedRow = JudgedReport & Pick<IncidentReportEntity, 'incident_id'>;
 /** Later events about an incident. `raw_data` of the incident is the first event. */
 @Injectable()
 export class IncidentReports {
-  private readonly reportsToJudge = new Batcher<string, readonly JudgedReport[]>((ids) =>
-    this.toJudgeOf(ids),
-  );
-
   constructor(
     private readonly statements: Statements,
     private readonly clock: Clock,
@@ -144,15 +139,15 @@ export class IncidentReports {
     return pageOf(rows, (row) => row);
   }
 
-  /** The newest report first, then the worst ones before it. */
-  async toJudge(incidentId: string): Promise<readonly JudgedReport[]> {
-    return await this.reportsToJudge.submit(incidentId);
-  }
-
-  private async toJudgeOf(incidentIds: readonly string[]): Promise<(readonly JudgedReport[])[]> {
-    const ids = [...new Set(incidentIds)];
-    const rows = await this.statements.rows<JudgedRow>(TO_JUDGE, [ids]);
-    return incidentIds.map((id) => rows.filter(({ incident_id }) => incident_id === id));
+  /** By incident: the newest report first, then the worst reports before it. */
+  async toJudge(
+    incidentIds: readonly string[],
+    tx?: Tx,
+  ): Promise<ReadonlyMap<string, readonly JudgedReport[]>> {
+    const rows = tx
+      ? await this.statements.rowsIn<JudgedRow>(tx, TO_JUDGE, [incidentIds])
+      : await this.statements.rows<JudgedRow>(TO_JUDGE, [incidentIds]);
+    return Map.groupBy(rows, ({ incident_id }) => incident_id);
   }
 
   /** Reads the newest report in a transaction that has locked the incident. */

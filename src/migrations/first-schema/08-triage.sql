@@ -1,3 +1,4 @@
+-- A run is queued until it has ended. Meanwhile a row of work tells whether it is under way, and when it is tried again.
 create table triage_runs (
   id uuid constraint pk_triage_runs primary key,
   incident_id uuid not null constraint fk_triage_runs_incident references incidents (id),
@@ -21,24 +22,16 @@ create table triage_runs (
   tool_calls jsonb,
   error jsonb,
   failures integer not null default 0,
-  lapses integer not null default 0,
-  fence integer not null default 0,
-  lease_until timestamptz(3),
   created_at timestamptz(3) not null,
   started_at timestamptz(3),
   completed_at timestamptz(3),
-  constraint ck_triage_runs_status check (status in ('queued', 'running', 'completed', 'failed')),
-  constraint ck_triage_runs_ended check (
-    (completed_at is not null) = (status in ('completed', 'failed'))),
-  constraint ck_triage_runs_lease check (
-    (lease_until is not null) = (status in ('queued', 'running'))),
+  constraint ck_triage_runs_status check (status in ('queued', 'completed', 'failed')),
+  constraint ck_triage_runs_ended check ((completed_at is null) = (status = 'queued')),
   constraint ck_triage_runs_verdict check ((verdict is not null) = (status = 'completed'))
 );
 create index ix_triage_runs_incident on triage_runs (incident_id, id);
 -- An incident has one open run at a time: the database decides which of two requests is first.
-create unique index uq_triage_runs_open on triage_runs (incident_id) where status in ('queued', 'running');
--- With the id: otherwise a claim sorts all runs that may start at the same time (191 ms for 100 000 runs).
-create index ix_triage_runs_lease on triage_runs (status, lease_until, id) where status in ('queued', 'running');
+create unique index uq_triage_runs_open on triage_runs (incident_id) where status = 'queued';
 -- The tokens of the last hour, for all replicas.
 create index ix_triage_runs_tokens on triage_runs (tokens_at) where tokens_at is not null;
 create index ix_triage_runs_failed on triage_runs (id) where status = 'failed';

@@ -1,7 +1,7 @@
 import type { Severity } from '../../incidents/incident.js';
 import { shortened } from '../../incidents/raw-data-text.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
-import { address, fields } from '../../targets/target-config.js';
+import { address, fields, text } from '../../targets/target-config.js';
 import { defineChannel, type Outcome, outcomeOf, postJson } from '../channel-type.js';
 import { alertChangesOf, LINK_TEXT, shownWords } from '../messages/message.js';
 import { EVENT_TYPES, EVENTS_FOR_PEOPLE, type Message } from '../notification.js';
@@ -24,13 +24,11 @@ export const pagerDuty = defineChannel({
     'PagerDuty: alerts by the Events API v2, acknowledged and resolved together with the incident.',
   config: fields(
     {
-      routing_key: {
-        type: 'string',
+      routing_key: text('Integration key of an Events API v2 integration: 32 letters and digits.', {
         pattern: '^[A-Za-z0-9]{32}$',
         maxLength: 32,
         writeOnly: true,
-        description: 'The integration key of an Events API v2 integration: 32 letters and digits.',
-      },
+      }),
       base_url: address('In the EU https://events.eu.pagerduty.com.', {
         minLength: 8,
         default: 'https://events.pagerduty.com',

@@ -6,7 +6,7 @@ import {
 import { messageAbout, messageWith } from '../../../test/support/notifications/messages.js';
 import { SlackHookServer } from '../../../test/support/vendors/slack-hook-server.js';
 import { shortenWaits } from '../../../test/support/vendors/vendor-site.js';
-import { plainTextProblems } from '../../targets/target-check.js';
+import { plainTextProblems, secretsNotGivenAgain } from '../../targets/target-check.js';
 import { slack } from './slack.js';
 
 describe('a Slack channel', () => {
@@ -35,6 +35,13 @@ describe('a Slack channel', () => {
     const webhook_url = 'https://hooks.example.com:8443/services/T0/B0/x';
     expect(slack.sentTo({ webhook_url })).toEqual(['https://hooks.example.com:8443']);
     expect(slack.sentTo({})).toEqual([]);
+  });
+
+  it('requires no secret again for another URL', () => {
+    const [before, change] = ['https://a.example/T0', 'https://b.example/T0'].map(
+      (webhook_url) => ({ webhook_url }),
+    );
+    expect(secretsNotGivenAgain(slack.config, before!, change!)).toEqual([]);
   });
 
   it('sends headline, facts, request and link', async () => {

@@ -1,4 +1,5 @@
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
+import { problemAt } from '../../targets/target-check.js';
 import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
 import { LINK_TEXT, shownWords } from '../messages/message.js';
 import type { Message } from '../notification.js';
@@ -19,9 +20,9 @@ export const teams = defineChannel({
   destinations: ['webhook_url'],
   problems({ webhook_url }) {
     if (!OLD_CONNECTORS.test(new URL(webhook_url).hostname)) return [];
-    const field = 'config.webhook_url';
-    const message = `${field} is the address of a Microsoft 365 connector. Create a workflow in Teams and send its address.`;
-    return [{ field, code: 'matches', message }];
+    const problem =
+      'is the address of a Microsoft 365 connector. Create a workflow in Teams, and use its address';
+    return [problemAt('config.webhook_url', 'matches', problem)];
   },
   send: ({ config, message, ...attempt }) =>
     postJson({ ...attempt, url: config.webhook_url, body: teamsMessage(message) }, readAnswer),

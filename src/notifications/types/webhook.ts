@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { presentTime } from '../../platform/clock.js';
-import { httpsProblems } from '../../targets/target-check.js';
-import { fields } from '../../targets/target-config.js';
+import { httpsProblems, problemAt } from '../../targets/target-check.js';
+import { address, fields, text } from '../../targets/target-config.js';
 import { defineChannel, postJson } from '../channel-type.js';
 import { NOTIFIED_EVENTS } from '../notification.js';
 
@@ -18,21 +18,14 @@ export const webhook = defineChannel({
     'Any service that accepts webhooks: each event as JSON, signed according to Standard Webhooks.',
   config: fields(
     {
-      url: {
-        type: 'string',
-        format: 'uri-with-query',
-        minLength: 8,
-        maxLength: 2_000,
-        description:
-          'URL that receives the events. Admins can read it, so its query must not contain a secret.',
-      },
-      secret: {
-        type: 'string',
-        maxLength: 200,
-        writeOnly: true,
-        description:
-          'whsec_ and the base64 of 24 to 64 random bytes. If absent, the service generates a secret and returns it once.',
-      },
+      url: address(
+        'URL that receives the events. Admins can read it, so its query must not contain a secret.',
+        { format: 'uri-with-query', minLength: 8 },
+      ),
+      secret: text(
+        'whsec_ and the base64 of 24 to 64 random bytes. If absent, the service generates a secret and returns it once.',
+        { maxLength: 200, writeOnly: true },
+      ),
     },
     ['url', 'secret'],
   ),
@@ -45,10 +38,9 @@ export const webhook = defineChannel({
   sentTo: ({ url }) => [new URL(url as string).origin],
   problems({ url, secret }) {
     const problem = secretProblem(secret);
-    const field = 'config.secret';
     return [
       ...httpsProblems(url, 'config.url'),
-      ...(problem ? [{ field, code: 'matches', message: `${field} ${problem}.` }] : []),
+      ...(problem ? [problemAt('config.secret', 'matches', problem)] : []),
     ];
   },
   send({ config: { url, secret }, formerSecret, message, signal, http }) {

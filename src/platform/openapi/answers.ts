@@ -98,7 +98,7 @@ const oneOf = ({ name, types, by }: OneOf): SchemaObject => ({
   },
 });
 
-/** Lists the errors of an operation, in addition to those that all operations of its kind share. */
+/** Lists the errors of an operation, in addition to those that all operations of its kind share or that have a meaning. */
 export function ApiErrors(...codes: readonly ErrorCode[]): MethodDecorator & ClassDecorator {
   return ApiExtension(ERRORS_EXTENSION, codes);
 }

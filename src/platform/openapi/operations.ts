@@ -53,6 +53,7 @@ export function complete(
   const codes = [
     ...sharedErrors(operation, method, access),
     ...(operation[ERRORS_EXTENSION] ?? []),
+    ...(Object.keys(operation[MEANINGS_EXTENSION] ?? {}) as ErrorCode[]),
   ];
   addErrors(operation, codes, method === 'post' && isRole(access));
   describeOwnErrors(operation);

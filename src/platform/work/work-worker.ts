@@ -178,12 +178,14 @@ export class WorkWorker {
         if (lane.kind.hasLanes && lane.isIdle) this.lanes.delete(lane.name);
       }
     }
-    const rooms = this.roomsOf((kind) => !kind.gate);
-    const { claimed, hasLifted, at, lanes } = await this.repository.look(
+    const rooms = this.roomsOf(({ gate }) => !gate);
+    const gated = this.roomsOf(({ gate }) => gate !== undefined);
+    const { claimed, hasLifted, at, lanes, ready } = await this.repository.look(
       this.id,
       rooms,
       this.lapsedLanes,
       this.since,
+      gated.map(({ lane }) => lane),
     );
     if (isFull) this.fullLookAt = performance.now();
     const lookedBack = new Date(at.getTime() - LOOK_BACK_MS);
@@ -191,7 +193,7 @@ export class WorkWorker {
     const limited = new Set(lanes.map(({ lane }) => lane));
     const isMore = this.begin(rooms, claimed, undefined, lookedBack, limited);
     const isNew = this.learn(lanes);
-    await this.lookBehindGates();
+    await this.lookBehindGates(gated.filter(({ lane }) => ready.includes(lane)));
     if (hasLifted || isMore || isNew) this.wake();
   }
 
@@ -209,12 +211,9 @@ export class WorkWorker {
     return isNew;
   }
 
-  private async lookBehindGates(): Promise<void> {
-    const rooms = this.roomsOf(({ gate }) => gate !== undefined);
-    const ready = await this.repository.readyOf(rooms.map(({ lane }) => lane));
-    const open = rooms.filter(({ lane }) => ready.has(lane));
+  private async lookBehindGates(rooms: readonly Room[]): Promise<void> {
     const gateOf = ({ lane }: Room) => this.lanes.get(lane)!.kind.gate!;
-    for (const [gate, behind] of Map.groupBy(open, gateOf)) {
+    for (const [gate, behind] of Map.groupBy(rooms, gateOf)) {
       const [rows, permit] = await this.transactions.run(async (tx) => {
         const passed = await gate(tx);
         if (!passed) return [[], undefined] as const;

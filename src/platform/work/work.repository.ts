@@ -48,6 +48,8 @@ interface Look {
   readonly at: Date;
   /** Lanes that the rooms do not have, that have other places, or that are paused or narrow. */
   readonly lanes: readonly OwnLane[];
+  /** Gated lanes with work that may be claimed behind their gates. */
+  readonly ready: readonly string[];
 }
 
 /** How the work of a claim ends: done, to be tried again, or dead. */
@@ -191,7 +193,11 @@ const LOOK: Statement = {
                              'lane', own.lane, 'kind', own.kind, 'places', own.places)), '[]')
                       from work_lanes own left join free on free.lane = own.lane
                      where own.paused_until > now() or own.narrow_until > now()
-                        or own.kind is not null and own.places <> coalesce(free.places, -1)) as lanes
+                        or own.kind is not null and own.places <> coalesce(free.places, -1)) as lanes,
+                   array(select gated.lane from unnest($11::text[]) as gated (lane)
+                          where exists (select from work where work.lane = gated.lane and ready)
+                            and not exists (
+                              select from work_lanes own where own.lane = gated.lane and own.paused_until > now())) as ready
               from lifted) as look
       left join claimed on true`,
 };
@@ -199,14 +205,6 @@ const LOOK: Statement = {
 const CLAIM: Statement = {
   name: 'work_claim',
   text: `with ${FREE(2)}, next as materialized (${NEXT('free as room')}) ${CLAIMED}`,
-};
-
-const READY_LANES: Statement = {
-  name: 'work_ready_lanes',
-  text: `
-    select lane from unnest($1::text[]) as known (lane)
-     where exists (select from work where work.lane = known.lane and ready)
-       and not exists (select from work_lanes own where own.lane = known.lane and own.paused_until > now())`,
 };
 
 /** Ends the claims that still count. Without its claim, a worker changes nothing. */
@@ -417,33 +415,30 @@ export class WorkRepository {
   /**
    * @param lapsedLanes where lapsed claims of a kind go on
    * @param since no earlier row became due
+   * @param gated lanes whose work is claimed by claimIn
    */
   async look(
     worker: string,
     rooms: readonly Room[],
     lapsedLanes: Readonly<Record<string, string>>,
     since: Date | undefined,
+    gated: readonly string[] = [],
   ): Promise<Look> {
-    const values = [worker, JSON.stringify(lapsedLanes), since ?? SINCE_EVER, ...valuesOf(rooms)];
+    const lapsed = JSON.stringify(lapsedLanes);
+    const values = [worker, lapsed, since ?? SINCE_EVER, ...valuesOf(rooms), gated];
     const rows = await this.statements.rows<
-      ClaimedRow & { readonly has_lifted: boolean } & Pick<Look, 'at' | 'lanes'>
+      ClaimedRow & { readonly has_lifted: boolean } & Pick<Look, 'at' | 'lanes' | 'ready'>
     >(LOOK, values);
-    const [{ has_lifted, at, lanes }] = rows as [(typeof rows)[number]];
+    const [{ has_lifted, at, lanes, ready }] = rows as [(typeof rows)[number]];
     const claimed = rows
       .filter(({ id }) => id !== null)
       .sort((one, other) => Number(one.id) - Number(other.id));
-    return { claimed, hasLifted: has_lifted, at, lanes };
+    return { claimed, hasLifted: has_lifted, at, lanes, ready };
   }
 
   /** Claims in a transaction that has passed the gate of the lanes. */
   async claimIn(tx: Tx, worker: string, rooms: readonly Room[]): Promise<readonly ClaimedRow[]> {
     return await this.statements.rowsIn(tx, CLAIM, [worker, ...valuesOf(rooms)]);
-  }
-
-  async readyOf(lanes: readonly string[]): Promise<ReadonlySet<string>> {
-    if (lanes.length === 0) return new Set();
-    const rows = await this.statements.rows<{ lane: string }>(READY_LANES, [lanes]);
-    return new Set(rows.map(({ lane }) => lane));
   }
 
   /** The last statement of the transaction that does the work. Throws LostClaims if a claim no longer counts. */

@@ -18,12 +18,12 @@ import type { Values } from './step-context.js';
 import { type Placeholder, readTemplate, soleOf } from './template.js';
 import { asTruth, Budget, type Members, Mismatch, needs, type Value } from './values.js';
 
-/** What a step is to do. */
+/** Decision about a step. */
 export type Decision =
   | { readonly kind: 'run'; readonly parameters: Parameters }
-  /** Its condition is not true. */
+  /** The condition is false. */
   | { readonly kind: 'skip' }
-  /** The condition or a parameter has no value, or not one that the action may have. */
+  /** The condition or a parameter has no value, or a value that the action rejects. */
   | { readonly kind: 'error'; readonly message: string };
 
 /**
@@ -39,13 +39,13 @@ export function decideStep(
   return new StepEvaluation(steps[position]!, `steps.${position}`, values, interpreter).decision();
 }
 
-/** Longer than any parameter may be. */
+/** Longer than the longest parameter. */
 const LONGEST_PARAMETER = 8_192;
 
 class StepEvaluation {
   constructor(
     private readonly step: WrittenStep,
-    /** As callers name it. */
+    /** Path of the field in requests. */
     private readonly path: string,
     private readonly values: Values,
     private readonly interpreter: Interpreter,
@@ -84,7 +84,7 @@ class StepEvaluation {
       return typeof value === 'string' && !raw ? shown(value) : value;
     }
     let filled = '';
-    // Placeholders side by side may make one address.
+    // Adjacent placeholders may form one address.
     let foreign = '';
     for (const part of template) {
       const { value, raw } =
@@ -144,7 +144,7 @@ class StepEvaluation {
   }
 }
 
-/** A template cannot read the verdict. One word of it may be said to people: it chooses no target and no step. */
+/** A template cannot read the verdict, except its classification in texts for people, which chooses no target and no step. */
 function withClassification(values: Values): Values {
   const { classification } = values.get('verdict') as Members;
   const incident = values.get('incident') as Members;

@@ -15,10 +15,10 @@ import {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Can be read in texts for people only: elsewhere a model could choose what is done. */
+/** Readable only in texts for people: elsewhere a model could choose the action. */
 const CLASSIFICATION = 'classification';
 
-/** As the API shows an incident, and the classification of its verdict. What else a verdict has is in `verdict` alone. */
+/** The incident of the API, with the classification of its verdict. Other fields of the verdict are only in `verdict`. */
 const INCIDENT: Fields = {
   [CLASSIFICATION]: 'string',
   id: 'string',
@@ -57,7 +57,7 @@ const RESULT: Fields = {
   data: 'map<string, dyn>',
 };
 
-/** What comes from JSON has numbers of type double, and whole numbers are written as int: they mix. */
+/** Numbers from JSON are double, and whole numbers in expressions are int. Expressions can mix them. */
 const MIXED = [
   'int == double: bool',
   ...['+', '-', '*', '/', '%'].flatMap(mixed),
@@ -89,7 +89,7 @@ function notEvaluated(): never {
   throw new Error('The library only reads and checks expressions; Interpreter evaluates them.');
 }
 
-/** The types of what the expressions of one playbook may read. */
+/** Types of the values that the expressions of one playbook can read. */
 export class ExpressionTypes {
   private readonly types: Environment;
   private readonly fields: Readonly<Record<Exclude<Root, 'steps'>, Fields>>;
@@ -105,8 +105,8 @@ export class ExpressionTypes {
   }
 
   /**
-   * What the library calls the type of the value of an expression in the step at this position of `names`. Throws
-   * ExpressionError where types do not fit.
+   * Returns the library's name of the type of an expression in the step at this position of `names`. Throws ExpressionError if
+   * types do not match.
    */
   typeOf(tree: Node, names: readonly string[], position: number, isForPeople = false): string {
     if (!isForPeople) refuseClassification(tree);
@@ -117,7 +117,7 @@ export class ExpressionTypes {
     throw new ExpressionError(positionOf(error.node ?? tree), typeProblem(error.summary));
   }
 
-  /** The library sees no wrong name in has(), and does not know which steps come earlier. */
+  /** The library does not check names in has() and does not know the order of steps. */
   private checkFields(node: Node, names: readonly string[], position: number): void {
     const read = fieldRead(node);
     if (!read) {
@@ -150,13 +150,13 @@ function refuseClassification(tree: Node): void {
   throw new ExpressionError(read.pos, problem);
 }
 
-/** Whether the node reads the one word of the verdict that texts for people can say. */
+/** Whether the node reads the classification, which texts for people can contain. */
 export function readsClassification(node: Node): boolean {
   const read = fieldRead(node);
   return read?.root === 'incident' && read.name === CLASSIFICATION;
 }
 
-/** What is wrong with reading this step in the one at the position. */
+/** Returns why the step at the position cannot read this step; `undefined` if it can. */
 function stepProblem(name: string, names: readonly string[], position: number): string | undefined {
   const at = names.indexOf(name);
   if (at >= 0 && at < position) return undefined;
@@ -166,7 +166,7 @@ function stepProblem(name: string, names: readonly string[], position: number): 
     : `The step ${name} comes later: only earlier ones can be read.`;
 }
 
-/** The message of the library as a sentence. */
+/** Returns the message of the library as a sentence. */
 function typeProblem(summary: string): string {
   return asSentence(
     summary
@@ -175,7 +175,7 @@ function typeProblem(summary: string): string {
   );
 }
 
-/** How a value of JSON is typed. */
+/** Returns the type of a JSON value. */
 function typeOfJson(value: unknown): string {
   if (value === null) return 'dyn';
   if (Array.isArray(value)) return 'list<dyn>';

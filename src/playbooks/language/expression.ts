@@ -10,13 +10,13 @@ import {
   MOST_NODES,
 } from './playbook-definition.js';
 
-/** An expression may name anything, of any length. */
+/** Expressions contain names of any length, so messages are shortened. */
 const LONGEST_MESSAGE = 300;
 
-/** An expression cannot be read, or has no value. The message is a whole sentence that can be shown. */
+/** An expression is invalid or has no value. The message is a sentence for users. */
 export class ExpressionError extends Error {
   constructor(
-    /** Where in the expression, counted in UTF-16 units from 0. */
+    /** Offset in the expression in UTF-16 units. */
     readonly offset: number,
     message: string,
   ) {
@@ -24,22 +24,22 @@ export class ExpressionError extends Error {
     this.name = new.target.name;
   }
 
-  /** The same, in a longer text in which the expression begins at `start`. */
+  /** Returns the same error for a longer text, in which the expression begins at `start`. */
   within(start: number): ExpressionError {
     return new ExpressionError(this.offset + start, this.message);
   }
 
-  /** As people read it who wrote the field: they count characters from 1. */
+  /** Message for the author of the field, with the position counted from 1. */
   inField(field: string): FieldError {
     const message = `${field} at character ${this.offset + 1}: ${this.message}`;
     return { field, code: 'expression', message };
   }
 }
 
-/** A part of an expression, with the parts that it is made of. */
+/** Node of the tree of an expression. */
 export type Node = ASTNode;
 
-/** What an expression may read. */
+/** Names that an expression can read. */
 export const ROOTS = ['incident', 'variables', 'steps', 'verdict'] as const;
 export type Root = (typeof ROOTS)[number];
 
@@ -50,12 +50,12 @@ export function isRoot(name: string): name is Root {
   return ROOTS.some((root) => root === name);
 }
 
-/** Every node of the tree, the root first. */
+/** Yields all nodes of the tree, the root first. */
 export function nodesOf(node: Node): Node[] {
   return [node, ...childrenOf(node).flatMap(nodesOf)];
 }
 
-/** All nodes right below. The operands of a node are nodes, lists of nodes and texts. */
+/** Returns the children. Operands are nodes, lists of nodes and texts. */
 export function childrenOf(node: Node): readonly Node[] {
   const operands: readonly unknown[] = [node.args].flat(2);
   return operands.filter(isNode);
@@ -70,7 +70,7 @@ export function fieldRead(node: Node): { root: Root; name: string } | undefined 
   return typeof name === 'string' ? { root: left.args, name } : undefined;
 }
 
-/** Where people look for what a node does: for `incident.title.trim()` at `trim`, where the library has the first character. */
+/** Position that users expect: of `incident.title.trim()` the position of `trim`. The library names the first character. */
 export function positionOf(node: Node): number {
   if (node.op !== 'rcall') return node.pos;
   const [name, receiver] = node.args;
@@ -81,7 +81,7 @@ function isNode(operand: unknown): operand is Node {
   return typeof operand === 'object' && operand !== null && 'op' in operand;
 }
 
-/** Functions that visit the items of a list, or the keys of an object. */
+/** Functions that visit the items of a list or the keys of an object. */
 const LOOPS = ['all', 'exists', 'exists_one', 'map', 'filter'] as const;
 export type Loop = (typeof LOOPS)[number];
 
@@ -96,8 +96,8 @@ export const CEL_OPTIONS = {
 const reader = new Environment(CEL_OPTIONS);
 
 /**
- * The tree of an expression. The library reads all of CEL; what the language of playbooks does not have is refused here,
- * with the place where it stands. Throws ExpressionError.
+ * Parses an expression. The library accepts all of CEL; this function rejects what the language of playbooks does not have.
+ * Throws ExpressionError with the position.
  */
 export function readExpression(text: string, roots: readonly Root[]): Node {
   if (text.length > LONGEST_EXPRESSION) {
@@ -121,7 +121,7 @@ function parsed(text: string): Node {
   }
 }
 
-/** Where a node stands: the names that it may use, and how deep it is. */
+/** Names that a node can use, and its depth. */
 interface Place {
   readonly names: ReadonlySet<string>;
   readonly depth: number;
@@ -137,7 +137,7 @@ function judge(node: Node, place: Place): void {
   for (const child of childrenOf(node)) judge(child, inside);
 }
 
-/** What is wrong with the node, whatever is below it. */
+/** Returns the problem of the node itself, without its children. */
 function problemOf(node: Node, { names, depth }: Place): string | undefined {
   if (depth > DEEPEST_NODE) return `An expression is at most ${DEEPEST_NODE} levels deep.`;
   if (node.op === 'id' && !names.has(node.args)) return unknownName(node.args, names);
@@ -161,12 +161,12 @@ function problemOf(node: Node, { names, depth }: Place): string | undefined {
   return operands.length > most ? `There are too many operands in ${name}().` : undefined;
 }
 
-/** Whether the value is to stay as it is, also where people read it. */
+/** Whether the expression is `raw(…)`, whose value is not defanged in texts for people. */
 export function isRaw(node: Node): boolean {
   return node.op === 'call' && node.args[0] === RAW;
 }
 
-/** A number that is written as a whole one, with its sign: the least one of 64 bits has no positive counterpart. */
+/** Reads a whole number with its sign, because the lowest 64-bit number has no positive counterpart. */
 function wholeNumber(node: Node): bigint | undefined {
   if (node.op === 'value') return typeof node.args === 'bigint' ? node.args : undefined;
   if (node.op !== '-_' || node.args.op !== 'value') return undefined;
@@ -178,7 +178,7 @@ function isText(node: Node): boolean {
   return node.op === 'value' && typeof node.args === 'string';
 }
 
-/** How many levels the type of the value may have. What a loop goes through may be within what it builds. */
+/** Returns the maximum depth of the type. The value that a loop builds can contain the value that it visits. */
 function levelsBuilt(node: Node): number {
   const levels = childrenOf(node).map(levelsBuilt);
   if (node.op === 'rcall' && isLoop(node.args[0])) {
@@ -235,7 +235,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   maxMapEntries: 'keys of an object',
 };
 
-/** The message of the library as a sentence. Its names of tokens and limits are replaced. */
+/** Returns the message of the library as a sentence, with readable names of tokens and limits. */
 function syntaxProblem({ summary, range }: ParseError, text: string): string {
   const [, limit = '', most] = /^Exceeded (\w+) \((\d+)\)/.exec(summary) ?? [];
   if (most !== undefined) return `An expression has at most ${most} ${LIMITS[limit] ?? limit}.`;

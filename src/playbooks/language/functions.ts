@@ -20,11 +20,11 @@ const WHOLE = /^[+-]?\d{1,19}$/;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const LEAST_INT = -(2n ** 63n);
 const LARGEST_INT = 2n ** 63n - 1n;
-/** The words that CEL reads as true and false. */
+/** Words that CEL parses as true and false. */
 const TRUE = ['true', 'TRUE', 'True', 't', '1'];
 const FALSE = ['false', 'FALSE', 'False', 'f', '0'];
 
-/** A number, a text or a truth as it is written into a text. */
+/** Returns a number, text or boolean as text. */
 export function textOf(value: Value): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean' || isNumber(value)) return String(value);
@@ -69,11 +69,11 @@ const PARTS = /^(-?)((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)$/;
 const PART = /(\d+(?:\.\d+)?)(ms|h|m|s)/g;
 const MILLISECONDS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
 
-/** The first and the last moment that CEL knows: the years 1 to 9999. */
+/** Range of CEL timestamps: the years 1 to 9999. */
 const EARLIEST = -62_135_596_800_000;
 const LATEST = 253_402_300_799_999;
 
-/** A number counts the seconds since 1970. */
+/** A number is in seconds since 1970. */
 function readTime(value: Value | undefined): Date {
   if (typeof value === 'number' || typeof value === 'bigint')
     return knownTime(Number(value) * 1_000);
@@ -115,7 +115,7 @@ type TimePart = (typeof TIME_PARTS)[number];
 
 type Read<T> = (value: T) => number;
 
-/** As CEL counts: months and getDayOfMonth from 0, getDate from 1, days of the week from Sunday, which is 0. */
+/** CEL counts months and getDayOfMonth from 0, getDate from 1, and days of the week from Sunday = 0. */
 const OF_TIME: Readonly<Record<TimePart, Read<Date>>> = {
   getFullYear: (time) => time.getUTCFullYear(),
   getMonth: (time) => time.getUTCMonth(),
@@ -135,7 +135,7 @@ const OF_DURATION: Readonly<Partial<Record<TimePart, Read<Duration>>>> = {
   getMilliseconds: ({ milliseconds }) => milliseconds,
 };
 
-/** Of a time in UTC or in the named zone; of a duration, all of it in that unit. */
+/** Reads the part of a time in UTC or in the named zone, or the whole duration in that unit. */
 function timePart(part: TimePart, value: Value, zone?: Value): bigint {
   if (value instanceof Date) {
     const local = zone === undefined ? value : inZone(value, asText(zone));
@@ -146,7 +146,7 @@ function timePart(part: TimePart, value: Value, zone?: Value): bigint {
   return BigInt(Math.trunc(read(value)));
 }
 
-/** The time whose parts in UTC are those of `time` in the zone. */
+/** Returns a time whose UTC parts are the local parts of `time` in the zone. */
 function inZone(time: Date, zone: string): Date {
   if (zone.length > LONGEST_TIME) throw new Mismatch('There is no such time zone.');
   try {
@@ -159,10 +159,10 @@ function inZone(time: Date, zone: string): Date {
   }
 }
 
-/** Keeps the text of a whole placeholder as it is where people read it. */
+/** Keeps the text of a placeholder unchanged in texts for people. */
 export const RAW = 'raw';
 
-/** A zone is looked up anew each time, which takes as long as so many nodes of an expression. */
+/** Cost of the lookup of a time zone, in nodes of an expression. */
 const COST_OF_ZONE = 3_000;
 const FUNCTIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['size', size],
@@ -178,7 +178,7 @@ const FUNCTIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['oneLine', oneLine],
 ]);
 
-/** With the number of operands that may stand in the brackets. */
+/** Methods with their maximum number of arguments. */
 const METHODS: ReadonlyMap<string, readonly [Operation, number]> = new Map<
   string,
   readonly [Operation, number]
@@ -198,21 +198,21 @@ const METHODS: ReadonlyMap<string, readonly [Operation, number]> = new Map<
   ...TIME_PARTS.map((part) => [part, [partOfTime(part), 1]] as const),
 ]);
 
-/** Signatures of the functions and methods that the library does not know. The type check learns them from this list. */
+/** Signatures of functions and methods that the library does not know, for the type check. */
 export const DECLARATIONS: readonly string[] = [
   `${RAW}(dyn): string`,
   'isIP(dyn): bool',
   'oneLine(dyn): string',
 ];
 
-/** All names in the two tables. */
+/** Names in both tables. */
 export const FUNCTION_NAMES: readonly string[] = [...FUNCTIONS.keys(), ...METHODS.keys()];
 
 export function isFunction(name: string): boolean {
   return name === 'has' || FUNCTIONS.has(name);
 }
 
-/** Of the method with this name, how many operands may stand in the brackets; undefined when there is none. */
+/** Returns the maximum number of arguments of the method; `undefined` if there is no such method. */
 export function mostOperands(name: string): number | undefined {
   return METHODS.get(name)?.[1];
 }
@@ -230,7 +230,7 @@ export function callMethod(name: string, budget: Budget, operands: Value[]): Val
   return operation(budget, ...operands);
 }
 
-/** At most as long as a title. Without line breaks a text of strangers cannot pose as a further line of a ticket. */
+/** Maximum length of a title. Without line breaks, external text cannot imitate another line of a ticket. */
 function oneLine(budget: Budget, value?: Value): string {
   const text = textOf(value!);
   budget.make(Math.min(text.length, LONGEST_TITLE));
@@ -251,12 +251,12 @@ function size(budget: Budget, value?: Value): bigint {
   return BigInt(budget.keys(value).length);
 }
 
-/** Each pays for what it does before it does it. Of a method the first operand stands in front of the dot. */
+/** Each function charges its cost before it runs. The first operand of a method is its receiver. */
 type Operation = (budget: Budget, ...operands: Value[]) => Value;
 
-/** So many characters are counted in the time of one node. */
+/** Characters that are counted in the time of one node. */
 const CHARACTERS_COUNTED = 16;
-/** So many, when each is looked up in the tables of Unicode. */
+/** Characters that are looked up in the Unicode tables in the time of one node. */
 const CHARACTERS_LOOKED_UP = 4;
 const ASCII = /^[\0-\x7f]*$/;
 const ASCII_PARTS = /[\0-\x7f]+/g;

@@ -44,22 +44,22 @@ function at(value: Value, index: Value): Value {
 
 type NodeOf<Operator extends Node['op']> = Extract<Node, { op: Operator }>;
 
-/** The names that an expression may read where it stands. */
+/** Names that an expression can read in its scope. */
 export type Scope = ReadonlyMap<string, Value>;
 
-/** An error takes as long as so many nodes; a loop may meet one at each item. */
+/** Cost of an error in nodes. A loop may create an error for each item. */
 const COST_OF_ERROR = 400;
-/** Each round has names of its own. */
+/** Each iteration has its own names. */
 const COST_OF_ROUND = 4;
 
 /**
- * Walks the tree of one expression. It follows CEL, and a test compares it with the evaluator of the library. That one is
- * not used because nothing bounds what it costs: see docs/adr/0030.
+ * Evaluates the tree of one expression by the rules of CEL. A test compares it with the evaluator of the library, whose cost
+ * has no bound: see docs/adr/0030.
  */
 export class Interpreter {
   constructor(private readonly budget: Budget) {}
 
-  /** The value of the expression. Throws ExpressionError. */
+  /** Returns the value of the expression. Throws ExpressionError. */
   value(node: Node, scope: Scope): Value {
     try {
       this.budget.spend(1);
@@ -113,7 +113,7 @@ export class Interpreter {
     throw new ExpressionError(positionOf(node), needs('true or false', value).message);
   }
 
-  /** As CEL has it: when one side decides, it does not matter that the other one has no value. */
+  /** In CEL, a side that decides the result hides an error of the other side. */
   private either(node: NodeOf<'||' | '&&'>, scope: Scope): boolean {
     const decides = node.op === '||';
     const left = this.attempt(() => this.truth(node.args[0], scope));
@@ -130,7 +130,7 @@ export class Interpreter {
     return callFunction(name, this.budget, values);
   }
 
-  /** Whether the last member of a path is there. What comes before it has to be. */
+  /** Whether the last member of a path exists. The members before it must exist. */
   private has([path]: readonly Node[], scope: Scope): boolean {
     if (path?.op !== '.')
       throw new Mismatch('has() needs a path, such as incident.raw_data.sender.');
@@ -174,7 +174,7 @@ export class Interpreter {
     }
   }
 
-  /** As `||` and `&&` over all items. */
+  /** Like `||` and `&&` over all items. */
   private quantified(
     decides: boolean,
     items: readonly Value[],

@@ -129,10 +129,10 @@ function ofDoubles(operator: Sign | '+', left: number, right: number): number {
   }
 }
 
-/** Input and built values both stay below this depth. */
+/** Maximum depth of input and of built values. */
 const DEEPEST = 100;
 
-/** Values of different kinds are not equal; a whole number equals the same number with a fraction of zero. */
+/** Values of different types are not equal. An int equals the double of the same value. */
 function equal(left: Value, right: Value, budget: Budget, depth = 0): boolean {
   budget.spend(1);
   if (depth > DEEPEST) throw new Mismatch('These values are too deep to be compared.');
@@ -148,7 +148,7 @@ function equal(left: Value, right: Value, budget: Budget, depth = 0): boolean {
   return isMembers(right) && membersEqual(left, right, budget, depth + 1);
 }
 
-/** Less than 0, 0 or more than 0; NaN when a number is none. */
+/** Returns a negative number, 0 or a positive number; NaN if an operand is NaN. */
 function compare(left: Value, right: Value, budget: Budget): number {
   if (isNumber(left) && isNumber(right))
     return left < right ? -1 : left > right ? 1 : tie(left, right);

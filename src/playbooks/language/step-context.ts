@@ -3,20 +3,20 @@ import type { Members, Value } from './values.js';
 import type { Root } from './expression.js';
 import type { StepOutcome } from './playbook-definition.js';
 
-/** What a run is about. */
+/** Input of a run. */
 export interface RunInput {
-  /** Absent when it is about no incident; then nothing is in `incident` and `verdict`. */
+  /** Without an incident, `incident` and `verdict` are empty. */
   readonly incident?: Incident;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** What each step came to that is behind, by its name. */
+/** Outcomes of the earlier steps, by name. */
 export type Outcomes = Readonly<Record<string, StepOutcome>>;
 
-/** What expressions may read: JSON, and nothing but JSON. */
+/** JSON values that expressions can read. */
 export type Values = ReadonlyMap<Root, Value>;
 
-/** What is the same for all steps of a run. Raw data may be long: it is read once for a run, and not for each step. */
+/** Values that all steps of a run share. Raw data may be long, so it is parsed once. */
 export function valuesOf({ incident, variables }: RunInput): Values {
   const { verdict, recommended_actions } = incident ?? {};
   return new Map<Root, Value>([
@@ -26,7 +26,7 @@ export function valuesOf({ incident, variables }: RunInput): Values {
   ]);
 }
 
-/** The same, and what the steps before came to. */
+/** Adds the outcomes of the earlier steps. */
 export function withOutcomes(values: Values, steps: Outcomes): Values {
   return new Map(values).set('steps', asJson(steps));
 }
@@ -52,13 +52,13 @@ function asJson(value: object): Members {
   return JSON.parse(JSON.stringify(value)) as Members;
 }
 
-/** A number of so many digits, or with an exponent, may be one that JSON numbers cannot hold. */
+/** Numbers with so many digits, or with an exponent, may exceed the precision of JavaScript. */
 const ODD_NUMBER = /\d{16}|\dE/i;
-/** A text or a number of JSON. */
+/** A JSON text or number. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 const WHOLE = /^-?\d+$/;
 
-/** The value of JSON. A number that would become another one is the text of its digits instead. */
+/** Parses JSON. A number that would change becomes the text of its digits. */
 function exactly(json: string): Value {
   const kept = ODD_NUMBER.test(json) ? json.replace(TOKEN, keptToken) : json;
   return JSON.parse(kept) as Value;

@@ -12,14 +12,14 @@ import { placeholdersOf, readTemplate } from './template.js';
 
 type Expressions = Pick<WrittenStep, 'condition' | 'parameters'>;
 
-/** The names of the earlier steps of which the condition and the templates of a step read what they came to. */
+/** Returns the names of the earlier steps whose outcomes the step reads. */
 export function stepsReadBy(step: Expressions): ReadonlySet<string> {
-  // What does not parse is never evaluated, so it reads nothing: the step fails before.
+  // An expression that does not parse is never evaluated: the step fails before.
   const fields = (nodesOfStep(step) ?? []).map(fieldRead);
   return new Set(fields.flatMap((field) => (field?.root === 'steps' ? [field.name] : [])));
 }
 
-/** Every node of the condition and the templates. Undefined if one of them does not parse, which is so in no saved playbook. */
+/** Returns all nodes of the condition and the templates; `undefined` if one does not parse, which no saved playbook has. */
 function nodesOfStep(step: Expressions): Node[] | undefined {
   try {
     return expressionsOf(step).flatMap((text) => nodesOf(readExpression(text, ROOTS)));
@@ -36,13 +36,13 @@ function expressionsOf({ condition, parameters }: Expressions): string[] {
 }
 
 /**
- * The names of the steps in which the verdict has a say. Without the second and the third kind a playbook could do what a
- * model says by the way of a step that does nothing itself.
- * - Their condition reads the verdict.
- * - An expression of theirs reads what such a step came to.
- * - They come after such a step that ends the run when it fails: whether they are reached is up to it.
+ * Returns the names of the steps that depend on the verdict. Without the second and third rule, a model could control a step
+ * through another step that does nothing itself.
+ * - The condition reads the verdict.
+ * - An expression reads the outcome of such a step.
+ * - The step follows such a step that ends the run if it fails.
  *
- * A step whose text for people says the classification is not one of them, but its outcome may repeat the word.
+ * A step whose text for people contains the classification does not depend on the verdict, but its outcome may repeat the word.
  */
 export function stepsUnderVerdict(steps: readonly WrittenStep[]): ReadonlySet<string> {
   const under = new Set<string>();
@@ -57,13 +57,13 @@ export function stepsUnderVerdict(steps: readonly WrittenStep[]): ReadonlySet<st
   return under;
 }
 
-/** An expression that does not parse may read anything. */
+/** Treats an expression that does not parse as reading everything. */
 function isDecidedByVerdict(step: WrittenStep, under: ReadonlySet<string>): boolean {
   const nodes = nodesOfStep(step);
   return !nodes || nodes.some((node) => isVerdict(node) || isOutcomeOf(node, under));
 }
 
-/** By the tree: a text in quotes that says `verdict` reads nothing. */
+/** Checks the tree, because a quoted text `verdict` reads nothing. */
 function isVerdict(node: Node): boolean {
   return node.op === 'id' && node.args === 'verdict';
 }

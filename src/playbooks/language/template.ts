@@ -1,19 +1,19 @@
 import { ExpressionError } from './expression.js';
 import { LONGEST_TEMPLATE, MOST_EXPRESSIONS } from './playbook-definition.js';
 
-/** Texts, and between them the expressions that stand in `{{ }}`. */
+/** Texts and the expressions in `{{ }}` between them. */
 export type Template = readonly (string | Placeholder)[];
 
 export interface Placeholder {
   readonly expression: string;
-  /** Where the expression begins in the template. */
+  /** Offset of the expression in the template. */
   readonly offset: number;
 }
 
 const OPEN = '{{';
 const CLOSE = '}}';
 
-/** Throws ExpressionError, with the place in the template. */
+/** Throws ExpressionError with the position in the template. */
 export function readTemplate(text: string): Template {
   if (text.length > LONGEST_TEMPLATE) {
     throw new ExpressionError(0, `A template has at most ${LONGEST_TEMPLATE} characters.`);
@@ -37,7 +37,7 @@ export function readTemplate(text: string): Template {
   return parts;
 }
 
-/** The one placeholder of a template that has nothing else: its value keeps its type. */
+/** Returns the placeholder if it is the whole template: its value keeps its type. */
 export function soleOf(template: Template): Placeholder | undefined {
   const [only, ...more] = template;
   return typeof only === 'object' && more.length === 0 ? only : undefined;
@@ -47,7 +47,7 @@ export function placeholdersOf(template: Template): Placeholder[] {
   return template.filter((part) => typeof part === 'object');
 }
 
-/** Where the `}}` is that belongs to no text in quotes and to no object of the expression. */
+/** Finds the `}}` that is neither in a quoted text nor in an object of the expression. */
 function endOfExpression(text: string, start: number): number | undefined {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {
@@ -60,7 +60,7 @@ function endOfExpression(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** A quote begins and ends with one mark or with three. */
+/** A quoted text begins and ends with one quote or with three. */
 function endOfQuote(text: string, start: number): number {
   const one = text[start]!;
   const mark = text.startsWith(one.repeat(3), start) ? one.repeat(3) : one;

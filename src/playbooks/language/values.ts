@@ -6,7 +6,7 @@ import {
 } from './playbook-definition.js';
 
 /**
- * A value of an expression. What comes from outside is JSON as it is, so its numbers are of type number (CEL: double);
+ * A value of an expression. Values from outside are JSON, so their numbers are of type number (CEL: double);
  * whole numbers that are written in an expression are of type bigint (CEL: int). The two mix.
  */
 export type Value =
@@ -20,7 +20,7 @@ export class Duration {
   constructor(readonly milliseconds: number) {}
 }
 
-/** Something is no fit operand. Whoever knows where it stands makes an ExpressionError of it. */
+/** An operand has the wrong type or value. The caller adds the position and throws an ExpressionError. */
 export class Mismatch extends Error {}
 
 export function isMembers(value: Value): value is Members {
@@ -37,7 +37,7 @@ export function isList(value: Value): value is readonly Value[] {
   return Array.isArray(value);
 }
 
-/** Sees only what is in the value itself, never its prototype. A member that is undefined is none. */
+/** Reads own members only, never those of the prototype. An undefined member does not exist. */
 export function memberOf(members: Members, key: string): Value | undefined {
   return Object.hasOwn(members, key) ? members[key] : undefined;
 }
@@ -46,7 +46,7 @@ export function isNumber(value: Value): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-/** As messages name it. */
+/** Name of the type in messages. */
 export function kindOf(value: Value): string {
   if (value === null) return 'null';
   if (typeof value === 'string') return 'a text';
@@ -67,7 +67,7 @@ export function asTruth(value: Value): boolean {
   throw needs('true or false', value);
 }
 
-/** Where a position or a length is wanted. */
+/** Requires a position or length. */
 export function asIndex(value: Value | undefined): number {
   const index = typeof value === 'bigint' ? Number(value) : value;
   if (typeof index === 'number' && Number.isInteger(index)) return index;
@@ -79,23 +79,23 @@ export function needs(wanted: string, value: Value | undefined): Mismatch {
   return new Mismatch(`This takes ${wanted}, and here is ${found}.`);
 }
 
-/** So many characters are gone through, or written, in the time that one node of an expression takes. */
+/** Characters that are read or written in the time of one node. */
 const CHARACTERS = 64;
-/** So many pairs of characters are compared in that time when a text is looked for in another at its worst. */
+/** Pairs of characters that the slowest text search compares in the time of one node. */
 const PAIRS = 128;
 const COST_OF_KEY = 3;
 
 /**
- * What an evaluation may still cost. It counts work and not time, so that the same expression over the same values always
- * ends the same way, on a busy machine too. An operation pays before it begins, or when its length is known, right after. Once
- * the budget is spent nothing goes on: `||` and loops go on after an error, but they pay for it.
+ * Remaining cost of an evaluation. It counts work and not time, so that an expression with the same values has the same result
+ * on a busy machine. An operation is charged before it begins, or right after it if only then its length is known. Without
+ * budget every operation fails: `||` and loops continue after an error, but they are charged for it.
  */
 export class Budget {
   constructor(private left: number = LARGEST_COST) {}
 
   /**
-   * What each of so many steps may cost. A share that is fixed, because what the steps before left over would tell a later
-   * one what they had read, such as the verdict; and a dry run and a real one, which stops at each action, have the same.
+   * Budget of each of so many steps. The share is fixed: unused budget of earlier steps would reveal what they had read, such as
+   * the verdict. A dry run and a real run, which stops at each action, have the same budget.
    */
   static forOneOf(steps: number): Budget {
     return new Budget(Math.min(LARGEST_COST, LARGEST_COST_OF_ALL / steps));
@@ -106,12 +106,12 @@ export class Budget {
     if (this.left < 0) throw new Mismatch('This costs too much: its texts or lists are too long.');
   }
 
-  /** For going through texts of this length in all. */
+  /** Charges for reading texts of this total length. */
   read(characters: number): void {
     this.spend(characters / CHARACTERS);
   }
 
-  /** For looking for a text in another. */
+  /** Charges for a text search. */
   search(text: string, wanted: string): void {
     this.spend((text.length * wanted.length) / PAIRS + text.length / CHARACTERS);
   }
@@ -123,7 +123,7 @@ export class Budget {
     this.read(characters);
   }
 
-  /** To list them takes longer than to go through as many items. */
+  /** Listing keys costs more than visiting as many items. */
   keys(members: Members): string[] {
     const keys = Object.keys(members);
     this.spend(keys.length * COST_OF_KEY);

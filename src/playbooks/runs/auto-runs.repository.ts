@@ -40,7 +40,7 @@ const WAITS = (run: string) => `${run}.starts_at > now() and ${run}.completed_at
 
 /**
  * Gives the turns of the waiting runs of $1 to the runs in a new order: by the severity of the incident, then by age. Nothing is read
- * where the new runs $2 are the least severe, as in a flood of like incidents. The locks wait for nobody, because a cancellation
+ * where the new runs $2 are the least severe, as in a flood of similar incidents. Locked runs are skipped, because a cancellation
  * locks runs of several playbooks.
  */
 const ORDER_TURNS: Statement = {

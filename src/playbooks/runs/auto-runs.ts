@@ -66,8 +66,8 @@ export class AutoRuns implements OnModuleInit {
   private async wantedBy(tx: Tx, triages: readonly DomainEvent[]): Promise<WantedAutoRun[]> {
     const events = new Map(triages.toReversed().map((event) => [event.subject.id, event]));
     if (events.size === 0) return [];
-    const incidents = await this.incidents.lockAllForUpdate(tx, [...events.keys()]);
-    const open = incidents
+    const locked = await this.incidents.lockAllForUpdate(tx, [...events.keys()]);
+    const open = [...locked.values()]
       .filter(({ status }) => status !== 'resolved')
       .sort((one, other) => rank(other) - rank(one));
     if (open.length === 0) return [];

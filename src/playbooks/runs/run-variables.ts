@@ -3,7 +3,7 @@ import { shownName } from '../../platform/text.js';
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Of the given ones, as JSON: a run keeps them for as long as it is kept. */
+/** Maximum characters of the variables of a request, as JSON. */
 export const LONGEST_VARIABLES = 32_768;
 
 const KINDS = {
@@ -14,7 +14,7 @@ const KINDS = {
   object: ['is_json_object', 'an object'],
 } as const;
 
-/** What is wrong with the variables that a run is given: it can change those of its playbook, and not their types. */
+/** Returns the errors of the given variables. A run can override variables of its playbook, but not their types. */
 export function variableErrors(defaults: Variables, given: Variables): FieldError[] {
   if (JSON.stringify(given).length > LONGEST_VARIABLES) {
     const message = `variables must be at most ${LONGEST_VARIABLES} characters as JSON.`;
@@ -23,7 +23,7 @@ export function variableErrors(defaults: Variables, given: Variables): FieldErro
   return Object.keys(given).flatMap((name) => errorOf(name, defaults, given[name]));
 }
 
-/** The variables that a run goes by. */
+/** Returns the variables of a run. */
 export function variablesOf(defaults: Variables, given: Variables): Variables {
   return Object.fromEntries([...Object.entries(defaults), ...Object.entries(given)]);
 }
@@ -35,7 +35,7 @@ function errorOf(name: string, defaults: Variables, value: unknown): FieldError[
     return [{ field, code: 'unknown_field', message }];
   }
   const kind = kindOf(defaults[name]);
-  // Of a variable without a value nobody can say which type it has.
+  // The type of a variable without a value is unknown.
   if (!kind || kindOf(value) === kind) return [];
   const [code, inWords] = KINDS[kind];
   return [{ field, code, message: `${field} must be ${inWords}, as it is in the playbook.` }];

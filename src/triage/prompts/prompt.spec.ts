@@ -2,12 +2,14 @@ import { resolvePointer } from '../../platform/json-pointer.js';
 import { checkedEvidence } from '../evidence/evidence-rules.js';
 import { extractIndicators } from '../evidence/indicators.js';
 import type { TriageCase } from '../model/triage-model.port.js';
-import { GENERIC_GUIDANCE } from './guidance/generic.js';
-import { MALWARE_GUIDANCE } from './guidance/malware.js';
-import { PHISHING_GUIDANCE } from './guidance/phishing.js';
-import { SUSPICIOUS_LOGIN_GUIDANCE } from './guidance/suspicious-login.js';
+import {
+  GENERIC_GUIDANCE,
+  MALWARE_GUIDANCE,
+  PHISHING_GUIDANCE,
+  SUSPICIOUS_LOGIN_GUIDANCE,
+  SYSTEM_PROMPT,
+} from './prompt-texts.js';
 import { promptFor } from './prompt.js';
-import { SYSTEM_PROMPT } from './system-prompt.js';
 
 const NONCE = 'k3J9mQ2xT7vB5nR1';
 

@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto';
 import { shownStart } from '../../platform/text.js';
 import { visibleText } from '../evidence/visible-text.js';
 import type { TriageCase, TriageTool } from '../model/triage-model.port.js';
-import { GUIDANCE_BY_TYPE, guidanceFor } from './guidance/guidance.js';
+import { GUIDANCE_BY_TYPE, guidanceFor, SYSTEM_PROMPT, WORDS } from './prompt-texts.js';
 import { shownEvidence } from './shown-evidence.js';
-import { SYSTEM_PROMPT } from './system-prompt.js';
 import { VERDICT_SCHEMA } from './verdict-schema.js';
-import { WORDS } from './words.js';
 
 export { readVerdict, VERDICT_SCHEMA } from './verdict-schema.js';
 

@@ -1,5 +1,5 @@
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
-import { knownActions } from '../runs/run-verdict.js';
+import { knownActions } from '../runs/triage-judging.js';
 import { readVerdict, VERDICT_SCHEMA } from './verdict-schema.js';
 
 const ANSWER = {

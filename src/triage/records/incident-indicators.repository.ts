@@ -2,7 +2,6 @@
 import { Injectable } from '@nestjs/common';
 import { createHash } from 'node:crypto';
 import { DataSource, Entity, ForeignKey, Not, PrimaryColumn } from 'typeorm';
-import { SetOf } from '../../platform/concurrency/joint-transactions.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { ExtractedIndicator } from '../evidence/indicator.js';
@@ -23,12 +22,6 @@ type Named = Pick<ExtractedIndicator, 'type' | 'value'>;
 
 const KEY_BYTES = 16;
 
-interface Found {
-  readonly incidentId: string;
-  /** In hexadecimal. */
-  readonly keys: readonly string[];
-}
-
 /** In one order, so that two runs that find the same do not wait for each other in a circle. */
 const ADD: Statement = {
   name: 'incident_indicators_add',
@@ -42,26 +35,22 @@ const ADD: Statement = {
 /** What runs found in which incident. It knows the incidents that were triaged by a run, and no others. */
 @Injectable()
 export class IncidentIndicatorsRepository {
-  private readonly additions = new SetOf<Found, void>((tx, all) => this.addAll(tx, all));
-
   constructor(
     private readonly dataSource: DataSource,
     private readonly statements: Statements,
   ) {}
 
-  async add(tx: Tx, incidentId: string, indicators: readonly Named[]): Promise<void> {
-    const keys = [...new Set(indicators.map((one) => keyOf(one).toString('hex')))];
-    if (keys.length === 0) return;
-    await this.additions.submit(tx, { incidentId, keys });
-  }
-
-  private async addAll(tx: Tx, all: readonly Found[]): Promise<void[]> {
-    const rows = all.flatMap(({ incidentId, keys }) => keys.map((key) => ({ incidentId, key })));
-    await this.statements.rowsIn(tx, ADD, [
-      rows.map(({ key }) => key),
-      rows.map(({ incidentId }) => incidentId),
-    ]);
-    return all.map(() => undefined);
+  async add(
+    tx: Tx,
+    found: readonly { readonly incident_id: string; readonly indicators: readonly Named[] }[],
+  ): Promise<void> {
+    const rows = found.flatMap(({ incident_id, indicators }) => {
+      const keys = new Set(indicators.map((one) => keyOf(one).toString('hex')));
+      return [...keys].map((key) => ({ incident_id, key }));
+    });
+    if (rows.length === 0) return;
+    const ids = rows.map(({ incident_id }) => incident_id);
+    await this.statements.rowsIn(tx, ADD, [rows.map(({ key }) => key), ids]);
   }
 
   /** The ids of the newest other incidents with the indicator: a range of the primary key, however many incidents there are. */

@@ -1,16 +1,23 @@
 import { Injectable, Logger } from '@nestjs/common';
-import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import { incidentEvent } from '../../incidents/change-records.js';
 import type { IncidentSummary } from '../../incidents/incident.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
-import type { NewEvent } from '../../platform/work/domain-event.js';
+import { shownName, shownStart } from '../../platform/text.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
-import { noPersonAsked, SYSTEM, TRIAGE_EVENTS, type TriageRun } from '../triage-run.js';
-import { completionInWords, requestInWords } from './run-words.js';
+import { defang } from '../evidence/indicators.js';
+import {
+  noPersonAsked,
+  type NotApplied,
+  REPORT,
+  type RunVerdict,
+  SYSTEM,
+  TRIAGE_EVENTS,
+  type TriageRun,
+} from '../triage-run.js';
 
-/** Writes what is told of a run into the audit trail, the timeline and the outbox, in the transaction of its change. */
+/** Writes audit records, timeline entries and events of runs, in the transaction of their change. */
 @Injectable()
 export class RunRecorder {
   private readonly log = new Logger('Triage');
@@ -21,99 +28,135 @@ export class RunRecorder {
     private readonly events: DomainEvents,
   ) {}
 
-  async requested(tx: Tx, run: TriageRun): Promise<void> {
-    const { force, playbook } = run;
-    await this.note(tx, TRIAGE_EVENTS.requested, run.requestedBy, run, { force, playbook });
-    // Of a run that somebody waits for, its end tells soon enough.
-    if (run.status !== 'queued') return;
-    await this.timeline.add(tx, {
-      ...aboutRun(run),
-      event: 'triage_requested',
-      summary: requestInWords(run),
-    });
+  /** @param isAwaited whether a request waits for the run: then the timeline only has its end */
+  async requested(tx: Tx, runs: readonly TriageRun[], isAwaited = false): Promise<void> {
+    for (const run of runs) {
+      const { force, playbook, requested_by } = run;
+      const details = { force, playbook: playbook ?? undefined };
+      await this.note(tx, TRIAGE_EVENTS.requested, requested_by, run, details);
+      if (!isAwaited) await this.tell(tx, run, 'triage_requested', requestInWords(run));
+    }
   }
 
   /** @param isProposed whether the verdict stands beside that of a person, which is older than the report */
   async completed(tx: Tx, run: TriageRun, isProposed: boolean): Promise<void> {
-    const { verdict, provider, model, notApplied, recommendedActions, promptHash } = run;
+    const { verdict, provider, model, not_applied, recommended_actions, prompt_hash } = run;
     await this.note(tx, TRIAGE_EVENTS.completed, SYSTEM, run, {
       classification: verdict?.classification,
-      recommended_actions: recommendedActions,
+      recommended_actions: recommended_actions ?? undefined,
       provider,
-      model,
-      prompt_hash: promptHash,
-      not_applied: notApplied,
+      model: model ?? undefined,
+      prompt_hash: prompt_hash ?? undefined,
+      not_applied: not_applied ?? undefined,
     });
-    await this.timeline.add(tx, {
-      ...aboutRun(run),
-      event: 'triage_completed',
-      summary: completionInWords(run, isProposed),
-    });
+    await this.tell(tx, run, 'triage_completed', completionInWords(run, isProposed));
   }
 
-  /** @param incident undefined when it was deleted meanwhile: then nobody sees its timeline, and nobody is to be told */
-  async failed(tx: Tx, run: TriageRun, incident: IncidentSummary | undefined): Promise<void> {
-    await this.allFailed(tx, [run], new Map(incident && [[incident.id, incident]]));
-    // Nobody is there who would be answered.
-    if (!incident || !noPersonAsked(run)) return;
-    const line = `${incident.incident_number} is not triaged: ${run.error?.reason}. A person has to.`;
-    afterCommit(tx, () => this.log.warn({ triage: run.id }, line));
-  }
-
-  /** It ended without a question, because people were faster: whoever listens for failures is not told. */
+  /** The run ended without a question, because people were faster: nobody has to act, so there is no event. */
   async dropped(tx: Tx, run: TriageRun): Promise<void> {
     await this.note(tx, TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error });
-    await this.timeline.add(tx, {
-      ...aboutRun(run),
-      event: 'triage_failed',
-      summary: `Not triaged: ${run.error?.message}`,
-    });
+    await this.tell(tx, run, 'triage_failed', `Not triaged: ${run.error?.message}`);
   }
 
-  /** The same for many runs at once. @param incidents by their ids, without the deleted ones */
-  async allFailed(
+  /** @param incidents by id, without deleted ones: nobody sees their timeline, and nobody has to act */
+  async failed(
     tx: Tx,
     runs: readonly TriageRun[],
     incidents: ReadonlyMap<string, IncidentSummary>,
   ): Promise<void> {
-    await this.audit.record(
-      tx,
-      ...runs.map((run) => auditEntry(TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error })),
-    );
-    const told = runs.filter(({ incidentId }) => incidents.has(incidentId));
-    await this.timeline.add(
-      tx,
-      ...told.map((run) => ({
-        ...aboutRun(run),
-        event: 'triage_failed',
-        summary: `Triage failed: ${run.error?.message}`,
-      })),
-    );
-    await this.events.record(
-      tx,
-      ...told.map((run) => failureEvent(run, incidents.get(run.incidentId)!)),
-    );
+    for (const run of runs) {
+      await this.note(tx, TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error });
+      const incident = incidents.get(run.incident_id);
+      if (!incident) continue;
+      await this.tell(tx, run, 'triage_failed', `Triage failed: ${run.error?.message}`);
+      const failure = { triage_id: run.id, ...run.error };
+      await this.events.record(tx, incidentEvent(TRIAGE_EVENTS.failed, incident, failure));
+      if (!noPersonAsked(run) || run.error?.reason === 'discarded') continue;
+      const line = `${incident.incident_number} is not triaged: ${run.error?.reason}. A person has to.`;
+      afterCommit(tx, () => this.log.warn({ triage: run.id }, line));
+    }
   }
 
-  private async note(tx: Tx, ...entry: Parameters<typeof auditEntry>): Promise<void> {
-    await this.audit.record(tx, auditEntry(...entry));
+  private async note(
+    tx: Tx,
+    action: (typeof TRIAGE_EVENTS)[keyof typeof TRIAGE_EVENTS],
+    actor: string,
+    { id, incident_id }: TriageRun,
+    more: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    const subject = { type: 'triage', id };
+    await this.audit.record(tx, { actor, action, subject, details: { incident_id, ...more } });
+  }
+
+  private async tell(
+    tx: Tx,
+    { id, incident_id: incidentId, requested_by: actor }: TriageRun,
+    event: string,
+    summary: string,
+  ): Promise<void> {
+    const subject = { type: 'triage', id };
+    await this.timeline.add(tx, { incidentId, actor, subject, event, summary });
   }
 }
 
-function auditEntry(
-  action: (typeof TRIAGE_EVENTS)[keyof typeof TRIAGE_EVENTS],
-  actor: string,
-  { id, incidentId }: TriageRun,
-  details: Readonly<Record<string, unknown>>,
-): AuditEntry {
-  const subject = { type: 'triage', id };
-  return { actor, action, subject, details: { incident_id: incidentId, ...details } };
+const LONGEST_REASONING = 500;
+const LONGEST_VALUE = 100;
+const MOST_EVIDENCE = 5;
+
+const KEPT_BACK: Readonly<Record<NotApplied, string>> = {
+  verdict_by_person: 'Kept as a run only: a person gave the verdict of the incident.',
+  incident_resolved: 'Kept as a run only: the incident is resolved.',
+};
+
+const PROPOSED =
+  'A person gave the verdict of the incident before this report. That verdict stays, with this verdict beside it as proposed.';
+
+/** The request for a run that nobody waits for. */
+function requestInWords({ playbook, force }: TriageRun): string {
+  return [
+    'Triage was asked for',
+    ...(playbook === null ? [] : [`with the playbook ${JSON.stringify(shownName(playbook))}`]),
+    ...(force ? ['whatever was decided before'] : []),
+  ]
+    .join(', ')
+    .concat('.');
 }
 
-function failureEvent(run: TriageRun, incident: IncidentSummary): NewEvent {
-  return incidentEvent(TRIAGE_EVENTS.failed, incident, { triage_id: run.id, ...run.error });
+/**
+ * The verdict of a run for the timeline: its reasons, its evidence, the questions of the model, and the cost. Addresses are
+ * de-fanged, because attackers may have written them.
+ */
+function completionInWords(run: TriageRun, isProposed = false): string {
+  const { verdict, model, tool_calls, duration_ms, not_applied, notes } = run;
+  if (!verdict) return 'Triage ended without a verdict.';
+  const { classification, category, confidence, reasoning, evidence } = verdict;
+  const used = run.input_tokens + run.output_tokens;
+  const shown = evidence.slice(0, MOST_EVIDENCE).map(evidenceInWords);
+  const more = evidence.length > MOST_EVIDENCE ? ', …' : '';
+  const asked = [...new Set(tool_calls?.map(({ tool }) => tool))];
+  return [
+    `${model ?? run.provider} found it ${classification} (${category}), confidence ${confidence.toFixed(2)}.`,
+    ...(isProposed ? [PROPOSED] : not_applied ? [KEPT_BACK[not_applied]] : []),
+    defang(shortened(reasoning, LONGEST_REASONING)),
+    ...(shown.length > 0 ? [`Evidence: ${shown.join(', ')}${more}.`] : []),
+    ...(asked.length > 0 ? [`Asked: ${asked.join(', ')}.`] : []),
+    ...notes,
+    ...(used > 0 ? [`${((duration_ms ?? 0) / 1_000).toFixed(1)} s, ${used} tokens.`] : []),
+  ]
+    .filter((sentence) => sentence !== '')
+    .join(' ');
 }
 
-function aboutRun({ id, incidentId, requestedBy }: TriageRun) {
-  return { incidentId, actor: requestedBy, subject: { type: 'triage', id } };
+function evidenceInWords({ source, pointer, value }: RunVerdict['evidence'][number]): string {
+  const place =
+    source === 'raw_data'
+      ? pointer
+      : source.startsWith(REPORT)
+        ? `${pointer} of the report`
+        : `${source}${pointer}`;
+  return `${shortened(place, LONGEST_VALUE)} is ${defang(shortened(JSON.stringify(value), LONGEST_VALUE))}`;
+}
+
+function shortened(text: string, length: number): string {
+  return text.length > length ? `${shownStart(text, length)}…` : text;
 }

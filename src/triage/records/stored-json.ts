@@ -1,6 +1,6 @@
 import { storable } from '../../platform/text.js';
 
-/** How much of a value is kept. What is beyond it is cut, and a text or list that was cut is shorter, nothing else. */
+/** Limits of a stored value. Longer texts and lists are cut. */
 export interface Room {
   /** Characters of all texts, numbers and keys together. */
   readonly characters: number;
@@ -9,15 +9,12 @@ export interface Room {
   readonly depth: number;
 }
 
-/**
- * A value as it can be stored as JSON: what PostgreSQL does not take is replaced, and what is too large is cut. For what a
- * model or a vendor wrote, which may be anything.
- */
+/** Limits a value of a model or a vendor, and replaces characters that PostgreSQL does not store. */
 export function storedJson<T>(value: T, room: Room): T {
   return new Cutter(room).cut(value, 0) as T;
 }
 
-/** The same for records whose readers count on every field: one that does not fit whole is left out, with those after it. */
+/** Limits a list of records, and leaves out the first record that does not fit with all its fields, and all after it. */
 export function storedRecords<T extends object>(records: readonly T[], room: Room): T[] {
   const cutter = new Cutter(room);
   const kept: T[] = [];

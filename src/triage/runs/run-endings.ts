@@ -1,189 +1,232 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { ClaimLostError } from '../../actions/execution/lease-keeper.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Incident } from '../../incidents/incident.js';
 import {
-  afterCommit,
-  type Participant,
-  takesPart,
-  Transactions,
-  type Tx,
-} from '../../platform/database/transactions.js';
-import { JointTransactions } from '../../platform/concurrency/joint-transactions.js';
-import { NotFoundError } from '../../platform/errors/app-error.js';
+  IncidentEndings,
+  IncidentsService,
+  type RecordedChange,
+} from '../../incidents/incidents.service.js';
+import { KillSwitch } from '../../kill-switch/kill-switch.js';
+import { Clock } from '../../platform/clock.js';
+import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
+import { Work } from '../../platform/work/work.js';
+import { TriageModel } from '../model/triage-model.port.js';
 import { IncidentIndicatorsRepository } from '../records/incident-indicators.repository.js';
-import { RunClaimsRepository, type Used } from '../records/run-claims.repository.js';
 import { RunRecorder } from '../records/run-recorder.js';
-import { TriageSignals } from '../signals/triage-signals.js';
+import {
+  type RunChange,
+  TRIAGE,
+  TriageRunsRepository,
+  type Used,
+} from '../records/triage-runs.repository.js';
+import { TriageSignals } from '../triage-signals.js';
 import { type NotApplied, type RunError, SYSTEM, type TriageRun } from '../triage-run.js';
 import {
+  BROKEN,
   INCIDENT_DELETED,
   isVerdictOutdated,
-  KILLED,
-  MOST_LAPSES,
+  LONGEST_WAIT_MS,
   NOT_NEEDED,
-  TAKEN_OVER,
+  runErrorOf,
   whyNotApplied,
 } from './run-rules.js';
 import type { Found } from './triage-judging.js';
 
-export interface Failure {
-  readonly error: RunError;
-  readonly durationMs: number;
-  readonly used: Used;
-  /** The provider gave nothing. */
-  readonly ofProvider: boolean;
+/** How an attempt ended: with a verdict, without, or needlessly. A run that only waits again has none of these. */
+export interface Outcome {
+  readonly run: TriageRun;
+  readonly found?: Found;
+  readonly error?: RunError;
+  readonly dropped?: NotApplied;
+  /** Why the next attempt waits. */
+  readonly waitsFor?: RunError;
+  /** The provider gave no verdict. */
+  readonly isOfProvider?: boolean;
+  readonly notes?: readonly string[];
+  readonly startedAt?: Date;
+  readonly durationMs?: number;
+  readonly used?: Used;
 }
 
-/** Where no attempt ended the run there is no time of one. It counts all the same, for those who watch the failures. */
-const NOT_TRIED_MS = 0;
+/** Runs that one step gives up. */
+const MOST_OVERDUE = 100;
+const OVERDUE_SECONDS = 60;
 
-/** The transactions that end runs: with a verdict, which may become that of the incident, or without one. */
+/** Ends runs in sets, in the transaction of the caller. Locks incidents first. */
 @Injectable()
-export class RunEndings {
-  private readonly log = new Logger('Triage');
-  private readonly together: JointTransactions;
-
+export class RunEndings implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
     private readonly incidents: IncidentsService,
-    private readonly claims: RunClaimsRepository,
+    private readonly incidentEndings: IncidentEndings,
+    private readonly runs: TriageRunsRepository,
     private readonly indicators: IncidentIndicatorsRepository,
     private readonly recorder: RunRecorder,
     private readonly signals: TriageSignals,
-  ) {
-    this.together = new JointTransactions(transactions);
-  }
+    private readonly killSwitch: KillSwitch,
+    private readonly model: TriageModel,
+    private readonly work: Work,
+    private readonly clock: Clock,
+  ) {}
 
-  /** Throws NotFoundError when the incident was deleted, and ClaimLostError. */
-  async complete(
-    run: TriageRun,
-    found: Found,
-    durationMs: number,
-    idempotency: Participant<TriageRun> = {},
-  ): Promise<TriageRun> {
-    const end = (tx: Tx) => this.completeIn(tx, run, found, durationMs);
-    if (takesPart(idempotency)) return await this.transactions.run<TriageRun>(end, idempotency);
-    return await this.together.run(run.incidentId, end);
-  }
-
-  private async completeIn(
-    tx: Tx,
-    run: TriageRun,
-    found: Found,
-    durationMs: number,
-  ): Promise<TriageRun> {
-    const { verdict, recommendedActions, model, tokens } = found;
-    const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
-    if (!incident) throw new NotFoundError('Incident');
-    const notApplied = whyNotApplied(incident, run);
-    const ended = await this.claims.end(tx, run, {
-      status: 'completed',
-      verdict,
-      recommended_actions: recommendedActions,
-      not_applied: notApplied ?? null,
-      notes: [...run.notes, ...found.notes],
-      model,
-      prompt_hash: found.promptHash,
-      points: found.points ?? null,
-      toolCalls: found.toolCalls,
-      error: null,
-      duration_ms: durationMs,
-      tokens,
+  onModuleInit(): void {
+    this.incidentEndings.register({
+      onDeleted: async (tx, id) => void (await this.failWaiting(tx, INCIDENT_DELETED, id)),
     });
-    if (!ended) throw new ClaimLostError();
-    await this.indicators.add(tx, incident.id, found.indicators);
-    const isProposed = notApplied !== undefined && isVerdictOutdated(incident, found.reportedAt);
-    await this.recorder.completed(tx, ended, isProposed);
-    afterCommit(tx, () => this.signals.ended('completed', durationMs));
-    if (notApplied && !isProposed) return ended;
-    const { classification, confidence, category, reasoning } = verdict;
-    await this.incidents.change(
-      tx,
-      incident,
-      isProposed
-        ? { proposed: { classification, confidence, category, reasoning, triage_id: run.id } }
-        : {
-            verdict: { ...verdict, model, triage_id: run.id },
-            recommended_actions: recommendedActions,
-          },
-      {
-        by: SYSTEM,
-        byPerson: false,
-        about: { type: 'triage', id: run.id },
-        askedBy: run.requestedBy,
+    this.work.every('triage-overdue', OVERDUE_SECONDS, () => this.giveUpOverdue());
+    if (!this.model.asksOutside) return;
+    this.killSwitch.registerInFlight(async () => (await this.runs.countOpen()).running);
+    this.killSwitch.registerHeld('triage_runs', {
+      count: async () => (await this.runs.countOpen()).queued,
+      discard: async (tx, { name }) => {
+        const message = `Discarded by ${name}, who turned the kill switch off.`;
+        return await this.failWaiting(tx, { reason: 'discarded', message });
       },
-    );
-    return ended;
-  }
-
-  async fail(
-    run: TriageRun,
-    { error, durationMs, used, ofProvider }: Failure,
-    idempotency: Participant<TriageRun> = {},
-  ): Promise<TriageRun> {
-    return await this.transactions.run<TriageRun>(async (tx) => {
-      const failures = run.failures + (ofProvider ? 1 : 0);
-      const changes = { status: 'failed', error, failures, duration_ms: durationMs } as const;
-      const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
-      const ended = await this.claims.end(tx, run, { ...changes, ...used });
-      if (!ended) throw new ClaimLostError();
-      await this.recorder.failed(tx, ended, incident);
-      afterCommit(tx, () => this.signals.ended('failed', durationMs));
-      return ended;
-    }, idempotency);
-  }
-
-  /** Nothing has failed, so that nobody is called: the run and the timeline tell. */
-  async drop(run: TriageRun, why: NotApplied): Promise<TriageRun> {
-    return await this.transactions.run(async (tx) => {
-      const ended = await this.claims.end(tx, run, { status: 'failed', error: NOT_NEEDED[why] });
-      if (!ended) throw new ClaimLostError();
-      await this.recorder.dropped(tx, ended);
-      return ended;
     });
   }
 
-  /** It has waited for as long as a run may. Nothing happens when somebody else was faster. */
-  async giveUp(run: TriageRun, error: RunError): Promise<void> {
-    await this.transactions.run(async (tx) => {
-      const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
-      const [ended] = await this.claims.failQueued(tx, error, { id: run.id });
-      if (!ended) return;
-      await this.recorder.failed(tx, ended, incident);
-      afterCommit(tx, () => this.signals.ended('failed', NOT_TRIED_MS));
-    });
-  }
-
-  /** What the kill switch held, where whoever turns it off does not want it any more. */
-  async discardHeld(tx: Tx, by: string): Promise<number> {
-    const message = `Discarded by ${by}, who turned the kill switch off.`;
-    const ended = await this.claims.failQueued(tx, { reason: 'discarded', message });
-    const ids = ended.map(({ incidentId }) => incidentId);
-    await this.recorder.allFailed(tx, ended, await this.incidents.summariesOf(tx, ids));
-    return ended.length;
-  }
-
-  /** One that is under way ends when it finds the incident gone. */
-  async failOfDeleted(tx: Tx, incidentId: string): Promise<void> {
-    const ended = await this.claims.failQueued(tx, INCIDENT_DELETED, { incident_id: incidentId });
-    for (const run of ended) await this.recorder.failed(tx, run, undefined);
-  }
-
-  /** Settles the runs whose replica died: they wait again, until that has happened too often. */
-  async settleLapsed(): Promise<void> {
-    for (const run of await this.claims.lapsedTooOften(MOST_LAPSES)) {
-      await this.transactions.run(async (tx) => {
-        // First the incident, then the run: whoever completes a run locks them in the same order.
-        const incident = await this.incidents.lockForUpdate(tx, run.incidentId);
-        const [ended] = await this.claims.failLapsed(tx, run, KILLED);
-        if (!ended) return;
-        await this.recorder.failed(tx, ended, incident);
-        afterCommit(tx, () => this.signals.ended('failed', NOT_TRIED_MS));
-      });
+  /**
+   * Returns the runs by id as they are afterwards, without those that had ended before.
+   *
+   * @param locked the incidents, if the caller has locked them
+   */
+  async write(
+    tx: Tx,
+    outcomes: readonly Outcome[],
+    locked?: ReadonlyMap<string, Incident>,
+  ): Promise<ReadonlyMap<string, TriageRun>> {
+    if (outcomes.length === 0) return new Map();
+    const ending = outcomes.filter(({ found, error }) => found ?? error);
+    const ids = ending.map(({ run }) => run.incident_id);
+    const incidents = locked ?? (await this.incidents.lockAllForUpdate(tx, ids));
+    const changes = outcomes.map((outcome) => changeBy(outcome, incidents));
+    const changed = await this.runs.change(tx, changes);
+    const applied: RecordedChange[] = [];
+    const judged: { incident_id: string; indicators: Found['indicators'] }[] = [];
+    const failed: TriageRun[] = [];
+    for (const { run: before, found, durationMs = 0, dropped } of outcomes) {
+      const run = changed.get(before.id);
+      if (!run || run.status === 'queued') continue;
+      if (dropped) {
+        await this.recorder.dropped(tx, run);
+        continue;
+      }
+      const status = run.status === 'completed' ? 'completed' : 'failed';
+      afterCommit(tx, () => this.signals.ended(status, durationMs));
+      const incident = incidents.get(run.incident_id);
+      if (!found || !incident) failed.push(run);
+      else {
+        const isProposed =
+          run.not_applied !== null && isVerdictOutdated(incident, found.reportedAt);
+        await this.recorder.completed(tx, run, isProposed);
+        judged.push({ incident_id: incident.id, indicators: found.indicators });
+        if (!run.not_applied || isProposed)
+          applied.push(changeOf(incident, run, found, isProposed));
+      }
     }
-    const again = await this.claims.requeueLapsed(MOST_LAPSES, TAKEN_OVER);
-    if (again.length === 0) return;
-    const triage = again.map(({ id }) => id);
-    this.log.warn({ triage }, `${again.length} triage runs are begun anew: their replica is gone.`);
+    await this.indicators.add(tx, judged);
+    await this.recorder.failed(tx, failed, incidents);
+    await this.incidents.changeAll(tx, applied);
+    return changed;
   }
+
+  /** Fails a run whose attempts ended in errors. */
+  async gaveUp(tx: Tx, id: string): Promise<void> {
+    const runs = await this.runs.queued(tx, [id]);
+    const outcomes = runs.map((run) => ({ run, error: BROKEN }));
+    await this.write(tx, outcomes);
+  }
+
+  /** Fails the runs that wait: all of them, or that of a deleted incident. Attempts under way end by themselves. */
+  private async failWaiting(tx: Tx, error: RunError, deletedId?: string): Promise<number> {
+    const open = await this.runs.open(tx, deletedId);
+    const waiting = await this.work.cancelWaiting(tx, TRIAGE, open);
+    const columns = { status: 'failed', error } as const;
+    const changes = waiting.map((id) => ({ id, columns }));
+    const failed = [...(await this.runs.change(tx, changes)).values()];
+    const told = failed.filter(({ incident_id }) => incident_id !== deletedId);
+    const incidents = told.map(({ incident_id }) => incident_id);
+    await this.recorder.failed(tx, failed, await this.incidents.summariesOf(tx, incidents));
+    return failed.length;
+  }
+
+  /** Gives up runs that have waited for a day for a provider. */
+  private async giveUpOverdue(): Promise<void> {
+    const before = new Date(this.clock.now().getTime() - LONGEST_WAIT_MS);
+    const { unusable } = this.model;
+    let overdue: TriageRun[];
+    do {
+      overdue = await this.runs.overdue(before, unusable !== undefined, MOST_OVERDUE);
+      const outcomes = overdue.map((run) => {
+        return { run, error: unusable ? runErrorOf(unusable) : run.error! };
+      });
+      if (outcomes.length > 0) await this.transactions.run((tx) => this.giveUp(tx, outcomes));
+    } while (overdue.length === MOST_OVERDUE);
+  }
+
+  private async giveUp(tx: Tx, outcomes: readonly Outcome[]): Promise<void> {
+    const incidentIds = outcomes.map(({ run }) => run.incident_id);
+    const incidents = await this.incidents.lockAllForUpdate(tx, incidentIds);
+    const ids = outcomes.map(({ run }) => run.id);
+    const waiting = await this.work.cancelWaiting(tx, TRIAGE, ids);
+    const given = outcomes.filter(({ run }) => waiting.includes(run.id));
+    await this.write(tx, given, incidents);
+  }
+}
+
+function changeBy(outcome: Outcome, incidents: ReadonlyMap<string, Incident>): RunChange {
+  const { run, found, dropped, waitsFor, isOfProvider, startedAt, used } = outcome;
+  const { id } = run;
+  const notes = [...run.notes, ...(outcome.notes ?? []), ...(found?.notes ?? [])];
+  const common = {
+    notes,
+    ...(isOfProvider && { failures: run.failures + 1 }),
+    ...(startedAt && { started_at: startedAt, provider: run.provider }),
+  };
+  const incident = incidents.get(run.incident_id);
+  if (found && incident) {
+    return {
+      id,
+      tokens: found.tokens,
+      columns: {
+        ...common,
+        status: 'completed',
+        verdict: found.verdict,
+        recommended_actions: found.recommendedActions,
+        not_applied: whyNotApplied(incident, run) ?? null,
+        model: found.model,
+        prompt_hash: found.promptHash,
+        points: found.points ?? null,
+        tool_calls: found.toolCalls,
+        error: null,
+        duration_ms: outcome.durationMs ?? null,
+      },
+    };
+  }
+  if (dropped) return { id, columns: { ...common, status: 'failed', error: NOT_NEEDED[dropped] } };
+  const error = found ? INCIDENT_DELETED : outcome.error;
+  const tokens = found?.tokens ?? used?.tokens;
+  if (!error) return { id, ...used, columns: { ...common, ...(waitsFor && { error: waitsFor }) } };
+  const columns = { status: 'failed', error, duration_ms: outcome.durationMs ?? null } as const;
+  return { id, ...used, tokens, columns: { ...common, ...columns } };
+}
+
+function changeOf(
+  before: Incident,
+  { id: triage_id, requested_by }: TriageRun,
+  { verdict, model, recommendedActions }: Found,
+  isProposed: boolean,
+): RecordedChange {
+  const { classification, confidence, category, reasoning } = verdict;
+  return {
+    before,
+    wanted: isProposed
+      ? { proposed: { classification, confidence, category, reasoning, triage_id } }
+      : { verdict: { ...verdict, model, triage_id }, recommended_actions: recommendedActions },
+    origin: {
+      by: SYSTEM,
+      byPerson: false,
+      about: { type: 'triage', id: triage_id },
+      askedBy: requested_by,
+    },
+  };
 }

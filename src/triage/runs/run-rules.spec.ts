@@ -1,4 +1,4 @@
-import { ModelUnavailableError } from '../model/model.errors.js';
+import { ModelUnavailableError } from '../model/triage-model.port.js';
 import { isTriedAgain, retryPauseMs, stillAnswers, whyNotApplied } from './run-rules.js';
 
 const down = (extras: Partial<ModelUnavailableError['extras']> = {}) =>
@@ -34,36 +34,36 @@ describe('a completed run', () => {
     ['triaged', 'incident_resolved', false],
   ] as const)(
     'of an incident that is %s, kept back for %s, answers a request: %s',
-    (status, notApplied, answers) => {
-      expect(stillAnswers({ notApplied }, { status })).toBe(answers);
+    (status, not_applied, answers) => {
+      expect(stillAnswers({ not_applied: not_applied ?? null }, { status })).toBe(answers);
     },
   );
 });
 
 describe('a run that nobody waits for', () => {
-  const createdAt = new Date('2026-01-31T09:00:00Z');
-  const at = (hours: number) => new Date(createdAt.getTime() + hours * 3_600_000);
+  const created_at = new Date('2026-01-31T09:00:00Z');
+  const at = (hours: number) => new Date(created_at.getTime() + hours * 3_600_000);
 
-  it('is tried again for a day while that may help', () => {
-    expect(isTriedAgain({ createdAt }, down(), at(23.9))).toBe(true);
-    expect(isTriedAgain({ createdAt }, down(), at(24))).toBe(false);
-    expect(isTriedAgain({ createdAt }, down({ mayHelpLater: false }), at(0))).toBe(false);
+  it('is tried again for a day if a retry can help', () => {
+    expect(isTriedAgain({ created_at }, down(), at(23.9))).toBe(true);
+    expect(isTriedAgain({ created_at }, down(), at(24))).toBe(false);
+    expect(isTriedAgain({ created_at }, down({ mayHelpLater: false }), at(0))).toBe(false);
   });
 
-  it('rests longer with each failure, up to ten minutes', () => {
+  it('waits longer after each failure, up to 10 min', () => {
     const pauses = [0, 1, 2, 8, 9, 400].map((failures) => retryPauseMs(failures, down(), 0));
     expect(pauses).toEqual([2_000, 4_000, 8_000, 512_000, 600_000, 600_000]);
     expect(retryPauseMs(0, down(), 1)).toBe(2_500);
   });
 
-  it('rests five minutes while an operator has to mend something, however often it has failed', () => {
+  it('waits 5 min after each failure that an operator has to repair', () => {
     const mend = down({ needsOperator: true });
     expect([0, 5, 400].map((failures) => retryPauseMs(failures, mend, 0))).toEqual([
       300_000, 300_000, 300_000,
     ]);
   });
 
-  it('rests as long as the provider asks for, up to an hour', () => {
+  it('waits as long as the provider asks for, up to an hour', () => {
     expect(retryPauseMs(0, down({ retryAfterMs: 90_000 }), 0)).toBe(90_000);
     expect(retryPauseMs(0, down({ retryAfterMs: 1_000 }), 0)).toBe(2_000);
     expect(retryPauseMs(0, down({ retryAfterMs: 1e12 }), 0)).toBe(3_600_000);

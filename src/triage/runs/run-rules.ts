@@ -1,21 +1,29 @@
 import type { Incident } from '../../incidents/incident.js';
 import { shownStart } from '../../platform/text.js';
-import { LONGEST_RETRY_AFTER_MS, type ModelUnavailableError } from '../model/model.errors.js';
-import type { NotApplied, RunError, TriageRunSummary } from '../triage-run.js';
+import type { Claimed } from '../../platform/work/kind.js';
+import { LONGEST_RETRY_AFTER_MS, type ModelUnavailableError } from '../model/triage-model.port.js';
+import type { NotApplied, RunError, TriageRun } from '../triage-run.js';
 
 const FIRST_PAUSE_MS = 2_000;
-/** Until somebody mends a setting or an account, one question in this time is enough to learn of it. */
+/** Until an operator repairs a setting or an account, one question in this time is enough. */
 const OPERATORS_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
 export const LONGEST_WAIT_MS = 24 * 60 * 60_000;
 
-/** A run whose replicas died so often may be what kills them. */
-export const MOST_LAPSES = 3;
+/** Replicas that may die during a run. A run that lost one more may be the cause. */
+const MOST_LAPSES = 3;
+/** The claim after one more lapse ends the run. */
+export const MOST_CLAIMS = MOST_LAPSES + 2;
 
-/** Why a verdict is kept as a run alone; undefined when it becomes the verdict of the incident. */
+/** Attempts count claims that lapsed, and no other claims. */
+export function hasLapsedTooOften({ lapsed, attempt }: Claimed): boolean {
+  return lapsed && attempt >= MOST_CLAIMS;
+}
+
+/** Why only the run keeps a verdict; undefined if it becomes the verdict of the incident. */
 export function whyNotApplied(
   { status, verdict_by_person }: Pick<Incident, 'status' | 'verdict_by_person'>,
-  { force }: Pick<TriageRunSummary, 'force'>,
+  { force }: Pick<TriageRun, 'force'>,
 ): NotApplied | undefined {
   if (force) return undefined;
   if (verdict_by_person) return 'verdict_by_person';
@@ -24,7 +32,7 @@ export function whyNotApplied(
 
 type Judged = Pick<Incident, 'status' | 'verdict_by_person' | 'triaged_at'>;
 
-/** Whether the tool has reported since a person gave the verdict. A run then tells what a machine makes of the report. */
+/** Whether the tool has reported since a person gave the verdict. A run then proposes a verdict on the report. */
 export function isVerdictOutdated(
   { status, verdict_by_person, triaged_at }: Judged,
   reportedAt: Date | undefined,
@@ -34,32 +42,29 @@ export function isVerdictOutdated(
 }
 
 /**
- * Whether a completed run answers who asks without `force`. One that was kept back because its incident was resolved does
- * not, once the incident is open again.
+ * Whether a completed run is the response to a request without `force`. If its verdict was not applied because the
+ * incident was resolved, it is not, once the incident is open again.
  */
 export function stillAnswers(
-  { notApplied }: Pick<TriageRunSummary, 'notApplied'>,
+  { not_applied }: Pick<TriageRun, 'not_applied'>,
   { status }: Pick<Incident, 'status'>,
 ): boolean {
-  return notApplied !== 'incident_resolved' || status === 'resolved';
+  return not_applied !== 'incident_resolved' || status === 'resolved';
 }
 
-type Created = Pick<TriageRunSummary, 'createdAt'>;
-
-/** Whether a run that nobody waits for has waited long enough: a verdict of yesterday's incident comes too late. */
-export function isOverdue({ createdAt }: Created, now: Date): boolean {
-  return now.getTime() - createdAt.getTime() >= LONGEST_WAIT_MS;
-}
-
-/** Whether a run that nobody waits for is tried again after the provider gave nothing. */
-export function isTriedAgain(run: Created, { extras }: ModelUnavailableError, now: Date): boolean {
-  return extras.mayHelpLater && !isOverdue(run, now);
+/** Whether a run that nobody waits for is tried again. A verdict on yesterday's incident comes too late. */
+export function isTriedAgain(
+  { created_at }: Pick<TriageRun, 'created_at'>,
+  { extras }: ModelUnavailableError,
+  now: Date,
+): boolean {
+  return extras.mayHelpLater && now.getTime() - created_at.getTime() < LONGEST_WAIT_MS;
 }
 
 /**
- * How long it rests before it is tried again: longer with each failure, and not shorter than the provider asks for.
+ * Pause before the next attempt: longer after each failure, and not shorter than the provider asks for.
  *
- * @param chance from 0 to 1: runs that failed together do not come back together
+ * @param chance from 0 to 1, so that runs that failed together do not come back together
  */
 export function retryPauseMs(
   failures: number,
@@ -75,31 +80,31 @@ export function retryPauseMs(
 
 const LONGEST_MESSAGE = 500;
 
-/** What is kept and shown of it: the words may be a provider's. */
+/** The message may contain text of a provider, so its length is limited. */
 export function runErrorOf({ reason, message }: ModelUnavailableError): RunError {
   return { reason, message: shownStart(message, LONGEST_MESSAGE) };
 }
 
-/** What a run notes whose replica died: the first time only, because it is the same the second time. */
+/** Note of a run whose replica died, the first time. */
 export const TAKEN_OVER =
-  'The replica that carried it out first ended in the middle of it: it was begun anew.';
+  'The replica of an earlier attempt ended in the middle of it, so there was another attempt.';
 
 export const KILLED: RunError = {
   reason: 'interrupted',
-  message: `The service ended in the middle of it ${MOST_LAPSES + 1} times.`,
+  message: `The service ended in the middle of the run ${MOST_LAPSES + 1} times.`,
 };
 
 export const INCIDENT_DELETED: RunError = {
   reason: 'incident_deleted',
-  message: 'Its incident was deleted.',
+  message: 'The incident was deleted.',
 };
 
 export const STOPPED_BY_KILL_SWITCH: RunError = {
   reason: 'kill_switch',
-  message: 'The kill switch was turned on while it ran.',
+  message: 'The kill switch was turned on during the run.',
 };
 
-/** What ends a run that nobody waits for, instead of a question whose answer would not count. */
+/** Ends a run that nobody waits for, because its verdict would not be applied. */
 export const NOT_NEEDED: Readonly<Record<NotApplied, RunError>> = {
   verdict_by_person: {
     reason: 'not_needed',
@@ -113,5 +118,5 @@ export const NOT_NEEDED: Readonly<Record<NotApplied, RunError>> = {
 
 export const BROKEN: RunError = {
   reason: 'internal_error',
-  message: 'It ended in an error of the service; see its log.',
+  message: 'The run ended in an error of the service. See the log of the service.',
 };

@@ -1,18 +1,27 @@
 import { Injectable } from '@nestjs/common';
-import { type Incident, severityRises } from '../../incidents/incident.js';
+import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
+import { CLASSIFICATIONS, type Incident, severityRises } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
 import { IncidentReports, type JudgedReport } from '../../incidents/reports/incident-reports.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
-import type { Gate } from '../../platform/net/outbound-request.js';
-import { shownName } from '../../platform/text.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import { shownName, storable } from '../../platform/text.js';
+import type { PlaybookEntity } from '../../playbooks/playbook.js';
+import { PlaybooksService } from '../../playbooks/playbooks.service.js';
+import { traced } from '../../platform/tracing/tracing.js';
 import { checkedEvidence } from '../evidence/evidence-rules.js';
-import { indicatorsInPieces } from '../evidence/indicators.js';
 import type { ExtractedIndicator } from '../evidence/indicator.js';
-import { fieldOf, type TokenMeter } from '../model/token-use.js';
-import { type Judgement, type ToolCall, TriageModel } from '../model/triage-model.port.js';
+import { indicatorsInPieces } from '../evidence/indicators.js';
+import {
+  fieldOf,
+  type Judgement,
+  type Judging,
+  type ProposedVerdict,
+  type ToolCall,
+  TriageModel,
+} from '../model/triage-model.port.js';
 import { storedJson, storedRecords } from '../records/stored-json.js';
 import { TriageTools } from '../tools/triage-tools.js';
-import { type Guidance, TriageGuidance } from '../triage-guidance.js';
 import {
   noPersonAsked,
   type NotApplied,
@@ -21,9 +30,8 @@ import {
   type TriageRun,
 } from '../triage-run.js';
 import { isVerdictOutdated, whyNotApplied } from './run-rules.js';
-import { knownActions, runVerdict } from './run-verdict.js';
 
-/** What came of asking the model: checked, cut to what is kept, and not written down yet. */
+/** A judgement whose evidence code has checked, cut to the size that is kept. */
 export interface Found {
   readonly verdict: RunVerdict;
   readonly recommendedActions: readonly string[];
@@ -34,11 +42,24 @@ export interface Found {
   readonly points?: Judgement['points'];
   readonly toolCalls: readonly ToolCall[];
   readonly indicators: readonly ExtractedIndicator[];
-  /** When the newest report came that was judged. */
+  /** Time of the newest report that was judged. */
   readonly reportedAt?: Date;
 }
 
-/** Nobody waits for the run, and people have decided meanwhile: the model is not asked. */
+/** An incident with its reports, and the playbook of the run if it is enabled. */
+export interface Case {
+  readonly incident: Incident;
+  readonly reports: readonly JudgedReport[];
+  readonly playbook?: PlaybookEntity;
+}
+
+/** The columns of a run that its judgement depends on, before the run has a row. */
+export type JudgedRun = Pick<
+  TriageRun,
+  'id' | 'incident_id' | 'requested_by' | 'force' | 'playbook'
+>;
+
+/** Nobody waits for the run, and people have decided meanwhile, so the model is not asked. */
 export class NotNeededError extends Error {
   constructor(readonly why: NotApplied) {
     super(why);
@@ -49,7 +70,7 @@ const CALLS_ROOM = { characters: 128_000, longestText: 4_000, items: 100, depth:
 const POINTS_ROOM = { characters: 64_000, longestText: 1_000, items: 200, depth: 3 } as const;
 const NOTES_ROOM = { characters: 4_000, longestText: 500, items: 20, depth: 1 } as const;
 
-/** Asks the model about an incident, and believes of its answer what the data bears out. */
+/** Asks the model about an incident, and checks its answer against the data. */
 @Injectable()
 export class TriageJudging {
   private readonly turns = new LoopTurns();
@@ -57,54 +78,73 @@ export class TriageJudging {
   constructor(
     private readonly incidents: IncidentsService,
     private readonly reports: IncidentReports,
-    private readonly guidance: TriageGuidance,
+    private readonly playbooks: PlaybooksService,
     private readonly tools: TriageTools,
     private readonly model: TriageModel,
   ) {}
 
-  /** Throws what the model and the gate throw, NotFoundError when the incident was deleted, and NotNeededError. */
-  async judge(run: TriageRun, gate: Gate, signal: AbortSignal, meter: TokenMeter): Promise<Found> {
-    const { id: runId, incidentId, playbook } = run;
-    const [incident, reports] = await Promise.all([
-      this.incidents.get(incidentId),
-      this.reports.toJudge(incidentId),
-    ]);
+  /** Returns the cases of runs by incident, without deleted incidents. */
+  async read(runs: readonly JudgedRun[], tx?: Tx): Promise<ReadonlyMap<string, Case>> {
+    const ids = runs.map(({ incident_id }) => incident_id);
+    const incidents = await this.incidents.findAll(ids, tx);
+    const reports = await this.reports.toJudge(ids, tx);
+    const playbooks = new Map<string, PlaybookEntity | undefined>();
+    for (const name of new Set(runs.flatMap(({ playbook }) => playbook ?? []))) {
+      playbooks.set(name, await this.playbooks.findEnabled(name, tx));
+    }
+    const cases = runs.flatMap(({ incident_id: id, playbook }): [string, Case][] => {
+      const incident = incidents.get(id);
+      const given = { reports: reports.get(id) ?? [], playbook: playbooks.get(playbook ?? '') };
+      return incident ? [[id, { incident, ...given }]] : [];
+    });
+    return new Map(cases);
+  }
+
+  /** Throws the errors of the model and of the gate, and NotNeededError. */
+  async judge(run: JudgedRun, given: Case, asking: Omit<Judging, 'tools'>): Promise<Found> {
+    const attributes = { 'triage.id': run.id, 'incident.id': run.incident_id };
+    return await traced(
+      () => ({ name: 'triage run', kind: 'internal', attributes }),
+      () => this.judgeTraced(run, given, asking),
+    );
+  }
+
+  private async judgeTraced(
+    run: JudgedRun,
+    { incident, reports, playbook }: Case,
+    { gate, signal, meter }: Omit<Judging, 'tools'>,
+  ): Promise<Found> {
+    const { id: runId, playbook: named } = run;
     const reportedAt = reports[0]?.at;
     const isWanted = !noPersonAsked(run) || isVerdictOutdated(incident, reportedAt);
     const needless = isWanted ? undefined : whyNotApplied(incident, run);
     if (needless) throw new NotNeededError(needless);
     const { rawData, places } = await this.turns.runInPieces(withReports(incident, reports));
     const indicators = await this.turns.runInPieces(indicatorsInPieces(rawData, incident.fields));
-    const guidance = playbook === undefined ? undefined : await this.guidance.find(playbook);
     const question = { runId, incident, rawData, indicators, gate };
     const tools = this.model.usesTools ? await this.tools.of(question) : [];
     const judgement = await this.model.judge(
-      { ...caseOf(incident, guidance), rawData, indicators },
+      { ...caseOf(incident, playbook?.definition.instructions), rawData, indicators },
       { tools, gate, signal, meter },
     );
-    const notes = playbook !== undefined && !guidance ? [missing(playbook)] : [];
+    const notes = named !== null && !playbook ? [missing(named)] : [];
     const found = foundIn(judgement, { raw_data: rawData, fields: incident.fields }, notes);
-    return {
-      ...found,
-      verdict: withEvidenceOf(found.verdict, places),
-      indicators,
-      reportedAt,
-    };
+    return { ...found, verdict: withEvidenceOf(found.verdict, places), indicators, reportedAt };
   }
 }
 
-/** Where the reports stand in what is judged: the newest one, and worse ones before it. */
+/** Keys of the reports in the judged data: the newest one, and worse ones before it. */
 const LATEST = 'latest_report';
 const EARLIER = 'earlier_reports';
 
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-/** By the beginning of a pointer into what is judged: the id of the report that is there. */
+/** Id of the report by the beginning of its pointers in the judged data. */
 type Places = ReadonlyMap<string, string>;
 
 /**
- * The first event with its reports. Of two values in one place the newest counts, but a report takes back nothing of what a worse
- * one said. Of an earlier report that is no worse, what the later ones do not speak of counts.
+ * The first event with its reports. Of two values in one place the newest counts, but a report takes back no value of a
+ * worse report. Of an earlier report that is no worse, only the fields count that no later report has.
  */
 function* withReports(
   { raw_data, severity }: Pick<Incident, 'raw_data' | 'severity'>,
@@ -152,7 +192,7 @@ function withEvidenceOf(verdict: RunVerdict, places: Places): RunVerdict {
   return { ...verdict, evidence };
 }
 
-/** What the other event does not speak of. */
+/** The fields that the other event does not have. */
 function withoutKnown(event: JsonRecord, other: JsonRecord): JsonRecord {
   const news = Object.entries(event).flatMap(([key, value]) => {
     if (!Object.hasOwn(other, key)) return [[key, value]];
@@ -177,7 +217,7 @@ function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function caseOf(incident: Incident, guidance: Guidance | undefined) {
+function caseOf(incident: Incident, guidance: string | undefined) {
   return {
     incidentId: incident.id,
     incidentNumber: incident.incident_number,
@@ -187,7 +227,7 @@ function caseOf(incident: Incident, guidance: Guidance | undefined) {
     title: incident.title,
     createdAt: incident.created_at,
     fields: incident.fields,
-    guidance: guidance?.instructions,
+    guidance,
   };
 }
 
@@ -197,7 +237,7 @@ function foundIn(
   earlierNotes: readonly string[],
 ): Omit<Found, 'indicators' | 'reportedAt'> {
   const { model, promptHash, tokens, points } = judgement;
-  // Evidence is held against what is kept of an answer, so that its readers find it there.
+  // Evidence is checked against the kept part of an answer, so that readers find it there.
   const toolCalls = storedRecords(judgement.toolCalls, CALLS_ROOM);
   const sources = new Map([
     ...toolCalls.filter(isEvidence).map(({ id, output }) => [id, output] as const),
@@ -216,11 +256,59 @@ function foundIn(
   };
 }
 
-/** Why a question was not answered is said by the service itself, and what a sandbox answers is made up. */
+/** The service itself says why a question was not answered, and a sandbox invents its answers. */
 function isEvidence({ failed, output }: ToolCall): boolean {
   return !failed && fieldOf(output, 'simulated') !== true;
 }
 
 function missing(playbook: string): string {
   return `There is no enabled playbook ${JSON.stringify(shownName(playbook))}: nothing guided the model.`;
+}
+
+/** Of indicators, and of evidence: one list that is long leaves the other its room. */
+const ROOM = { characters: 48_000, longestText: 4_000, items: 200, depth: 2 } as const;
+const LONGEST_REASONING = 4_000;
+const MOST_TECHNIQUES = 200;
+
+const fits = (text: string | undefined, longest: number): boolean =>
+  text !== undefined && text.length > 0 && text.length <= longest;
+
+const CATEGORY = /^[a-z][a-z0-9_]{0,63}$/;
+const TECHNIQUE = /^T[0-9]{4}(\.[0-9]{3})?$/;
+const MOST_ACTIONS = 100;
+const KNOWN_ACTIONS: readonly string[] = ACTION_TYPES;
+
+/** A checked verdict in the shape and the bounds that the verdict of an incident has. */
+export function runVerdict(checked: ProposedVerdict): RunVerdict {
+  const { confidence, category, reasoning, mitreTechniques } = checked;
+  const classification = CLASSIFICATIONS.find((known) => known === checked.classification);
+  return {
+    classification: classification ?? 'inconclusive',
+    confidence: Math.min(1, Math.max(0, confidence || 0)),
+    category: CATEGORY.test(category) ? category : 'unknown',
+    reasoning: storable(reasoning.slice(0, LONGEST_REASONING)),
+    indicators: storedRecords(
+      checked.indicators
+        .filter(({ type, value }) => fits(type, 64) && fits(value, 2_048))
+        .map(({ type, value, found_in }) => ({
+          type,
+          value,
+          ...(fits(found_in, 512) && { found_in }),
+        })),
+      ROOM,
+    ),
+    mitre_techniques: mitreTechniques.filter((id) => TECHNIQUE.test(id)).slice(0, MOST_TECHNIQUES),
+    evidence: storedRecords(
+      checked.evidence
+        .filter(({ source, pointer }) => fits(source, 128) && pointer.length <= 512)
+        .map(({ source, pointer, value }) => ({ source, pointer, value })),
+      ROOM,
+    ),
+  };
+}
+
+/** What it recommends: names of action types that there are, and nothing that could be taken for more. */
+export function knownActions({ recommendedActions }: ProposedVerdict): string[] {
+  const known = recommendedActions.filter((name) => KNOWN_ACTIONS.includes(name));
+  return [...new Set(known)].slice(0, MOST_ACTIONS);
 }

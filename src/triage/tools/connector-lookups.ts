@@ -6,10 +6,8 @@ import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import { shownData, shownMessage } from '../../connectors/calls/vendor-answers.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
 import type { IndicatorType } from '../evidence/indicator.js';
-import { ToolError } from '../model/model.errors.js';
-import type { TriageTool } from '../model/triage-model.port.js';
-import { INDICATOR_INPUT, indicatorOf } from './indicator-input.js';
-import type { Question } from './question.js';
+import { ToolError, type TriageTool } from '../model/triage-model.port.js';
+import { INDICATOR_INPUT, indicatorOf, type Question } from './tool-rules.js';
 
 /** The look-up for a kind of indicator, and its one parameter. */
 const LOOKUPS: Partial<Record<IndicatorType, { type: ActionTypeName; parameter: string }>> = {

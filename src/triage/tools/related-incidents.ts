@@ -4,8 +4,7 @@ import { IncidentsService } from '../../incidents/incidents.service.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import type { TriageTool } from '../model/triage-model.port.js';
 import { IncidentIndicatorsRepository } from '../records/incident-indicators.repository.js';
-import { INDICATOR_INPUT, indicatorOf } from './indicator-input.js';
-import type { Question } from './question.js';
+import { INDICATOR_INPUT, indicatorOf, type Question } from './tool-rules.js';
 
 const MOST = 10;
 

@@ -1,10 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { mailAuthentication } from '../evidence/mail-authentication.js';
 import type { TriageTool } from '../model/triage-model.port.js';
-import { boundedTools } from './bounded-tool.js';
+import { boundedTools, NO_INPUT, type Question, requireNoInput } from './tool-rules.js';
 import { ConnectorLookups } from './connector-lookups.js';
-import { NO_INPUT, requireNoInput } from './indicator-input.js';
-import type { Question } from './question.js';
 import { RelatedIncidents } from './related-incidents.js';
 
 /** The questions that a model may ask in one run. All of them only read. */

@@ -2,7 +2,6 @@ import type { ActionTypeName } from '../../../src/action-catalogue/action-types.
 import { MOST_PER_CONNECTOR } from '../../../src/actions/execution/action-work.js';
 import type { Answer, ApiClient } from '../api-client.js';
 import { FakeVendor } from '../fake-vendor.js';
-import { lookOften } from '../jobs/look-often.js';
 import type { TestApp } from '../test-app.js';
 import { TEST_CONNECTORS } from './scripted-vendor.js';
 import { type Everybody, World } from '../world.js';
@@ -101,10 +100,6 @@ export class ActionWorld extends World {
 
   async get(id: string): Promise<ShownAction> {
     return (await this.clients.viewer.get(`/api/actions/${id}`)).body.data;
-  }
-
-  lookOften(): void {
-    this.replicas.forEach(lookOften);
   }
 
   /** Lets the claims of all actions lapse, and makes accepted actions due. */

@@ -2,17 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { INCIDENT_EVENTS } from '../../../src/incidents/change-records.js';
 import { Transactions } from '../../../src/platform/database/transactions.js';
 import { DomainEvents } from '../../../src/platform/work/domain-events.js';
-import type { UnavailableReason } from '../../../src/triage/model/model.errors.js';
-import { ModelUnavailableError } from '../../../src/triage/model/model.errors.js';
+import { Work } from '../../../src/platform/work/work.js';
 import {
   type Judgement,
+  ModelUnavailableError,
   type ProposedVerdict,
   TriageModel,
+  type UnavailableReason,
 } from '../../../src/triage/model/triage-model.port.js';
-import { RunQueue } from '../../../src/triage/runs/run-queue.js';
 import type { Answer, ApiClient } from '../api-client.js';
 import { eventually } from '../jobs/eventually.js';
-import { lookOften } from '../jobs/look-often.js';
 import type { TestApp } from '../test-app.js';
 import { World } from '../world.js';
 
@@ -57,7 +56,7 @@ export function unavailable(
   });
 }
 
-/** Puts a script in the place of the configured model of a replica, and counts how often it is asked. */
+/** Replaces the model of a replica that would ask outside, and counts how often it is asked. */
 export function script(app: TestApp, judge: Judge) {
   const asked = jest.fn<ReturnType<Judge>, Parameters<Judge>>(judge);
   Object.assign(app.nest.get(TriageModel), { judge: asked, usesTools: true });
@@ -75,8 +74,8 @@ export function heldModel() {
   return { judge, begun: begun.promise, answer };
 }
 
-/** Settings with which the kill switch holds triage; `script` keeps the provider from being asked. */
-export const ASKING_OUTSIDE = { TRIAGE_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: 'key-of-a-test' };
+/** The kill switch holds triage; `script` keeps the provider from being asked. */
+const ASKING_OUTSIDE = { TRIAGE_PROVIDER: 'anthropic', ANTHROPIC_API_KEY: 'key-of-a-test' };
 
 /** Replicas on one database with scripted models, and a key of each role. */
 export class TriageWorld extends World {
@@ -84,10 +83,7 @@ export class TriageWorld extends World {
     settings: Readonly<Record<string, string>> = {},
     replicas = 1,
   ): Promise<TriageWorld> {
-    const all = { TRIAGE_PROVIDER: 'rules', ACTION_LEASE_MS: '60000', ...settings };
-    const world = new TriageWorld(...(await World.open(all, replicas)));
-    world.replicas.forEach(lookOften);
-    return world;
+    return new TriageWorld(...(await World.open({ ...ASKING_OUTSIDE, ...settings }, replicas)));
   }
 
   override incident(fields: object = {}): Promise<string> {
@@ -160,16 +156,28 @@ export class TriageWorld extends World {
     return (await this.clients.viewer.get('/api/kill-switch')).body.data.held.triage_runs as number;
   }
 
-  /** The time of the run of an incident has come: its lease, or its wait, is over. */
+  /** Ends the lease of the run of an incident, or its pause. */
   async makeDue(id: string): Promise<void> {
     await this.database.query(
-      `update triage_runs set lease_until = now() - interval '1 ms' where incident_id = $1`,
+      `update work set due_at = now() - interval '1 ms'
+        where ref = (select id from triage_runs where incident_id = $1 and status = 'queued') and not ready`,
       [id],
     );
   }
 
-  /** From now on nobody but the others works on what waits. */
-  async stopQueueOf(app: TestApp): Promise<void> {
-    await app.nest.get(RunQueue).beforeApplicationShutdown();
+  /** Ends the pause of all runs. */
+  async endPause(): Promise<void> {
+    await this.database.query(
+      'update work_lanes set paused_until = now() where reason is not null',
+    );
+  }
+
+  /** Leaves all waiting work to other replicas, until `startWorkOf`. */
+  async stopWorkOf({ nest }: TestApp): Promise<void> {
+    await nest.get(Work)['worker']['looking'].stop();
+  }
+
+  startWorkOf({ nest }: TestApp): void {
+    nest.get(Work)['worker']['looking'].start();
   }
 }

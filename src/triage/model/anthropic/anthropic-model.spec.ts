@@ -7,9 +7,9 @@ import {
   VERDICT,
   verdict,
 } from '../../../../test/support/fake-messages-answers.js';
-import type { Asked } from '../token-use.js';
+import type { Asked } from '../triage-model.port.js';
 import { failureOf, judge, modelAt, withEnvironment } from '../../../../test/support/judge.js';
-import { knownActions } from '../../runs/run-verdict.js';
+import { knownActions } from '../../runs/triage-judging.js';
 
 describe('AnthropicModel', () => {
   let api: FakeMessagesApi;

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { promptFor } from '../../prompts/prompt.js';
-import { ModelUnavailableError } from '../model.errors.js';
 import {
   type Judgement,
   type Judging,
+  ModelUnavailableError,
   type TriageCase,
   TriageModel,
 } from '../triage-model.port.js';

@@ -1,8 +1,12 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { type promptFor, readVerdict, VERDICT_SCHEMA } from '../../prompts/prompt.js';
-import { WORDS } from '../../prompts/words.js';
-import { ModelUnavailableError, type UnavailableReason } from '../model.errors.js';
-import type { ProposedVerdict, TriageTool } from '../triage-model.port.js';
+import { WORDS } from '../../prompts/prompt-texts.js';
+import {
+  ModelUnavailableError,
+  type ProposedVerdict,
+  type TriageTool,
+  type UnavailableReason,
+} from '../triage-model.port.js';
 import {
   lastText,
   type ProviderMessage,

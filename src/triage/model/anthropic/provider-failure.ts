@@ -1,11 +1,11 @@
 import { OutcomeUnknownError, UnreachableError } from '../../../platform/net/net.errors.js';
 import { retryAfterMs } from '../../../platform/net/outbound-request.js';
 import {
+  fieldOf,
   LONGEST_RETRY_AFTER_MS,
   ModelUnavailableError,
   type UnavailableReason,
-} from '../model.errors.js';
-import { fieldOf } from '../token-use.js';
+} from '../triage-model.port.js';
 import { presentTime } from '../../../platform/clock.js';
 
 /** An answer with an error status. */

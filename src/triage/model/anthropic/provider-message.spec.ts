@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { lastText, questionsOf, readMessage, refusalCategory } from './provider-message.js';
-import { tokensOf } from '../token-use.js';
+import { tokensOf } from '../triage-model.port.js';
 
 const block = fc.oneof(
   fc.jsonValue(),

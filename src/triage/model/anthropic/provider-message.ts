@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import { fieldOf } from '../token-use.js';
+import { fieldOf } from '../triage-model.port.js';
 
 /** More blocks than an honest answer has: each is looked at, and each question has to be answered. */
 const MOST_BLOCKS = 200;

@@ -3,12 +3,17 @@ import Anthropic from '@anthropic-ai/sdk';
 import type { Gate } from '../../../platform/net/outbound-request.js';
 import type { OutboundHttp } from '../../../platform/net/outbound-http.js';
 import { type Span, traced } from '../../../platform/tracing/tracing.js';
-import { ModelUnavailableError, type UnavailableReason } from '../model.errors.js';
-import type { Judging } from '../triage-model.port.js';
+import {
+  type Judging,
+  ModelUnavailableError,
+  NO_TOKENS,
+  sumOfTokens,
+  tokensOf,
+  type UnavailableReason,
+} from '../triage-model.port.js';
 import { gatedFetch, isOfNetwork } from './gated-fetch.js';
 import { failureOfNetwork, failureOfStatus, noMessage, timeIsUp } from './provider-failure.js';
 import { type ProviderMessage, readMessage } from './provider-message.js';
-import { NO_TOKENS, sumOfTokens, tokensOf } from '../token-use.js';
 
 export interface AnthropicOptions {
   readonly apiKey: string;

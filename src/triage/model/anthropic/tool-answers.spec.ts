@@ -8,9 +8,13 @@ import {
 } from '../../../../test/support/fake-messages-answers.js';
 import { failureOf, judge, modelAt } from '../../../../test/support/judge.js';
 import { harmlessJson } from '../../prompts/plain-json.js';
-import { boundedTools } from '../../tools/bounded-tool.js';
-import { ToolError } from '../model.errors.js';
-import { type Judgement, LONGEST_ANSWER_BYTES, type TriageTool } from '../triage-model.port.js';
+import { boundedTools } from '../../tools/tool-rules.js';
+import {
+  type Judgement,
+  LONGEST_ANSWER_BYTES,
+  ToolError,
+  type TriageTool,
+} from '../triage-model.port.js';
 
 const NAME = 'related_incidents';
 

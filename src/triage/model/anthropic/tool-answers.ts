@@ -1,10 +1,9 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { Logger } from '@nestjs/common';
 import { unlessAborted } from '../../../platform/concurrency/within.js';
-import { WORDS } from '../../prompts/words.js';
+import { WORDS } from '../../prompts/prompt-texts.js';
 import { harmlessJson } from '../../prompts/plain-json.js';
-import { ToolError } from '../model.errors.js';
-import { MOST_QUESTIONS, type ToolCall, type TriageTool } from '../triage-model.port.js';
+import { MOST_QUESTIONS, type ToolCall, ToolError, type TriageTool } from '../triage-model.port.js';
 import type { Question } from './provider-message.js';
 
 /** An input has ids of indicators and nothing else. */

@@ -1,7 +1,7 @@
 import type { AuthenticationResult } from '../../evidence/authentication-results.js';
 import type { MethodResult } from '../../evidence/mail-authentication.js';
-import { type Facts, isOfTools } from './facts.js';
 import type { Fact } from './fact.js';
+import { type Facts, isOfTools } from './facts.js';
 
 export type Method = 'spf' | 'dkim' | 'dmarc' | 'compauth';
 

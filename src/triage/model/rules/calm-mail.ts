@@ -1,5 +1,5 @@
-import type { Facts } from './facts.js';
 import type { Fact } from './fact.js';
+import type { Facts } from './facts.js';
 import { borrowedNames, isFromInside, linkedHosts, replyDomains } from './hosts.js';
 import { MESSAGES } from './prose.js';
 import { byTools, byToolsAtLeast, type Look } from './rule.js';

@@ -1,8 +1,8 @@
 import { nfkc } from '../../../platform/text.js';
 import { isConsoleLink } from '../../evidence/tool-plumbing.js';
 import { imitatesBrand, seen } from './brands.js';
-import type { Facts } from './facts.js';
 import type { Fact } from './fact.js';
+import type { Facts } from './facts.js';
 
 const SENDER_KEYS = [
   'sender',

@@ -1,6 +1,6 @@
 import type { Doubt } from './doubts.js';
-import { type Facts, isOfTools, patternOfNames } from './facts.js';
 import type { Fact } from './fact.js';
+import { type Facts, isOfTools, patternOfNames } from './facts.js';
 import { MESSAGES } from './prose.js';
 import { type Sign, SIGN_PHRASES } from './signs/signs.js';
 

@@ -1,8 +1,8 @@
 import { atOnce } from '../../../platform/concurrency/semaphore.js';
 import type { ScoredPoint } from '../triage-model.port.js';
 import { CIRCUMSTANCES, type Doubt, doubtOf } from './doubts.js';
-import type { Facts } from './facts.js';
 import type { Fact } from './fact.js';
+import type { Facts } from './facts.js';
 import type { HabitKind, Rule } from './rule.js';
 import { RULES } from './rule-table.js';
 import { explained } from './seen-words.js';

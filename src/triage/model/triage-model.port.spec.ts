@@ -1,4 +1,4 @@
-import { NO_TOKENS, sumOfTokens, tokensOf } from './token-use.js';
+import { NO_TOKENS, sumOfTokens, tokensOf } from './triage-model.port.js';
 
 describe('tokensOf', () => {
   it.each([

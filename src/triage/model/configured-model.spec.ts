@@ -1,7 +1,19 @@
-import { loadSettings } from '../../../platform/config/load-settings.js';
-import { OutboundHttp } from '../../../platform/net/outbound-http.js';
-import { Resolver, Targets } from '../../../platform/net/targets.js';
-import { configuredModel } from './configured-model.js';
+import { loadSettings } from '../../platform/config/load-settings.js';
+import { OutboundHttp } from '../../platform/net/outbound-http.js';
+import { Resolver, Targets } from '../../platform/net/targets.js';
+import { configuredModel, NoModel } from './configured-model.js';
+
+describe('NoModel', () => {
+  it('gives no verdict and says what to configure', async () => {
+    const model = new NoModel();
+    expect(model.provider).toBe('none');
+    await expect(model.judge()).rejects.toMatchObject({
+      reason: 'not_configured',
+      message: expect.stringContaining('TRIAGE_PROVIDER'),
+      extras: { mayHelpLater: true, needsOperator: true },
+    });
+  });
+});
 
 describe('configuredModel', () => {
   const make = (environment: Readonly<Record<string, string>>) => {

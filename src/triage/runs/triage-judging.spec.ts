@@ -1,5 +1,5 @@
 import type { ProposedVerdict } from '../model/triage-model.port.js';
-import { knownActions, runVerdict } from './run-verdict.js';
+import { knownActions, runVerdict } from './triage-judging.js';
 
 const proposed = (more: object = {}): ProposedVerdict => ({
   classification: 'malicious',
@@ -40,7 +40,7 @@ describe('the verdict of a run', () => {
     expect(runVerdict(proposed(given))).toMatchObject(expected);
   });
 
-  it('is never larger than a record may be', () => {
+  it('has a limited size', () => {
     const many = Array.from({ length: 10_000 }, (_, n) => ({
       type: 'url',
       value: `u${n}`.repeat(300),
@@ -70,8 +70,8 @@ describe('the verdict of a run', () => {
   });
 });
 
-describe('the actions that a run recommends', () => {
-  it('are types that there are, each once', () => {
+describe('the recommended actions of a run', () => {
+  it('are known types without repetitions', () => {
     const names = ['block_ip', 'rm -rf /', 'block_ip', 'toString', '__proto__', 'scan_host'];
     expect(knownActions(proposed({ recommendedActions: names }))).toEqual([
       'block_ip',

@@ -1,0 +1,312 @@
+import {
+  type BeforeApplicationShutdown,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleInit,
+} from '@nestjs/common';
+import {
+  isKillSwitchActive,
+  KillSwitch,
+  type Permit,
+  PermitGate,
+  PermitLapsed,
+} from '../../kill-switch/kill-switch.js';
+import { Clock } from '../../platform/clock.js';
+import { unlessAborted, within } from '../../platform/concurrency/within.js';
+import { Settings } from '../../platform/config/settings.js';
+import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../../platform/database/transactions.js';
+import { NotFoundError } from '../../platform/errors/app-error.js';
+import { AgainOutcome, type Claimed, type Ended, LostClaims } from '../../platform/work/kind.js';
+import { Work } from '../../platform/work/work.js';
+import {
+  ModelUnavailableError,
+  TokenMeter,
+  TriageModel,
+  type UnavailableReason,
+} from '../model/triage-model.port.js';
+import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
+import { TriageSignals } from '../triage-signals.js';
+import type { TriageRun } from '../triage-run.js';
+import { type Outcome, RunEndings } from './run-endings.js';
+import {
+  BROKEN,
+  hasLapsedTooOften,
+  INCIDENT_DELETED,
+  isTriedAgain,
+  KILLED,
+  MOST_CLAIMS,
+  retryPauseMs,
+  runErrorOf,
+  STOPPED_BY_KILL_SWITCH,
+  TAKEN_OVER,
+} from './run-rules.js';
+import { TokenBudget } from './token-budget.js';
+import { type Found, NotNeededError, TriageJudging } from './triage-judging.js';
+
+/** A request that waits for a run: it is told of a failure at once, instead of the run being tried again. */
+export interface Waiting {
+  /** Takes part in the transaction that completes the run. */
+  readonly completed: Participant<TriageRun>;
+  /** Takes part in the transaction that ends the attempt without a verdict. */
+  readonly failed: Participant<TriageRun>;
+}
+
+interface Waiter extends Waiting {
+  /** The run waited before the request, so it is tried again after a failure of the provider. */
+  readonly hasWaited: boolean;
+  run?: TriageRun;
+  /** Why there is no verdict. */
+  cause?: unknown;
+}
+
+/** An outcome with the state of the provider that it shows. */
+interface Attempt extends Outcome {
+  readonly unavailable?: ModelUnavailableError;
+}
+
+const MOST_AT_ONCE = 4;
+const AGAIN_SOON_MS = 1_000;
+/** Part of the grace period of a shutdown in which runs may end. The rest is for the transactions that release them. */
+const PART_OF_GRACE = 0.5;
+/** The provider may have asked for a longer pause, but has answered another run since. */
+const SOON_MS = 60_000;
+const OF_PAUSE: readonly UnavailableReason[] = ['rate_limited', 'overloaded'];
+
+class ShutdownError extends Error {}
+
+/**
+ * Triage that asks a model outside: one run at a place, behind the kill switch. While an operator has to repair something, or
+ * the tokens of the hour are used up, the lane is paused, so that runs wait without a request.
+ */
+@Injectable()
+export class AskedTriage
+  implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown
+{
+  private readonly log = new Logger('Triage');
+  private readonly stop = new AbortController();
+  private readonly underWay = new Set<Promise<unknown>>();
+  private readonly waiters = new Map<string, Waiter>();
+
+  constructor(
+    private readonly judging: TriageJudging,
+    private readonly killSwitch: KillSwitch,
+    private readonly runs: TriageRunsRepository,
+    private readonly endings: RunEndings,
+    private readonly budget: TokenBudget,
+    private readonly signals: TriageSignals,
+    private readonly model: TriageModel,
+    private readonly transactions: Transactions,
+    private readonly work: Work,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
+  ) {}
+
+  onModuleInit(): void {
+    if (!this.model.asksOutside) return;
+    this.work.define<unknown, Attempt | undefined>({
+      ...TRIAGE,
+      isPausable: true,
+      places: MOST_AT_ONCE,
+      timeLimitMs: 2 * this.settings.triageTimeoutMs,
+      mostAttempts: MOST_CLAIMS,
+      gate: (tx) =>
+        this.killSwitch.claimPermit(tx).catch((error: unknown) => {
+          if (isKillSwitchActive(error)) return undefined;
+          throw error;
+        }),
+      one: (row) => this.tracked(this.attempt(row)),
+      write: (tx, ended) => this.write(tx, ended),
+      gaveUp: (tx, { ref }) => this.endings.gaveUp(tx, ref),
+    });
+    this.killSwitch.onTurnedOff(() => this.work.wake());
+  }
+
+  /** A start may come with other settings. Pauses that the same provider asked for stay. */
+  async onApplicationBootstrap(): Promise<void> {
+    if (this.model.unusable) return;
+    const goOn = this.transactions.run((tx) => this.goOn(tx, [], 0));
+    await goOn.catch((err: unknown) =>
+      this.log.warn({ err }, 'Waiting runs could not be hurried.'),
+    );
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    const ended = Promise.allSettled(this.underWay);
+    await within(this.settings.shutdownGraceMs * PART_OF_GRACE, ended, () => undefined);
+    this.stop.abort(new ShutdownError('The service stops.'));
+    await Promise.allSettled(this.underWay);
+  }
+
+  /** Begins a new run, or one whose work was cancelled, right after the commit. Returns a function that awaits its outcome. */
+  async begin(
+    tx: Tx,
+    { id }: TriageRun,
+    waiting: Waiting & Pick<Waiter, 'hasWaited'>,
+    permit: Permit,
+  ): Promise<() => Promise<Pick<Waiter, 'run' | 'cause'>>> {
+    const waiter: Waiter = { ...waiting };
+    afterCommit(tx, () => void this.waiters.set(id, waiter));
+    const ended = (await this.work.addClaimed(tx, TRIAGE, [{ ref: id }], permit)).get(id)!;
+    return async () => {
+      await this.tracked(ended);
+      this.waiters.delete(id);
+      return waiter;
+    };
+  }
+
+  /** A shutdown waits for the work. */
+  private async tracked<T>(work: Promise<T>): Promise<T> {
+    this.underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.underWay.delete(work);
+    }
+  }
+
+  private async attempt(row: Claimed): Promise<Attempt | AgainOutcome<Attempt> | undefined> {
+    const run = await this.runs.begin(row.ref, this.model.provider);
+    if (!run) return undefined;
+    if (hasLapsedTooOften(row)) return { run, error: KILLED };
+    const waiter = this.waiters.get(run.id);
+    const shortage = waiter ? undefined : await this.budget.shortage();
+    if (shortage) return again(0, { run, unavailable: shortage });
+    const meter = new TokenMeter();
+    const begun = performance.now();
+    const notes = row.lapsed && !run.notes.includes(TAKEN_OVER) ? [TAKEN_OVER] : [];
+    if (row.lapsed) this.log.warn({ triage: run.id }, 'A run is tried again: its replica is gone.');
+    const ended = () => {
+      const used = { tokens: meter.used, asked: meter.asked };
+      return { run, notes, used, durationMs: Math.round(performance.now() - begun) };
+    };
+    try {
+      const found = await this.judge(run, row, meter);
+      this.signals.answered();
+      this.signals.used(found.tokens);
+      return { ...ended(), found };
+    } catch (error) {
+      if (row.signal.aborted || error instanceof LostClaims) throw error;
+      const tokens = (error instanceof ModelUnavailableError && error.extras.tokens) || meter.used;
+      if (tokens) this.signals.used(tokens);
+      if (waiter) waiter.cause = error;
+      const { used, ...attempt } = ended();
+      return this.afterError({ ...attempt, used: { ...used, tokens } }, error, waiter);
+    }
+  }
+
+  /** Throws the cause of the end. A model that ignores the signal is not awaited. */
+  private async judge(run: TriageRun, row: Claimed, meter: TokenMeter): Promise<Found> {
+    const { triageTimeoutMs } = this.settings;
+    const timeout = AbortSignal.timeout(triageTimeoutMs);
+    const signal = AbortSignal.any([row.signal, this.stop.signal, timeout]);
+    const permit = row.permit as Permit | undefined;
+    // The note confirms in the transaction of the permit that the claim still counts.
+    const gate = new PermitGate(this.killSwitch, permit, signal, {
+      reclaim: (tx) => row.note({}, tx),
+    });
+    const judge = async () => {
+      const given = (await this.judging.read([run])).get(run.incident_id);
+      if (!given) throw new NotFoundError('Incident');
+      return await this.judging.judge(run, given, { gate, signal, meter });
+    };
+    try {
+      return await unlessAborted(signal, judge());
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      if (signal.reason !== timeout.reason) throw signal.reason;
+      const message = `There was no verdict within ${triageTimeoutMs} ms.`;
+      throw new ModelUnavailableError('timeout', message, { mayHelpLater: true });
+    }
+  }
+
+  private afterError(
+    attempt: Outcome,
+    error: unknown,
+    waiter: Waiter | undefined,
+  ): Attempt | AgainOutcome<Attempt> {
+    if (error instanceof ShutdownError) return again(0, attempt);
+    if (error instanceof PermitLapsed || isDatabaseUnavailable(error)) {
+      return again(AGAIN_SOON_MS, attempt);
+    }
+    if (isKillSwitchActive(error)) {
+      return waiter ? { ...attempt, error: STOPPED_BY_KILL_SWITCH } : again(0, attempt);
+    }
+    if (error instanceof NotNeededError) return { ...attempt, dropped: error.why };
+    if (error instanceof NotFoundError) return { ...attempt, error: INCIDENT_DELETED };
+    if (error instanceof ModelUnavailableError) return this.withoutVerdict(attempt, error, waiter);
+    this.log.error({ err: error, triage: attempt.run.id }, 'A triage run ended in an error.');
+    return { ...attempt, error: BROKEN };
+  }
+
+  private withoutVerdict(
+    { run, ...attempt }: Outcome,
+    unavailable: ModelUnavailableError,
+    waiter: Waiter | undefined,
+  ): Attempt | AgainOutcome<Attempt> {
+    this.signals.unavailable(unavailable);
+    const ended = { ...attempt, run, unavailable, isOfProvider: true };
+    const error = runErrorOf(unavailable);
+    const mayGoOn = !waiter || waiter.hasWaited;
+    if (!mayGoOn || !isTriedAgain(run, unavailable, this.clock.now())) return { ...ended, error };
+    const pauseMs = retryPauseMs(run.failures, unavailable, Math.random());
+    // The pause of the lane is the pause of the run.
+    return again(unavailable.extras.needsOperator ? 0 : pauseMs, { ...ended, waitsFor: error });
+  }
+
+  private async write(tx: Tx, all: readonly Ended<unknown, Attempt | undefined>[]): Promise<void> {
+    const attempts = all.flatMap(({ result }) => result ?? []);
+    const runs = await this.endings.write(tx, attempts);
+    for (const attempt of attempts) {
+      const run = runs.get(attempt.run.id);
+      const waiter = this.waiters.get(attempt.run.id);
+      if (run && waiter) await this.tellWaiter(tx, waiter, run, attempt);
+      await this.showProvider(tx, attempt);
+    }
+  }
+
+  private async tellWaiter(tx: Tx, waiter: Waiter, run: TriageRun, attempt: Attempt) {
+    const { completed, failed } = waiter;
+    const isReleased = run.status === 'queued' && !attempt.waitsFor;
+    const participant = run.status === 'completed' ? completed : isReleased ? {} : failed;
+    await participant.begin?.(tx);
+    await participant.finish?.(tx, run);
+    const isDeleted = run.error?.reason === 'incident_deleted';
+    afterCommit(tx, () => {
+      waiter.run = run;
+      if (isReleased) waiter.cause = undefined;
+      if (isDeleted) waiter.cause = new NotFoundError('Incident');
+    });
+  }
+
+  /** Pauses the lane if runs need not ask now, and ends its pause once the provider has answered. */
+  private async showProvider(tx: Tx, { found, unavailable }: Attempt): Promise<void> {
+    if (found ?? (unavailable && !unavailable.extras.mayHelpLater)) {
+      await this.goOn(tx, OF_PAUSE, SOON_MS);
+    } else if (unavailable?.reason === 'token_budget') {
+      const { retryAfterMs = 0 } = unavailable.extras;
+      await this.work.slowLane(tx, TRIAGE.name, retryAfterMs, 0, runErrorOf(unavailable));
+    } else if (unavailable?.extras.needsOperator) {
+      const pauseMs = retryPauseMs(0, unavailable, Math.random());
+      await this.work.slowLane(tx, TRIAGE.name, pauseMs, Infinity, runErrorOf(unavailable));
+    }
+  }
+
+  /** Also brings runs forward that rest for these reasons, or because of another provider. */
+  private async goOn(tx: Tx, reasons: readonly UnavailableReason[], inMs: number): Promise<void> {
+    await this.work.resumeLane(tx, TRIAGE.name, true);
+    const resting = await this.runs.resting(tx, this.model.provider, reasons);
+    await this.work.hurry(tx, TRIAGE, resting, inMs);
+  }
+}
+
+/** Behind the gate, also after a claim that lapsed. */
+function again(inMs: number, attempt: Attempt): AgainOutcome<Attempt> {
+  return new AgainOutcome({ inMs, lane: TRIAGE.name, countsAsAttempt: false }, attempt);
+}

@@ -1,0 +1,131 @@
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import type { Incident } from '../../incidents/incident.js';
+import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Clock } from '../../platform/clock.js';
+import type { Tx } from '../../platform/database/transactions.js';
+import type { Gate } from '../../platform/net/outbound-request.js';
+import type { Claimed } from '../../platform/work/kind.js';
+import { Work } from '../../platform/work/work.js';
+import { TriageModel } from '../model/triage-model.port.js';
+import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
+import type { TriageRun } from '../triage-run.js';
+import { type Outcome, RunEndings } from './run-endings.js';
+import {
+  BROKEN,
+  hasLapsedTooOften,
+  INCIDENT_DELETED,
+  KILLED,
+  MOST_CLAIMS,
+  TAKEN_OVER,
+} from './run-rules.js';
+import { type Case, type JudgedRun, NotNeededError, TriageJudging } from './triage-judging.js';
+
+const MOST_IN_SET = 64;
+
+const NOBODY_IS_ASKED: Gate = {
+  send: () => Promise.reject(new Error('A model that asks nobody outside has sent a request.')),
+};
+
+/** Judgements of one run for each incident, and the incidents, which are locked. */
+export interface LockedJudgements {
+  readonly incidents: ReadonlyMap<string, Incident>;
+  outcomeOf(run: TriageRun): Outcome;
+}
+
+/** Triage without a question to anybody outside, such as by rules: whole sets of runs in one transaction. */
+@Injectable()
+export class LocalTriage implements OnModuleInit {
+  private readonly log = new Logger('Triage');
+
+  constructor(
+    private readonly judging: TriageJudging,
+    private readonly incidents: IncidentsService,
+    private readonly runs: TriageRunsRepository,
+    private readonly endings: RunEndings,
+    private readonly model: TriageModel,
+    private readonly work: Work,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Whether runs need no model outside. */
+  get isUsed(): boolean {
+    return !this.model.asksOutside && !this.model.unusable;
+  }
+
+  onModuleInit(): void {
+    if (this.model.asksOutside) return;
+    this.work.define({
+      ...TRIAGE,
+      isPausable: true,
+      // Without a provider, runs wait for a replica that has one.
+      places: this.isUsed ? MOST_IN_SET : 0,
+      mostAttempts: MOST_CLAIMS,
+      inSet: (tx, rows) => this.end(tx, rows),
+      gaveUp: (tx, { ref }) => this.endings.gaveUp(tx, ref),
+    });
+  }
+
+  /**
+   * Judges incidents without locks, then locks them. An incident that changed meanwhile is judged again under its lock, so
+   * that each verdict is about the locked version.
+   */
+  async judgeAndLock(tx: Tx, runs: readonly JudgedRun[]): Promise<LockedJudgements> {
+    const startedAt = this.clock.now();
+    const outcomes = new Map<string, Omit<Outcome, 'run'>>();
+    const incidents = new Map<string, Incident>();
+    for (let open = runs; open.length > 0;) {
+      const ids = open.map(({ incident_id }) => incident_id);
+      const cases = await this.judging.read(open, tx);
+      await Promise.all(
+        open.map(async (run) => {
+          outcomes.set(run.incident_id, await this.judge(run, cases.get(run.incident_id)));
+        }),
+      );
+      const locked = await this.incidents.lockAllForUpdate(tx, ids);
+      for (const [id, incident] of locked) incidents.set(id, incident);
+      open = open.filter(({ incident_id: id }) => {
+        return locked.has(id) && locked.get(id)?.version !== cases.get(id)?.incident.version;
+      });
+    }
+    const { provider } = this.model;
+    return {
+      incidents,
+      outcomeOf: (run) => ({
+        ...outcomes.get(run.incident_id),
+        startedAt,
+        run: { ...run, provider },
+      }),
+    };
+  }
+
+  private async judge(run: JudgedRun, given: Case | undefined): Promise<Omit<Outcome, 'run'>> {
+    if (!given) return { error: INCIDENT_DELETED };
+    const begun = performance.now();
+    const asking = { gate: NOBODY_IS_ASKED, signal: new AbortController().signal };
+    try {
+      const found = await this.judging.judge(run, given, asking);
+      return { found, durationMs: Math.round(performance.now() - begun) };
+    } catch (error) {
+      if (error instanceof NotNeededError) return { dropped: error.why };
+      this.log.error({ err: error, triage: run.id }, 'A triage run ended in an error.');
+      return { error: BROKEN };
+    }
+  }
+
+  private async end(tx: Tx, rows: readonly Claimed[]): Promise<void> {
+    const refs = rows.map(({ ref }) => ref);
+    const runs = await this.runs.queued(tx, refs);
+    const lapsed = new Set(rows.flatMap((row) => (row.lapsed ? [row.ref] : [])));
+    const worn = new Set(rows.flatMap((row) => (hasLapsedTooOften(row) ? [row.ref] : [])));
+    const judged = await this.judgeAndLock(
+      tx,
+      runs.filter(({ id }) => !worn.has(id)),
+    );
+    const outcomes = runs.map((run): Outcome => {
+      if (worn.has(run.id)) return { run, error: KILLED };
+      return { ...judged.outcomeOf(run), notes: lapsed.has(run.id) ? [TAKEN_OVER] : [] };
+    });
+    const locked = worn.size > 0 ? undefined : judged.incidents;
+    await this.endings.write(tx, outcomes, locked);
+  }
+}

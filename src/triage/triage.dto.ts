@@ -1,0 +1,347 @@
+import { ACTION_TYPES } from '../action-catalogue/action-types.js';
+import { type Classification, CLASSIFICATIONS } from '../incidents/incident.js';
+import { PageQueryDto } from '../platform/paging/page-query.dto.js';
+import { sortWords } from '../platform/paging/page.js';
+import {
+  Choice,
+  Decimal,
+  Field,
+  Flag,
+  Id,
+  Instant,
+  JsonObject,
+  Nested,
+  NestedList,
+  OpenChoice,
+  OpenChoices,
+  Scalar,
+  Text,
+  Texts,
+  WholeNumber,
+} from '../platform/validation/fields.js';
+import { present } from '../platform/validation/present.js';
+import { PROVIDERS } from './model/triage-model.port.js';
+import type { RunListRequest } from './records/triage-runs.repository.js';
+import {
+  NOT_APPLIED,
+  type NotApplied,
+  RUN_STATUSES,
+  type RunStatus,
+  type TriageRun,
+} from './triage-run.js';
+
+export class TriageRequestDto {
+  @Text({
+    optional: true,
+    min: 1,
+    max: 200,
+    description:
+      'Name or id of an enabled playbook. Its instructions guide the model. Its steps are not executed.',
+  })
+  readonly playbook?: string;
+
+  @Flag({
+    optional: true,
+    default: false,
+    example: false,
+    description:
+      'Asks the model even if there is a completed run. The verdict may replace the verdict of a person, or of a resolved incident.',
+  })
+  readonly force?: boolean;
+}
+
+export class TriageIndicatorDto {
+  @Text({ example: 'email' })
+  readonly type: string;
+
+  @Text({ example: 'ceo@examp1e.com' })
+  readonly value: string;
+
+  @Text({ optional: true, description: 'Place of the indicator in raw_data.', example: '/sender' })
+  readonly found_in?: string;
+}
+
+export class TriageEvidenceDto {
+  @Text({
+    description:
+      '`raw_data` or `fields` of the incident, `report/<id>` for the `raw_data` of a later report, or the id of a tool call.',
+    example: 'raw_data',
+  })
+  readonly source: string;
+
+  @Text({ description: 'A JSON pointer from the root of the source.', example: '/sender' })
+  readonly pointer: string;
+
+  @Scalar({
+    description: 'Value at the pointer. Code has checked it.',
+    example: 'ceo@examp1e.com',
+  })
+  readonly value: string | number | boolean;
+}
+
+/** Verdict of a run, whether or not it became the verdict of the incident. */
+export class TriageVerdictDto {
+  @Choice('Classification', CLASSIFICATIONS, { example: 'malicious' })
+  readonly classification: Classification;
+
+  @Decimal({ min: 0, max: 1, example: 0.86 })
+  readonly confidence: number;
+
+  @Text({ example: 'spear_phishing' })
+  readonly category: string;
+
+  @Text({ example: 'The sender imitates the company domain, and SPF failed.' })
+  readonly reasoning: string;
+
+  @NestedList(() => TriageIndicatorDto)
+  readonly indicators: TriageIndicatorDto[];
+
+  @Texts({ description: 'MITRE ATT&CK techniques.', example: ['T1566.001'] })
+  readonly mitre_techniques: string[];
+
+  @NestedList(() => TriageEvidenceDto, {
+    description: 'Checked evidence. Evidence whose pointer had another value was dropped.',
+  })
+  readonly evidence: TriageEvidenceDto[];
+}
+
+const TIME = '2026-01-31T09:30:00.000Z';
+
+export class TriageTokensDto {
+  @WholeNumber({ min: 0, example: 2841 })
+  readonly input: number;
+
+  @WholeNumber({ min: 0, example: 412 })
+  readonly output: number;
+
+  @WholeNumber({
+    min: 0,
+    description: 'Part of the input that the provider read from its cache.',
+    example: 0,
+  })
+  readonly cached_input: number;
+}
+
+export class TriageErrorDto {
+  @Text({
+    description:
+      'Reasons of the provider: not_configured, authentication, unreachable, timeout, rate_limited, overloaded, provider_error, refused, truncated, invalid_answer, token_budget. Other reasons: kill_switch, incident_deleted, interrupted, discarded, not_needed, internal_error. An open set.',
+    example: 'overloaded',
+  })
+  readonly reason: string;
+
+  @Text({ example: 'The provider is overloaded.' })
+  readonly message: string;
+}
+
+export class TriageRunSummaryDto {
+  @Id('TriageRunId')
+  readonly triage_id: string;
+
+  @Id('IncidentId')
+  readonly incident_id: string;
+
+  @Choice('TriageStatus', RUN_STATUSES, { example: 'completed' })
+  readonly status: RunStatus;
+
+  @Nested(() => TriageVerdictDto, { optional: true, description: 'Only of a completed run.' })
+  readonly verdict?: TriageVerdictDto;
+
+  @OpenChoices('ActionTypeName', ACTION_TYPES, {
+    optional: true,
+    description: 'Recommended types of actions. The service does not execute them.',
+    example: ['quarantine_email', 'block_sender'],
+  })
+  readonly recommended_actions?: string[];
+
+  @WholeNumber({
+    optional: true,
+    min: 0,
+    description: 'Duration of the last attempt.',
+    example: 3120,
+  })
+  readonly duration_ms?: number;
+
+  @Flag({
+    optional: true,
+    description: 'Whether the verdict became the verdict of the incident. Only of a completed run.',
+    example: true,
+  })
+  readonly applied?: boolean;
+
+  @Choice('TriageNotApplied', NOT_APPLIED, {
+    optional: true,
+    description:
+      'Why the verdict was not applied: a person gave the verdict of the incident, or it is resolved.',
+  })
+  readonly not_applied?: NotApplied;
+
+  @OpenChoice('TriageProvider', PROVIDERS, { example: 'anthropic' })
+  readonly provider: string;
+
+  @Text({
+    optional: true,
+    description:
+      'The model that answered, or was asked without an answer. `rules` for the rule-based scorer.',
+    example: 'rules',
+  })
+  readonly model?: string;
+
+  @Text({
+    optional: true,
+    description:
+      'Hash of all prompts or rules. Runs with the same hash had the same prompts or rules.',
+    example: '9f2b',
+  })
+  readonly prompt_hash?: string;
+
+  @Nested(() => TriageTokensDto, { description: 'Tokens of all attempts.' })
+  readonly tokens: TriageTokensDto;
+
+  @Text({
+    description:
+      'The principal who requested the run: a person, a key, or `webhook:<source>` for a source with `auto_triage`.',
+    example: 'alice',
+  })
+  readonly requested_by: string;
+
+  @Flag({ example: false })
+  readonly force: boolean;
+
+  @Text({
+    optional: true,
+    description: 'Playbook whose instructions guide the model.',
+    example: 'phishing-response',
+  })
+  readonly playbook?: string;
+
+  @Texts({
+    description: 'Notes for readers, such as that the playbook was missing.',
+    example: [],
+  })
+  readonly notes: string[];
+
+  @Nested(() => TriageErrorDto, {
+    optional: true,
+    description: 'Why the run failed, or why it waits.',
+  })
+  readonly error?: TriageErrorDto;
+
+  @Instant({
+    optional: true,
+    description:
+      'Time of the next attempt of a run that waits because of an `error`. The attempt is earlier if the error is over sooner.',
+    example: TIME,
+  })
+  readonly next_attempt_at?: Date;
+
+  @WholeNumber({
+    min: 0,
+    description: 'Number of attempts without a verdict of the provider.',
+    example: 0,
+  })
+  readonly failures: number;
+
+  @Instant({ example: TIME })
+  readonly created_at: Date;
+
+  @Instant({ optional: true, description: 'Start of the last attempt.', example: TIME })
+  readonly started_at?: Date;
+
+  @Instant({ optional: true, description: 'End of the run, completed or failed.', example: TIME })
+  readonly completed_at?: Date;
+}
+
+export class TriageToolCallDto {
+  @Text({ description: 'Evidence names the answer by this id.', example: 't1' })
+  readonly id: string;
+
+  @Text({ example: 'related_incidents' })
+  readonly tool: string;
+
+  @JsonObject({ example: { indicator_id: 'i1' } })
+  readonly input: Record<string, unknown>;
+
+  @Field(
+    {
+      optional: true,
+      description: 'Answer to the model: any JSON.',
+      example: { incidents: [] },
+    },
+    {
+      // Some generators do not understand a list of types, which would mean the same.
+      allOf: [{ $ref: '#/components/schemas/AnyJson' }],
+    },
+  )
+  readonly output?: unknown;
+
+  @Flag({ optional: true, description: 'Whether the question has no answer.' })
+  readonly failed?: boolean;
+
+  @Decimal({ min: 0, example: 12 })
+  readonly duration_ms: number;
+}
+
+export class TriagePointDto {
+  @Text({ example: 'spf_failed' })
+  readonly rule: string;
+
+  @Decimal({ description: 'Positive towards malicious, negative towards benign.', example: 20 })
+  readonly points: number;
+
+  @Text({
+    optional: true,
+    description: 'Place in raw_data that the rule matched.',
+    example: '/headers/0',
+  })
+  readonly pointer?: string;
+
+  @Text({ example: 'SPF failed for the sender.' })
+  readonly explanation: string;
+}
+
+export class TriageRunDto extends TriageRunSummaryDto {
+  @NestedList(() => TriageToolCallDto, {
+    optional: true,
+    description: 'Questions of the model, with their answers. Long answers are cut.',
+  })
+  readonly tool_calls?: TriageToolCallDto[];
+
+  @NestedList(() => TriagePointDto, {
+    optional: true,
+    description: 'Rules that counted. Only of the rule-based scorer.',
+  })
+  readonly points?: TriagePointDto[];
+}
+
+const presentRun = present(TriageRunDto);
+
+/** Lists leave `tool_calls` and `points` out, because their reads do. */
+export function presentTriageRun(run: TriageRun): TriageRunDto {
+  const { input_tokens: input, output_tokens: output, cached_input_tokens: cached_input } = run;
+  return presentRun({
+    ...run,
+    triage_id: run.id,
+    applied: run.verdict && run.not_applied === null,
+    tokens: { input, output, cached_input },
+    tool_calls: run.tool_calls?.map(({ durationMs, ...call }) => {
+      return { ...call, duration_ms: durationMs };
+    }),
+  });
+}
+
+/** 202 for a run that continues without the request. */
+export function statusOfTriage(run: Pick<TriageRun, 'status'>): number {
+  return run.status === 'completed' ? 200 : 202;
+}
+
+const SORTS = sortWords('created_at');
+
+export class TriageRunsQueryDto extends PageQueryDto {
+  @Choice('TriageRunSort', SORTS, { optional: true, default: '-created_at' })
+  readonly sort: (typeof SORTS)[number] = '-created_at';
+
+  static toRequest(this: void, { page, per_page, sort }: TriageRunsQueryDto): RunListRequest {
+    return { page, per_page, newestFirst: sort === '-created_at' };
+  }
+}

@@ -8,6 +8,8 @@ import type { ApprovalWave, ClaimedDelivery, FoldedDelivery } from './delivery.j
 import { type Delivery, deliveryColumns, NOTIFICATION, workOf } from './delivery.entity.js';
 
 const MAX_CARRIED = 500;
+/** A carrier looks at this number of waiting deliveries, so that a flood does not make each message slow. */
+const MAX_CANDIDATES = 2_000;
 const KIND = { name: NOTIFICATION };
 const COLUMNS = deliveryColumns('delivery');
 
@@ -15,10 +17,12 @@ const COLUMNS = deliveryColumns('delivery');
 const heldUntil = (row: string) => `
            greatest(${row}.held_until, case when ${row}.group_key is not null and ${row}.payload ->> 'severity' is distinct from 'critical'
              then least(${row}.occurred_at + wave_limit(${row}.type), (
-               select max(later.held_until) from notification_deliveries later
-                where later.channel_id = ${row}.channel_id and later.group_key = ${row}.group_key
-                  and later.occurred_at > now() - interval '2 minutes' and later.status = 'pending'
-                  and later.carried_by is null)) end)`;
+               select max(held_until) from (
+                 select later.held_until from notification_deliveries later
+                  where later.channel_id = ${row}.channel_id and later.group_key = ${row}.group_key
+                    and later.occurred_at > now() - interval '2 minutes' and later.status = 'pending'
+                    and later.carried_by is null
+                  order by later.occurred_at desc limit 20) as latest)) end)`;
 
 /** Only claims that still count, which no other replica takes over before the end of the transaction. */
 const LOAD: Statement = {
@@ -53,33 +57,43 @@ const isFree = (work: string): string =>
 const FOLD: Statement = {
   name: 'notification_deliveries_fold',
   text: `
-    with taken as materialized (
-      select alike.id, waiting.id as work
+    with candidate as materialized (
+      select waiting.id
         from notification_deliveries carrier
-        join notification_deliveries alike on alike.channel_id = carrier.channel_id and alike.status = 'pending'
-         and ${canJoin('alike')} and alike.group_key is not null and alike.id <> carrier.id and alike.type = carrier.type
-         and case when carrier.type = 'incident.created'
-               then (alike.urgency = 1) = (carrier.urgency = 1) and alike.payload ->> 'source' = carrier.payload ->> 'source'
-                 and (carrier.urgency > 1 or alike.group_key = carrier.group_key)
-               else alike.group_key = carrier.group_key end
+       cross join lateral (
+         select * from notification_deliveries pending
+          where channel_id = carrier.channel_id and status = 'pending' and type = carrier.type
+            and ${canJoin('pending')} and group_key is not null and id <> carrier.id
+            and case when carrier.type = 'incident.created'
+                then (urgency = 1) = (carrier.urgency = 1) and payload ->> 'source' = carrier.payload ->> 'source'
+                  and (carrier.urgency > 1 or group_key = carrier.group_key)
+                else group_key = carrier.group_key end
+          order by id limit ${MAX_CANDIDATES}) as alike
        cross join lateral (
          select id, line from work
-          where kind = '${NOTIFICATION}' and ref = alike.id and ${isFree('work')}
-          limit 1 for no key update skip locked) as waiting
+          where kind = '${NOTIFICATION}' and ref = alike.id and ${isFree('work')} limit 1) as waiting
        where carrier.id = $1 and carrier.group_key is not null and carrier.attempts = 0
-         and not exists (
-           select from work earlier
-             join notification_deliveries other on other.id = earlier.ref
-            where earlier.kind = '${NOTIFICATION}' and earlier.line between waiting.line and waiting.line
-              and earlier.id < waiting.id and earlier.ref <> carrier.id
-              and not (other.group_key is not distinct from alike.group_key and ${canJoin('other')} and ${isFree('earlier')}))
-       order by alike.position limit $3
-         for no key update of alike skip locked),
+         -- A scalar subquery with the order of an index: a join may read all work for each candidate.
+         and (select earlier.id from work earlier
+                join notification_deliveries other on other.id = earlier.ref
+               where earlier.kind = '${NOTIFICATION}' and earlier.line between waiting.line and waiting.line
+                 and earlier.died_at is null and earlier.id < waiting.id and earlier.ref <> carrier.id
+                 and not (other.group_key is not distinct from alike.group_key and ${canJoin('other')} and ${isFree('earlier')})
+               order by earlier.line, earlier.id limit 1) is null
+       order by alike.id limit $3),
+    free as materialized (
+      select id as work, ref from work
+       where id = any(array(select id from candidate)) and ${isFree('work')}
+       order by id for no key update skip locked),
+    taken as materialized (
+      select id from notification_deliveries alike
+       where id = any(array(select ref from free)) and status = 'pending' and ${canJoin('alike')}
+       order by id for no key update skip locked),
     begun as (
       update notification_deliveries set attempts = 1 where id = $1 and group_key is not null and attempts = 0),
     parked as (
       update work set ready = false, worker = null, fence = fence + 1, attempts = 0, due_at = 'infinity'
-       where id = any(array(select work from taken))),
+       where id = any(array(select work from free join taken on taken.id = free.ref))),
     joined as (
       update notification_deliveries delivery set carried_by = $1
        where id = any(array(select id from taken)) returning ${COLUMNS})

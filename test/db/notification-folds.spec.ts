@@ -264,6 +264,30 @@ describe('folds of notifications', () => {
     expect(await claim()).toMatchObject([{ delivery: { incident_id: incident } }]);
   });
 
+  it('read a bounded number of rows in a flood', async () => {
+    await channel();
+    const incidents = Array.from({ length: 1_000 }, () => newId());
+    const payload = { severity: 'high', group: 'a', source: 'wazuh' };
+    await insertEvents(dataSource, { type: 'triage.failed', payload }, ...incidents);
+    await insertEvents(dataSource, { type: 'incident.created', payload }, ...incidents);
+    await tell(1);
+    const [carrier] = await query(
+      'select id from notification_deliveries order by position desc limit 1',
+    );
+    const read = await transactions.run(async (tx) => {
+      const rowsRead = async () => {
+        const [row] = await tx.query<{ n: string }[]>(
+          `select sum(seq_tup_read + idx_tup_fetch) as n from pg_stat_xact_user_tables where relname = 'work'`,
+        );
+        return Number(row!.n);
+      };
+      const before = await rowsRead();
+      expect(await claimed.fold(tx, carrier.id, [], 500)).toEqual([]);
+      return (await rowsRead()) - before;
+    });
+    expect(read).toBeLessThan(10_000);
+  });
+
   it('send later events of an incident after the message that contains its incident.created', async () => {
     await channel();
     const incident = newId();

@@ -58,8 +58,8 @@ create trigger channels_have_lanes after insert or update of enabled, deleted_at
 
 -- A pending delivery has a row of work, except one whose message was redelivered inside another message.
 -- No foreign keys: each of them would lock a row of the channel in every transaction that writes an event.
--- position: the order of writing. expires_at: an attempt that fails later is the last one.
--- attempts: until the end only whether the delivery of a group was attempted; its work counts the attempts.
+-- position: order of insertion. expires_at: an attempt that fails later is the last one.
+-- attempts: until the end, 1 if the members of the message are fixed; the work counts the attempts.
 -- urgency: 0 is the most urgent; then by severity, from 1 (critical) to 4 (low).
 -- group_key: deliveries with the same key can become one message. held_until: waits for similar deliveries.
 -- carried_by: the delivery whose message contains this one.
@@ -114,9 +114,9 @@ create function wave_limit(type text) returns interval language sql immutable as
 -- many events of one statement cost one more statement. No content of an event may make the function fail, because the change would fail
 -- with it.
 --
--- A channel that was told of an incident is told how it continues, also after its severity was lowered.
+-- A channel that was notified of an incident gets its later events, also after its severity was lowered.
 -- A failed action has an event of its own, so channels for people do not get the event of its playbook step. A step that fails in
--- each run is told to people once in 6 hours, and once more for critical incidents. The attention list has all failures.
+-- each run is reported to people once in 6 hours, and once more for critical incidents. The attention list has all failures.
 --
 -- The first new incident of a group in 10 minutes waits 2 seconds for the rest of its body, or not at all if it is
 -- critical. After a message about the group the next incidents wait longer, so that a wave makes few messages; a critical
@@ -124,7 +124,7 @@ create function wave_limit(type text) returns interval language sql immutable as
 -- for PagerDuty. Another approval of an action on mails waits 3 seconds, so that the message can say how many mails it would change.
 --
 -- A channel that takes new incidents from a severity on is also sent milder ones that are judged malicious. Channels for people
--- are also told if an incident becomes malicious later, such as by a further report.
+-- are also notified if an incident becomes malicious later, such as by a further report.
 --
 -- Each connection keeps the plan of its first event, when the table may be small or empty. So each look for other deliveries has the
 -- order of one index, or a range in it, and PostgreSQL chooses that index without statistics.

@@ -260,7 +260,7 @@ describe('later events about an incident', () => {
       expect(message!.payload.because).toMatch(
         /severity critical\. key:\S+ judged it benign\. The verdict stays, and no playbook runs/,
       );
-      expect(said).toContain('before this report: it stays');
+      expect(said).toContain('before this report. That verdict stays');
       expect(said).not.toMatch(/Not triaged|the model/);
       expect(await outdated(id)).toMatchObject([
         { name: 'judged', role: 'analyst', incident: { id, severity: 'critical' } },

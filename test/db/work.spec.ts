@@ -854,7 +854,7 @@ describe('the worker', () => {
       expect(permits).toEqual([]);
       return all;
     });
-    await Promise.all(added.map(({ ref }) => started.get(ref)));
+    await Promise.all(added.map(async ({ ref }) => await started.get(ref)));
     expect(permits).toEqual([permit, permit]);
     expect(await replica.dataSource.query('select n from done order by n')).toEqual([
       { n: 1 },

@@ -92,7 +92,8 @@ const OPEN: Statement = {
     with idle as materialized (
       select run.status, coalesce(run.starts_at > now(), false) as is_early,
              greatest(work.added_at, run.starts_at) as since
-        from work join playbook_runs run on run.id = work.ref
+        from work
+       cross join lateral (select status, starts_at from playbook_runs where id = work.ref limit 1) as run
        where work.kind = '${RUN_WORK.name}' and work.died_at is null and (work.ready or work.worker is null))
     select count(*) filter (where not is_early)::integer as due,
            count(*) filter (where is_early)::integer as rate_limited,

@@ -188,7 +188,8 @@ const cancel = (which: string, isVoid = 'false') => `
 
 /** Runs with work, except those that wait for their turn. */
 const HELD = `
-  select run.id from work join playbook_runs run on run.id = work.ref
+  select run.id
+    from work cross join lateral (select id, starts_at from playbook_runs where id = work.ref limit 1) as run
    where work.kind = '${RUN_WORK.name}' and work.died_at is null
      and (run.starts_at is null or run.starts_at <= now())`;
 

@@ -8,13 +8,19 @@ import { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import { plainTextProblems, TypesByName } from '../targets/target-check.js';
 import { SealedConfig } from '../targets/target-secrets.js';
 import type { ConnectorEntity } from './connector.entity.js';
-import { type Connector, type ConnectorIdentity, ConnectorType } from './connector-type.js';
+import {
+  actionsOf,
+  type Connector,
+  type ConnectorIdentity,
+  connectorOf,
+  type ConnectorType,
+} from './connector-type.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 
 const UNREADABLE = 'The secrets of the connector cannot be decrypted; see the log.';
 
 /** All types of connectors. */
-export const CONNECTOR_TYPES = new TypesByName(join(__dirname, 'types'), ConnectorType);
+export const CONNECTOR_TYPES = new TypesByName<ConnectorType>(join(__dirname, 'types'));
 
 type Typed = Pick<ConnectorEntity, 'type'>;
 
@@ -23,9 +29,10 @@ type Typed = Pick<ConnectorEntity, 'type'>;
  * exists, enabled or not: after the last real connector was disabled, actions must not appear completed.
  */
 export function standsBy({ type }: Typed, all: readonly Typed[]): boolean {
+  const isOther = (found: ConnectorType | undefined) => found && !found.servesOnlyAlone;
   return (
     CONNECTOR_TYPES.find(type)?.servesOnlyAlone === true &&
-    all.some((other) => CONNECTOR_TYPES.find(other.type)?.servesOnlyAlone === false)
+    all.some((other) => isOther(CONNECTOR_TYPES.find(other.type)))
   );
 }
 
@@ -111,7 +118,7 @@ export class ConnectorRegistry {
     return rows.flatMap((row) => {
       const type = CONNECTOR_TYPES.find(row.type);
       const serves = type && row.enabled && !standsBy(row, rows);
-      return serves ? [{ row, provides: type.provides(row.config) }] : [];
+      return serves ? [{ row, provides: type.provides?.(row.config) ?? actionsOf(type) }] : [];
     });
   }
 
@@ -123,7 +130,9 @@ export class ConnectorRegistry {
       const type = CONNECTOR_TYPES.named(typeName);
       const config = this.configs.open(id, row);
       const [unsafe] = plainTextProblems(type, config);
-      if (!unsafe) return type.connect(identity, config, { http: this.http, smtp: this.smtp });
+      if (!unsafe) {
+        return connectorOf(type, identity, config, { http: this.http, smtp: this.smtp });
+      }
       // The API rejects such a configuration, so it was written into the database directly.
       this.logger.error({ connector: name }, `A connector cannot be used: ${unsafe.message}`);
       return unusable(identity, unsafe.message);

@@ -142,20 +142,20 @@ export interface ConfigDefinition {
   /** Fields that say where secrets are sent: addresses, or a `host` with `port` and `secure`. */
   readonly destinations: readonly string[];
   /** Rules that the schema cannot express. `config` is valid by the schema. */
-  problems(config: Config, targets: Targets): FieldError[];
+  problems?(config: Config, targets: Targets): FieldError[];
 }
 
 /** The types of connectors or channels that the files of a folder export, in the order of the file names. */
 export class TypesByName<Type extends { readonly name: string }> {
   readonly all: readonly Type[];
 
-  constructor(folder: string, kind: abstract new (...args: never) => Type) {
+  constructor(folder: string) {
     const load = createRequire(__filename);
     this.all = readdirSync(folder)
       .filter((name) => /^[a-z-]+\.[jt]s$/.test(name))
       .sort()
-      .flatMap((name): unknown[] => Object.values(load(join(folder, name)) as object))
-      .filter((exported): exported is Type => exported instanceof kind);
+      .flatMap((name) => Object.values(load(join(folder, name)) as Record<string, Type>))
+      .filter((exported) => typeof exported === 'object' && 'destinations' in exported);
   }
 
   find(name: string): Type | undefined {
@@ -264,6 +264,6 @@ export function allProblems(
     ...twinNameProblems(kind.config, config),
     ...refusedTargetProblems(kind.config, config, targets),
     ...plainTextProblems(kind, config),
-    ...kind.problems(config, targets),
+    ...(kind.problems?.(config, targets) ?? []),
   ];
 }

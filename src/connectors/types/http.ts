@@ -55,15 +55,16 @@ class HttpService {
   async send(call: ActionCall): Promise<Outcome> {
     const action = this.config.actions[call.type];
     if (!action) throw new RefusedError(`${call.type} is not configured.`);
+    if (!this.gate) throw new Error('Only a gate lets an action out.');
     const request = requestFor(this.config, action, call);
     const idempotent = isIdempotent(action);
-    const answer = await this.calls.gated(this.gate!, request, { idempotent });
+    const answer = await this.calls.send(this.gate, request, { idempotent });
     return this.outcomeOf(action, answer);
   }
 
   async test(): Promise<string> {
     const request = { ...testRequest(this.config), timeoutMs: TEST_TIMEOUT_MS };
-    const { status } = await this.calls.ungated(request);
+    const { status } = await this.calls.send(undefined, request, { idempotent: true });
     const message = `The service answers with status ${status}.`;
     // A redirect to another scheme, host or login page would fail for every action.
     const isRedirect = status >= 300 && status < 400;

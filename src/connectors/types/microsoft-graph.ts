@@ -57,7 +57,6 @@ export const microsoftGraph = defineConnector({
     },
     ['tenant_id', 'client_id', 'client_secret'],
   ),
-  destinations: ['base_url', 'login_url'],
   connect: (config, outbound) => {
     const api = vendorApi(outbound, {
       vendor: 'Microsoft Graph',

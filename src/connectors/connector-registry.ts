@@ -129,7 +129,7 @@ export class ConnectorRegistry {
     try {
       const type = CONNECTOR_TYPES.named(typeName);
       const config = this.configs.open(id, row);
-      const [unsafe] = plainTextProblems(type, config);
+      const [unsafe] = plainTextProblems(type.config, config);
       if (!unsafe) {
         return connectorOf(type, identity, config, { http: this.http, smtp: this.smtp });
       }

@@ -118,7 +118,6 @@ export const crowdstrikeFalcon = defineConnector({
     },
     ['client_id', 'client_secret'],
   ),
-  destinations: ['base_url'],
   connect: ({ base_url: baseUrl, ...form }, outbound) => {
     const api = vendorApi(outbound, {
       vendor: 'Falcon',

@@ -30,7 +30,6 @@ export const http = defineConnector({
   description:
     'Any service with an HTTP API. The request of each action type is a template with parameters, secrets and action.id.',
   config: HTTP_SCHEMA,
-  destinations: ['base_url'],
   problems: httpConfigProblems,
   connect: (config, outbound) => {
     const secrets = [...secretTexts(config.secrets ?? {}), ...credentialsIn(config.headers)];

@@ -122,7 +122,6 @@ export const microsoftDefender = defineConnector({
     },
     ['tenant_id', 'client_id', 'client_secret'],
   ),
-  destinations: ['base_url', 'login_url'],
   connect: (config, outbound) => {
     const api = vendorApi(outbound, {
       vendor: 'Defender',

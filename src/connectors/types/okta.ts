@@ -75,7 +75,6 @@ export const okta = defineConnector({
     },
     ['org_url', 'api_token'],
   ),
-  destinations: ['org_url'],
   connect: ({ org_url: baseUrl, api_token }, outbound) => {
     const api = vendorApi(outbound, {
       vendor: 'Okta',

@@ -40,7 +40,6 @@ export const smtp = defineConnector({
   name: 'smtp',
   description: 'A mail server: sends plain text to recipients of the allowed domains.',
   config: CONFIG,
-  destinations: ['host'],
   problems: mailAccountProblems,
   connect: (config, outbound) => {
     const attempts = new Attempts(outbound.wait);

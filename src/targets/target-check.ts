@@ -179,8 +179,10 @@ export class TypesByName<Type extends { readonly name: string }> {
 /** Scheme, host and port of each place that secrets are sent to. An address that is a lost secret has none. */
 export function originsOf(schema: ConfigSchema, config: Config): string[] {
   if (schema.properties['host']) {
-    const { host, port, secure } = withDefaults(schema, config);
-    return [`${secure === true ? 'tls' : 'tcp'}://${String(host).toLowerCase()}:${String(port)}`];
+    const { host, port, secure } = withDefaults(schema, config) as Readonly<
+      Record<string, string | boolean>
+    >;
+    return [`${secure ? 'tls' : 'tcp'}://${String(host).toLowerCase()}:${port}`];
   }
   return addressesIn(schema, config).map(([, { origin }]) => origin);
 }
@@ -188,8 +190,10 @@ export function originsOf(schema: ConfigSchema, config: Config): string[] {
 /** Fields that are addresses, with their values or defaults. */
 function addressesIn({ properties }: ConfigSchema, config: Config) {
   return Object.entries(properties).flatMap(([name, { format, default: value }]) => {
-    const address = String(config[name] ?? value);
-    return format && URL.canParse(address) ? [[name, new URL(address)] as const] : [];
+    const address = config[name] ?? value;
+    return format && typeof address === 'string' && URL.canParse(address)
+      ? [[name, new URL(address)] as const]
+      : [];
   });
 }
 

@@ -39,7 +39,7 @@ class Mailbox {
     private readonly api: VendorApi,
     readonly address: string,
     /** Original folders of the copies that the action to undo has moved, by their current ids; `undefined` if unknown. */
-    readonly moved: ReadonlyMap<string, string> | undefined,
+    readonly moved: ReadonlyMap<unknown, string> | undefined,
   ) {}
 
   /** Id of the folder for quarantined mails. */
@@ -325,9 +325,7 @@ function movedIn(undoes: ActionCall['undoes']): Mailbox['moved'] {
   const moved = undoes?.['moved'];
   if (!Array.isArray(moved)) return undefined;
   return new Map(
-    moved
-      .filter(isObject)
-      .map(({ id, from }) => [String(id), typeof from === 'string' ? from : INBOX]),
+    moved.filter(isObject).map(({ id, from }) => [id, typeof from === 'string' ? from : INBOX]),
   );
 }
 

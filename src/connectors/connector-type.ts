@@ -221,7 +221,7 @@ export function connectorOf(
           () => 'unknown' as const,
         ),
     }),
-    test: () => measuredTest(() => type.test(client())),
+    test: () => measuredTest(async () => await type.test(client())),
   };
 }
 

@@ -17,7 +17,7 @@ const INBOX = 'inbox';
 /** Mail rules may create a few copies. A higher number means other mails. */
 const MOST_COPIES = 20;
 
-interface GraphMail {
+export interface GraphMail {
   readonly api: VendorApi;
   readonly defaultMailbox: string | undefined;
 }

@@ -98,7 +98,7 @@ describe('a Slack channel', () => {
   });
 
   it('requires https outside of private networks', () => {
-    const problems = (webhook_url: string) => plainTextProblems(slack, { webhook_url });
+    const problems = (webhook_url: string) => plainTextProblems(slack.config, { webhook_url });
     expect(problems('http://hooks.example.com/services/T/B/x')).toMatchObject([
       { field: 'config.webhook_url', code: 'https_required' },
     ]);

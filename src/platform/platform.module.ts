@@ -4,7 +4,7 @@ import { Requires } from './access/access.js';
 import { Settings } from './config/settings.js';
 import { Clock } from './clock.js';
 import { HealthComponents, type ComponentHealth } from './health-components.js';
-import { BodyMemory } from './http/body-memory.js';
+import { BodyMemory } from './http/arriving-body.js';
 import { Draining, OpenConnections } from './http/draining.js';
 import { KnownRoutes } from './http/known-routes.js';
 import { ContractController } from './openapi/contract.controller.js';

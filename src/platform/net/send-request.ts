@@ -255,8 +255,6 @@ export function messageOf(cause: unknown): string {
   return typeof code === 'string' ? `The connection failed (${code}).` : 'The connection failed.';
 }
 
-const FIRST_BYTES = 4_096;
-
 /**
  * Memory shared by all responses in progress. If it is exceeded, the largest response is aborted, so that an endless
  * response of one vendor does not cost another vendor its short one.
@@ -272,10 +270,9 @@ export class AnswerMemory {
 
   /** @param giveUp aborts the request of the response */
   open(giveUp: () => void): GrowingBuffer {
-    const buffer: GrowingBuffer = new GrowingBuffer({
-      firstBytes: FIRST_BYTES,
-      reserve: (bytes) => this.reserve(buffer, bytes),
-    });
+    const buffer: GrowingBuffer = new GrowingBuffer(Infinity, (bytes) =>
+      this.reserve(buffer, bytes),
+    );
     this.answers.set(buffer, { bytes: 0, giveUp });
     return buffer;
   }

@@ -8,12 +8,7 @@ import { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import { plainTextProblems, TypesByName } from '../targets/target-check.js';
 import { SealedConfig } from '../targets/target-secrets.js';
 import type { ConnectorEntity } from './connector.entity.js';
-import {
-  actionsOf,
-  type Connector,
-  connectorOf,
-  type ConnectorType,
-} from './connector-type.js';
+import { actionsOf, type Connector, connectorOf, type ConnectorType } from './connector-type.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 
 const UNREADABLE = 'The secrets of the connector cannot be decrypted; see the log.';

@@ -11,7 +11,6 @@ const NAME = /\bAdvisoryLock\.(\w+)/g;
 const WITHOUT_NUMBER: Readonly<Record<string, string>> = {
   'actions/duplicate-actions.ts': 'target',
   'platform/counting/count-fold.ts': '$1',
-  'platform/database/schema-checks.ts': '$1, $2',
   'platform/idempotency/idempotency.repository.ts': '$1::bigint',
 };
 

@@ -17,8 +17,6 @@ import { firstIdAt } from '../platform/ids.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 
 const ACTION_SORTS = {
   requested_at: BY_ID,
@@ -104,8 +102,6 @@ export class ActionCounts extends CountFold implements OnModuleInit {
   constructor(
     statements: Statements,
     transactions: Transactions,
-    @InjectMetric('approvals_pending') private readonly approvalsPending: Gauge,
-    @InjectMetric('approvals_oldest_seconds') private readonly oldestApproval: Gauge,
     private readonly gauges: ScrapedGauges,
   ) {
     super(statements, transactions, {
@@ -119,7 +115,7 @@ export class ActionCounts extends CountFold implements OnModuleInit {
   onModuleInit(): void {
     const read = (statement: Statement) => async () =>
       (await this.statements.rows<{ readonly n: number }>(statement))[0]!.n;
-    this.gauges.register(this.approvalsPending, read(COUNT_WAITING));
-    this.gauges.register(this.oldestApproval, read(LONGEST_WAIT));
+    this.gauges.register('approvals_pending', read(COUNT_WAITING));
+    this.gauges.register('approvals_oldest_seconds', read(LONGEST_WAIT));
   }
 }

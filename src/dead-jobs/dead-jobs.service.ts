@@ -1,6 +1,4 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
@@ -16,13 +14,11 @@ export class DeadJobsService implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly audit: AuditLog,
     private readonly gauges: ScrapedGauges,
-    @InjectMetric('jobs_waiting') private readonly jobsWaiting: Gauge,
-    @InjectMetric('jobs_dead') private readonly jobsDead: Gauge,
   ) {}
 
   onModuleInit(): void {
-    this.gauges.register(this.jobsWaiting, () => this.sumOf('waiting'));
-    this.gauges.register(this.jobsDead, () => this.sumOf('dead'));
+    this.gauges.register('jobs_waiting', () => this.sumOf('waiting'));
+    this.gauges.register('jobs_dead', () => this.sumOf('dead'));
   }
 
   list(query: DeadJobsQuery): Promise<Page<DeadJob>> {

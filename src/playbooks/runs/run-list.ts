@@ -1,7 +1,5 @@
 // SQL: a list is one statement with its exact total. What waits is counted for all replicas.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 import { countedList, equal } from '../../platform/counting/counted-list.js';
 import {
   BY_ID,
@@ -113,8 +111,6 @@ export class PlaybookRunCounts extends CountFold implements OnModuleInit {
     transactions: Transactions,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
-    @InjectMetric('playbook_runs') private readonly open: Gauge<'status'>,
-    @InjectMetric('playbook_runs_oldest_due_seconds') private readonly oldestDue: Gauge,
   ) {
     super(statements, transactions, {
       rows: 'playbook runs',
@@ -125,11 +121,14 @@ export class PlaybookRunCounts extends CountFold implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.gauges.register(this.open, async () => {
+    this.gauges.register('playbook_runs', async () => {
       const counts = await this.openCounts();
       return OPEN_STATUSES.map((status) => [{ status }, counts[status]] as const);
     });
-    this.gauges.register(this.oldestDue, async () => (await this.openCounts()).oldest_due_seconds);
+    this.gauges.register(
+      'playbook_runs_oldest_due_seconds',
+      async () => (await this.openCounts()).oldest_due_seconds,
+    );
     this.components.addDetails('jobs', async () => {
       return { playbook_runs_due: (await this.openCounts()).due };
     });

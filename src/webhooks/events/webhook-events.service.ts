@@ -14,7 +14,7 @@ import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { Statements } from '../../platform/database/statements.js';
 import { Transactions } from '../../platform/database/transactions.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Counter, Gauge } from 'prom-client';
+import { Counter } from 'prom-client';
 import { HealthComponents } from '../../platform/health-components.js';
 import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
@@ -61,7 +61,6 @@ export class WebhookEventSignals implements OnModuleInit {
     private readonly components: HealthComponents,
     @InjectMetric('webhook_received_total') private readonly received: Counter<'source'>,
     @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
-    @InjectMetric('webhook_events') private readonly unsettled: Gauge<'status'>,
     private readonly gauges: ScrapedGauges,
   ) {}
 
@@ -73,7 +72,7 @@ export class WebhookEventSignals implements OnModuleInit {
     this.gauges.registerSeries(this.errors, async () => {
       beginAtZero(this.errors, { source: await this.sources.enabledNames(), code: ERRORS });
     });
-    this.gauges.register(this.unsettled, async () => {
+    this.gauges.register('webhook_events', async () => {
       const counts = await this.events.countUnsettled();
       return UNSETTLED.map((status) => [{ status }, counts[status]] as const);
     });

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
 import { IncidentCounts } from './incident-list.js';
-import { IncidentFeed, IncidentsService, IncidentEndings } from './incidents.service.js';
+import { IncidentsService, IncidentEndings } from './incidents.service.js';
 import { IncidentsController } from './incidents.controller.js';
 import { IncidentCreation } from './incident-creation.js';
 import { IncidentRepository } from './records/incident.repository.js';
@@ -15,7 +15,6 @@ import { IncidentTimeline } from './timeline/incident-timeline.js';
     IncidentCounts,
     IncidentCreation,
     IncidentEndings,
-    IncidentFeed,
     IncidentReports,
     IncidentRepository,
     IncidentTimeline,

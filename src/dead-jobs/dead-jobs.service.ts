@@ -2,7 +2,6 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { NotFoundError } from '../platform/errors/app-error.js';
 import { type DeadJob, type DeadJobsQuery, WorkStates } from '../platform/work/work-states.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import type { Page } from '../platform/paging/page.js';
@@ -27,7 +26,7 @@ export class DeadJobsService implements OnModuleInit {
 
   async requeue(caller: Principal, id: string, idempotency: Participant<string>): Promise<string> {
     const requeue = async (tx: Tx): Promise<string> => {
-      if (!(await this.work.requeue(tx, id))) throw new NotFoundError('Dead job');
+      await this.work.requeue(tx, id);
       const subject = { type: 'job', id } as const;
       await this.audit.record(tx, { actor: caller.name, action: 'job.requeued', subject });
       return id;

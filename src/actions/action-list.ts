@@ -2,7 +2,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Page } from '../platform/paging/page.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
-import { CountFold } from '../platform/counting/count-fold.js';
 import {
   after,
   countedList,
@@ -11,11 +10,9 @@ import {
   equal,
 } from '../platform/counting/counted-list.js';
 import { BY_ID, countOf, pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
-import { Transactions } from '../platform/database/transactions.js';
 import type { Action } from './action.js';
 import { firstIdAt } from '../platform/ids.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
-import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 
 const ACTION_SORTS = {
@@ -96,21 +93,13 @@ export class ActionListRepository {
   }
 }
 
-/** Keeps the totals of lists cheap, and measures how many actions wait for approval, and how long. */
+/** Measures how many actions wait for approval, and how long. */
 @Injectable()
-export class ActionCounts extends CountFold implements OnModuleInit {
+export class ApprovalGauges implements OnModuleInit {
   constructor(
-    statements: Statements,
-    transactions: Transactions,
+    private readonly statements: Statements,
     private readonly gauges: ScrapedGauges,
-  ) {
-    super(statements, transactions, {
-      rows: 'actions',
-      table: 'action',
-      by: ['status', 'action_type', 'approval_level'],
-      lock: AdvisoryLock.ActionCounts,
-    });
-  }
+  ) {}
 
   onModuleInit(): void {
     const read = (statement: Statement) => async () =>

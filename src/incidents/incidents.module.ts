@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
-import { IncidentCounts } from './incident-list.js';
 import { IncidentsService, IncidentEndings } from './incidents.service.js';
 import { IncidentsController } from './incidents.controller.js';
 import { IncidentCreation } from './incident-creation.js';
@@ -12,7 +11,6 @@ import { IncidentTimeline } from './timeline/incident-timeline.js';
   imports: [AuthModule],
   controllers: [IncidentsController],
   providers: [
-    IncidentCounts,
     IncidentCreation,
     IncidentEndings,
     IncidentReports,

@@ -10,7 +10,7 @@ import { PlaybooksService } from './playbooks.service.js';
 import { AutoRuns } from './runs/auto-runs.js';
 import { AutoRunsRepository } from './runs/auto-runs.repository.js';
 import { DryRuns } from './runs/dry-run.js';
-import { PlaybookRunCounts, RunLists } from './runs/run-list.js';
+import { RunGauges, RunLists } from './runs/run-list.js';
 import { RunRecorder } from './runs/run-records.js';
 import { RunWork } from './runs/run.work.js';
 import { AllPlaybookRunsController, PlaybookRunsController } from './runs/runs.controller.js';
@@ -26,7 +26,7 @@ import { UndoneSteps } from './runs/undone-steps.js';
     AutoRuns,
     AutoRunsRepository,
     DryRuns,
-    PlaybookRunCounts,
+    RunGauges,
     PlaybooksRepository,
     PlaybooksService,
     RunLists,

@@ -7,10 +7,7 @@ import {
   pageOf,
   type WithTotal,
 } from '../../platform/counting/counted-list.sql.js';
-import { CountFold } from '../../platform/counting/count-fold.js';
-import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import { Transactions } from '../../platform/database/transactions.js';
 import { HealthComponents } from '../../platform/health-components.js';
 import { firstIdAfter, firstIdAt, wholeMs } from '../../platform/ids.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
@@ -103,22 +100,14 @@ const OPEN: Statement = {
 const OPEN_STATUSES = ['due', 'rate_limited', 'running', 'waiting_approval'] as const;
 type OpenCounts = Readonly<Record<(typeof OPEN_STATUSES)[number] | 'oldest_due_seconds', number>>;
 
-/** Keeps the totals of the lists cheap, and shows open runs in metrics and health. */
+/** Shows open runs in metrics and health. */
 @Injectable()
-export class PlaybookRunCounts extends CountFold implements OnModuleInit {
+export class RunGauges implements OnModuleInit {
   constructor(
-    statements: Statements,
-    transactions: Transactions,
+    private readonly statements: Statements,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
-  ) {
-    super(statements, transactions, {
-      rows: 'playbook runs',
-      table: 'playbook_run',
-      by: ['playbook_id', 'status'],
-      lock: AdvisoryLock.PlaybookRunCounts,
-    });
-  }
+  ) {}
 
   onModuleInit(): void {
     this.gauges.register('playbook_runs', async () => {

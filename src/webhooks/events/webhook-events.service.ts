@@ -9,10 +9,6 @@ import {
   type WebhookEventWithBody,
 } from './webhook-event.js';
 import { WebhookEventsRepository } from './webhook-events.repository.js';
-import { CountFold } from '../../platform/counting/count-fold.js';
-import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
-import { Statements } from '../../platform/database/statements.js';
-import { Transactions } from '../../platform/database/transactions.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
 import { HealthComponents } from '../../platform/health-components.js';
@@ -34,19 +30,6 @@ export class WebhookEventsService {
     const event = isUuid(id) ? await this.repository.findById(id) : undefined;
     if (!event) throw new NotFoundError('Webhook event');
     return event;
-  }
-}
-
-/** Maintains counts, so that totals of the list of webhook events are cheap. */
-@Injectable()
-export class WebhookEventCounts extends CountFold {
-  constructor(statements: Statements, transactions: Transactions) {
-    super(statements, transactions, {
-      rows: 'webhook events',
-      table: 'webhook_event',
-      by: ['source', 'status'],
-      lock: AdvisoryLock.WebhookEventCounts,
-    });
   }
 }
 

@@ -109,9 +109,9 @@ const ADD_CLAIMED: Statement = {
   name: 'work_add_claimed',
   text: `
     insert into work (kind, ref, lane, urgency, data, traceparent, ready, due_at, worker, fence, attempts)
-    select $2, ref, coalesce(lane, $2), urgency, data, $5, false, now() + $3::int * interval '1 ms', $1, 1, 1
+    select $2, ref, coalesce(lane, $2), urgency, data, traceparent, false, now() + $3::int * interval '1 ms', $1, 1, 1
       from jsonb_to_recordset($4::jsonb) as added (
-        place int, ref uuid, lane text, urgency smallint, data jsonb)
+        place int, ref uuid, lane text, urgency smallint, data jsonb, traceparent text)
      order by place
     on conflict (kind, ref) do update set
       data = excluded.data, traceparent = excluded.traceparent, ready = false, due_at = excluded.due_at,
@@ -384,12 +384,11 @@ export class WorkRepository {
     kind: string,
     leaseMs: number,
     added: readonly NewWork[],
-    traceparent: string | undefined,
   ): Promise<readonly ClaimedRow[]> {
-    const rows = added.map(({ ref, data, lane, urgency = NORMAL }, place) => {
-      return { place, ref, data, lane, urgency };
+    const rows = added.map(({ ref, data, lane, urgency = NORMAL, span }, place) => {
+      return { place, ref, data, lane, urgency, traceparent: span?.traceparent };
     });
-    const values = [worker, kind, leaseMs, JSON.stringify(rows), traceparent];
+    const values = [worker, kind, leaseMs, JSON.stringify(rows)];
     return await this.statements.rowsIn(tx, ADD_CLAIMED, values);
   }
 

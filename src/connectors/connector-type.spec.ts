@@ -12,7 +12,6 @@ function connectorThat(send: () => Promise<Outcome>, test: () => Promise<string>
     name: 'firewall',
     description: '',
     config: fields({}, []),
-    destinations: [],
     connect: () => () => undefined,
     actions: { block_ip: { idempotent: true, send } },
     test,

@@ -142,8 +142,6 @@ export interface ConnectorType<Schema extends ConfigSchema = ConfigSchema, Vendo
   readonly name: string;
   readonly description: string;
   readonly config: Schema;
-  /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
-  readonly destinations: readonly string[];
   /**
    * Minimum interval between health checks. Some vendors count them against the rate limit. Checks run at most once per
    * minute.
@@ -217,10 +215,13 @@ export function connectorOf(
         marked(await action(call).poll!(client(), handle, call), handle['changed']),
     }),
     ...(has('ask') && {
-      probe: async (call: ActionCall) =>
-        (await type.actions[call.type]?.ask?.(client(), call)) ?? 'unknown',
+      probe: (call: ActionCall) =>
+        unlessRefused(
+          async () => (await type.actions[call.type]?.ask?.(client(), call)) ?? 'unknown',
+          () => 'unknown' as const,
+        ),
     }),
-    test: () => measuredTest(() => type.test(client())),
+    test: () => measuredTest(async () => await type.test(client())),
   };
 }
 

@@ -76,8 +76,8 @@ export interface ChannelType<Schema extends ConfigSchema = ConfigSchema> {
   readonly config: Schema;
   /** Schema in requests, if the service can generate a field. */
   readonly requestConfig?: ConfigSchema;
-  /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
-  readonly destinations: readonly string[];
+  /** The secrets sign messages and are never sent, so a new address does not require them again. */
+  readonly signsOnly?: true;
   /**
    * Secret that the service generates if a request has none, and shows once. Its previous value stays valid for a day, because the
    * receiver has to learn the new one first.
@@ -89,7 +89,7 @@ export interface ChannelType<Schema extends ConfigSchema = ConfigSchema> {
   readonly defaultEvents?: readonly NotifiedEvent[];
   /** Rules that the schema cannot express. */
   problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
-  /** Names destinations beside those of secrets for the audit trail. Origins of URLs only, because the rest may be secret. */
+  /** Names destinations beside the addresses for the audit trail. */
   sentTo?(config: Config): readonly string[];
   /** Makes one attempt, without retries. After an abort the outcome is ignored. An exception counts as `failed`. */
   send(attempt: Attempt<ConfigOf<Schema>>): Promise<Outcome>;
@@ -115,7 +115,7 @@ interface JsonPost extends Pick<Attempt, 'http' | 'signal'> {
   readonly url: string;
   readonly body: string | object;
   readonly headers?: OutboundRequest['headers'];
-  /** Does not read the response body, which may be endless. */
+  /** Drops the response body, which may be endless. */
   readonly withoutBody?: boolean;
 }
 
@@ -132,6 +132,7 @@ export async function postJson(
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
       maxAnswerBytes: MAX_RESPONSE_BYTES,
+      reusesConnection: true,
     });
     return read(answer);
   } catch (error) {

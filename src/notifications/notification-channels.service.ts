@@ -192,7 +192,7 @@ export class NotificationChannelsService {
   private sentTo(channel: NotificationChannelEntity): string[] {
     const config = this.configs.openIfReadable(channel.id, channel) ?? channel.config;
     const type = CHANNEL_TYPES.find(channel.type);
-    return type ? [...originsOf(type, config), ...(type.sentTo?.(config) ?? [])] : [];
+    return type ? [...originsOf(type.config, config), ...(type.sentTo?.(config) ?? [])] : [];
   }
 
   /** At most two secrets are valid: a second rotation within 24 hours revokes the oldest secret. */

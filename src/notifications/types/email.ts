@@ -40,7 +40,6 @@ export const email = defineChannel({
     },
     ['host', 'from', 'to'],
   ),
-  destinations: ['host'],
   sentTo: ({ to }) => to as readonly string[],
   problems: (config, targets) => [
     ...mailAccountProblems(config, targets),

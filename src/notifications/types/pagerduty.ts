@@ -42,7 +42,6 @@ export const pagerDuty = defineChannel({
     },
     ['routing_key'],
   ),
-  destinations: ['base_url'],
   /** With the events that resolve alerts. */
   defaultEvents: [
     ...EVENTS_FOR_PEOPLE,

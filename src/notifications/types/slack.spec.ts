@@ -33,8 +33,8 @@ describe('a Slack channel', () => {
 
   it('names the origin of its URL, and nothing if the URL is lost', () => {
     const webhook_url = 'https://hooks.example.com:8443/services/T0/B0/x';
-    expect(originsOf(slack, { webhook_url })).toEqual(['https://hooks.example.com:8443']);
-    expect(originsOf(slack, {})).toEqual([]);
+    expect(originsOf(slack.config, { webhook_url })).toEqual(['https://hooks.example.com:8443']);
+    expect(originsOf(slack.config, {})).toEqual([]);
   });
 
   it('requires no secret again for another URL', () => {
@@ -98,7 +98,7 @@ describe('a Slack channel', () => {
   });
 
   it('requires https outside of private networks', () => {
-    const problems = (webhook_url: string) => plainTextProblems(slack, { webhook_url });
+    const problems = (webhook_url: string) => plainTextProblems(slack.config, { webhook_url });
     expect(problems('http://hooks.example.com/services/T/B/x')).toMatchObject([
       { field: 'config.webhook_url', code: 'https_required' },
     ]);

@@ -14,7 +14,6 @@ export const slack = defineChannel({
   config: hookConfig(
     'The address of an incoming webhook, such as https://hooks.slack.com/services/….',
   ),
-  destinations: ['webhook_url'],
   send: ({ config, message, ...attempt }) =>
     postJson({ ...attempt, url: config.webhook_url, body: slackMessage(message) }, readAnswer),
 });

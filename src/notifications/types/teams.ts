@@ -16,7 +16,6 @@ export const teams = defineChannel({
   config: hookConfig(
     'The address of a workflow that starts when a Teams webhook request is received.',
   ),
-  destinations: ['webhook_url'],
   problems({ webhook_url }) {
     if (!OLD_CONNECTORS.test(new URL(webhook_url).hostname)) return [];
     const problem =

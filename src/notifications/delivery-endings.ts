@@ -100,7 +100,7 @@ export class DeliveryEndings {
   private async updateChannel(tx: Tx, id: string, attempts: readonly Attempt[]): Promise<void> {
     const recovers = attempts.some(
       ({ channel, outcome }) =>
-        isReached(outcome) && (channel.failing_since ?? channel.unhealthy_told_at) !== null,
+        isReached(outcome) && (channel.failing_since ?? channel.unhealthy_reported_at) !== null,
     );
     if (recovers) await this.markWorking(tx, id);
     for (const { channel, outcome } of attempts) {
@@ -112,16 +112,16 @@ export class DeliveryEndings {
   private async markWorking(tx: Tx, id: string): Promise<void> {
     const before = await this.channels.markWorking(tx, id);
     if (!before) return;
-    const { name, type, enabled, failures, narrow_until, unhealthy_told_at } = before;
+    const { name, type, enabled, failures, narrow_until, unhealthy_reported_at } = before;
     // A success does not end a pause that the receiver asked for. Infinity is a number.
     const isSlowedDown = narrow_until instanceof Date && narrow_until > new Date(presentTime());
     if (!isSlowedDown) await this.work.resumeLane(tx, laneOf(id), true);
     if (failures >= FAILURES_UNTIL_PROBING) await this.work.hurryLane(tx, laneOf(id));
-    if (!enabled || !unhealthy_told_at) return;
+    if (!enabled || !unhealthy_reported_at) return;
     await this.events.record(tx, {
       type: 'notification_channel.recovered',
       subject: { type: 'notification_channel', id },
-      payload: { name, type, unhealthy_since: unhealthy_told_at.toISOString() },
+      payload: { name, type, unhealthy_since: unhealthy_reported_at.toISOString() },
     });
     afterCommit(tx, () => this.log.log({ channel: name }, 'A notification channel works again.'));
   }
@@ -157,7 +157,7 @@ export class DeliveryEndings {
     if (!channel.enabled || unhealthy_since || !failing_since) return;
     if (this.clock.now().getTime() - failing_since.getTime() < UNHEALTHY_AFTER_MS) return;
     await this.channels.markUnhealthy(tx, id);
-    if (channel.unhealthy_told_at) return;
+    if (channel.unhealthy_reported_at) return;
     await this.events.record(tx, {
       type: 'notification_channel.unhealthy',
       subject: { type: 'notification_channel', id },

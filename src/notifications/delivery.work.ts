@@ -25,8 +25,6 @@ import { isEventName, messageOf } from './notification.js';
 import type { NotificationChannelEntity } from './notification-channel.entity.js';
 import { NotificationChannelsRepository } from './notification-channels.repository.js';
 
-/** The largest number of places that keep_lane_of_channel gives a lane. */
-const PLACES_PER_CHANNEL = 128;
 const CLEAN_UP_SECONDS = 600;
 const UNHEALTHY_CHECK_SECONDS = 30;
 const KEPT_DAYS = 30;
@@ -76,7 +74,6 @@ export class DeliveryWork implements OnModuleInit {
     this.work.define<unknown, Attempt | undefined>({
       name: NOTIFICATION,
       hasLanes: true,
-      places: PLACES_PER_CHANNEL,
       mostAttempts: Infinity,
       one: (claim) => this.deliver(claim),
       write: async (tx, ended) => {

@@ -110,7 +110,7 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
   async markUnhealthy(tx: Tx, id: string): Promise<void> {
     await this.rows(tx).update(id, {
       unhealthy_since: () => 'now()',
-      unhealthy_told_at: () => 'coalesce(unhealthy_told_at, now())',
+      unhealthy_reported_at: () => 'coalesce(unhealthy_reported_at, now())',
     });
   }
 
@@ -123,8 +123,8 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
       where: { id },
       lock: { mode: 'pessimistic_write' },
     });
-    if (!row || (row.failing_since === null && row.unhealthy_told_at === null)) return undefined;
-    const told = row.enabled ? { unhealthy_told_at: null } : {};
+    if (!row || (row.failing_since === null && row.unhealthy_reported_at === null)) return undefined;
+    const told = row.enabled ? { unhealthy_reported_at: null } : {};
     await this.rows(tx).update(id, { ...WORKS, ...told });
     return row;
   }

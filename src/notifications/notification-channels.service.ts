@@ -19,7 +19,7 @@ import { nameKey, type NotificationChannelEntity } from './notification-channel.
 import type {
   NotificationChannelInputDto,
   NotificationChannelUpdateDto,
-} from './notification-channels.dto.js';
+} from './notifications.dto.js';
 import { NotificationChannelsRepository } from './notification-channels.repository.js';
 import { type FormerSecret, SealedChannels } from './sealed-channels.js';
 

@@ -5,7 +5,8 @@ import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import type { LockedIncident } from '../incidents/incident.js';
-import { IncidentsService, IncidentEndings } from '../incidents/incidents.service.js';
+import { IncidentEndings } from '../incidents/incidents.service.js';
+import { Incidents } from '../incidents/records/incidents.js';
 import { type Action, askersOf, SYSTEM, withExpiry } from './action.js';
 import { ActionRecorder } from './action-records.js';
 import {
@@ -48,7 +49,7 @@ export class ActionDecisions implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly killSwitch: KillSwitch,
     private readonly incidentEndings: IncidentEndings,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly actions: ActionsRepository,
     private readonly recorder: ActionRecorder,
     private readonly endings: ActionEndings,

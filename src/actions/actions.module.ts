@@ -15,7 +15,7 @@ import { ActionDecisions } from './action-decisions.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork } from './execution/action-work.js';
 import { ActionConnectors, ConnectorCalls } from './execution/connector-calls.js';
-import { ActionListRepository, ApprovalGauges } from './action-list.js';
+import { ApprovalGauges } from './action-list.js';
 
 /** Requests, decisions, rollbacks and lists of actions. `execution/` runs them. */
 @Module({
@@ -27,7 +27,6 @@ import { ActionListRepository, ApprovalGauges } from './action-list.js';
     ActionCreation,
     ActionEndings,
     RequiredLevels,
-    ActionListRepository,
     ActionPreviews,
     ActionRecorder,
     ActionRequests,

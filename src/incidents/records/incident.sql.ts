@@ -1,27 +1,9 @@
 // SQL: creation is the hot path, one statement for a whole batch with its audit records and events.
-import {
-  IncidentEntity,
-  type LockedIncident,
-  type NewIncident,
-  reportedMail,
-} from '../incident.js';
+import { IncidentEntity, type NewIncident } from '../incident.js';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../../audit/audit-log.js';
 import { credentialsStillValid } from '../../auth/principals/credentials-still-valid.js';
 import { RowInsert, type Statement } from '../../platform/database/statements.js';
 import { insertEvents } from '../../platform/work/domain-event.js';
-
-/** Columns read by statements that lock incidents against changes. */
-export const LOCKED_COLUMNS = `id, incident_number, incident_type, title, severity, status,
-  fields->'message_id' as message_id, fields->'sender' as sender`;
-
-export type LockedRow = Omit<LockedIncident, 'mail'> & {
-  readonly message_id: unknown;
-  readonly sender: unknown;
-};
-
-export function lockedIncidentOf({ message_id, sender, ...incident }: LockedRow): LockedIncident {
-  return { ...incident, mail: reportedMail(message_id, sender) };
-}
 
 const INSERTED_COLUMNS = [
   'id',

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { isPerson, SYSTEM } from '../../actions/action.js';
 import { INCIDENT_EVENTS, type IncidentTriagedPayload } from '../../incidents/change-records.js';
 import { type Incident, SEVERITIES } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/records/incidents.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -30,7 +30,7 @@ interface WantedAutoRun {
 export class AutoRuns implements OnModuleInit {
   constructor(
     private readonly playbooks: PlaybooksRepository,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly autoRuns: AutoRunsRepository,
     private readonly runs: RunsRepository,
     private readonly recorder: RunRecorder,

@@ -7,7 +7,7 @@ import { simulatedResult } from '../../actions/execution/execution-rules.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector-type.js';
 import type { LockedIncident } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/records/incidents.js';
 import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { within } from '../../platform/concurrency/within.js';
@@ -78,7 +78,7 @@ export class RunWork implements OnModuleInit {
     private readonly work: Work,
     private readonly events: DomainEvents,
     private readonly killSwitch: KillSwitch,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly registry: ConnectorRegistry,
     private readonly requests: ActionRequests,
     private readonly playbooks: PlaybooksRepository,

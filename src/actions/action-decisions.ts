@@ -6,8 +6,8 @@ import { type Participant, Transactions, type Tx } from '../platform/database/tr
 import { NotFoundError } from '../platform/errors/app-error.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { IncidentEndings } from '../incidents/incidents.service.js';
-import { Incidents } from '../incidents/records/incidents.js';
-import { type Action, askersOf, SYSTEM, withExpiry } from './action.js';
+import { Incidents } from '../incidents/incidents.js';
+import { type Action, askersOf, SYSTEM } from './action.js';
 import { ActionRecorder } from './action-records.js';
 import {
   type ActionRoute,
@@ -23,7 +23,6 @@ import type { Connector } from '../connectors/connector-type.js';
 import { noConnector, resultOfLoss, simulatedResult } from './execution/execution-rules.js';
 import { SamePerson } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
-import type { ApprovalLevel } from '../platform/access/roles.js';
 
 export interface LockedAction {
   readonly action: Action;
@@ -31,17 +30,9 @@ export interface LockedAction {
   readonly incident?: LockedIncident;
 }
 
-interface Approval {
-  readonly by: string;
-  /** Level that the action needed at the decision, never below the level at the request. */
-  readonly level: ApprovalLevel;
-  readonly comment?: string;
-}
-
 /**
- * Approves, rejects and expires actions that wait for approval; the caller judges who may decide. Ends actions that have not
- * begun: when held actions are discarded, when an incident is deleted or closed with `pending: withdraw`, and when a playbook run
- * is cancelled.
+ * Runs the action of a decision. Ends actions that have not begun: when held actions are discarded, when an incident is deleted or
+ * closed with `pending: withdraw`, and when a playbook run is cancelled.
  */
 @Injectable()
 export class ActionDecisions implements OnModuleInit {
@@ -141,23 +132,6 @@ export class ActionDecisions implements OnModuleInit {
     return { action, incident };
   }
 
-  /** `undefined` if the action does not wait for approval, or waited too long. */
-  async approve(tx: Tx, id: string, { by, level, comment }: Approval): Promise<Action | undefined> {
-    const approved = await this.actions.approve(
-      tx,
-      id,
-      {
-        approved_by: by,
-        approved_at: this.clock.now(),
-        comment,
-        approval_level: level === 'none' ? undefined : level,
-      },
-      this.settings.approvalTtlMinutes,
-    );
-    if (approved) await this.recorder.record(tx, 'approved', by, [approved]);
-    return approved;
-  }
-
   /** `undefined` if the action no longer waits for approval. */
   async reject(tx: Tx, id: string, by: string, reason: string): Promise<Action | undefined> {
     return (await this.rejectAll(tx, { id, ...WAITING }, by, reason))[0];
@@ -166,35 +140,6 @@ export class ActionDecisions implements OnModuleInit {
   /** Rejects the action if it has not begun. Does nothing if it has begun or waits for approval. */
   async withdraw(tx: Tx, id: string, by: string, reason: string): Promise<void> {
     await this.withdrawAll(tx, { id }, by, reason);
-  }
-
-  /** Reason for the rejection of an action that nobody decided on in time. */
-  get expiredReason(): string {
-    const { approvalTtlMinutes: minutes } = this.settings;
-    return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
-  }
-
-  /** Sends reminders of at most `limit` actions that expire soon. Returns their number. */
-  async remindOfExpiry(tx: Tx, limit: number): Promise<number> {
-    const ttl = this.settings.approvalTtlMinutes;
-    const expiring = await this.actions.remind(tx, ttl, limit);
-    await this.recorder.remind(
-      tx,
-      expiring.map((action) => withExpiry(action, ttl)),
-    );
-    return expiring.length;
-  }
-
-  /** Rejects at most `limit` actions that nobody decided on in time. Returns their number. */
-  async rejectExpired(tx: Tx, limit: number): Promise<number> {
-    const rejection = {
-      ...this.rejection(SYSTEM, this.expiredReason),
-      rejection_code: 'expired',
-    } as const;
-    const ttl = this.settings.approvalTtlMinutes;
-    const rejected = await this.actions.rejectExpired(tx, ttl, rejection, limit);
-    await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
-    return rejected.length;
   }
 
   private async discard(tx: Tx, caller: Caller): Promise<number> {
@@ -232,12 +177,9 @@ export class ActionDecisions implements OnModuleInit {
     by: string,
     reason: string,
   ): Promise<Action[]> {
-    const rejected = await this.actions.reject(tx, where, this.rejection(by, reason));
+    const rejection = { rejected_by: by, rejected_at: this.clock.now(), rejection_reason: reason };
+    const rejected = await this.actions.reject(tx, where, rejection);
     await this.recorder.record(tx, 'rejected', by, rejected);
     return rejected;
-  }
-
-  private rejection(by: string, reason: string) {
-    return { rejected_by: by, rejected_at: this.clock.now(), rejection_reason: reason };
   }
 }

@@ -23,7 +23,7 @@ import { Batcher } from '../platform/concurrency/batcher.js';
 import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Connector } from '../connectors/connector-type.js';
-import { Incidents } from '../incidents/records/incidents.js';
+import { Incidents } from '../incidents/incidents.js';
 import { presentSpan, type Span } from '../platform/tracing/tracing.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { parameterErrors } from '../action-catalogue/parameters.js';

@@ -5,7 +5,7 @@ import type { Page } from '../platform/paging/page.js';
 import { Settings } from '../platform/config/settings.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Participant, Tx } from '../platform/database/transactions.js';
-import { Incidents } from '../incidents/records/incidents.js';
+import { Incidents } from '../incidents/incidents.js';
 import {
   type Action,
   actionIdOf,

@@ -1,7 +1,7 @@
 import { Injectable, type PipeTransform } from '@nestjs/common';
 import { type FieldOptions, ID_EXAMPLE, Text } from '../platform/validation/fields.js';
 import { INCIDENT_NUMBER } from './incident.js';
-import { Incidents } from './records/incidents.js';
+import { Incidents } from './incidents.js';
 
 const UUID = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 const REFERENCE = new RegExp(`^${UUID}$|${INCIDENT_NUMBER.source}`);

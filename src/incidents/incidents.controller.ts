@@ -43,7 +43,7 @@ import {
   IncidentUpdateDto,
 } from './dto/incident.dto.js';
 import { IncidentQueryDto } from './incident-list.js';
-import { Incidents } from './records/incidents.js';
+import { Incidents } from './incidents.js';
 import { IncidentIdPipe } from './incident-reference.js';
 
 @ApiTags('Incidents')

@@ -3,7 +3,7 @@ import { AuthModule } from '../auth/auth.module.js';
 import { IncidentsService, IncidentEndings } from './incidents.service.js';
 import { IncidentsController } from './incidents.controller.js';
 import { IncidentCreation } from './incident-creation.js';
-import { Incidents } from './records/incidents.js';
+import { Incidents } from './incidents.js';
 import { IncidentReports } from './reports/incident-reports.js';
 import { IncidentTimeline } from './timeline/incident-timeline.js';
 

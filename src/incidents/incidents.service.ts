@@ -36,7 +36,7 @@ import { IncidentCreation } from './incident-creation.js';
 import { fieldsOfRawData } from './incident-fields.js';
 import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
 import { oneLine } from './raw-data-text.js';
-import { Incidents, requireFound } from './records/incidents.js';
+import { Incidents, requireFound } from './incidents.js';
 import { type IncidentReportEntity, IncidentReports } from './reports/incident-reports.js';
 import {
   IncidentTimeline,

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ActionsService } from '../actions/actions.service.js';
-import { Incidents } from '../incidents/records/incidents.js';
+import { Incidents } from '../incidents/incidents.js';
 import { Clock } from '../platform/clock.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { Transactions, type Tx } from '../platform/database/transactions.js';

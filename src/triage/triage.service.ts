@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
-import { Incidents } from '../incidents/records/incidents.js';
+import { Incidents } from '../incidents/incidents.js';
 import { Settings } from '../platform/config/settings.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import { isUuid } from '../platform/ids.js';

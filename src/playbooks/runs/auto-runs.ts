@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { isPerson, SYSTEM } from '../../actions/action.js';
 import { INCIDENT_EVENTS, type IncidentTriagedPayload } from '../../incidents/change-records.js';
 import { type Incident, SEVERITIES } from '../../incidents/incident.js';
-import { Incidents } from '../../incidents/records/incidents.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';

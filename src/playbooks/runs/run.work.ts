@@ -7,7 +7,7 @@ import { simulatedResult } from '../../actions/execution/execution-rules.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Connector } from '../../connectors/connector-type.js';
 import type { LockedIncident } from '../../incidents/incident.js';
-import { Incidents } from '../../incidents/records/incidents.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { within } from '../../platform/concurrency/within.js';

@@ -4,7 +4,7 @@ import { ActionDecisions } from '../../actions/action-decisions.js';
 import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
 import { IncidentEndings } from '../../incidents/incidents.service.js';
-import { Incidents } from '../../incidents/records/incidents.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';

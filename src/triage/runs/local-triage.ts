@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { Incident } from '../../incidents/incident.js';
-import { Incidents } from '../../incidents/records/incidents.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { Clock } from '../../platform/clock.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Gate } from '../../platform/net/outbound-request.js';

@@ -5,7 +5,7 @@ import {
   IncidentsService,
   type RecordedChange,
 } from '../../incidents/incidents.service.js';
-import { Incidents } from '../../incidents/records/incidents.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';

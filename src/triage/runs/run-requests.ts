@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Principal } from '../../auth/principal.js';
 import { INCIDENT_EVENTS, type TriageWantedPayload } from '../../incidents/change-records.js';
-import { Incidents } from '../../incidents/records/incidents.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';

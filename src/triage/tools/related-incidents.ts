@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Incident } from '../../incidents/incident.js';
-import { Incidents } from '../../incidents/records/incidents.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import type { TriageTool } from '../model/triage-model.port.js';
 import { IncidentIndicatorsRepository } from '../records/incident-indicators.repository.js';

@@ -10,7 +10,7 @@ import {
 import { shownStart } from '../../platform/text.js';
 import { type Incident, severityRises, type SourceStatus } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
-import { Incidents } from '../../incidents/records/incidents.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { IncidentReports } from '../../incidents/reports/incident-reports.js';
 import { titleWithoutDetails } from '../../incidents/titles.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';

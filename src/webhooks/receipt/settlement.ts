@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IncidentCreation } from '../../incidents/incident-creation.js';
-import { Incidents } from '../../incidents/records/incidents.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { type ReadEvent, incidentOf } from '../reading/read-events.js';

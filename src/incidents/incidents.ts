@@ -1,11 +1,11 @@
 // SQL: reads and changes of each request and action are hot paths.
 import { Injectable } from '@nestjs/common';
 import { Any } from 'typeorm';
-import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import { NotFoundError } from '../../platform/errors/app-error.js';
-import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
-import { Batcher } from '../../platform/concurrency/batcher.js';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import { NotFoundError } from '../platform/errors/app-error.js';
+import { pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
+import { Batcher } from '../platform/concurrency/batcher.js';
 import {
   CHANGEABLE_COLUMNS,
   type Incident,
@@ -18,10 +18,10 @@ import {
   type ListedIncident,
   type LockedIncident,
   sequenceIn,
-} from '../incident.js';
-import { firstIdAt, isUuid } from '../../platform/ids.js';
-import type { Page } from '../../platform/paging/page.js';
-import { incidentList, type IncidentListRequest } from '../incident-list.js';
+} from './incident.js';
+import { firstIdAt, isUuid } from '../platform/ids.js';
+import type { Page } from '../platform/paging/page.js';
+import { incidentList, type IncidentListRequest } from './incident-list.js';
 
 const LISTED = LISTED_COLUMNS.join(', ');
 const selected = (columns: readonly (keyof IncidentEntity)[]) =>

@@ -80,11 +80,16 @@ const EXPIRE: Statement = {
          set status = 'dead', ended_at = now(), last_error = '${LATE}', ${NO_HOLDERS},
              attempts = coalesce((select attempts from work where kind = '${NOTIFICATION}' and ref = delivery.id), attempts)
        where id = any(array(
-         select id from notification_deliveries waiting
-          where status = 'pending' and expires_at <= now() - interval '30 minutes'
-            and not exists (
-              select from work where kind = '${NOTIFICATION}' and ref = waiting.id and worker is not null and not ready)
-          order by expires_at limit $1 for update skip locked))
+         select waiting.id
+           from notification_channels channel
+          cross join lateral (
+            select id from notification_deliveries late
+             where channel_id = channel.id and status = 'pending'
+               and expires_at <= now() - interval '30 minutes'
+               and not exists (
+                 select from work where kind = '${NOTIFICATION}' and ref = late.id and worker is not null and not ready)
+             order by id limit $1 for update skip locked) as waiting
+          limit $1))
       returning id, channel_id)
     select late.id, channel.name, channel.type
       from late left join notification_channels channel on channel.id = late.channel_id and channel.deleted_at is null`,

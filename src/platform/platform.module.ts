@@ -5,7 +5,7 @@ import { Settings } from './config/settings.js';
 import { CountFold } from './counting/count-fold.js';
 import { Clock } from './clock.js';
 import { HealthComponents, type ComponentHealth } from './health-components.js';
-import { BodyMemory } from './http/body-memory.js';
+import { BodyMemory } from './http/arriving-body.js';
 import { Draining, OpenConnections } from './http/draining.js';
 import { KnownRoutes } from './http/known-routes.js';
 import { ContractController } from './openapi/contract.controller.js';
@@ -27,8 +27,6 @@ import { SecretKeysRepository } from './secrets/secret-keys.repository.js';
 import { IdempotencyRepository } from './idempotency/idempotency.repository.js';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { LimitStorage } from './limits/limit-storage.js';
-import { MemoryLimitStorage } from './limits/memory-limit-storage.js';
-import { RedisCounter, SharedLimitStorage } from './limits/shared-limit-storage.js';
 import { FailureLimits } from './limits/failure-limits.js';
 import { LimitCounter } from './limits/limit-counter.js';
 import { RequestLimits } from './limits/request-limits.js';
@@ -149,15 +147,7 @@ export class IdempotencyModule {
   }
 }
 
-function createStorage({ redisUrl }: Settings): LimitStorage {
-  const local = new MemoryLimitStorage();
-  return redisUrl ? new SharedLimitStorage(new RedisCounter(redisUrl), local) : local;
-}
-
-@Module({
-  providers: [{ provide: LimitStorage, useFactory: createStorage, inject: [Settings] }],
-  exports: [LimitStorage],
-})
+@Module({ providers: [LimitStorage], exports: [LimitStorage] })
 class LimitStorageModule {}
 
 @Global()

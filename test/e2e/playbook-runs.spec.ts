@@ -2,12 +2,12 @@ import { Logger } from '@nestjs/common';
 import { AuditLog } from '../../src/audit/audit-log.js';
 import { timelineOfCommand } from '../../src/incidents/timeline/incident-timeline.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import type { DryDecision } from '../../src/playbooks/runs/dry-run.dto.js';
+import type { DryDecision } from '../../src/playbooks/runs/runs.dto.js';
 import { CountFold } from '../../src/platform/counting/count-fold.js';
 import {
   cancelRunsOverRestore,
   recordCancelledRuns,
-} from '../../src/playbooks/runs/runs-across-restore.js';
+} from '../../src/playbooks/playbooks-across-restore.js';
 import { FULL } from '../support/chaos/figures.js';
 import { eventually } from '../support/jobs/eventually.js';
 import {

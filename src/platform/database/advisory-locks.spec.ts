@@ -10,7 +10,6 @@ const NAME = /\bAdvisoryLock\.(\w+)/g;
 /** Calls without a number of the enum, by file. */
 const WITHOUT_NUMBER: Readonly<Record<string, string>> = {
   'actions/duplicate-actions.ts': 'target',
-  'platform/database/schema-checks.ts': '$1, $2',
   'platform/idempotency/idempotency.repository.ts': '$1::bigint',
 };
 

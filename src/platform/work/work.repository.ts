@@ -219,10 +219,10 @@ const END: Statement = {
                   when ending.died_of is not null then 'dead' else 'done' end as outcome
         from work
        cross join lateral (
-         select again_ms, died_of, why, new_state, is_counted, new_lane
-           from unnest($2::bigint[], $3::int[], $4::int[], $5::text[], $6::text[], $7::jsonb[], $8::bool[], $9::text[])
-             as ending (claim, fence, again_ms, died_of, why, new_state, is_counted, new_lane)
-          where claim = work.id and ending.fence = work.fence) as ending
+         select ($4::int[])[at] as again_ms, ($5::text[])[at] as died_of, ($6::text[])[at] as why,
+                ($7::jsonb[])[at] as new_state, ($8::bool[])[at] as is_counted, ($9::text[])[at] as new_lane
+           from (select array_position($2::bigint[], work.id) as at) as place
+          where ($3::int[])[at] = work.fence) as ending
        where work.id = any($2::bigint[]) and work.worker = $1
        order by work.id for update of work),
     done as (delete from work where id = any(array(select id from mine where outcome = 'done'))),

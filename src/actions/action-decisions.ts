@@ -9,12 +9,7 @@ import { IncidentEndings } from '../incidents/incidents.service.js';
 import { Incidents } from '../incidents/incidents.js';
 import { type Action, askersOf, SYSTEM } from './action.js';
 import { ActionRecorder } from './action-records.js';
-import {
-  type ActionRoute,
-  ActionsRepository,
-  WAITING,
-  type Withdrawal,
-} from './actions.repository.js';
+import { ActionsRepository, WAITING, type Withdrawal } from './actions.repository.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork, claimPermitLate } from './execution/action-work.js';
 import type { Caller } from '../platform/http/caller.js';
@@ -114,18 +109,18 @@ export class ActionDecisions implements OnModuleInit {
     );
   }
 
-  /** Returns the facts about an action that are needed before the transaction that locks it. Throws NotFoundError. */
-  async routeTo(id: string): Promise<ActionRoute> {
-    const route = await this.actions.findRoute(id);
-    if (!route) throw new NotFoundError('Action');
-    return route;
+  /** Returns the action before the transaction that locks it, whose connector has to be known. Throws NotFoundError. */
+  async find(id: string): Promise<Action> {
+    const action = await this.actions.findById(id);
+    if (!action) throw new NotFoundError('Action');
+    return action;
   }
 
   /**
    * Locks the incident and then the action until the transaction ends. A deletion locks them in the same order, so that the
    * two never wait for each other. Throws NotFoundError.
    */
-  async lock(tx: Tx, { id, incident_id }: ActionRoute): Promise<LockedAction> {
+  async lock(tx: Tx, { id, incident_id }: Action): Promise<LockedAction> {
     const incident = incident_id ? await this.incidents.lockForShare(tx, incident_id) : undefined;
     const action = await this.actions.lockById(tx, id);
     if (!action) throw new NotFoundError('Action');

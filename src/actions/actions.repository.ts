@@ -35,14 +35,6 @@ const ENTER: Statement = {
 
 type EnteredRow = { readonly valid: boolean } & (LockedIncident | { readonly id: null });
 
-/** The fields of an action that never change. */
-export type ActionRoute = Pick<Action, 'id' | 'action_type' | 'incident_id' | 'rollback_of'>;
-
-const FIND_ROUTE: Statement = {
-  name: 'actions_find_route',
-  text: `select id, action_type, incident_id, rollback_of from actions where id = $1`,
-};
-
 const FIND: Statement = {
   name: 'actions_find',
   text: `select ${ACTION_COLUMNS} from actions where actions.id = $1`,
@@ -141,11 +133,6 @@ export class ActionsRepository {
     ]);
     if (!rows.every(({ valid }) => valid)) return undefined;
     return new Map(rows.flatMap((row) => (row.id === null ? [] : [[row.id, row]])));
-  }
-
-  async findRoute(id: string): Promise<ActionRoute | undefined> {
-    const [row] = await this.statements.rows<ActionRoute>(FIND_ROUTE, [id]);
-    return row && withoutNulls(row);
   }
 
   async findById(id: string): Promise<Action | undefined> {

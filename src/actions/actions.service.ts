@@ -129,7 +129,6 @@ export class RollbackService {
     private readonly connectors: ActionConnectors,
     private readonly creation: ActionCreation,
     private readonly levels: RequiredLevels,
-    private readonly actions: ActionsRepository,
   ) {}
 
   async rollBack(
@@ -138,8 +137,7 @@ export class RollbackService {
     reason: string,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const original = await this.actions.findById(id);
-    if (!original) throw new NotFoundError('Action');
+    const original = await this.decisions.find(id);
     const { inverse } = actionType(original.action_type);
     const connector = inverse && (await this.connectors.ofRollback(original, inverse));
     return await mapConstraints({ uq_actions_rollback_of: () => invalidState(ROLLED_BACK) }, () =>

@@ -42,14 +42,14 @@ export class ApprovalsService {
     { comment, confirm_resolved }: ActionApprovalDto,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const route = await this.decisions.routeTo(id);
-    const connector = await this.connectors.of(route);
+    const found = await this.decisions.find(id);
+    const connector = await this.connectors.of(found);
     return await this.decisions.decideAndRun(
       caller,
       connector,
       idempotency,
       async (tx, requirePermit) => {
-        const locked = await this.decisions.lock(tx, route);
+        const locked = await this.decisions.lock(tx, found);
         const level = this.guard.requireForApproval(caller, locked);
         if (await this.decisions.isOwnRequest(tx, caller, locked.action)) {
           throw new OwnRequestError(caller);
@@ -83,10 +83,10 @@ export class ApprovalsService {
     reason: string,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const route = await this.decisions.routeTo(id);
+    const found = await this.decisions.find(id);
     return await this.transactions.run<Action>(
       async (tx) => {
-        const locked = await this.decisions.lock(tx, route);
+        const locked = await this.decisions.lock(tx, found);
         this.guard.requireForRejection(caller, locked);
         requireWaiting(locked.action);
         const after = await this.decisions.reject(tx, id, caller.name, reason);

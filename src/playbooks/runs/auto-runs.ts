@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { isPerson, SYSTEM } from '../../actions/action.js';
-import { INCIDENT_EVENTS, type IncidentTriagedPayload } from '../../incidents/change-records.js';
+import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import { type Incident, SEVERITIES } from '../../incidents/incident.js';
 import { Incidents } from '../../incidents/incidents.js';
 import { Clock } from '../../platform/clock.js';
@@ -148,7 +148,7 @@ export class AutoRuns implements OnModuleInit {
  */
 function verdictIsOf(
   { verdict, verdict_by_person }: Incident,
-  { triaged_by }: Partial<IncidentTriagedPayload>,
+  { triaged_by }: { readonly triaged_by?: string },
 ): string | null {
   const by = verdict && verdict_by_person ? verdict.decided_by : triaged_by;
   return by !== undefined && isPerson(by) ? by : null;

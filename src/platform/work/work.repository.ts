@@ -509,9 +509,7 @@ export class WorkRepository {
       notes.map(({ row }) => row.fence),
       notes.map(({ state }) => state),
     ];
-    const rows = tx
-      ? await this.statements.rowsIn<{ id: string }>(tx, NOTE, values)
-      : await this.statements.rows<{ id: string }>(NOTE, values);
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, NOTE, values);
     return new Set(rows.map(({ id }) => id));
   }
 

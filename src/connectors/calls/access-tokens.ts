@@ -1,7 +1,7 @@
 import type { Gate } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import { address, secret, text } from '../../targets/target-config.js';
-import { AnswerShapeError, RefusedError, said, textAt, valueAt } from './vendor-answers.js';
+import { RefusedError, said, textAt, valueAt } from './vendor-answers.js';
 import {
   type Credentials,
   fixedCredentials,
@@ -111,8 +111,9 @@ function tokenIn(json: unknown, askedAt: number): Token {
   const text = textAt(json, 'access_token');
   // Characters of a bearer token (RFC 6750, section 2.1).
   if (!/^[A-Za-z0-9._~+/-]+=*$/.test(text)) {
-    throw new AnswerShapeError(
+    throw new OutcomeUnknownError(
       'The login service answered with a token that a header cannot carry.',
+      'broken',
     );
   }
   const lifeMs = lifeIn(valueAt(json, 'expires_in')) * 1_000;

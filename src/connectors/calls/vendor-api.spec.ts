@@ -6,7 +6,7 @@ import {
 } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
-import { AnswerShapeError, RefusedError, textAt, valueAt } from './vendor-answers.js';
+import { RefusedError, textAt, valueAt } from './vendor-answers.js';
 import { type Credentials, fixedCredentials, vendorApi, vendorUrl } from './vendor-api.js';
 
 type Turn = readonly [status: number, body?: unknown] | Error;
@@ -149,7 +149,7 @@ describe('VendorApi', () => {
   it('reports an answer that is not JSON', async () => {
     const { api } = apiOf([[200, '{"id": ']]);
     await expect(api.change(CHANGE)).rejects.toThrow(
-      new AnswerShapeError('The vendor answered with something other than JSON.'),
+      new OutcomeUnknownError('The vendor answered with something other than JSON.', 'broken'),
     );
   });
 

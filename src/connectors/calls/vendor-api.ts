@@ -1,13 +1,8 @@
-import { AnswerRedactor, AnswerShapeError, RefusedError } from './vendor-answers.js';
+import { AnswerRedactor, RefusedError } from './vendor-answers.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { shownStart } from '../../platform/text.js';
-import {
-  TEST_TIMEOUT_MS,
-  VendorCalls,
-  type VendorHttp,
-  type VendorRequest,
-} from './vendor-calls.js';
+import { TEST_TIMEOUT_MS, VendorCalls, type Outbound, type VendorRequest } from './vendor-calls.js';
 
 /** A segment `.` or `..`, also between encoded slashes, which some servers decode first. */
 const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
@@ -65,12 +60,7 @@ function escaped(value: string): string {
   throw new RefusedError('A value is too long for an address, or not valid text.');
 }
 
-/** Access of a connector to its vendor. */
-export interface VendorAccess extends VendorHttp {
-  /** Secrets of the configuration, to mask in answers. */
-  readonly secrets: readonly string[];
-}
-
+export type VendorAccess = Omit<Outbound, 'smtp'>;
 export type Headers = Readonly<Record<string, string>>;
 
 /** Authenticates requests to the vendor. */
@@ -131,7 +121,7 @@ export function vendorApi(
 }
 
 /**
- * JSON requests to one vendor. `read` throws AnswerShapeError for an undocumented answer. A refusal is a RefusedError,
+ * JSON requests to one vendor. `read` throws for an undocumented answer. A refusal is a RefusedError,
  * and an unknown outcome is an OutcomeUnknownError.
  */
 export class VendorApi {
@@ -186,7 +176,7 @@ export class VendorApi {
     const { json } = answer;
     this.judge(answer, json, headers);
     if (json === undefined && answer.body.length > 0) {
-      throw new AnswerShapeError(`${vendor} answered with something other than JSON.`);
+      throw new OutcomeUnknownError(`${vendor} answered with something other than JSON.`, 'broken');
     }
     return read(json);
   }

@@ -1,13 +1,7 @@
 import { bareMessageId, mailAddressIn } from '../../action-catalogue/parameters.js';
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { isObject } from '../../targets/target-config.js';
-import {
-  AnswerShapeError,
-  listAt,
-  RefusedError,
-  textAt,
-  valueAt,
-} from '../calls/vendor-answers.js';
+import { listAt, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
 import type { VendorApi } from '../calls/vendor-api.js';
 import type { ActionCall, ActionDefinition, Outcome, Preview } from '../connector-type.js';
 
@@ -332,7 +326,7 @@ function movedIn(undoes: ActionCall['undoes']): Mailbox['moved'] {
 /** A service that ignores the filter would return any mails, which must not be changed. */
 function copyIn(item: unknown, messageId: string): MailCopy {
   if (textAt(item, 'internetMessageId').toLowerCase() !== messageId.toLowerCase()) {
-    throw new AnswerShapeError('The answer contains a mail with another Message-ID.');
+    throw new OutcomeUnknownError('The answer contains a mail with another Message-ID.', 'broken');
   }
   const senders = ['from', 'sender']
     .map((header) => valueAt(item, header, 'emailAddress', 'address'))

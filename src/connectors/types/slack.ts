@@ -1,6 +1,7 @@
+import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { storable } from '../../platform/text.js';
 import { address, fields, secret } from '../../targets/target-config.js';
-import { AnswerShapeError, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
+import { RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
 import { fixedCredentials, vendorApi } from '../calls/vendor-api.js';
 import { defineConnector } from '../connector-type.js';
 
@@ -82,7 +83,7 @@ function refuseFailures(json: unknown): void {
   const error = valueAt(json, 'error');
   // Other words may contain a secret.
   const cause = typeof error === 'string' && UNCLEAR.has(error) ? `: ${error}` : '';
-  throw new AnswerShapeError(`Slack did not confirm the message${cause}.`);
+  throw new OutcomeUnknownError(`Slack did not confirm the message${cause}.`, 'broken');
 }
 
 /** https://docs.slack.dev/reference/methods/chat.postMessage#errors */

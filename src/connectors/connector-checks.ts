@@ -1,6 +1,4 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 import { AuditLog } from '../audit/audit-log.js';
 import { Clock } from '../platform/clock.js';
 import { Semaphore } from '../platform/concurrency/semaphore.js';
@@ -121,12 +119,11 @@ export class ConnectorSignals implements OnModuleInit {
     private readonly connectors: ConnectorsRepository,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
-    @InjectMetric('connector_up') private readonly connectorUp: Gauge<'connector'>,
   ) {}
 
   onModuleInit(): void {
     this.components.register('connectors', () => this.health());
-    this.gauges.register(this.connectorUp, async () => {
+    this.gauges.register('connector_up', async () => {
       const { serving } = await this.enabled();
       const checked = serving.filter(({ health }) => health);
       return checked.map(({ name, health }) => [{ connector: name }, +(health !== 'unhealthy')]);

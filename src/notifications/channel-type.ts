@@ -155,7 +155,7 @@ interface JsonPost extends Pick<Attempt, 'http' | 'signal'> {
   readonly url: string;
   readonly body: string | object;
   readonly headers?: OutboundRequest['headers'];
-  /** Does not read the response body, which may be endless. */
+  /** Drops the response body, which may be endless. */
   readonly withoutBody?: boolean;
 }
 
@@ -172,6 +172,7 @@ export async function postJson(
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
       maxAnswerBytes: MAX_RESPONSE_BYTES,
+      reusesConnection: true,
     });
     return read(answer);
   } catch (error) {

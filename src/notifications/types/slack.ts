@@ -1,8 +1,7 @@
 import { slackText } from '../../connectors/types/slack.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
-import { LINK_TEXT, shownWords } from '../messages/message.js';
-import type { Message } from '../notification.js';
+import { LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 /** Limits of Slack: characters of a header, fields of a section. */
 const MAX_HEADER = 150;

@@ -1,8 +1,7 @@
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { problemAt } from '../../targets/target-check.js';
 import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
-import { LINK_TEXT, shownWords } from '../messages/message.js';
-import type { Message } from '../notification.js';
+import { LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 const MAX_FACTS = 12;
 

@@ -39,10 +39,10 @@ export const webhook = defineChannel({
     return problem ? [problemAt('config.secret', 'matches', problem)] : [];
   },
   send({ config: { url, secret }, formerSecret, message, signal, http }) {
-    const body = JSON.stringify(message.payload);
+    const body = JSON.stringify(message.event);
     const secrets = formerSecret === undefined ? [secret] : [secret, formerSecret];
     const at = new Date(presentTime());
-    const headers = signatureHeaders(body, { id: message.eventId, at, secrets });
+    const headers = signatureHeaders(body, { id: message.event.id, at, secrets });
     return postJson({ http, signal, url, headers, body, withoutBody: true });
   },
 });

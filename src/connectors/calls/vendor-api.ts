@@ -63,16 +63,11 @@ function escaped(value: string): string {
 export type VendorAccess = Omit<Outbound, 'smtp'>;
 export type Headers = Readonly<Record<string, string>>;
 
-/** Authenticates requests to the vendor. */
-export interface Credentials {
+/** Credentials that expire. */
+export interface Tokens {
   headers(): Promise<Headers>;
-  /** Called after a 401. Absent if the credentials cannot be renewed. */
-  renew?(refused: Headers): void;
-}
-
-/** Credentials that never expire. */
-export function fixedCredentials(headers: Headers): Credentials {
-  return { headers: async () => headers };
+  /** Called after a 401. */
+  renew(refused: Headers): void;
 }
 
 interface ApiRequest {
@@ -98,7 +93,9 @@ interface VendorApiOptions {
   /** Name for people. */
   readonly vendor: string;
   readonly baseUrl: string;
-  readonly credentials: Credentials;
+  /** Headers that authenticate the requests. */
+  readonly headers?: Headers;
+  readonly tokens?: Tokens;
   /** Error message in an answer with any status; `undefined` if it is not an error. */
   readonly complaintIn: (json: unknown) => string | undefined;
   /** Error code in an answer, if the connector needs it. */
@@ -162,15 +159,15 @@ export class VendorApi {
     idempotent: boolean,
     read: (json: unknown) => T,
   ): Promise<T> {
-    const { credentials, vendor, limitEndsIn } = this.options;
+    const { headers: fixed = {}, tokens, vendor, limitEndsIn } = this.options;
     const options = { idempotent, limitIsRefusal: true, limitEndsIn };
     const send = (headers: Headers): Promise<OutboundAnswer> =>
       this.calls.send(this.gate, this.outgoing(request, headers), options);
-    let headers = await credentials.headers();
+    let headers = tokens ? await tokens.headers() : fixed;
     let answer = await send(headers);
-    if (answer.status === 401 && credentials.renew) {
-      credentials.renew(headers);
-      headers = await credentials.headers();
+    if (answer.status === 401 && tokens) {
+      tokens.renew(headers);
+      headers = await tokens.headers();
       answer = await send(headers);
     }
     const { json } = answer;

@@ -2,7 +2,7 @@ import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { storable } from '../../platform/text.js';
 import { address, fields, secret } from '../../targets/target-config.js';
 import { RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
-import { fixedCredentials, vendorApi } from '../calls/vendor-api.js';
+import { vendorApi } from '../calls/vendor-api.js';
 import { defineConnector } from '../connector-type.js';
 
 /** Slack cuts longer messages silently. */
@@ -35,8 +35,8 @@ export const slack = defineConnector({
     ['bot_token'],
   ),
   connect: ({ base_url: baseUrl, bot_token }, outbound) => {
-    const credentials = fixedCredentials({ authorization: `Bearer ${bot_token}` });
-    return vendorApi(outbound, { vendor: 'Slack', baseUrl, credentials, complaintIn });
+    const headers = { authorization: `Bearer ${bot_token}` };
+    return vendorApi(outbound, { vendor: 'Slack', baseUrl, headers, complaintIn });
   },
   actions: {
     // Not idempotent: Slack posts a repeated message twice.

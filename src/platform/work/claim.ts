@@ -78,7 +78,7 @@ export class Lane {
   constructor(
     readonly name: string,
     readonly kind: Kind,
-    public places = kind.places,
+    public places = kind.places ?? 0,
   ) {}
 
   get isIdle(): boolean {

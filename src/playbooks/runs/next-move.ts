@@ -101,6 +101,7 @@ export async function foreseenMoves(
   reached: readonly TakenStep[],
   decider: StepDecider,
   resultOf: (step: PlaybookStep) => ActionResult | undefined,
+  most = MOST_FORESEEN,
 ): Promise<ForeseenMoves> {
   const taken = new Map(reached.map((step) => [step.position, step]));
   const earlier: Move[] = [];
@@ -109,7 +110,7 @@ export async function foreseenMoves(
     const move = await nextMove(steps, inOrder, decider);
     const { settled, next } = move;
     const result = next.kind === 'act' ? resultOf(next.step) : undefined;
-    if (next.kind !== 'act' || !result || earlier.length === MOST_FORESEEN) {
+    if (next.kind !== 'act' || !result || earlier.length === most) {
       return [...earlier, move];
     }
     earlier.push(move);

@@ -107,6 +107,7 @@ export function decideStep(
   steps: readonly WrittenStep[],
   position: number,
   values: Values,
+  ignoresCondition = false,
 ): Decision {
   const { condition, action, parameters } = steps[position]!;
   const path = `steps.${position}`;
@@ -116,7 +117,9 @@ export function decideStep(
   const evaluation = new Evaluation(values, new Interpreter(Budget.forOneOf(steps.length)));
   let field = `${path}.condition`;
   try {
-    if (condition !== undefined && !evaluation.holds(condition)) return { kind: 'skip' };
+    if (!ignoresCondition && condition !== undefined && !evaluation.holds(condition)) {
+      return { kind: 'skip' };
+    }
     if (!isActionType(action)) return failed('action', 'is not a known action type.');
     const type = actionType(action);
     const filled = Object.entries(parameters).map(([name, written]) => {

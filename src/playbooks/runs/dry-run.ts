@@ -60,7 +60,7 @@ export class DryRuns {
       }
       const decision = (await this.decisions.readsAny({ ...step, condition: undefined }, begun))
         ? undefined
-        : await decider.decideUnconditionally(position, outcomes);
+        : await decider.decide(position, outcomes, true);
       const parameters = decision?.kind === 'run' ? decision.parameters : undefined;
       undecided.set(position, { decision: 'undecided', parameters });
       begun.add(step.name);

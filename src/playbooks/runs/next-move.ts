@@ -17,9 +17,8 @@ import {
 export interface StepDecider {
   /** Minimum approval level of the action of each step. */
   readonly askedLevels: readonly ApprovalLevel[];
-  decide(position: number, outcomes: Outcomes): Promise<Decision>;
-  /** Decides as if the condition of the step were true. */
-  decideUnconditionally(position: number, outcomes: Outcomes): Promise<Decision>;
+  /** With `ignoresCondition` the condition of the step counts as true. */
+  decide(position: number, outcomes: Outcomes, ignoresCondition?: boolean): Promise<Decision>;
 }
 
 /** A step that has begun. */

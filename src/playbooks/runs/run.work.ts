@@ -127,28 +127,26 @@ export class RunWork implements OnModuleInit {
     tx: Tx,
     rows: readonly Claimed[],
   ): Promise<ReadonlyMap<Claimed, Again>> {
-    const again = new Map<string, Again>();
-    const open = await this.runs.open(
-      tx,
-      rows.map(({ ref }) => ref),
-    );
+    const again = new Map<Claimed, Again>();
+    const rowOf = new Map(rows.map((row) => [row.ref, row]));
+    const open = await this.runs.open(tx, [...rowOf.keys()]);
     try {
       if (open.some(({ is_held }) => is_held)) return await this.hold(tx, rows);
       const due = open.filter(({ early_ms }) => early_ms === 0);
       for (const { id, early_ms } of open) {
-        if (early_ms > 0) again.set(id, { inMs: early_ms, countsAsAttempt: false });
+        if (early_ms > 0) again.set(rowOf.get(id)!, { inMs: early_ms, countsAsAttempt: false });
       }
       const plans = await this.plan(tx, due);
-      for (const { id } of due.slice(plans.length)) again.set(id, SOON);
+      for (const { id } of due.slice(plans.length)) again.set(rowOf.get(id)!, SOON);
       if (plans.some(({ wanted }) => wanted.length > 0)) await this.killSwitch.claimPermit(tx);
       for (const { run, action } of await this.carryOut(tx, plans)) {
-        if (action && hasEnded(action)) again.set(run.id, SOON);
+        if (action && hasEnded(action)) again.set(rowOf.get(run.id)!, SOON);
       }
     } catch (error) {
       if (isKillSwitchActive(error)) return await this.hold(tx, rows);
       throw error;
     }
-    return new Map(rows.flatMap((row) => (again.has(row.ref) ? [[row, again.get(row.ref)!]] : [])));
+    return again;
   }
 
   /** All runs wait while the kill switch is on. */

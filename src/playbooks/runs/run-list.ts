@@ -1,7 +1,5 @@
 // SQL: a list is one statement with its exact total. What waits is counted for all replicas.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 import { IncidentReference } from '../../incidents/incident-reference.js';
 import { countedList, equal } from '../../platform/counting/counted-list.js';
 import {
@@ -10,10 +8,7 @@ import {
   pageOf,
   type WithTotal,
 } from '../../platform/counting/counted-list.sql.js';
-import { CountFold } from '../../platform/counting/count-fold.js';
-import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import { Transactions } from '../../platform/database/transactions.js';
 import { HealthComponents } from '../../platform/health-components.js';
 import { firstIdAfter, firstIdAt, wholeMs } from '../../platform/ids.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
@@ -125,31 +120,24 @@ const OPEN: Statement = {
 const OPEN_STATUSES = ['due', 'rate_limited', 'running', 'waiting_approval'] as const;
 type OpenCounts = Readonly<Record<(typeof OPEN_STATUSES)[number] | 'oldest_due_seconds', number>>;
 
-/** Lists runs, keeps the totals of the lists cheap, and shows open runs in metrics and health. */
+/** Lists runs, and shows open runs in metrics and health. */
 @Injectable()
-export class PlaybookRunLists extends CountFold implements OnModuleInit {
+export class PlaybookRunLists implements OnModuleInit {
   constructor(
-    statements: Statements,
-    transactions: Transactions,
+    private readonly statements: Statements,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
-    @InjectMetric('playbook_runs') private readonly open: Gauge<'status'>,
-    @InjectMetric('playbook_runs_oldest_due_seconds') private readonly oldestDue: Gauge,
-  ) {
-    super(statements, transactions, {
-      rows: 'playbook runs',
-      table: 'playbook_run',
-      by: ['playbook_id', 'status'],
-      lock: AdvisoryLock.PlaybookRunCounts,
-    });
-  }
+  ) {}
 
   onModuleInit(): void {
-    this.gauges.register(this.open, async () => {
+    this.gauges.register('playbook_runs', async () => {
       const counts = await this.openCounts();
       return OPEN_STATUSES.map((status) => [{ status }, counts[status]] as const);
     });
-    this.gauges.register(this.oldestDue, async () => (await this.openCounts()).oldest_due_seconds);
+    this.gauges.register(
+      'playbook_runs_oldest_due_seconds',
+      async () => (await this.openCounts()).oldest_due_seconds,
+    );
     this.components.addDetails('jobs', async () => {
       return { playbook_runs_due: (await this.openCounts()).due };
     });

@@ -14,7 +14,6 @@ import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
-import { Stranger } from '../../platform/http/body-memory.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import { LimitCounter } from '../../platform/limits/limit-counter.js';
 import { isLines } from '../reading/event-json.js';
@@ -102,9 +101,9 @@ export class HmacGuard implements CanActivate {
     return await this.refuse('unknown_source', undefined, request);
   }
 
-  private async bodyOf({ arriving, ip }: FastifyRequest): Promise<Buffer> {
+  private async bodyOf({ arriving }: FastifyRequest): Promise<Buffer> {
     if (!arriving) return Buffer.alloc(0);
-    return await arriving.read(this.settings.bodyLimitBytes, Stranger.at(ip));
+    return await arriving.read(this.settings.bodyLimitBytes, 'stranger');
   }
 
   private problemOf(
@@ -147,7 +146,6 @@ export class HmacGuard implements CanActivate {
     const limit = webhookLimit(this.settings);
     await this.counter.charge(limit, accountOf(source, isRepetition), reply);
     requireUncompressed(request);
-    request.arriving?.assignTo(`webhook:${source.source}`);
     request.received = bytes;
     request.verifiedReceipt = {
       source,

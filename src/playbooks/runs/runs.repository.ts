@@ -157,7 +157,7 @@ const COUNT_HELD: Statement = {
   text: `select count(*)::integer as n from (${HELD}) as held`,
 };
 
-/** `$1` has no meaning for `held`: the three statements take the same parameters. */
+/** `$1` has no meaning for `held` and `all`: the statements take the same parameters. */
 const CANCEL = {
   /** The decision of a person also holds for the next triage with the same verdict, so the run is not void. */
   run: { name: 'playbook_runs_cancel', text: cancel('id = $1') },
@@ -169,6 +169,7 @@ const CANCEL = {
     name: 'playbook_runs_cancel_held',
     text: cancel(`id = any(array(${HELD})) and $1::uuid is null`, DID_NOTHING),
   },
+  all: { name: 'playbook_runs_cancel_all', text: cancel('$1::uuid is null') },
 } satisfies Record<string, Statement>;
 
 /** A step whose action was rolled back for another incident. */
@@ -259,7 +260,7 @@ export class RunsRepository {
     return (await this.statements.rows<{ n: number }>(COUNT_HELD))[0]!.n;
   }
 
-  /** Cancels the open runs of `which`: the run or the runs of the incident with this id, or all that the kill switch holds. */
+  /** Cancels the open runs of `which`: the run or the runs of the incident with this id, those that the kill switch holds, or all. */
   async cancel(
     tx: Tx,
     which: keyof typeof CANCEL,

@@ -21,10 +21,6 @@ interface ChangedPlaybook {
 
 /** Keeps what each playbook may do. Called before the content is replaced. */
 export async function notePlaybooksBeforeRestore(tx: Tx): Promise<void> {
-  const [table] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('playbooks') is not null as there`,
-  );
-  if (!table?.there) return;
   await tx.query(
     `create temporary table playbooks_before_restore on commit drop as
        select id, version, definition, deleted_at from playbooks`,
@@ -37,10 +33,6 @@ export async function notePlaybooksBeforeRestore(tx: Tx): Promise<void> {
  * number of its own: a process remembers versions by their numbers.
  */
 export async function carryPlaybooksOverRestore(tx: Tx): Promise<PlaybooksAcrossRestore> {
-  const [noted] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('pg_temp.playbooks_before_restore') is not null as there`,
-  );
-  if (!noted?.there) return { deleted: 0, restricted: 0 };
   const [, deleted] = await tx.query<[unknown, number]>(
     `update playbooks set deleted_at = before.deleted_at
        from pg_temp.playbooks_before_restore before

@@ -16,10 +16,6 @@ const COLUMNS = RUN_COLUMNS.map((column) => `run.${column}`).join(', ');
 
 /** Saves the automatic runs. Call it before the content of the database is replaced, in the same transaction. */
 export async function noteRunsBeforeRestore(tx: Tx): Promise<void> {
-  const [table] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('playbook_runs') is not null as there`,
-  );
-  if (!table?.there) return;
   await tx.query(
     `create temporary table runs_before_restore on commit drop as
        select id, incident_id from playbook_runs where automatic`,
@@ -63,10 +59,6 @@ export async function cancelRunsOverRestore(tx: Tx): Promise<PlaybookRun[]> {
  * start it again. Returns their number.
  */
 export async function dropTriagesOfRunsBefore(tx: Tx): Promise<number> {
-  const [table] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('pg_temp.runs_before_restore') is not null as there`,
-  );
-  if (!table?.there) return 0;
   const [, dropped] = await tx.query<[unknown, number]>(
     `delete from work
       where kind = $1 and data ->> 'type' = $2 and data #>> '{subject,id}' in (

@@ -2,6 +2,7 @@ import { All, Controller, type DynamicModule, Global, Module } from '@nestjs/com
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Requires } from './access/access.js';
 import { Settings } from './config/settings.js';
+import { CountFold } from './counting/count-fold.js';
 import { Clock } from './clock.js';
 import { HealthComponents, type ComponentHealth } from './health-components.js';
 import { BodyMemory } from './http/arriving-body.js';
@@ -117,14 +118,17 @@ async function jobsHealth(work: Work, all: WorkStates): Promise<ComponentHealth>
   return { status: 'healthy', waiting: sum('waiting'), active: sum('active'), dead: sum('dead') };
 }
 
+const FOLD_SECONDS = 2;
+
 @Global()
 @Module({
-  providers: [Work, WorkRepository, WorkStates, DomainEvents],
+  providers: [CountFold, Work, WorkRepository, WorkStates, DomainEvents],
   exports: [DomainEvents, Work, WorkStates],
 })
 export class WorkModule {
-  constructor(components: HealthComponents, work: Work, states: WorkStates) {
+  constructor(components: HealthComponents, work: Work, states: WorkStates, fold: CountFold) {
     components.register('jobs', () => jobsHealth(work, states));
+    work.every('count-fold', FOLD_SECONDS, () => fold.foldPending());
   }
 }
 

@@ -1,11 +1,7 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { FailedReceipts } from './receipt/failed-receipts.js';
-import {
-  WebhookEventCounts,
-  WebhookEventSignals,
-  WebhookEventsService,
-} from './events/webhook-events.service.js';
+import { WebhookEventSignals, WebhookEventsService } from './events/webhook-events.service.js';
 import { WebhookEventsController } from './events/webhook-events.controller.js';
 import { WebhookEventsRepository } from './events/webhook-events.repository.js';
 import { FurtherReports } from './receipt/further-reports.js';
@@ -36,7 +32,6 @@ import { WebhookSourcesRepository } from './sources/webhook-sources.repository.j
     SealedSecrets,
     Settlement,
     SourceDirectory,
-    WebhookEventCounts,
     WebhookEventSignals,
     WebhookEventsRepository,
     WebhookEventsService,

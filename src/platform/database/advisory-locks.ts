@@ -10,20 +10,10 @@ export enum AdvisoryLock {
   Migration = 7_203_441,
   /** One replica at a time creates the first administrator. */
   Bootstrap = 7_203_442,
-  /** One replica at a time folds the counts of incidents. */
-  IncidentCounts = 7_203_445,
   /** Shared by claims of actions, exclusive for changes of the kill switch. */
   KillSwitch = 4_157_201,
   /** One playbook at a time is created, so that the maximum number holds. */
   PlaybookCount = 4_157_206,
-  /** One replica at a time folds the counts of actions. */
-  ActionCounts = 4_157_203,
-  /** One replica at a time folds the counts of webhook events. */
-  WebhookEventCounts = 4_157_204,
-  /** One replica at a time folds the counts of playbook runs. */
-  PlaybookRunCounts = 4_157_205,
-  /** One replica at a time folds the counts of notifications. */
-  NotificationDeliveryCounts = 4_157_210,
   /** One notification channel at a time is created, so that the maximum number holds. */
   NotificationChannelCount = 4_157_211,
   /** First number of a pair. The second is the hash of a webhook source, whose failures are notified once in a quiet period. */

@@ -9,12 +9,8 @@ import {
   type WebhookEventWithBody,
 } from './webhook-event.js';
 import { WebhookEventsRepository } from './webhook-events.repository.js';
-import { CountFold } from '../../platform/counting/count-fold.js';
-import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
-import { Statements } from '../../platform/database/statements.js';
-import { Transactions } from '../../platform/database/transactions.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Counter, Gauge } from 'prom-client';
+import { Counter } from 'prom-client';
 import { HealthComponents } from '../../platform/health-components.js';
 import { beginAtZero } from '../../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
@@ -37,19 +33,6 @@ export class WebhookEventsService {
   }
 }
 
-/** Maintains counts, so that totals of the list of webhook events are cheap. */
-@Injectable()
-export class WebhookEventCounts extends CountFold {
-  constructor(statements: Statements, transactions: Transactions) {
-    super(statements, transactions, {
-      rows: 'webhook events',
-      table: 'webhook_event',
-      by: ['source', 'status'],
-      lock: AdvisoryLock.WebhookEventCounts,
-    });
-  }
-}
-
 const ERRORS = [...RECEIPT_REFUSALS, 'internal_error'];
 
 /** Reports the numbers of queued and failed events in health and metrics. */
@@ -61,7 +44,6 @@ export class WebhookEventSignals implements OnModuleInit {
     private readonly components: HealthComponents,
     @InjectMetric('webhook_received_total') private readonly received: Counter<'source'>,
     @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
-    @InjectMetric('webhook_events') private readonly unsettled: Gauge<'status'>,
     private readonly gauges: ScrapedGauges,
   ) {}
 
@@ -73,7 +55,7 @@ export class WebhookEventSignals implements OnModuleInit {
     this.gauges.registerSeries(this.errors, async () => {
       beginAtZero(this.errors, { source: await this.sources.enabledNames(), code: ERRORS });
     });
-    this.gauges.register(this.unsettled, async () => {
+    this.gauges.register('webhook_events', async () => {
       const counts = await this.events.countUnsettled();
       return UNSETTLED.map((status) => [{ status }, counts[status]] as const);
     });

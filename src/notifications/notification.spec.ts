@@ -1,10 +1,9 @@
-import { messageAbout } from '../../../test/support/notifications/messages.js';
-import { EVENT_TYPES, type EventName } from '../notification.js';
-import { shownWords } from './message.js';
+import { messageAbout } from '../../test/support/notifications/messages.js';
+import { EVENT_TYPES, type EventName, shownWords } from './notification.js';
 
 const INCIDENT = { title: 'Beacon', incident_type: 'malware', severity: 'high', source: 'edr' };
 const ACTION = { action_type: 'isolate_host', target: 'WS-077', requested_by: 'alice' };
-const OF_ACTION = { type: 'action', id: 'act-1' };
+const OF_ACTION = 'act-1';
 const FAILING = {
   name: 'soc',
   type: 'webhook',
@@ -12,8 +11,8 @@ const FAILING = {
   failing_since: '2026-01-31T09:00:00.000Z',
 };
 
-const wordsOf = (event: EventName, payload: object, subject = OF_ACTION) =>
-  messageAbout(event, { payload, ...(event.startsWith('incident') ? {} : { subject }) }).words;
+const wordsOf = (event: EventName, payload: object, subject_id = OF_ACTION) =>
+  messageAbout(event, { payload, ...(event.startsWith('incident') ? {} : { subject_id }) }).words;
 const factsOf = (...of: Parameters<typeof wordsOf>) =>
   Object.fromEntries(wordsOf(...of).facts.map(({ name, value }) => [name, value]));
 
@@ -82,7 +81,7 @@ describe('the words of an event', () => {
       'The kill switch is on - Wrong hosts.',
     ],
   ])('of %s with %j have the headline %s', (event, payload, headline) => {
-    const subject = event.startsWith('incident') ? {} : { subject: OF_ACTION };
+    const subject = event.startsWith('incident') ? {} : { subject_id: OF_ACTION };
     expect(shownWords(messageAbout(event, { payload, ...subject })).headline).toBe(headline);
   });
 
@@ -159,8 +158,7 @@ describe('the words of an event', () => {
       step: 'look',
       message: 'steps.0.parameters.ip at character 20: There is no absent here.',
     };
-    const subject = { type: 'playbook_run', id: 'run-1' };
-    expect(factsOf('playbook.step_failed', payload, subject)).toMatchObject({
+    expect(factsOf('playbook.step_failed', payload, 'run-1')).toMatchObject({
       Why: 'ip: There is no absent here.',
     });
   });
@@ -196,19 +194,19 @@ describe('the words of an event', () => {
     expect(shownWords(messageAbout(event, { payload: FAILING })).headline).toBe(summary);
   });
 
-  it.each<[EventName, string, string, string | undefined]>([
-    ['incident.created', 'incident', '7', 'incident=7'],
-    ['action.failed', 'action', 'act-7', 'action=act-7'],
-    ['connector.recovered', 'connector', '7', 'connector=7'],
-    ['notification_channel.unhealthy', 'notification_channel', '7', 'notification_channel=7'],
-    ['action.completed', 'action', 'a/b?c#d', 'action=a%2Fb%3Fc%23d'],
-    ['kill_switch.activated', 'kill_switch', 'kill_switch', ''],
-    ['incident.deleted', 'incident', '7', undefined],
-    ['notification.test', 'notification_channel', '7', undefined],
-  ])('link from %s to its page', (event, type, id, query) => {
+  it.each<[EventName, string, string | undefined]>([
+    ['incident.created', '7', 'incident=7'],
+    ['action.failed', 'act-7', 'action=act-7'],
+    ['connector.recovered', '7', 'connector=7'],
+    ['notification_channel.unhealthy', '7', 'notification_channel=7'],
+    ['action.completed', 'a/b?c#d', 'action=a%2Fb%3Fc%23d'],
+    ['kill_switch.activated', 'kill_switch', ''],
+    ['incident.deleted', '7', undefined],
+    ['notification.test', '7', undefined],
+  ])('link from %s to its page', (event, subject_id, query) => {
     const payload = { ...INCIDENT, ...ACTION, ...FAILING };
-    const url = (publicUrl?: string) =>
-      messageAbout(event, { payload, subject: { type, id }, publicUrl }).words.url;
+    const url = (public_url?: string) =>
+      messageAbout(event, { payload, subject_id, public_url }).words.url;
     const page = query && `?${query}`;
     expect(url('https://triage.example.com')).toBe(
       page === undefined ? undefined : `https://triage.example.com/docs${page}`,

@@ -25,37 +25,42 @@ export function knownType(
 }
 
 /**
- * What words of tools' categories, tactics and rules mean, the most telling first: a ransomware that spreads by phishing is
- * ransomware. Each is looked for in the normal forms of all words, with `|` before and behind each.
+ * Types of the words that tools use for categories, tactics and rules. The first match counts: a ransomware that spreads by phishing is
+ * ransomware. A space stands for a space, a hyphen, a change of case or nothing: see spacedWord.
  */
-const VOCABULARY: readonly (readonly [KnownIncidentType, RegExp])[] = [
-  ['ransomware', /ransom|dataencryptedforimpact|inhibitsystemrecovery|shadowcop/],
+const VOCABULARY = (
   [
-    'account_takeover',
-    /accounttakeover|compromised(?:account|user|identity)|accountcompromise|(?:inbox|mailbox|mailforwarding|forwarding)rule|inbox(?:forwarding|manipulation)|followedbyasuccess|fail\w*(?:then|followed)\w*(?:success|worked)|success\w*manyfail|stolencredential|leakedcredential|credentialexfiltration/,
-  ],
-  [
-    'brute_force',
-    /bruteforce|passwordspray|credentialstuffing|passwordguess|(?:many|multiple|toomany|repeated)(?:failed|authenticationfail|log[io]n?fail)|(?:login|logon|authentication)failures|triesmanypasswords/,
-  ],
-  ['bec', /businessemailcompromise|\|bec\||impost[eo]r|impersonation|ceofraud/],
-  ['phishing', /phish|mailreportedby|emailreported/],
-  ['spam', /\|spam/],
-  ['data_exfiltration', /exfiltrat|dataloss|dataleak|\|dlp\|/],
-  [
-    'suspicious_login',
-    /impossibletravel|atypicaltravel|unusualtravel|sign-?in|log[io]n|usersession|anonymousip|mfafatigue|authentication(?:failed|failure|success)/,
-  ],
-  [
-    'malware',
-    /malware|trojan|backdoor|virus|\bworm|rootkit|spyware|adware|crypto(?:currency|min)|coinmin|miner|botnet|commandandcontrol|controlserver|unwantedsoftware|\|pu[ap]\||infostealer|dropper|malicious(?:document|file|macro)/,
-  ],
-  [
-    'intrusion',
-    /intrusion|exploit|attack|attempted|recon|discovery|lateralmovement|privilegeesc|credentialaccess|credentialdump|persistence|defen[sc]eevasion|execution|initialaccess|impact|unauthorizedaccess|injection|webshell|shell|scan|stealth|pentest|suspicious|knownbad|powershell|childprocess|dump|tamper|elevat/,
-  ],
-  ['policy_violation', /softwareandconfigurationchecks|compliance|polic|configuration|canbereadby/],
-];
+    ['ransomware', String.raw`ransom|data encrypted for impact|inhibit system recovery|shadow cop`],
+    [
+      'account_takeover',
+      String.raw`account takeover|compromised (?:account|user|identity)|account compromise|(?:inbox|mailbox|mail forwarding|forwarding) rule|inbox (?:forwarding|manipulation)|followed by a success|fail[\w-]*(?:then|followed)[\w-]*(?:success|worked)|success[\w-]*many fail|stolen credential|leaked credential|credential exfiltration`,
+    ],
+    [
+      'brute_force',
+      String.raw`brute force|password spray|credential stuffing|password guess|(?:many|multiple|too many|repeated) (?:failed|authentication fail|log [io]n fail)|(?:login|logon|authentication) failures|tries many passwords`,
+    ],
+    ['bec', String.raw`business email compromise|\|bec\||impost[eo]r|impersonation|ceo fraud`],
+    ['phishing', String.raw`phish|mail reported by|email reported`],
+    ['spam', String.raw`\|spam`],
+    ['data_exfiltration', String.raw`exfiltrat|data loss|data leak|\|dlp\|`],
+    [
+      'suspicious_login',
+      String.raw`impossible travel|atypical travel|unusual travel|\bsign in(?:s|logs)?\b|\blog[io]n|\blog-[io]n\b|user session|anonymous ip|mfa fatigue|authentication (?:failed|failure|success)`,
+    ],
+    [
+      'malware',
+      String.raw`malware|trojan|backdoor|\bvirus|\bworm|rootkit|spyware|adware|crypto (?:currency|min)|coin min|\bminer|botnet|command and control|control server|unwanted software|\|pu[ap]\||info stealer|dropper|malicious (?:document|file|macro)`,
+    ],
+    [
+      'intrusion',
+      String.raw`intrusion|exploit|attack|attempted|\brecon(?:naissance)?\b|discovery|lateral movement|privilege esc|credential access|credential dump|persistence|defen[sc]e evasion|execution|initial access|impact|unauthorized access|injection|web shell|shell|scan(?!d)|stealth|pen test|suspicious|known bad|power shell|child process|dump|tamper|elevat`,
+    ],
+    [
+      'policy_violation',
+      'software and configuration checks|compliance|polic|configuration|can be read by',
+    ],
+  ] as const
+).map(([type, words]) => [type, new RegExp(words.replaceAll(' ', '-?'))] as const);
 
 const MOST_WORDS = 10;
 /** Of a word: no name of a rule is longer, and the time to look through it is bounded. */
@@ -70,11 +75,17 @@ function mappedType(words: readonly string[], mapping: TypeMapping): string | un
 }
 
 function vocabularyType(words: readonly string[]): KnownIncidentType | undefined {
-  const normal = words.map((word) =>
-    normalWord(word.slice(0, LOOKED_AT)).replace(/[^a-z0-9]/g, ''),
-  );
-  const all = `|${normal.join('|')}|`;
+  const all = `|${words.map((word) => spacedWord(word.slice(0, LOOKED_AT))).join('|')}|`;
   return VOCABULARY.find(([, pattern]) => pattern.test(all))?.[0];
+}
+
+/** Small letters, with hyphens between words: `SSHBruteForce` is `ssh-brute-force`. */
+function spacedWord(word: string): string {
+  return word
+    .replace(/([a-z0-9])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$3-$2')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
 }
 
 type TypeWords = Pick<Alert, 'type' | 'words' | 'mappedWords' | 'usualType'>;

@@ -3,6 +3,8 @@ import { isExactNumber, isList, isObject, type Json } from './json.js';
 /** All of the text: a line of a log begins with a time, too. */
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.,]{5,20} ?(?:Z|UTC|GMT|[+-]\d\d:?\d\d)?)?$/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
+/** Numbers with a fraction and percentages, such as `93.4` and `93 %`, and no part of an address or a version. */
+const MEASURED = /(?<![\w.])\d+(?:\.\d+(?![\w.]*\d)|(?= ?%))/g;
 /** Keys such as `status`, `incidentStatus` and `state`. */
 const STATE_KEY = /(?:status|state)$/i;
 /** Where the state of the alert itself stands, and not that of a connection or a request. */
@@ -84,7 +86,8 @@ export class KnownSayings {
       } else if (typeof value !== 'object') gatherText(value, `${path} `, key);
     };
     const gatherText = (value: string | number | boolean, path: string, key: string): void => {
-      if (saysSomethingAt(key, value)) said.add(path + value);
+      if (!saysSomethingAt(key, value)) return;
+      said.add(path + (typeof value === 'string' ? value.replace(MEASURED, '#') : value));
     };
     gather(event, 0, '');
     return { said, isCut: left < 0 };

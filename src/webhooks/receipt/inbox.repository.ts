@@ -58,18 +58,30 @@ const ADD_CONTENT: Statement = {
 /** After this time without a failure of the source the next failure is notified. A wrong mapping fails every event. */
 const QUIET = `interval '15 minutes'`;
 
-/** Queues a body. A body that is queued or has failed keeps its row, which is queued again. */
+/**
+ * Queues a body. A body that failed keeps its row. A body that is queued already is only read, because the worker that settles it
+ * may hold its lock for long.
+ */
 const QUEUE: Statement = {
   name: 'webhook_events_queue',
   text: `
-    insert into webhook_events (id, source, status, body, body_hash, received_at)
-    select distinct on (source, body_hash) id, source, 'queued', body, body_hash, received_at
-      from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::timestamptz[])
-        as arrived (id, source, body, body_hash, received_at)
-     order by source, body_hash
-    on conflict (source, body_hash) where status in ('queued', 'failed')
-    do update set status = 'queued', error = null, processed_at = null
-    returning id, source, body_hash`,
+    with arrived as materialized (
+      select distinct on (source, body_hash) *
+        from unnest($1::uuid[], $2::text[], $3::bytea[], $4::bytea[], $5::timestamptz[])
+          as arrived (id, source, body, body_hash, received_at)
+       order by source, body_hash),
+    queued as materialized (
+      select event.id, source, body_hash from arrived join webhook_events event using (source, body_hash)
+       where event.status = 'queued'),
+    added as (
+      insert into webhook_events (id, source, status, body, body_hash, received_at)
+      select id, source, 'queued', body, body_hash, received_at from arrived
+       where (source, body_hash) not in (select source, body_hash from queued)
+       order by source, body_hash
+      on conflict (source, body_hash) where status in ('queued', 'failed')
+      do update set status = 'queued', error = null, processed_at = null
+      returning id, source, body_hash)
+    select * from queued union all select * from added`,
 };
 
 const FIRST_QUEUED: Statement = {
@@ -77,17 +89,44 @@ const FIRST_QUEUED: Statement = {
   text: `select id from webhook_events where source = $1 and status = 'queued' order by id limit $2`,
 };
 
+/** A body that is queued stays queued: its sender was answered 202. */
 const FAIL: Statement = {
   name: 'webhook_events_fail',
   text: `
     insert into webhook_events (id, source, status, body, body_hash, attempts, error, received_at, processed_at)
     values ($1, $2, 'failed', $3, $4, 1, $6, $5, now())
     on conflict (source, body_hash) where status in ('queued', 'failed')
-    do update set status = 'failed', error = excluded.error, attempts = webhook_events.attempts + 1, processed_at = now()
+    do update set attempts = webhook_events.attempts + 1,
+                  error = case when webhook_events.status = 'failed' then excluded.error end,
+                  processed_at = case when webhook_events.status = 'failed' then now() end
     returning id, id = $1 or exists (
       select from webhook_events earlier
        where earlier.source = $2 and earlier.body_hash = $4
-         and (earlier.status = 'queued' or earlier.status = 'failed' and earlier.processed_at <= now() - ${QUIET})) as is_news`,
+         and earlier.status = 'failed' and earlier.processed_at <= now() - ${QUIET}) as is_news`,
+};
+
+export const SETTLED_COLUMNS = 'id, source, body_hash, incident_ids, received_at';
+
+/**
+ * Makes failed receipts duplicates of settled receipts with the same bytes. `settled` names a table expression with
+ * SETTLED_COLUMNS. A failed receipt that is locked is being replayed.
+ */
+export const endFailed = (settled: string): string => `
+      update webhook_events
+         set status = 'duplicate', body = null, error = null, duplicate_of = same.id, incident_ids = same.incident_ids,
+             processed_at = same.received_at
+        from (select failed.id as failed_id, settled.id, settled.incident_ids, settled.received_at
+                from ${settled} as settled join webhook_events failed using (source, body_hash)
+               where failed.status = 'failed' for update of failed skip locked) as same
+       where webhook_events.id = same.failed_id`;
+
+const INSERT_SETTLED: Statement = {
+  name: 'webhook_events_insert_settled',
+  text: `
+    with settled as (
+      insert into webhook_events (id, source, status, body, body_hash, incident_ids, duplicate_of, attempts, received_at, processed_at)
+      values ($1, $2, $3, $4, $5, $6, $7, 1, $8, now()) returning ${SETTLED_COLUMNS})
+    ${endFailed('settled')}`,
 };
 
 /** Two failures at the same time would both find no other failure, so the second waits for the transaction of the first. */
@@ -148,15 +187,11 @@ export class InboxRepository {
   }
 
   async insertSettled(tx: Tx, settled: SettledReceipt): Promise<void> {
-    const { arrival } = settled;
-    await tx.getRepository(WebhookEventEntity).insert({
-      id: arrival.id,
-      source: arrival.source,
-      body_hash: arrival.bodyHash,
-      received_at: arrival.receivedAt,
-      attempts: 1,
-      ...outcomeOf(settled),
-    });
+    const { id, source, bodyHash, receivedAt } = settled.arrival;
+    const { status, body, incident_ids, duplicate_of } = outcomeOf(settled);
+    const outcome = [status, body, bodyHash, incident_ids, duplicate_of];
+    const values = [id, source, ...outcome, receivedAt.toISOString()];
+    await this.statements.rowsIn(tx, INSERT_SETTLED, values);
   }
 
   /** Stores the outcome of an event that was queued or has failed. */

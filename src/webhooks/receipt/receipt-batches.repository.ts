@@ -8,6 +8,7 @@ import {
 import { insertTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { ReadEvent } from '../reading/read-events.js';
+import { endFailed, SETTLED_COLUMNS } from './inbox.repository.js';
 import type { Arrival } from './receipt.js';
 
 /** A body of one event. */
@@ -40,7 +41,8 @@ const INSERT_NEW: Statement = {
     inbox as (
       insert into webhook_events (id, source, status, body, body_hash, incident_ids, attempts, received_at, processed_at)
       select id, source, 'processed', body, body_hash, array[incident_id], 1, received_at, received_at
-        from arrived ${IF_NEW('incident_id')}),
+        from arrived ${IF_NEW('incident_id')} returning ${SETTLED_COLUMNS}),
+    ended as (${endFailed('inbox')}),
     ${insertIncidents(1 + OWN_PARAMETERS, IF_NEW)},
     timeline as (${insertTimeline(1 + OWN_PARAMETERS + INCIDENT_PARAMETERS)} ${IF_NEW('incident_id')})
     select id, incident_number from incident`,
@@ -62,7 +64,8 @@ const INSERT_REPEATED: Statement = {
     inbox as (
       insert into webhook_events (id, source, status, body_hash, incident_ids, duplicate_of, attempts, received_at, processed_at)
       select id, source, 'duplicate', body_hash, array[incident_id], first_id, 1, received_at, received_at
-        from repeated)
+        from repeated returning ${SETTLED_COLUMNS}),
+    ended as (${endFailed('inbox')})
     select repeated.id, incidents.id as incident_id, incidents.incident_number
       from repeated join incidents on incidents.id = repeated.incident_id`,
 };

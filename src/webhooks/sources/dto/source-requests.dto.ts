@@ -158,9 +158,9 @@ export const EventMapping = (options: FieldOptions = {}) =>
   });
 
 const MAPPING_DESCRIPTION =
-  'Where an event has what an incident needs, as JSON pointers; of a list the first that leads somewhere counts. `items` ' +
-  'leads to an array whose members are events of their own, where `^/` starts from the whole body; `lift` names keys of ' +
-  'raw_data. A list within the list of title or event_id is several that belong together.';
+  'JSON pointers to the parts of an incident in an event. Of several pointers, the first that leads to a value counts; the values ' +
+  'of a list within the list of `title` or `event_id` are joined. `items` leads to a list whose members are events; then `^/` ' +
+  'starts from the whole body. `lift` fills `fields` of the incident.';
 
 export const SeverityWords = (options: FieldOptions = {}) =>
   JsonObject({

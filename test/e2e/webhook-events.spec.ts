@@ -1,6 +1,6 @@
 import { newId } from '../../src/platform/ids.js';
-import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
-import { WebhookEventCounts } from '../../src/webhooks/events/webhook-events.service.js';
+import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.entity.js';
+import { WebhookEventCounts } from '../../src/webhooks/events/webhook-events.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';

@@ -21,9 +21,9 @@ const OWN_PARAMETERS = 9;
 const IF_NEW = (id: string) => `where ${id} in (select incident_id from fresh)`;
 
 /**
- * Whoever inserts the sender's id of an event first makes the incident; all else is inserted for those alone. The ids are
- * inserted in their order, so that two replicas that have the same ones never wait for each other in a circle. An event with an
- * id waits behind the queued bodies of its source, which may have an earlier state of it.
+ * The receipt that first inserts the id of an event creates the incident and the rows that belong to it. Ids are inserted in order, so that
+ * two replicas with the same ids do not deadlock. An event with an id is not inserted while bodies of its source are queued, because they
+ * may have an earlier state of the event.
  */
 const INSERT_NEW: Statement = {
   name: 'webhook_receipts_insert_new',
@@ -70,7 +70,7 @@ const INSERT_REPEATED: Statement = {
       from repeated join incidents on incidents.id = repeated.incident_id`,
 };
 
-/** The incident that the first receipt of an event created. */
+/** A receipt with the incident that the first receipt of the event created. */
 interface RepeatedRow {
   readonly id: string;
   readonly incident_id: string;
@@ -82,8 +82,8 @@ export class ReceiptBatchesRepository {
   constructor(private readonly statements: Statements) {}
 
   /**
-   * A transaction of its own in one round trip. `rows` has an incident for each receipt, in their order. Answers the
-   * numbers of those that it made, by their ids; of an event that was seen before, or that has to wait, it leaves no trace.
+   * A transaction in one round trip. `rows` has an incident for each receipt, in the same order. Returns the numbers of the created
+   * incidents by their ids. Events that were seen before, or that have to wait, are not stored.
    */
   async insertNew(
     singles: readonly SingleReceipt[],
@@ -95,11 +95,11 @@ export class ReceiptBatchesRepository {
       singles.map(({ arrival }) => arrival.id),
       singles.map(({ arrival }) => arrival.source),
       singles.map(({ arrival }) => arrival.body),
-      singles.map(({ arrival }) => arrival.bodyHash),
+      singles.map(({ arrival }) => arrival.body_hash),
       singles.map(({ event }) => event.key),
       singles.map(({ event }) => event.contentHash),
       rows.map(({ id }) => id),
-      singles.map(({ arrival }) => arrival.receivedAt.toISOString()),
+      singles.map(({ arrival }) => arrival.received_at.toISOString()),
       singles.map(({ event }) => event.eventId !== undefined),
       ...incidents,
       ...timeline,
@@ -107,20 +107,17 @@ export class ReceiptBatchesRepository {
     return new Map(made.map(({ id, incident_number }) => [id, incident_number]));
   }
 
-  /**
-   * The same for events whose first receipt had the same bytes. Answers those by the ids of their receipts: they are
-   * duplicates. Of the others it leaves no trace.
-   */
+  /** Stores events whose first receipt had the same bytes. Returns them by the ids of their receipts. Other events are not stored. */
   async insertRepeated(
     singles: readonly SingleReceipt[],
   ): Promise<ReadonlyMap<string, RepeatedRow>> {
     const rows = await this.statements.rows<RepeatedRow>(INSERT_REPEATED, [
       singles.map(({ arrival }) => arrival.id),
       singles.map(({ arrival }) => arrival.source),
-      singles.map(({ arrival }) => arrival.bodyHash),
+      singles.map(({ arrival }) => arrival.body_hash),
       singles.map(({ event }) => event.key),
       singles.map(({ event }) => event.contentHash),
-      singles.map(({ arrival }) => arrival.receivedAt.toISOString()),
+      singles.map(({ arrival }) => arrival.received_at.toISOString()),
     ]);
     return new Map(rows.map((row) => [row.id, row]));
   }

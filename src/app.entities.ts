@@ -1,7 +1,7 @@
 /*
  * All entities, and nothing else. test/db/entities.spec.ts lists the tables without an entity, with reasons.
  */
-export { ActionCountEntity, ActionEntity } from './actions/action.js';
+export { ActionEntity } from './actions/action.js';
 export * from './attention/attention-mark.entity.js';
 export * from './audit/audit.entity.js';
 export { ApiKeyEntity } from './auth/keys/api-key.entity.js';

@@ -4,7 +4,6 @@ import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
-import { presentSpan } from '../platform/tracing/tracing.js';
 import type { LockedIncident } from '../incidents/incident.js';
 import { IncidentsService, IncidentEndings } from '../incidents/incidents.service.js';
 import { type Action, askersOf, SYSTEM, withExpiry } from './action.js';
@@ -106,7 +105,7 @@ export class ActionDecisions implements OnModuleInit {
         if (result) {
           return (await this.endings.endAll(tx, [{ action: decided, result, connectorId }]))[0]!;
         }
-        const started = { action: decided, connector: connector!, span: presentSpan() };
+        const started = { action: decided, connector: connector! };
         ended = (await this.work.begin(tx, [started], permit!)).get(decided.id);
         return decided;
       },

@@ -2,7 +2,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Page } from '../platform/paging/page.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
-import { CountFold } from '../platform/counting/count-fold.js';
 import {
   after,
   countedList,
@@ -11,14 +10,10 @@ import {
   equal,
 } from '../platform/counting/counted-list.js';
 import { BY_ID, countOf, pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
-import { Transactions } from '../platform/database/transactions.js';
 import type { Action } from './action.js';
 import { firstIdAt } from '../platform/ids.js';
 import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
-import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 
 const ACTION_SORTS = {
   requested_at: BY_ID,
@@ -98,28 +93,18 @@ export class ActionListRepository {
   }
 }
 
-/** Keeps the totals of lists cheap, and measures how many actions wait for approval, and how long. */
+/** Measures how many actions wait for approval, and how long. */
 @Injectable()
-export class ActionCounts extends CountFold implements OnModuleInit {
+export class ApprovalGauges implements OnModuleInit {
   constructor(
-    statements: Statements,
-    transactions: Transactions,
-    @InjectMetric('approvals_pending') private readonly approvalsPending: Gauge,
-    @InjectMetric('approvals_oldest_seconds') private readonly oldestApproval: Gauge,
+    private readonly statements: Statements,
     private readonly gauges: ScrapedGauges,
-  ) {
-    super(statements, transactions, {
-      rows: 'actions',
-      table: 'action',
-      by: ['status', 'action_type', 'approval_level'],
-      lock: AdvisoryLock.ActionCounts,
-    });
-  }
+  ) {}
 
   onModuleInit(): void {
     const read = (statement: Statement) => async () =>
       (await this.statements.rows<{ readonly n: number }>(statement))[0]!.n;
-    this.gauges.register(this.approvalsPending, read(COUNT_WAITING));
-    this.gauges.register(this.oldestApproval, read(LONGEST_WAIT));
+    this.gauges.register('approvals_pending', read(COUNT_WAITING));
+    this.gauges.register('approvals_oldest_seconds', read(LONGEST_WAIT));
   }
 }

@@ -224,28 +224,6 @@ export type Action = Omit<ActionEntity, 'target_hash'> & {
   readonly expires_at?: Date;
 };
 
-const COUNTED = {
-  type: 'text',
-  collation: 'C',
-  primaryKeyConstraintName: 'pk_action_counts',
-} as const;
-
-/** A sum of the fold: one row for each combination. */
-@Entity('action_counts')
-export class ActionCountEntity {
-  @PrimaryColumn(COUNTED)
-  readonly status: string;
-
-  @PrimaryColumn(COUNTED)
-  readonly action_type: string;
-
-  @PrimaryColumn(COUNTED)
-  readonly approval_level: string;
-
-  @Column({ type: 'bigint' })
-  readonly n: string;
-}
-
 /**
  * Returns the sender of the incident's mail if the action names that mail. The action is bound to this sender, because a
  * stranger chooses the id of a mail and may choose the id of another mail. Mail services ignore the case of ids.

@@ -15,7 +15,7 @@ import { ActionDecisions } from './action-decisions.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork } from './execution/action-work.js';
 import { ActionConnectors, ConnectorCalls } from './execution/connector-calls.js';
-import { ActionCounts, ActionListRepository } from './action-list.js';
+import { ActionListRepository, ApprovalGauges } from './action-list.js';
 
 /** Requests, decisions, rollbacks and lists of actions. `execution/` runs them. */
 @Module({
@@ -23,7 +23,7 @@ import { ActionCounts, ActionListRepository } from './action-list.js';
   controllers: [ActionsController],
   providers: [
     ActionConnectors,
-    ActionCounts,
+    ApprovalGauges,
     ActionCreation,
     ActionEndings,
     RequiredLevels,

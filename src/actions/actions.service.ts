@@ -20,7 +20,8 @@ import { ActionsRepository } from './actions.repository.js';
 import { ActionCreation, ActionRequests, type WantedAction } from './action-requests.js';
 import { ActionWork } from './execution/action-work.js';
 import { ActionListRepository, type ActionListRequest } from './action-list.js';
-import { ChangeFeed, type FeedPage, type FeedRequest } from '../audit/changes/change-feed.js';
+import { ChangeFeed, type FeedPage } from '../audit/changes/change-feed.js';
+import type { ChangesQueryDto } from '../audit/changes/feed-api.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
 import { mapConstraints } from '../platform/database/sqlstate.js';
 import { ActionDecisions } from './action-decisions.js';
@@ -75,18 +76,22 @@ export class ActionsService {
   }
 
   /** Returns a page of the feed of all changes, for programs that keep a copy of the actions. */
-  async changes(request: FeedRequest, left: AbortSignal): Promise<FeedPage<Action>> {
+  async changes(
+    query: ChangesQueryDto,
+    caller: Principal,
+    left: AbortSignal,
+  ): Promise<FeedPage<Action>> {
+    const bySubject = (actions: readonly Action[]) =>
+      new Map(actions.map((action) => [shownActionId(action.id), this.shown(action)]));
     const source = {
-      name: 'actions',
-      actions: ACTION_FEED_EVENTS,
+      type: 'action',
+      events: ACTION_FEED_EVENTS,
       listAfter: async (id: string | null, limit: number) =>
-        (await this.lists.listAfter(id, limit)).map(this.shown),
-      findBySubject: async (ids: readonly string[]) => {
-        const actions = await this.lists.findAll(ids.map(actionIdOf));
-        return new Map(actions.map((one) => [shownActionId(one.id), this.shown(one)]));
-      },
-    };
-    return await this.feed.page(source, request, left);
+        bySubject(await this.lists.listAfter(id, limit)),
+      findBySubject: async (ids: readonly string[]) =>
+        bySubject(await this.lists.findAll(ids.map(actionIdOf))),
+    } as const;
+    return await this.feed.page(source, query, caller, left);
   }
 
   /** Returns the actions among these that wait for approval, by the ids of their events, each with the text of its preview. */

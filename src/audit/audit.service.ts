@@ -1,6 +1,4 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Clock } from '../platform/clock.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
@@ -62,20 +60,17 @@ export class AuditSignals implements OnModuleInit {
     private readonly verifier: AuditVerifier,
     private readonly anchor: AuditAnchor,
     private readonly components: HealthComponents,
-    @InjectMetric('audit_unsealed') private readonly unsealed: Gauge,
-    @InjectMetric('audit_oldest_unsealed_seconds') private readonly oldestUnsealed: Gauge,
-    @InjectMetric('audit_chain_ok') private readonly chainOk: Gauge,
     private readonly gauges: ScrapedGauges,
   ) {}
 
   onModuleInit(): void {
     this.components.register('audit', () => this.health());
-    this.gauges.register(this.unsealed, async () => (await this.backlog()).unsealed);
+    this.gauges.register('audit_unsealed', async () => (await this.backlog()).unsealed);
     this.gauges.register(
-      this.oldestUnsealed,
+      'audit_oldest_unsealed_seconds',
       async () => (await this.backlog()).oldest_unsealed_seconds,
     );
-    this.gauges.register(this.chainOk, async () => {
+    this.gauges.register('audit_chain_ok', async () => {
       // Absent while the database is unreachable: an old value may be wrong.
       await this.chain.readEnd(this.dataSource.manager);
       return (await this.damage()) === undefined ? 1 : 0;

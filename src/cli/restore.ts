@@ -6,8 +6,7 @@ import { readSecretKey } from '../platform/config/setting.js';
 import { BackupError } from '../platform/database/backup/backup-format.js';
 import { type VerifiedBackup, verifyBackup } from '../platform/database/backup/read-backup.js';
 import { restoreBackup } from '../platform/database/backup/restore-backup.js';
-import { requireSameDatabase } from '../platform/database/schema-checks.js';
-import { letServiceUse, reachServer } from '../platform/database/open-database.js';
+import { reachServer } from '../platform/database/open-database.js';
 import { createKeyFile, givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
 import { SecretKeys } from '../platform/secrets/secret-box.js';
 import { WrongKeyError } from '../platform/secrets/secrets.errors.js';
@@ -57,9 +56,7 @@ async function main(): Promise<void> {
   );
   try {
     const { ownerUrl: url } = server;
-    await requireSameDatabase(server);
     await restoreBackup({ url, file, backup, schema, plan, force: values.force });
-    await letServiceUse(server);
   } finally {
     await server.stop();
   }

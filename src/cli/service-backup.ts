@@ -11,12 +11,6 @@ import {
   noteActionsBeforeRestore,
 } from '../actions/execution/actions-across-restore.js';
 import { shownActionId } from '../actions/action.js';
-import {
-  cancelRunsOverRestore,
-  dropTriagesOfRunsBefore,
-  noteRunsBeforeRestore,
-  recordCancelledRuns,
-} from '../playbooks/runs/runs-across-restore.js';
 import { disableChannels, endDeliveriesOfBackup } from '../notifications/deliveries.repository.js';
 import type { PlaybookRun } from '../playbooks/runs/playbook-run.js';
 import { timelineOfCommand } from '../incidents/timeline/incident-timeline.js';
@@ -34,9 +28,13 @@ import {
   noteAuthorityBeforeRestore,
 } from '../auth/authority-across-restore.js';
 import {
+  cancelRunsOverRestore,
   carryPlaybooksOverRestore,
+  dropTriagesOfRunsBefore,
   notePlaybooksBeforeRestore,
+  noteRunsBeforeRestore,
   type PlaybooksAcrossRestore,
+  recordCancelledRuns,
 } from '../playbooks/playbooks-across-restore.js';
 import {
   carrySourcesOverRestore,

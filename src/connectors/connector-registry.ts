@@ -8,13 +8,13 @@ import { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import { plainTextProblems, TypesByName } from '../targets/target-check.js';
 import { SealedConfig } from '../targets/target-secrets.js';
 import type { ConnectorEntity } from './connector.entity.js';
-import { type Connector, type ConnectorIdentity, ConnectorType } from './connector-type.js';
+import { actionsOf, type Connector, connectorOf, type ConnectorType } from './connector-type.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 
 const UNREADABLE = 'The secrets of the connector cannot be decrypted; see the log.';
 
 /** All types of connectors. */
-export const CONNECTOR_TYPES = new TypesByName(join(__dirname, 'types'), ConnectorType);
+export const CONNECTOR_TYPES = new TypesByName<ConnectorType>(join(__dirname, 'types'));
 
 type Typed = Pick<ConnectorEntity, 'type'>;
 
@@ -23,9 +23,10 @@ type Typed = Pick<ConnectorEntity, 'type'>;
  * exists, enabled or not: after the last real connector was disabled, actions must not appear completed.
  */
 export function standsBy({ type }: Typed, all: readonly Typed[]): boolean {
+  const isOther = (found: ConnectorType | undefined) => found && !found.servesOnlyAlone;
   return (
     CONNECTOR_TYPES.find(type)?.servesOnlyAlone === true &&
-    all.some((other) => CONNECTOR_TYPES.find(other.type)?.servesOnlyAlone === false)
+    all.some((other) => isOther(CONNECTOR_TYPES.find(other.type)))
   );
 }
 
@@ -111,35 +112,30 @@ export class ConnectorRegistry {
     return rows.flatMap((row) => {
       const type = CONNECTOR_TYPES.find(row.type);
       const serves = type && row.enabled && !standsBy(row, rows);
-      return serves ? [{ row, provides: type.provides(row.config) }] : [];
+      return serves ? [{ row, provides: type.provides?.(row.config) ?? actionsOf(type) }] : [];
     });
   }
 
-  /** If the secrets cannot be decrypted, actions of the connector fail with the reason. */
+  /** If its stored configuration is unusable, all operations of the connector fail with the reason. */
   private connect(row: ConnectorEntity): Connector {
-    const { id, name, type: typeName } = row;
+    const { id, name, type: typeName, config } = row;
+    const type = CONNECTOR_TYPES.named(typeName);
     const identity = { id, name, type: typeName };
+    const outbound = { http: this.http, smtp: this.smtp };
     try {
-      const type = CONNECTOR_TYPES.named(typeName);
-      const config = this.configs.open(id, row);
-      const [unsafe] = plainTextProblems(type, config);
-      if (!unsafe) return type.connect(identity, config, { http: this.http, smtp: this.smtp });
-      // The API rejects such a configuration, so it was written into the database directly.
-      this.logger.error({ connector: name }, `A connector cannot be used: ${unsafe.message}`);
-      return unusable(identity, unsafe.message);
+      const opened = this.configs.open(id, row);
+      const [unsafe] = plainTextProblems(type.config, opened);
+      // The API rejects such an address, so it was written into the database directly.
+      if (unsafe) throw unusable(unsafe.message);
+      return connectorOf(type, identity, opened, outbound);
     } catch (err) {
       this.logger.error({ err, connector: name }, 'A connector cannot be used');
-      return unusable(identity, UNREADABLE);
+      const fail = () => {
+        throw err instanceof UnreachableError ? err : unusable(UNREADABLE);
+      };
+      return connectorOf({ ...type, connect: () => fail }, identity, config, outbound);
     }
   }
 }
 
-/** Replaces a connector whose stored configuration is unusable. All its operations fail with the reason. */
-function unusable(identity: ConnectorIdentity, reason: string): Connector {
-  return {
-    identity,
-    idempotent: () => true,
-    execute: () => Promise.reject(new UnreachableError(reason, { temporary: false })),
-    test: async () => ({ success: false, message: reason, latency_ms: 0 }),
-  };
-}
+const unusable = (reason: string) => new UnreachableError(reason, { temporary: false });

@@ -6,7 +6,7 @@ import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
 import { credentialsStillValidValues } from '../auth/principals/credentials-still-valid.js';
 import { Clock } from '../platform/clock.js';
-import { Statements, valuesOfRows } from '../platform/database/statements.js';
+import { Statements } from '../platform/database/statements.js';
 import { newId } from '../platform/ids.js';
 import {
   afterCommit,
@@ -21,9 +21,9 @@ import { eventOf, eventRows } from '../platform/work/domain-event.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
 import { eventsOfCreation, INCIDENT_EVENTS } from './change-records.js';
 import {
+  INCIDENT_ROWS,
   INSERT,
   INSERT_FOR,
-  INSERTED_COLUMNS,
   type InsertedIncident,
 } from './records/incident.sql.js';
 import {
@@ -79,8 +79,9 @@ export class IncidentCreation implements OnModuleInit {
 
   /** Assigns id and time, for modules with their own insert statement (see insertIncidents). */
   prepare(created_by: string, incident: NewIncident): InsertedIncident {
-    const created_at = this.clock.now();
-    return { ...incident, id: newId(created_at.getTime()), created_at, created_by };
+    const now = this.clock.now();
+    const times = { created_at: now, updated_at: now };
+    return { ...incident, id: newId(now.getTime()), status: 'open', created_by, ...times };
   }
 
   /** Parameters of `insertIncidents`: rows, events and audit records. */
@@ -89,7 +90,7 @@ export class IncidentCreation implements OnModuleInit {
       eventsOfCreation(row).map((event) => eventOf(event, row.created_at)),
     );
     const audit = this.audit.valuesOfAll(rows.map(auditEntryOf));
-    return [...valuesOfRows(INSERTED_COLUMNS, rows), eventRows(events), ...audit];
+    return [...INCIDENT_ROWS.values(rows), eventRows(events), ...audit];
   }
 
   /** Call it after the commit of that statement, with the inserted rows. */

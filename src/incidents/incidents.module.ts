@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
-import { IncidentCounts } from './incident-list.js';
-import { IncidentFeed, IncidentsService, IncidentEndings } from './incidents.service.js';
+import { IncidentsService, IncidentEndings } from './incidents.service.js';
 import { IncidentsController } from './incidents.controller.js';
 import { IncidentCreation } from './incident-creation.js';
 import { IncidentRepository } from './records/incident.repository.js';
@@ -12,10 +11,8 @@ import { IncidentTimeline } from './timeline/incident-timeline.js';
   imports: [AuthModule],
   controllers: [IncidentsController],
   providers: [
-    IncidentCounts,
     IncidentCreation,
     IncidentEndings,
-    IncidentFeed,
     IncidentReports,
     IncidentRepository,
     IncidentTimeline,

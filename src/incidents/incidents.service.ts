@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
-import { ChangeFeed, type FeedPage, type FeedRequest } from '../audit/changes/change-feed.js';
+import { ChangeFeed, type FeedPage } from '../audit/changes/change-feed.js';
+import type { ChangesQueryDto } from '../audit/changes/feed-api.js';
 import { VersionHistory } from '../audit/changes/version-history.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
@@ -58,25 +59,6 @@ export const INCIDENT_FEED_EVENTS = [
   'incident.updated',
   'incident.deleted',
 ] as const;
-
-/** Feed of all changes of incidents, for programs that keep a copy. */
-@Injectable()
-export class IncidentFeed {
-  constructor(
-    private readonly feed: ChangeFeed,
-    private readonly incidents: IncidentRepository,
-  ) {}
-
-  async page(request: FeedRequest, left: AbortSignal): Promise<FeedPage<ListedIncident>> {
-    const source = {
-      name: 'incidents',
-      actions: INCIDENT_FEED_EVENTS,
-      listAfter: (id: string | null, limit: number) => this.incidents.listAfter(id, limit),
-      findBySubject: (ids: readonly string[]) => this.incidents.listedOf(ids),
-    };
-    return await this.feed.page(source, request, left);
-  }
-}
 
 /** Work of another module in the transaction that ends an incident, such as rejecting its waiting actions. */
 interface EndingParticipant {
@@ -145,6 +127,7 @@ export class IncidentsService {
     private readonly clock: Clock,
     private readonly settings: Settings,
     private readonly history: VersionHistory,
+    private readonly feed: ChangeFeed,
   ) {}
 
   async create(
@@ -179,6 +162,21 @@ export class IncidentsService {
   ): Promise<Page<TimelineEntry>> {
     if (!isUuid(id)) throw new NotFoundError('Incident');
     return await this.timeline.page(id, request, newestFirst);
+  }
+
+  /** Returns a page of the feed of all changes, for programs that keep a copy of the incidents. */
+  async changes(
+    query: ChangesQueryDto,
+    caller: Principal,
+    left: AbortSignal,
+  ): Promise<FeedPage<ListedIncident>> {
+    const source = {
+      type: 'incident',
+      events: INCIDENT_FEED_EVENTS,
+      listAfter: (id: string | null, limit: number) => this.incidents.listAfter(id, limit),
+      findBySubject: (ids: readonly string[]) => this.incidents.listedOf(ids),
+    } as const;
+    return await this.feed.page(source, query, caller, left);
   }
 
   idOfNumber(number: string): Promise<string | undefined> {

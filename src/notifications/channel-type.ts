@@ -69,8 +69,8 @@ interface ChannelDefinition<Schema extends ConfigSchema> {
   readonly name: string;
   readonly description: string;
   readonly config: Schema;
-  /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
-  readonly destinations: readonly string[];
+  /** The secrets sign messages and are never sent, so a new address does not require them again. */
+  readonly signsOnly?: true;
   /**
    * Field whose previous secret stays valid for a day, because the receiver has to learn the new one first. If the request has no
    * secret, the service generates one (`newSecret`) and shows it once.
@@ -83,7 +83,7 @@ interface ChannelDefinition<Schema extends ConfigSchema> {
   readonly defaultEvents?: readonly NotifiedEvent[];
   /** Rules that the schema cannot express. */
   problems?(config: ConfigOf<Schema>, targets: Targets): FieldError[];
-  /** Names destinations beside those of secrets for the audit trail. Origins of URLs only, because the rest may be secret. */
+  /** Names destinations beside the addresses for the audit trail. */
   sentTo?(config: Config): readonly string[];
   /** Makes one attempt, without retries. After an abort the outcome is ignored. An exception counts as `failed`. */
   send(attempt: Attempt<ConfigOf<Schema>>): Promise<Outcome>;
@@ -100,7 +100,7 @@ export class ChannelType implements ConfigDefinition {
   readonly name: string;
   readonly description: string;
   readonly config: ConfigSchema;
-  readonly destinations: readonly string[];
+  readonly signsOnly?: true;
   readonly rotates?: string;
   readonly isForPeople: boolean;
   readonly defaultEvents: readonly NotifiedEvent[];
@@ -110,7 +110,7 @@ export class ChannelType implements ConfigDefinition {
       name: this.name,
       description: this.description,
       config: this.config,
-      destinations: this.destinations,
+      signsOnly: this.signsOnly,
       rotates: this.rotates,
       defaultEvents: this.defaultEvents = EVENTS_FOR_PEOPLE,
     } = definition);
@@ -133,7 +133,7 @@ export class ChannelType implements ConfigDefinition {
 
   /** Destinations for the audit trail. @param config without secrets if they are lost */
   sentTo(config: Config): string[] {
-    return [...originsOf(this, config), ...(this.definition.sentTo?.(config) ?? [])];
+    return [...originsOf(this.config, config), ...(this.definition.sentTo?.(config) ?? [])];
   }
 
   send(attempt: Attempt): Promise<Outcome> {
@@ -155,7 +155,7 @@ interface JsonPost extends Pick<Attempt, 'http' | 'signal'> {
   readonly url: string;
   readonly body: string | object;
   readonly headers?: OutboundRequest['headers'];
-  /** Does not read the response body, which may be endless. */
+  /** Drops the response body, which may be endless. */
   readonly withoutBody?: boolean;
 }
 
@@ -172,6 +172,7 @@ export async function postJson(
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
       maxAnswerBytes: MAX_RESPONSE_BYTES,
+      reusesConnection: true,
     });
     return read(answer);
   } catch (error) {

@@ -135,7 +135,7 @@ export class DeliveriesService {
 
   /** Ends the pause of a channel, so that redelivered messages are sent at once. */
   private async resumeEnabled(tx: Tx, channelId: string): Promise<void> {
-    const { enabled } = await this.channels.lock(tx, channelId);
+    const { enabled } = await this.channels.get(channelId, tx);
     if (!enabled) throw new AppError('invalid_state', 'The channel is disabled.');
     await this.work.resumeLane(tx, laneOf(channelId), false);
   }

@@ -11,8 +11,7 @@ import type { PartlySent, PresentDelivery } from './delivery.js';
 import type { Delivery } from './delivery.entity.js';
 import { foldedMessage } from './messages/folded-message.js';
 import type { SourceEvent } from './messages/define-event.js';
-import { messageOf } from './messages/message.js';
-import { type EventName, isEventName, type Message, TEST_EVENT } from './notification.js';
+import { isEventName, type Message, messageOf } from './notification.js';
 import type { NotificationChannelEntity } from './notification-channel.entity.js';
 import { SealedChannels } from './sealed-channels.js';
 import { ATTEMPT_MS } from './delivery-rules.js';
@@ -45,15 +44,10 @@ export class DeliveryAttempts {
     const { type, holders, partial_attempts } = delivery;
     // The channel may have chosen an event of a later release.
     if (!isEventName(type)) return { kind: 'refused', why: `This release knows no event ${type}.` };
-    const messageFor = (one: Delivery) =>
-      this.message(type, {
-        eventId: one.event_id,
-        occurredAt: one.occurred_at,
-        subject: { type: one.subject_type, id: one.subject_id },
-        payload: one.payload as SourceEvent['payload'],
-        incidentId: one.incident_id ?? undefined,
-        incidentNumber: present.incidents.get(one.incident_id ?? '')?.incident_number,
-      });
+    const messageFor = (one: Delivery) => {
+      const { incident_number } = present.incidents.get(one.incident_id ?? '') ?? {};
+      return messageOf(type, { ...one, incident_number, public_url: this.publicUrl });
+    };
     const message = () =>
       foldedMessage([messageFor(delivery), ...carried.map(messageFor)], alike, present);
     const partlySent = { holders, attempts: partial_attempts };
@@ -64,19 +58,16 @@ export class DeliveryAttempts {
 
   async test(channel: NotificationChannelEntity, now: Date): Promise<Outcome> {
     const source: SourceEvent = {
-      eventId: newId(now.getTime()),
-      occurredAt: now,
-      subject: { type: 'notification_channel', id: channel.id },
+      event_id: newId(now.getTime()),
+      occurred_at: now,
+      subject_id: channel.id,
       payload: { message: `This is a test of the channel ${channel.name}.` },
+      incident_id: null,
     };
     const never = new AbortController().signal;
     return await withDeadline(ATTEMPT_MS, never, (over) =>
-      this.attempt(channel, () => this.message(TEST_EVENT, source), never, over),
+      this.attempt(channel, () => messageOf('notification.test', source), never, over),
     );
-  }
-
-  private message(event: EventName, source: SourceEvent): Message {
-    return messageOf(event, { ...source, publicUrl: this.publicUrl });
   }
 
   private async attempt(

@@ -30,8 +30,8 @@ const LOAD: Statement = {
   text: `
     with claimed as materialized (
       select id, ref, line from work
-       where kind = '${NOTIFICATION}' and ref = any($1::uuid[]) and worker is not null and not ready
-         and fence = (select fence from unnest($1::uuid[], $2::integer[]) as claim (id, fence) where claim.id = work.ref)
+       where id = any($1::bigint[]) and worker is not null and not ready
+         and fence = ($2::integer[])[array_position($1::bigint[], id)]
        order by id for no key update)
     select ${COLUMNS}, (extract(epoch from expires_at - now()) * 1000)::float8 as left_ms,
            case when held_until is not null and attempts = 0 then (
@@ -40,8 +40,10 @@ const LOAD: Statement = {
               where later.kind = '${NOTIFICATION}' and later.line between claimed.line and claimed.line
                 and later.id >= claimed.id and later.died_at is null)::float8 end as held_ms,
            exists (select from notification_deliveries other where other.carried_by = delivery.id) as has_carried
-      from claimed join notification_deliveries delivery on delivery.id = claimed.ref
-     where delivery.id = any($1::uuid[]) and status = 'pending' and carried_by is null`,
+      from claimed
+     cross join lateral (
+       select * from notification_deliveries where id = claimed.ref offset 0) as delivery
+     where status = 'pending' and carried_by is null`,
 };
 
 const canJoin = (row: string): string => `${row}.carried_by is null and ${row}.attempts = 0`;
@@ -211,7 +213,7 @@ export class DeliveryClaimsRepository {
   /** Loads claimed deliveries that have to be sent, each with those that its message contains. */
   async messages(
     tx: Tx,
-    claims: readonly Pick<Claimed, 'ref' | 'fence' | 'attempt'>[],
+    claims: readonly Pick<Claimed, 'id' | 'ref' | 'fence' | 'attempt'>[],
   ): Promise<ReadonlyMap<string, FoldedDelivery | Held>> {
     const loaded = await this.load(tx, claims);
     const [held, open] = [true, false].map((is) => loaded.filter((row) => isHeld(row) === is));
@@ -236,8 +238,8 @@ export class DeliveryClaimsRepository {
   }
 
   /** Reads pending deliveries whose claims still count, and holds these claims. */
-  async load(tx: Tx, claims: readonly Pick<Claimed, 'ref' | 'fence'>[]): Promise<LoadedDelivery[]> {
-    const values = [claims.map(({ ref }) => ref), claims.map(({ fence }) => fence)];
+  async load(tx: Tx, claims: readonly Pick<Claimed, 'id' | 'fence'>[]): Promise<LoadedDelivery[]> {
+    const values = [claims.map(({ id }) => id), claims.map(({ fence }) => fence)];
     return await this.statements.rowsIn(tx, LOAD, values);
   }
 

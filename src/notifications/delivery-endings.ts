@@ -8,7 +8,6 @@ import { Work } from '../platform/work/work.js';
 import { shownStart } from '../platform/text.js';
 import type { Failed, Outcome, Refused } from './channel-type.js';
 import type { FoldedDelivery } from './delivery.js';
-import { CHANNEL_RECOVERED, CHANNEL_UNHEALTHY } from './notification.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveryClaimsRepository, type EndedDelivery } from './delivery-claims.repository.js';
 import { laneOf } from './delivery.entity.js';
@@ -152,7 +151,7 @@ export class DeliveryEndings {
     if (failures >= FAILURES_UNTIL_PROBING) await this.work.hurryLane(tx, laneOf(id));
     if (!enabled || !unhealthy_told_at) return;
     await this.events.record(tx, {
-      type: CHANNEL_RECOVERED,
+      type: 'notification_channel.recovered',
       subject: { type: 'notification_channel', id },
       payload: { name, type, unhealthy_since: unhealthy_told_at.toISOString() },
     });
@@ -192,7 +191,7 @@ export class DeliveryEndings {
     await this.channels.markUnhealthy(tx, id);
     if (channel.unhealthy_told_at) return;
     await this.events.record(tx, {
-      type: CHANNEL_UNHEALTHY,
+      type: 'notification_channel.unhealthy',
       subject: { type: 'notification_channel', id },
       payload: { name, type, message, failing_since: failing_since.toISOString() },
     });

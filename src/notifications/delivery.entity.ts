@@ -14,7 +14,6 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Index('ix_notification_deliveries_incident', ['channel_id', 'incident_id'], {
   where: 'incident_id is not null',
 })
-@Index('ix_notification_deliveries_expiry', ['expires_at'], { where: `status = 'pending'` })
 @Index('ix_notification_deliveries_group', ['channel_id', 'group_key', 'occurred_at'], {
   where: 'group_key is not null',
 })

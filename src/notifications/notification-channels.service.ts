@@ -4,21 +4,20 @@ import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Severity } from '../incidents/incident.js';
 import { Clock } from '../platform/clock.js';
-import { mapConstraints } from '../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
+import { AppError, ValidationError } from '../platform/errors/app-error.js';
 import type { Caller } from '../platform/http/caller.js';
 import { type IfMatchCondition, requireMatch } from '../platform/http/etag.js';
-import { isUuid, newId } from '../platform/ids.js';
+import { newId } from '../platform/ids.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import { type Config, isObject } from '../targets/target-config.js';
+import type { TargetSort } from '../targets/target-rows.js';
 import type { ChannelType } from './channel-type.js';
 import { CHANNEL_TYPES } from './channel-types.js';
 import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
-import type { NotificationChannelEntity } from './notification-channel.entity.js';
+import { nameKey, type NotificationChannelEntity } from './notification-channel.entity.js';
 import {
   type ChannelContent,
-  type ChannelSort,
   NotificationChannelsRepository,
 } from './notification-channels.repository.js';
 import { OVERLAP_MS, SealedChannels } from './sealed-channels.js';
@@ -47,12 +46,6 @@ export interface ShownChannel extends NotificationChannelEntity {
   readonly secret?: string;
 }
 
-export class ChannelNotFoundError extends NotFoundError {
-  constructor() {
-    super('Notification channel');
-  }
-}
-
 @Injectable()
 export class NotificationChannelsService {
   constructor(
@@ -63,7 +56,7 @@ export class NotificationChannelsService {
     private readonly clock: Clock,
   ) {}
 
-  async list(request: PageRequest, sort: readonly ChannelSort[]): Promise<Page<ShownChannel>> {
+  async list(request: PageRequest, sort: readonly TargetSort[]): Promise<Page<ShownChannel>> {
     const { items, total } = await this.channels.list(request, sort);
     const dead = await this.channels.deadLastDay(items.map(({ id }) => id));
     const shown = items.map((row) => ({ ...row, dead_last_day: dead.get(row.id) ?? 0 }));
@@ -74,16 +67,9 @@ export class NotificationChannelsService {
     return await this.shown(await this.get(id));
   }
 
-  async get(id: string): Promise<NotificationChannelEntity> {
-    const found = isUuid(id) ? await this.channels.findById(id) : null;
-    if (!found) throw new ChannelNotFoundError();
-    return found;
-  }
-
-  async lock(tx: Tx, id: string): Promise<NotificationChannelEntity> {
-    const found = isUuid(id) ? await this.channels.lockById(tx, id) : null;
-    if (!found) throw new ChannelNotFoundError();
-    return found;
+  /** Locks the channel if there is a transaction. */
+  get(id: string, tx?: Tx): Promise<NotificationChannelEntity> {
+    return this.channels.get(id, tx);
   }
 
   async create(
@@ -93,21 +79,19 @@ export class NotificationChannelsService {
   ): Promise<ShownChannel> {
     const id = newId();
     const { content, secret } = this.newContent(id, wanted);
-    return await unlessTaken(wanted.name, () =>
-      this.transactions.run<ShownChannel>(
-        async (tx) => {
-          if ((await this.channels.countAlone(tx)) >= MAX_CHANNELS) {
-            const message = `The limit of ${MAX_CHANNELS} notification channels is reached. Delete one first.`;
-            throw new AppError('conflict', message);
-          }
-          const identity = { id, type: wanted.type, created_by: caller.name };
-          const made = await this.channels.insert(tx, identity, content);
-          await this.record(tx, caller, 'notification_channel.created', made);
-          return { ...made, dead_last_day: 0, secret };
-        },
-        caller,
-        idempotency,
-      ),
+    return await this.transactions.run<ShownChannel>(
+      async (tx) => {
+        if ((await this.channels.countAlone(tx)) >= MAX_CHANNELS) {
+          const message = `The limit of ${MAX_CHANNELS} notification channels is reached. Delete one first.`;
+          throw new AppError('conflict', message);
+        }
+        const identity = { id, type: wanted.type, created_by: caller.name };
+        const made = await this.channels.insert(tx, { ...identity, ...content });
+        await this.record(tx, caller, 'notification_channel.created', made);
+        return { ...made, dead_last_day: 0, secret };
+      },
+      caller,
+      idempotency,
     );
   }
 
@@ -120,30 +104,28 @@ export class NotificationChannelsService {
     if (Object.values(change).every((value) => value === undefined)) {
       throw ValidationError.nothingGiven();
     }
-    return await unlessTaken(change.name ?? '', () =>
-      this.transactions.run<ShownChannel>(async (tx) => {
-        const before = await this.lock(tx, id);
-        requireMatch(condition, before.version);
-        const { content, secret } = this.changedContent(before, change);
-        const after = await this.channels.update(tx, before, content);
-        const sentTo = this.sentTo(before);
-        await this.record(tx, caller, 'notification_channel.updated', after, {
-          name_before: before.name === after.name ? undefined : before.name,
-          config_fields: change.config && Object.keys(change.config),
-          rotate_secret: change.rotate_secret,
-          revoke_old_secret: change.revoke_old_secret,
-          sent_to_before: isDeepStrictEqual(sentTo, this.sentTo(after)) ? undefined : sentTo,
-        });
-        return { ...(await this.shown(after, tx)), secret };
-      }, caller),
-    );
+    return await this.transactions.run<ShownChannel>(async (tx) => {
+      const before = await this.channels.get(id, tx);
+      requireMatch(condition, before.version);
+      const { content, secret } = this.changedContent(before, change);
+      const after = await this.channels.update(tx, before, content);
+      const sentTo = this.sentTo(before);
+      await this.record(tx, caller, 'notification_channel.updated', after, {
+        name_before: before.name === after.name ? undefined : before.name,
+        config_fields: change.config && Object.keys(change.config),
+        rotate_secret: change.rotate_secret,
+        revoke_old_secret: change.revoke_old_secret,
+        sent_to_before: isDeepStrictEqual(sentTo, this.sentTo(after)) ? undefined : sentTo,
+      });
+      return { ...(await this.shown(after, tx)), secret };
+    }, caller);
   }
 
   async delete(caller: Caller, id: string, condition: IfMatchCondition): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const gone = await this.lock(tx, id);
+      const gone = await this.channels.get(id, tx);
       requireMatch(condition, gone.version);
-      await this.channels.markDeleted(tx, id);
+      await this.channels.markDeleted(tx, id, { former_secret: null, former_secret_until: null });
       await this.record(tx, caller, 'notification_channel.deleted', gone);
     }, caller);
   }
@@ -188,6 +170,7 @@ export class NotificationChannelsService {
     const stored = this.configs.checkAndSeal(type, id, config);
     const content: ChannelContent = {
       name: wanted.name,
+      name_key: nameKey(wanted.name),
       enabled: wanted.enabled ?? true,
       events: sortedEvents(wanted.events ?? type.defaultEvents),
       min_severity: wanted.min_severity ?? 'low',
@@ -205,14 +188,15 @@ export class NotificationChannelsService {
     const config =
       secret === undefined ? change.config : { ...change.config, [type.rotates ?? '']: secret };
     const stored = config && this.configs.change(type, before.id, before, config);
-    const { enabled = before.enabled } = change;
+    const { name = before.name, enabled = before.enabled } = change;
     // A channel whose secrets are lost can be enabled only with new secrets.
     if (enabled && !before.enabled && !stored) {
       this.configs.checkAndSeal(type, before.id, this.configs.open(before.id, before));
     }
     const { config: readable, secrets, secret_names } = stored ?? before;
     const content: ChannelContent = {
-      name: change.name ?? before.name,
+      name,
+      name_key: nameKey(name),
       enabled,
       events: change.events ? sortedEvents(change.events) : before.events,
       min_severity: change.min_severity ?? before.min_severity,
@@ -277,10 +261,4 @@ function newSecretOf(type: ChannelType, given: Config = {}): string {
 function sortedEvents(chosen: readonly NotifiedEvent[]): NotifiedEvent[] {
   if (chosen.length > 0) return NOTIFIED_EVENTS.filter((event) => chosen.includes(event));
   throw ValidationError.of('events', 'is_not_empty', 'events must name at least one event.');
-}
-
-function unlessTaken<T>(name: string, work: () => Promise<T>): Promise<T> {
-  const taken = () =>
-    new AppError('conflict', `A notification channel named ${name} already exists.`);
-  return mapConstraints({ uq_notification_channels_name: taken }, work);
 }

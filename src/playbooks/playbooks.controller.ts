@@ -56,12 +56,7 @@ export class PlaybooksController {
     'List the playbooks',
     'Newest first. The first start of the service creates the shipped playbooks. They run only after someone starts them or sets `auto_run`.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The playbooks.',
-    type: PlaybookDto,
-    list: true,
-  })
+  @ApiAnswer({ status: 200, description: 'The playbooks.', type: PlaybookDto, list: true })
   async list(@Query() query: PlaybookQueryDto): Promise<ListAnswer<PlaybookDto>> {
     return ListAnswer.of(await this.playbooks.list(query), query, presentPlaybook);
   }
@@ -70,11 +65,7 @@ export class PlaybooksController {
   @Requires('senior')
   @Operation('createPlaybook', 'Create a playbook', LANGUAGE_IN_WORDS)
   @ApiBody({ type: PlaybookInputDto })
-  @ApiAnswer({
-    status: 201,
-    description: 'Its first version.',
-    type: PlaybookDto,
-  })
+  @ApiAnswer({ status: 201, description: 'Its first version.', type: PlaybookDto })
   @ApiErrorMeanings({
     conflict: `The name is taken, there are ${MOST_PLAYBOOKS} playbooks already, or a request with the same Idempotency-Key is still under way.`,
   })
@@ -110,12 +101,7 @@ export class PlaybooksController {
     'Read a playbook',
     'Reads a playbook by its name or id. Use the `ETag` to change exactly this version.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The playbook.',
-    type: PlaybookDto,
-    headers: ETAG_HEADER,
-  })
+  @ApiAnswer({ status: 200, description: 'The playbook.', type: PlaybookDto, headers: ETAG_HEADER })
   @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   async get(
     @Param('id') id: string,

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
 import { ValidationError } from '../platform/errors/app-error.js';
 import { Targets } from '../platform/net/targets.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
@@ -65,8 +66,8 @@ export class SealedConfig {
     const before = this.open(id, stored);
     const after = changeConfig(kind.config, before, change);
     const content = this.checkAndSeal(kind, id, after);
-    const [from, to] = [originsOf(kind, before), originsOf(kind, after)];
-    if (from.every((origin, index) => origin === to[index])) return content;
+    const [from, to] = [originsOf(kind.config, before), originsOf(kind.config, after)];
+    if (kind.signsOnly || isDeepStrictEqual(from, to)) return content;
     const missing = secretsNotGivenAgain(kind.config, before, change);
     if (missing.length > 0) {
       const text =

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { IncidentsModule } from '../incidents/incidents.module.js';
-import { WebhookEventCounts, WebhookEvents, WebhookEventSignals } from './events/webhook-events.js';
+import { WebhookEvents, WebhookEventSignals } from './events/webhook-events.js';
 import { WebhookEventsController } from './events/webhook-events.controller.js';
 import { FurtherReports } from './receipt/further-reports.js';
 import { InboxProcessing } from './receipt/inbox-processing.js';
@@ -29,7 +29,6 @@ import { WebhookSourcesRepository } from './sources/webhook-sources.repository.j
     SealedSecrets,
     Settlement,
     SourceDirectory,
-    WebhookEventCounts,
     WebhookEvents,
     WebhookEventSignals,
     WebhookReceipts,

@@ -545,7 +545,7 @@ describe('the worker', () => {
     await eventually(() => done.length === 3);
   });
 
-  it('gives work up after its attempts, in the transaction that makes it dead', async () => {
+  it('gives work up after its attempts, in the transaction that makes it dead, and does not requeue it', async () => {
     const replica = await open();
     const attempts: number[] = [];
     const given: string[] = [];
@@ -571,11 +571,7 @@ describe('the worker', () => {
     expect(items).toMatchObject([{ queue: KIND, attempts: 3, error: 'Attempt 3 failed: \ufffd' }]);
     expect(await states.states()).toEqual([{ queue: KIND, waiting: 0, active: 0, dead: 1 }]);
     const requeue = (id: string) => replica.transactions.run((tx) => states.requeue(tx, id));
-    expect(await requeue(items[0]!.id)).toBe(true);
-    expect(await requeue(items[0]!.id)).toBe(false);
-    expect(await requeue('nonsense')).toBe(false);
-    await eventually(dead, ({ total }) => total === 1);
-    expect(attempts).toEqual([1, 2, 3, 1, 2, 3]);
+    await expect(requeue(items[0]!.id)).rejects.toMatchObject({ code: 'invalid_state' });
     await states.prune();
     expect(await dead()).toMatchObject({ total: 1 });
     await replica.dataSource.query(`update work set died_at = now() - interval '15 days'`);
@@ -583,14 +579,17 @@ describe('the worker', () => {
     expect(await dead()).toEqual({ items: [], total: 0 });
   });
 
-  it('gives work up that is too old', async () => {
+  it('gives work up that is too old, and requeues it once for all its attempts', async () => {
     const replica = await open();
+    const attempts: number[] = [];
     replica.work.define({
       name: KIND,
       places: 8,
       deadlineMs: 1_000,
-      one: async () => {
-        throw new Error('Late.');
+      backoffMs: () => 10,
+      one: async ({ attempt }) => {
+        attempts.push(attempt);
+        if (attempts.length < 3) throw new Error('Late.');
       },
     });
     const ref = newId();
@@ -598,6 +597,15 @@ describe('the worker', () => {
     await replica.dataSource.query(`update work set added_at = now() - interval '1 hour'`);
     await replica.start();
     await eventually(() => count(replica, `died_at is not null and attempts = 1`));
+    const states = replica.get(WorkStates);
+    const [{ id } = { id: '' }] = (await states.listDead({ page: 1, per_page: 1 })).items;
+    const requeue = (one: string) => replica.transactions.run((tx) => states.requeue(tx, one));
+    await requeue(id);
+    for (const one of [id, 'nonsense']) {
+      await expect(requeue(one)).rejects.toMatchObject({ code: 'not_found' });
+    }
+    await eventually(() => attempts.length === 3);
+    expect(attempts).toEqual([1, 1, 2]);
   });
 
   it('tells work that takes too long, and goes on without it', async () => {
@@ -893,7 +901,7 @@ describe('the worker', () => {
   it('leaves claimed work of a killed process to others', async () => {
     const replica = await open();
     await replica.transactions.run((tx) =>
-      replica.get(WorkRepository).addClaimed(tx, OTHER, KIND, 1, numbers(1), undefined),
+      replica.get(WorkRepository).addClaimed(tx, OTHER, KIND, 1, numbers(1)),
     );
     const lapsed: boolean[] = [];
     replica.work.define({

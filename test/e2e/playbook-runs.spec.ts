@@ -2,12 +2,12 @@ import { Logger } from '@nestjs/common';
 import { AuditLog } from '../../src/audit/audit-log.js';
 import { timelineOfCommand } from '../../src/incidents/timeline/incident-timeline.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import type { DryDecision } from '../../src/playbooks/runs/dry-run.dto.js';
-import { PlaybookRunCounts } from '../../src/playbooks/runs/run-list.js';
+import type { DryDecision } from '../../src/playbooks/runs/runs.dto.js';
+import { CountFold } from '../../src/platform/counting/count-fold.js';
 import {
   cancelRunsOverRestore,
   recordCancelledRuns,
-} from '../../src/playbooks/runs/runs-across-restore.js';
+} from '../../src/playbooks/playbooks-across-restore.js';
 import { FULL } from '../support/chaos/figures.js';
 import { eventually } from '../support/jobs/eventually.js';
 import {
@@ -94,7 +94,7 @@ describe('GET /api/playbook-runs', () => {
   it('returns the same totals before and after the counts are folded', async () => {
     const all = ['', '?status=cancelled', `?playbook_id=${completed.playbook_id}`];
     const before = await Promise.all(all.map(asked));
-    await world.actions.app.nest.get(PlaybookRunCounts).foldPending();
+    await world.actions.app.nest.get(CountFold).foldPending();
     expect(await world.actions.database.query('select from playbook_run_count_deltas')).toEqual([]);
     expect(await Promise.all(all.map(asked))).toEqual(before);
   });

@@ -1,15 +1,18 @@
-import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
+import type { Gate } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import { address, secret, text } from '../../targets/target-config.js';
-import { AnswerRedactor, RefusedError, said, valueAt } from './vendor-answers.js';
+import { AnswerShapeError, RefusedError, said, textAt, valueAt } from './vendor-answers.js';
 import {
-  asClause,
   type Credentials,
+  fixedCredentials,
   type Headers,
   type VendorAccess,
+  type VendorApi,
+  vendorApi,
   vendorUrl,
 } from './vendor-api.js';
-import { VendorCalls } from './vendor-calls.js';
+
+const TIMEOUT_MS = 5_000;
 
 interface Token {
   readonly headers: Headers;
@@ -19,7 +22,6 @@ interface Token {
   readonly expiresAt: number;
 }
 
-const TIMEOUT_MS = 5_000;
 /**
  * A token is replaced this long before its end, or at a fifth of a short life, so that it does not expire in transit.
  */
@@ -42,8 +44,8 @@ const NO_GATE: Gate = {
  * until shortly before its end. Concurrent calls request a new token once.
  */
 export class AccessTokens implements Credentials {
-  /** Separate calls with their own circuit breaker, because a failing login service says nothing about the API. */
-  private readonly calls: VendorCalls;
+  /** With a circuit breaker of its own, because a failing login service says nothing about the API. */
+  private readonly login: VendorApi;
   private token: Token | undefined;
   private flight: Promise<Token> | undefined;
 
@@ -52,12 +54,16 @@ export class AccessTokens implements Credentials {
    * @param form fields, including `client_id` and `client_secret`
    */
   constructor(
-    private readonly access: VendorAccess,
-    private readonly url: URL,
+    access: VendorAccess,
+    url: URL,
     private readonly form: Readonly<Record<string, string>>,
     private readonly now: () => number = () => performance.now(),
   ) {
-    this.calls = new VendorCalls(access);
+    const vendor = 'The login service';
+    const credentials = fixedCredentials({});
+    this.login = vendorApi(access, { vendor, baseUrl: url.href, credentials, complaintIn })(
+      NO_GATE,
+    );
   }
 
   async headers(): Promise<Headers> {
@@ -87,46 +93,27 @@ export class AccessTokens implements Credentials {
     return this.flight;
   }
 
+  /** Throws RefusedError if the credentials are rejected, otherwise UnreachableError. Nothing of the action was sent. */
   private async request(): Promise<Token> {
     const askedAt = this.now();
-    return (this.token = tokenIn((await this.answer()).json, askedAt));
-  }
-
-  /** Throws RefusedError if the credentials are rejected, otherwise UnreachableError. Nothing of the action was sent. */
-  private async answer(): Promise<OutboundAnswer> {
-    const request = {
-      method: 'POST',
-      url: this.url,
-      headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams(this.form).toString(),
-      timeoutMs: TIMEOUT_MS,
-    };
-    const answer = await this.calls
-      .gated(NO_GATE, request, { idempotent: true })
-      .catch((error: unknown) => {
-        throw error instanceof OutcomeUnknownError ? unreachable(error.message, error) : error;
-      });
-    const { status } = answer;
-    if (status >= 200 && status < 300) return answer;
-    if (![400, 401, 403].includes(status)) {
-      throw unreachable(`The login service answered with status ${status}.`);
+    const request = { method: 'POST', path: [], form: this.form, timeoutMs: TIMEOUT_MS } as const;
+    try {
+      return (this.token = await this.login.ask(request, (json) => tokenIn(json, askedAt)));
+    } catch (error) {
+      const isOther = error instanceof RefusedError && ![400, 401, 403].includes(error.status!);
+      if (!isOther && !(error instanceof OutcomeUnknownError)) throw error;
+      throw new UnreachableError(error.message, { temporary: false, cause: error });
     }
-    const redactor = new AnswerRedactor(this.access.secrets);
-    const data = redactor.data(answer);
-    const complaint = said(valueAt(data, 'error'), valueAt(data, 'error_description'));
-    const clause = asClause(complaint ?? redactor.excerpt(answer));
-    throw new RefusedError(`The login service does not accept the credentials${clause}.`, status);
   }
 }
 
 function tokenIn(json: unknown, askedAt: number): Token {
-  const text = valueAt(json, 'access_token');
-  if (typeof text !== 'string') {
-    throw unreachable('The login service answered without an access token.');
-  }
+  const text = textAt(json, 'access_token');
   // Characters of a bearer token (RFC 6750, section 2.1).
-  if (!/^[A-Za-z0-9._~+/-]{1,16384}=*$/.test(text)) {
-    throw unreachable('The login service answered with a token that a header cannot carry.');
+  if (!/^[A-Za-z0-9._~+/-]+=*$/.test(text)) {
+    throw new AnswerShapeError(
+      'The login service answered with a token that a header cannot carry.',
+    );
   }
   const lifeMs = lifeIn(valueAt(json, 'expires_in')) * 1_000;
   const margin = Math.min(LONGEST_MARGIN_MS, lifeMs * MARGIN);
@@ -134,14 +121,15 @@ function tokenIn(json: unknown, askedAt: number): Token {
   return { headers, refreshAt: askedAt + lifeMs - margin, expiresAt: askedAt + lifeMs };
 }
 
+/** https://datatracker.ietf.org/doc/html/rfc6749#section-5.2 */
+function complaintIn(json: unknown): string | undefined {
+  return said(valueAt(json, 'error'), valueAt(json, 'error_description'));
+}
+
 /** In seconds. Some services send the number as a string. */
 function lifeIn(value: unknown): number {
   const seconds = Number(value);
   return seconds > 0 ? Math.min(seconds, LONGEST_LIFE_S) : LIFE_WITHOUT_WORD_S;
-}
-
-function unreachable(message: string, cause?: unknown): UnreachableError {
-  return new UnreachableError(message, { temporary: false, cause });
 }
 
 export const MICROSOFT_LOGIN_FIELDS = {

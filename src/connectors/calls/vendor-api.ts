@@ -92,7 +92,11 @@ interface ApiRequest {
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
-  readonly body?: unknown;
+  readonly body?: object;
+  /** Sent as a form instead. */
+  readonly form?: Readonly<Record<string, string>>;
+  /** Timeout of each attempt. */
+  readonly timeoutMs?: number;
 }
 
 interface ChangeRequest extends ApiRequest {
@@ -141,27 +145,17 @@ export class VendorApi {
 
   /** Sends a request with an effect. */
   async change<T = void>(
-    { method = 'POST', idempotent = false, ...request }: ChangeRequest,
+    { idempotent = false, ...request }: ChangeRequest,
     read: (json: unknown) => T = () => undefined as T,
   ): Promise<T> {
-    const { gate } = this;
-    if (!gate) throw new Error('Only a gate lets a change out.');
-    const { limitEndsIn } = this.options;
-    return await this.answered({ ...request, method }, read, (outgoing) =>
-      this.calls.gated(gate, outgoing, { idempotent, limitIsRefusal: true, limitEndsIn }),
-    );
+    if (!this.gate) throw new Error('Only a gate lets a change out.');
+    return await this.answered({ method: 'POST', ...request }, idempotent, read);
   }
 
   /** Sends a request that changes nothing. An unreadable answer counts as no answer. */
-  async ask<T>(request: ApiRequest, read: (json: unknown) => T, timeoutMs?: number): Promise<T> {
-    const { gate } = this;
-    const { limitEndsIn } = this.options;
+  async ask<T>(request: ApiRequest, read: (json: unknown) => T): Promise<T> {
     try {
-      return await this.answered(request, read, (outgoing) =>
-        gate
-          ? this.calls.gated(gate, outgoing, { idempotent: true, limitEndsIn })
-          : this.calls.ungated({ ...outgoing, ...(timeoutMs && { timeoutMs }) }),
-      );
+      return await this.answered(request, true, read);
     } catch (error) {
       if (!(error instanceof OutcomeUnknownError) || error.reason !== 'broken') throw error;
       throw new UnreachableError(error.message, { temporary: false, cause: error });
@@ -170,21 +164,24 @@ export class VendorApi {
 
   /** Sends a request for a test, for which a person waits. */
   async test<T>(request: ApiRequest, read: (json: unknown) => T): Promise<T> {
-    return await this.ask(request, read, TEST_TIMEOUT_MS);
+    return await this.ask({ ...request, timeoutMs: TEST_TIMEOUT_MS }, read);
   }
 
   private async answered<T>(
     request: ApiRequest,
+    idempotent: boolean,
     read: (json: unknown) => T,
-    send: (outgoing: VendorRequest) => Promise<OutboundAnswer>,
   ): Promise<T> {
-    const { credentials, vendor } = this.options;
+    const { credentials, vendor, limitEndsIn } = this.options;
+    const options = { idempotent, limitIsRefusal: true, limitEndsIn };
+    const send = (headers: Headers): Promise<OutboundAnswer> =>
+      this.calls.send(this.gate, this.outgoing(request, headers), options);
     let headers = await credentials.headers();
-    let answer = await send(this.outgoing(request, headers));
+    let answer = await send(headers);
     if (answer.status === 401 && credentials.renew) {
       credentials.renew(headers);
       headers = await credentials.headers();
-      answer = await send(this.outgoing(request, headers));
+      answer = await send(headers);
     }
     const { json } = answer;
     this.judge(answer, json, headers);
@@ -194,16 +191,15 @@ export class VendorApi {
     return read(json);
   }
 
-  private outgoing({ method = 'GET', path, query, body }: ApiRequest, credentials: Headers) {
+  private outgoing(request: ApiRequest, credentials: Headers): VendorRequest {
+    const { method = 'GET', path, query, body, form, timeoutMs } = request;
+    const type = form ? 'application/x-www-form-urlencoded' : body && 'application/json';
     return {
       method,
       url: vendorUrl(this.options.baseUrl, path, query),
-      headers: {
-        accept: 'application/json',
-        'content-type': body === undefined ? undefined : 'application/json',
-        ...credentials,
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      headers: { accept: 'application/json', 'content-type': type, ...credentials },
+      body: form ? new URLSearchParams(form).toString() : body && JSON.stringify(body),
+      timeoutMs,
     };
   }
 

@@ -159,19 +159,26 @@ export class VendorCalls {
     this.attempts = new Attempts(outbound.wait);
   }
 
-  /** Sends a request with an effect, or a look-up. Each attempt passes the gate. */
-  gated(gate: Gate, request: VendorRequest, options: CallOptions): Promise<OutboundAnswer> {
-    const once = (departure: Departure): Promise<OutboundAnswer> => {
-      const { signal } = departure;
-      return this.ungated({ ...request, signal, beforeLeaving: () => departure.leave() });
-    };
+  /**
+   * Sends a request. Each attempt passes the gate. Without a gate the kill switch does not stop the request, which must be
+   * a poll, a probe or a test: it is sent once.
+   */
+  send(
+    gate: Gate | undefined,
+    request: VendorRequest,
+    options: CallOptions,
+  ): Promise<OutboundAnswer> {
+    const once = (departure?: Departure): Promise<OutboundAnswer> =>
+      this.outbound.http.request({
+        ...request,
+        timeoutMs: request.timeoutMs ?? TIMEOUT_MS,
+        signal: departure?.signal,
+        beforeLeaving: departure && (() => departure.leave()),
+        handsOnTrace: true,
+      });
+    if (!gate) return once();
     const pauseAfter = (answer: OutboundAnswer) => pauseAskedBy(answer, options);
     return this.attempts.run(gate, once, { idempotent: options.idempotent, stateBy, pauseAfter });
-  }
-
-  /** Sends a status poll or a test once. The kill switch does not stop it. */
-  ungated(request: OutboundRequest): Promise<OutboundAnswer> {
-    return this.outbound.http.request({ timeoutMs: TIMEOUT_MS, ...request, handsOnTrace: true });
   }
 }
 

@@ -37,7 +37,6 @@ export const jira = defineConnector({
     },
     ['base_url', 'email', 'api_token', 'project_key'],
   ),
-  destinations: ['base_url'],
   connect: ({ base_url: baseUrl, email, api_token, project_key, issue_type }, outbound) => {
     const login = Buffer.from(`${email}:${api_token}`).toString('base64');
     const credentials = fixedCredentials({ authorization: `Basic ${login}` });

@@ -17,7 +17,7 @@ const INBOX = 'inbox';
 /** Mail rules may create a few copies. A higher number means other mails. */
 const MOST_COPIES = 20;
 
-interface GraphMail {
+export interface GraphMail {
   readonly api: VendorApi;
   readonly defaultMailbox: string | undefined;
 }
@@ -30,21 +30,16 @@ interface MailCopy {
   readonly senders: readonly string[];
 }
 
-/** Copies of the mail, and mails of other senders with the same id. */
-interface Found {
-  readonly copies: readonly MailCopy[];
-  readonly others: readonly MailCopy[];
-}
-
 /**
- * One mailbox of an action, with the mail that the action is about. https://learn.microsoft.com/en-us/graph/api/user-list-messages,
- * mailfolder-get, message-move and message-permanentdelete
+ * One mailbox of an action. https://learn.microsoft.com/en-us/graph/api/user-list-messages, mailfolder-get, message-move and
+ * message-permanentdelete
  */
 class Mailbox {
   constructor(
     private readonly api: VendorApi,
     readonly address: string,
-    readonly call: ActionCall,
+    /** Original folders of the copies that the action to undo has moved, by their current ids; `undefined` if unknown. */
+    readonly moved: ReadonlyMap<unknown, string> | undefined,
   ) {}
 
   /** Id of the folder for quarantined mails. */
@@ -54,8 +49,8 @@ class Mailbox {
   }
 
   /** Mails with the Message-ID, in all folders. */
-  async mails(): Promise<readonly MailCopy[]> {
-    const messageId = `<${bareMessageId(String(this.call.parameters['message_id']))}>`;
+  async mails({ parameters }: ActionCall): Promise<readonly MailCopy[]> {
+    const messageId = `<${bareMessageId(String(parameters['message_id']))}>`;
     const query = {
       $filter: `internetMessageId eq '${messageId.replaceAll("'", "''")}'`,
       $select: 'id,internetMessageId,parentFolderId,from,sender',
@@ -70,35 +65,6 @@ class Mailbox {
     );
   }
 
-  /**
-   * @param moved copies that the action to undo has moved: they are known by their ids, whoever else sent a mail with the
-   * same Message-ID since
-   */
-  async find(moved?: ReadonlyMap<unknown, string>): Promise<Found> {
-    const all = await this.mails();
-    const { sender } = this.call;
-    if (sender === undefined && moved) {
-      return { copies: all.filter(({ id }) => moved.has(id)), others: [] };
-    }
-    const address = addressIn(this.call);
-    const isMeant = ({ senders }: MailCopy): boolean =>
-      sender === undefined
-        ? isOfOneSender(all)
-        : address !== undefined && senders.includes(address);
-    return { copies: all.filter(isMeant), others: all.filter((copy) => !isMeant(copy)) };
-  }
-
-  /** Throws RefusedError if the mailbox does not hold the mail. */
-  async require(moved?: ReadonlyMap<unknown, string>): Promise<Found> {
-    const found = await this.find(moved);
-    if (found.copies.length > 0) return found;
-    throw new RefusedError(
-      found.others.length > 0
-        ? leftAlone(this.call, found)
-        : 'The mailbox holds no mail with this message_id.',
-    );
-  }
-
   /** Returns the new id of the copy. */
   move({ id }: MailCopy, destinationId: string): Promise<string> {
     const request = { path: this.path('messages', id, 'move'), body: { destinationId } };
@@ -110,19 +76,20 @@ class Mailbox {
     return this.api.change({ path: this.path('messages', id, 'permanentDelete') });
   }
 
-  done(message: string, others: readonly MailCopy[], more: Record<string, unknown>): Outcome {
-    const data = { mailbox: this.address, ...more };
-    if (others.length === 0) return { kind: 'done', message, data };
-    return {
-      kind: 'done',
-      message: `${message} A mail with the same message_id from another sender (${sendersOf(others)}) is left alone.`,
-      data: { ...data, left_alone: others.map(({ senders }) => ({ from: senders[0] })) },
-    };
-  }
-
   private path(...parts: readonly string[]): readonly string[] {
     return ['v1.0', 'users', this.address, ...parts];
   }
+}
+
+/** A mailbox with the mails that have the Message-ID. */
+interface Found {
+  readonly mailbox: Mailbox;
+  /** Copies of the mail of the action. */
+  readonly copies: readonly MailCopy[];
+  /** Mails of other senders. */
+  readonly others: readonly MailCopy[];
+  /** Why the mailbox is left alone. */
+  readonly refusal?: RefusedError;
 }
 
 /**
@@ -130,109 +97,130 @@ class Mailbox {
  * repeated.
  */
 export const MAIL_ACTIONS = {
-  quarantine_email: {
-    ...mailAction(quarantine, async (mailbox) => {
-      return (await areAllIn(mailbox, true)) && 'The mail is quarantined.';
-    }),
-    preview,
-  },
-  release_email: mailAction(release, async (mailbox) => {
-    return (await areAllIn(mailbox, false)) && 'The mail is released.';
-  }),
+  quarantine_email: { ...mailAction(quarantine, allIn(true, 'The mail is quarantined.')), preview },
+  release_email: mailAction(release, allIn(false, 'The mail is released.')),
   delete_email: {
-    ...mailAction(remove, async (mailbox) => {
-      const { copies, others } = await mailbox.find();
-      // Without a sender, the mail may be among the others.
-      const isKnown = others.length === 0 || addressIn(mailbox.call) !== undefined;
-      return copies.length === 0 && isKnown && 'The mailbox does not hold the mail any more.';
+    ...mailAction(remove, async ({ copies, refusal }) => {
+      return copies.length === 0 && !refusal && 'The mailbox does not hold the mail any more.';
     }),
     preview,
   },
 };
 
-/** Whether the mailbox holds the mail, all of its copies in quarantine or all outside. */
-async function areAllIn(mailbox: Mailbox, isQuarantined: boolean): Promise<boolean> {
-  const { copies } = await mailbox.find();
-  const quarantine = await mailbox.quarantine();
-  const isRight = ({ folder }: MailCopy) => (folder === quarantine) === isQuarantined;
-  return copies.length > 0 && copies.every(isRight);
+/** State of a mailbox that holds the mail, all of its copies in quarantine or all outside. */
+function allIn(isQuarantined: boolean, message: string) {
+  return async ({ mailbox, copies }: Found): Promise<string | false> => {
+    const quarantine = await mailbox.quarantine();
+    const isRight = ({ folder }: MailCopy) => (folder === quarantine) === isQuarantined;
+    return copies.length > 0 && copies.every(isRight) && message;
+  };
 }
 
 /** @param state returns a sentence if the mailbox is in the wanted state */
 function mailAction(
-  work: (mailbox: Mailbox) => Promise<Outcome>,
-  state: (mailbox: Mailbox) => Promise<string | false>,
+  work: (found: Found, call: ActionCall) => Promise<Outcome>,
+  state: (found: Found) => Promise<string | false>,
 ): ActionDefinition<GraphMail> {
   return {
     idempotent: true,
-    send: async (graph, call) => inEachMailbox(await boundMailboxes(graph, call), work),
+    send: async (graph, call) =>
+      await inEachMailbox(await find(graph, call), (found) => work(found, call)),
     ask: async (graph, call) => {
       const outcomes: Outcome[] = [];
-      for (const mailbox of mailboxesOf(graph, call)) {
-        const message = await state(mailbox);
+      // A released copy has a new id.
+      for (const found of await find(graph, { ...call, undoes: undefined })) {
+        const message = await state(found);
         if (!message) return 'unknown';
-        outcomes.push(mailbox.done(message, [], {}));
+        outcomes.push(done({ ...found, others: [] }, message, {}));
       }
       return together(outcomes, []);
     },
   };
 }
 
-async function quarantine(mailbox: Mailbox): Promise<Outcome> {
+async function quarantine(found: Found, { attempt }: ActionCall): Promise<Outcome> {
+  const { mailbox, copies } = found;
   const quarantine = await mailbox.quarantine();
-  const { copies, others } = await mailbox.require();
   const left = copies.filter(({ folder }) => folder !== quarantine);
   const moved: object[] = [];
   await eachOf(left, async (copy) => {
     // The copy has a new id now. A rollback needs it and the folder.
-    const id = await mailbox.move(copy, QUARANTINE);
-    moved.push({ id, from: copy.folder });
+    moved.push({ id: await mailbox.move(copy, QUARANTINE), from: copy.folder });
   });
   const message =
     left.length > 0 ? 'The mail is quarantined.' : 'The mail was quarantined already.';
   // After an earlier attempt the moved copies are unknown. A rollback then releases all copies in quarantine.
-  return mailbox.done(message, others, mailbox.call.attempt === 1 ? { moved } : {});
+  return done(found, message, attempt === 1 ? { moved } : {});
 }
 
 /** Moves the copies back to their folders if it rolls back a quarantine, else to the inbox. */
-async function release(mailbox: Mailbox): Promise<Outcome> {
-  const origins = originsIn(mailbox.call);
-  if (origins?.size === 0) {
-    return { kind: 'done', message: 'Nothing to undo: the mail was in quarantine before.' };
-  }
+async function release(found: Found): Promise<Outcome> {
+  const { mailbox, copies } = found;
   const quarantine = await mailbox.quarantine();
-  const { copies, others } = await mailbox.require(origins);
   const left = copies.filter(
-    ({ id, folder }) => folder === quarantine && (origins?.has(id) ?? true),
+    ({ id, folder }) => folder === quarantine && (mailbox.moved?.has(id) ?? true),
   );
   await eachOf(left, async (copy) => {
-    await mailbox.move(copy, origins?.get(copy.id) ?? INBOX);
+    await mailbox.move(copy, mailbox.moved?.get(copy.id) ?? INBOX);
   });
   const message = left.length > 0 ? 'The mail is released.' : 'The mail is not in quarantine.';
-  return mailbox.done(message, others, { released: left.length });
+  return done(found, message, { released: left.length });
 }
 
-async function remove(mailbox: Mailbox): Promise<Outcome> {
-  const { copies, others } = await mailbox.require();
-  await eachOf(copies, (copy) => mailbox.delete(copy));
-  return mailbox.done('The mail is deleted.', others, { deleted: copies.length });
+async function remove(found: Found): Promise<Outcome> {
+  await eachOf(found.copies, (copy) => found.mailbox.delete(copy));
+  return done(found, 'The mail is deleted.', { deleted: found.copies.length });
 }
 
 /** Counts the copies that a quarantine or a deletion would change now. */
 async function preview(graph: GraphMail, call: ActionCall): Promise<Preview> {
   const messages: string[] = [];
   let count = 0;
-  for (const mailbox of await boundMailboxes(graph, call)) {
+  for (const { mailbox, copies, others, refusal } of await find(graph, call)) {
+    if (refusal) throw refusal;
     const quarantine = call.type === 'delete_email' ? undefined : await mailbox.quarantine();
-    const found = await mailbox.find();
-    const { length } = found.copies.filter(({ folder }) => folder !== quarantine);
+    const { length } = copies.filter(({ folder }) => folder !== quarantine);
     const mails = length === 1 ? '1 mail' : `${length} mails`;
     const words = quarantine === undefined ? `Deletes ${mails}` : `Moves ${mails} to quarantine`;
-    const left = found.others.length === 0 ? '' : ` ${leftAlone(mailbox.call, found)}`;
-    messages.push(`${words} in ${mailbox.address}.${left}`);
+    messages.push(`${words} in ${mailbox.address}.${leftAlone(others)}`);
     count += length;
   }
   return { count, message: messages.join(' ') };
+}
+
+/**
+ * Finds the mail in the mailboxes of the action. Any sender can choose the Message-ID of another mail, so the mail is
+ * known by the sender of the incident, or by the ids of the copies that the action to undo has moved. Otherwise all
+ * mails with the Message-ID must be of one sender.
+ */
+async function find(graph: GraphMail, call: ActionCall): Promise<Found[]> {
+  const sender = call.sender === undefined ? undefined : mailAddressIn(call.sender);
+  if (sender === undefined && call.sender !== undefined) {
+    const text = 'The sender of the incident is not a mail address';
+    throw new RefusedError(`${text}, so all mails with this message_id are left alone.`);
+  }
+  const mailboxes = mailboxesOf(graph, call);
+  const found: Found[] = [];
+  const unproven: MailCopy[] = [];
+  for (const mailbox of mailboxes) {
+    try {
+      const mails = await mailbox.mails(call);
+      const byId = sender === undefined ? mailbox.moved : undefined;
+      if (sender === undefined && !byId) unproven.push(...mails);
+      const isMeant = ({ id, senders }: MailCopy): boolean =>
+        byId ? byId.has(id) : sender === undefined || senders.includes(sender);
+      const copies = mails.filter(isMeant);
+      found.push({ mailbox, copies, others: byId ? [] : mails.filter((one) => !isMeant(one)) });
+    } catch (error) {
+      if (!(error instanceof RefusedError) || mailboxes.length === 1) throw error;
+      found.push({ mailbox, copies: [], others: [], refusal: error });
+    }
+  }
+  const senders = new Set(unproven.map(({ senders: [first] }) => first));
+  if (senders.size < 2) return found;
+  throw new RefusedError(
+    `Mails of several senders have this message_id (${sendersOf(unproven)}), and the action names no sender: all are left alone. Request the action for an incident that names the sender.`,
+  );
 }
 
 /** `recipient` may name several mailboxes, separated by commas. Each has its own copies. */
@@ -243,59 +231,53 @@ function mailboxesOf({ api, defaultMailbox }: GraphMail, call: ActionCall): read
     throw new RefusedError('recipient is required: the connector has no default mailbox.');
   }
   const addresses = list.split(/[,;]/).map((address) => address.trim());
-  const mailboxes = [...new Set(addresses.filter(Boolean))];
-  if (mailboxes.length < 2) return [new Mailbox(api, list, call)];
+  const names = [...new Set(addresses.filter(Boolean))];
+  if (names.length < 2) return [new Mailbox(api, list, movedIn(call.undoes))];
   const undone = call.undoes?.['mailboxes'];
   const results = Array.isArray(undone) ? undone.filter(isObject) : [];
-  return mailboxes.map((address) => {
-    const undoes = results.find(({ mailbox }) => mailbox === address);
-    return new Mailbox(api, address, { ...call, undoes });
+  return names.map((name) => {
+    const result = results.find(({ mailbox }) => mailbox === name);
+    return new Mailbox(api, name, movedIn(result));
   });
-}
-
-/**
- * Binds an action that names no sender and several mailboxes to the only sender in them, so that it acts on no mail of a
- * stranger who chose the same id.
- */
-async function boundMailboxes(graph: GraphMail, call: ActionCall): Promise<readonly Mailbox[]> {
-  const mailboxes = mailboxesOf(graph, call);
-  if (mailboxes.length < 2 || call.sender !== undefined || call.undoes) return mailboxes;
-  const all: MailCopy[] = [];
-  for (const mailbox of mailboxes) {
-    try {
-      all.push(...(await mailbox.mails()));
-    } catch (error) {
-      // The action says why this mailbox refuses.
-      if (!(error instanceof RefusedError)) throw error;
-    }
-  }
-  if (!isOfOneSender(all)) throw new RefusedError(fromSeveral(all));
-  return mailboxesOf(graph, { ...call, sender: all[0]?.senders[0] });
 }
 
 /** Continues with the other mailboxes if one does not hold the mail. */
 async function inEachMailbox(
-  mailboxes: readonly Mailbox[],
-  work: (mailbox: Mailbox) => Promise<Outcome>,
+  all: readonly Found[],
+  work: (found: Found) => Promise<Outcome>,
 ): Promise<Outcome> {
-  if (mailboxes.length === 1) return await work(mailboxes[0]!);
   const outcomes: Outcome[] = [];
   const refusals: RefusedError[] = [];
-  for (const mailbox of mailboxes) {
+  for (const found of all) {
     try {
-      outcomes.push(await work(mailbox));
+      outcomes.push(await workOn(found, work));
     } catch (error) {
+      if (all.length === 1) throw error;
       if (error instanceof RefusedError) {
-        refusals.push(new RefusedError(`${mailbox.address}: ${error.message}`));
+        refusals.push(new RefusedError(`${found.mailbox.address}: ${error.message}`));
       } else if (outcomes.length === 0) throw error;
       else {
-        const message = `Done in ${outcomes.length} of ${mailboxes.length} mailboxes.`;
+        const message = `Done in ${outcomes.length} of ${all.length} mailboxes.`;
         throw new OutcomeUnknownError(message, 'broken', { cause: error });
       }
     }
   }
   if (outcomes.length === 0) throw refusals[0]!;
   return together(outcomes, refusals);
+}
+
+async function workOn(found: Found, work: (found: Found) => Promise<Outcome>): Promise<Outcome> {
+  const { mailbox, copies, others, refusal } = found;
+  if (refusal) throw refusal;
+  if (mailbox.moved?.size === 0) {
+    return { kind: 'done', message: 'Nothing to undo: the mail was in quarantine before.' };
+  }
+  if (copies.length > 0) return await work(found);
+  throw new RefusedError(
+    others.length === 0
+      ? 'The mailbox holds no mail with this message_id.'
+      : `The mailbox holds no mail of the sender of the incident.${leftAlone(others)}`,
+  );
 }
 
 /** Combines the outcomes of several mailboxes, with the data of each. */
@@ -306,6 +288,12 @@ function together(outcomes: readonly Outcome[], refusals: readonly RefusedError[
   const mailboxes = outcomes.flatMap((outcome) => (outcome.kind === 'done' ? outcome.data : []));
   const message = `In ${outcomes.length} of ${all.length} mailboxes: ${words}`;
   return { kind: 'done', message, data: { mailboxes } };
+}
+
+function done({ mailbox, others }: Found, message: string, more: object): Outcome {
+  const left_alone = others.map(({ senders }) => ({ from: senders[0] }));
+  const data = { mailbox: mailbox.address, ...more, ...(others.length > 0 && { left_alone }) };
+  return { kind: 'done', message: `${message}${leftAlone(others)}`, data };
 }
 
 /** After the first copy, a refusal no longer means that nothing happened. */
@@ -324,36 +312,16 @@ async function eachOf(
   }
 }
 
-const isOfOneSender = (mails: readonly MailCopy[]): boolean =>
-  new Set(mails.map(({ senders: [first] }) => first)).size < 2;
-
-/** Says why other mails with the same Message-ID are not touched. */
-function leftAlone(call: ActionCall, { copies, others }: Found): string {
-  const from = sendersOf(others);
-  const isAll = copies.length === 0;
-  if (call.sender === undefined && isAll) return fromSeveral(others);
-  if (call.sender !== undefined && addressIn(call) === undefined) {
-    return `The sender of the incident is not a mail address, so mails with this message_id (from ${from}) are left alone.`;
-  }
-  return isAll
-    ? `The mailbox holds a mail with this message_id, but not from the sender of the incident: it is from ${from}, and left alone.`
-    : `Leaves alone ${others.length} with the same message_id from another sender (${from}).`;
-}
-
-function fromSeveral(mails: readonly MailCopy[]): string {
-  return `Mails of several senders have this message_id (${sendersOf(mails)}), and the action names no sender: all are left alone. Request the action for an incident that names the sender.`;
+/** A further sentence; empty if there are no other mails. */
+function leftAlone(others: readonly MailCopy[]): string {
+  if (others.length === 0) return '';
+  return ` Mails with the same message_id from other senders (${sendersOf(others)}) are left alone.`;
 }
 
 const sendersOf = (mails: readonly MailCopy[]): string =>
   [...new Set(mails.map(({ senders: [first = 'nobody'] }) => first))].join(', ');
 
-/** `undefined` if the incident names no sender, or a text that is not an address. */
-function addressIn({ sender }: ActionCall): string | undefined {
-  return sender === undefined ? undefined : mailAddressIn(sender);
-}
-
-/** Original folders of the copies that the action to undo has moved, by their current ids; `undefined` if unknown. */
-function originsIn({ undoes }: ActionCall): ReadonlyMap<unknown, string> | undefined {
+function movedIn(undoes: ActionCall['undoes']): Mailbox['moved'] {
   const moved = undoes?.['moved'];
   if (!Array.isArray(moved)) return undefined;
   return new Map(

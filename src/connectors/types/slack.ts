@@ -33,7 +33,6 @@ export const slack = defineConnector({
     },
     ['bot_token'],
   ),
-  destinations: ['base_url'],
   connect: ({ base_url: baseUrl, bot_token }, outbound) => {
     const credentials = fixedCredentials({ authorization: `Bearer ${bot_token}` });
     return vendorApi(outbound, { vendor: 'Slack', baseUrl, credentials, complaintIn });

@@ -27,7 +27,6 @@ export const virusTotal = defineConnector({
     },
     ['api_key'],
   ),
-  destinations: ['base_url'],
   checkedEveryMs: CHECKED_EVERY_MS,
   connect: ({ base_url: baseUrl, api_key }, outbound) => {
     const credentials = fixedCredentials({ 'x-apikey': api_key });

@@ -107,8 +107,9 @@ export class IncidentRepository {
   }
 
   /** Incidents after the given id, oldest first. */
-  async listAfter(id: string | null, limit: number): Promise<ListedIncident[]> {
-    return await this.statements.rows<ListedIncident>(LIST_AFTER, [id ?? firstIdAt(0), limit]);
+  async listAfter(id: string | null, limit: number): Promise<ReadonlyMap<string, ListedIncident>> {
+    const values = [id ?? firstIdAt(0), limit];
+    return byId(await this.statements.rows<ListedIncident>(LIST_AFTER, values));
   }
 
   /** By id, without deleted incidents. */

@@ -93,7 +93,6 @@ create table notification_deliveries (
 create index ix_notification_deliveries_channel on notification_deliveries (channel_id, status, id);
 create index ix_notification_deliveries_incident on notification_deliveries (channel_id, incident_id)
   where incident_id is not null;
-create index ix_notification_deliveries_expiry on notification_deliveries (expires_at) where status = 'pending';
 create index ix_notification_deliveries_group on notification_deliveries (channel_id, group_key, occurred_at)
   where group_key is not null;
 create index ix_notification_deliveries_carried on notification_deliveries (carried_by)
@@ -135,6 +134,7 @@ declare
   starts timestamptz[];
   urgencies smallint[];
 begin
+  if not exists (select from notification_channels where enabled) then return null; end if;
   with told as (
   insert into notification_deliveries
     (id, channel_id, event_id, type, subject_type, subject_id, payload, occurred_at,

@@ -1,4 +1,8 @@
-import { messageAbout, messageWith } from '../../../test/support/notifications/messages.js';
+import {
+  INCIDENT_ID,
+  messageAbout,
+  messageWith,
+} from '../../../test/support/notifications/messages.js';
 import { type Channel, channelOf } from '../../../test/support/notifications/channel-troubles.js';
 import { readMail, type ShownMail } from '../../../test/support/read-mail.js';
 import { SmtpServer, type Step, type Trick } from '../../../test/support/vendors/smtp-server.js';
@@ -15,7 +19,7 @@ const BOB = 'bob@example.com';
 const EVE = 'eve@example.net';
 const LOGIN = { user: 'soc', pass: 'mail-password-9' };
 const NOT_SENT: PartlySent = { holders: [], attempts: 0 };
-const EVENT_ID = messageWith().eventId;
+const EVENT_ID = messageWith().event.id;
 const MEAN =
   '<a href="https://evil.example">x</a> \u202egpj.exe\r\nBcc: mallory@evil.example\r\n\r\n=?utf-8?Q?Hi?= &lt; \0\ud800';
 const SHOWN =
@@ -65,7 +69,7 @@ describe('an email channel', () => {
   it('sends headline, facts, request and link as text and as HTML', async () => {
     const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
     const message = messageAbout('action.pending_approval', {
-      subject: { type: 'action', id: 'act-1' },
+      subject_id: 'act-1',
       payload: { ...payload, approval_level: 'senior', severity: 'high' },
     });
     const { headers, parts } = await delivered(message);
@@ -73,8 +77,8 @@ describe('an email channel', () => {
       from: 'soc@example.com',
       to: `${ADA}, ${BOB}, ${EVE}`,
       subject: '[high] Approval needed: isolate_host for INC-2026-0042 - WS-042',
-      'message-id': `<${message.eventId}@example.com>`,
-      references: `<${message.incidentId}@example.com>`,
+      'message-id': `<${message.event.id}@example.com>`,
+      references: `<${INCIDENT_ID}@example.com>`,
       date: expect.any(String),
       'auto-submitted': 'auto-generated',
       'mime-version': '1.0',
@@ -131,10 +135,12 @@ describe('an email channel', () => {
 
   it('references the incident in all mails about it', async () => {
     const first = await delivered(messageWith());
-    const second = await delivered({ ...messageWith(), eventId: 'another' });
+    const second = await delivered(messageAbout('incident.created', { event_id: 'another' }));
     expect(second.headers.references).toBe(first.headers.references);
     expect(second.headers['message-id']).not.toBe(first.headers['message-id']);
-    const other = await delivered({ ...messageWith(), incidentId: undefined });
+    const other = await delivered(
+      messageAbout('notification.test', { payload: { message: 'A test.' } }),
+    );
     expect(other.headers).not.toHaveProperty('references');
   });
 

@@ -15,8 +15,13 @@ import {
 import { fields } from '../../targets/target-config.js';
 import { defineChannel, failureOf, type Outcome } from '../channel-type.js';
 import type { PartlySent } from '../delivery.js';
-import { LINK_TEXT, type ShownWords, shownWords } from '../messages/message.js';
-import type { Message } from '../notification.js';
+import {
+  incidentIn,
+  LINK_TEXT,
+  type Message,
+  type ShownWords,
+  shownWords,
+} from '../notification.js';
 
 /** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail programs recognize a copy. */
 export const email = defineChannel({
@@ -36,7 +41,6 @@ export const email = defineChannel({
     },
     ['host', 'from', 'to'],
   ),
-  destinations: ['host'],
   sentTo: ({ to }) => to as readonly string[],
   problems: (config, targets) => [
     ...mailAccountProblems(config, targets),
@@ -71,14 +75,14 @@ const MAX_SUBJECT = 250;
 function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
   const { headline, facts, request, url } = shownWords(message);
   // A mail may come hours after the event.
-  const when = { name: 'When', value: message.occurredAt.toISOString() };
+  const when = { name: 'When', value: message.event.timestamp };
   const shown = { headline, facts: [...facts, when], request, url: url && new URL(url).href };
   return {
     subject: shortened(headline, MAX_SUBJECT),
     text: textOf(shown),
     html: htmlOf(shown),
-    id: message.eventId,
-    threadId: message.incidentId,
+    id: message.event.id,
+    threadId: incidentIn(message.event)?.id,
   };
 }
 

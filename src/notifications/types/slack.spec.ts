@@ -47,7 +47,7 @@ describe('a Slack channel', () => {
   it('sends headline, facts, request and link', async () => {
     const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
     const message = messageAbout('action.pending_approval', {
-      subject: { type: 'action', id: 'act-1' },
+      subject_id: 'act-1',
       payload: { ...payload, approval_level: 'senior', severity: 'high' },
     });
     await channel.deliver(message);
@@ -98,7 +98,7 @@ describe('a Slack channel', () => {
   });
 
   it('requires https outside of private networks', () => {
-    const problems = (webhook_url: string) => plainTextProblems(slack, { webhook_url });
+    const problems = (webhook_url: string) => plainTextProblems(slack.config, { webhook_url });
     expect(problems('http://hooks.example.com/services/T/B/x')).toMatchObject([
       { field: 'config.webhook_url', code: 'https_required' },
     ]);

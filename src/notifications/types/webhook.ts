@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { presentTime } from '../../platform/clock.js';
-import { httpsProblems, problemAt } from '../../targets/target-check.js';
+import { problemAt } from '../../targets/target-check.js';
 import { address, fields, text } from '../../targets/target-config.js';
 import { defineChannel, postJson } from '../channel-type.js';
 import { NOTIFIED_EVENTS } from '../notification.js';
@@ -29,25 +29,20 @@ export const webhook = defineChannel({
     },
     ['url', 'secret'],
   ),
-  /** The secret is never sent, so a new URL does not require it again. */
-  destinations: [],
+  signsOnly: true,
   rotates: 'secret',
   newSecret,
   isForPrograms: true,
   defaultEvents: NOTIFIED_EVENTS,
-  sentTo: ({ url }) => [new URL(url as string).origin],
-  problems({ url, secret }) {
+  problems({ secret }) {
     const problem = secretProblem(secret);
-    return [
-      ...httpsProblems(url, 'config.url'),
-      ...(problem ? [problemAt('config.secret', 'matches', problem)] : []),
-    ];
+    return problem ? [problemAt('config.secret', 'matches', problem)] : [];
   },
   send({ config: { url, secret }, formerSecret, message, signal, http }) {
-    const body = JSON.stringify(message.payload);
+    const body = JSON.stringify(message.event);
     const secrets = formerSecret === undefined ? [secret] : [secret, formerSecret];
     const at = new Date(presentTime());
-    const headers = signatureHeaders(body, { id: message.eventId, at, secrets });
+    const headers = signatureHeaders(body, { id: message.event.id, at, secrets });
     return postJson({ http, signal, url, headers, body, withoutBody: true });
   },
 });

@@ -1,4 +1,5 @@
 import type { Tx } from '../database/transactions.js';
+import type { Span } from '../tracing/tracing.js';
 
 /** Work that is added. `ref` names the thing that the work is about: there is one row for each kind and ref. */
 export interface NewWork<D = unknown> {
@@ -12,6 +13,8 @@ export interface NewWork<D = unknown> {
   readonly urgency?: number;
   /** Earliest start. Default: at once. */
   readonly dueAt?: Date;
+  /** Span of the request that waits for claimed work. Default: the current span. */
+  readonly span?: Span | undefined;
 }
 
 /** Work that this replica has claimed. */

@@ -8,7 +8,7 @@ import { isDatabaseUnavailable, SQLSTATE, sqlStateOf } from '../database/sqlstat
 import { afterCommit, type Transactions, type Tx } from '../database/transactions.js';
 import { newId } from '../ids.js';
 import { shownStart } from '../text.js';
-import { outsideTraces, traced } from '../tracing/tracing.js';
+import { inSpan, outsideTraces, presentSpan, traced } from '../tracing/tracing.js';
 import { Claim, Lane } from './claim.js';
 import {
   type Again,
@@ -122,25 +122,19 @@ export class WorkWorker {
     kind: Kind,
     added: readonly NewWork[],
     permit: object | undefined,
-    traceparent: string | undefined,
   ): Promise<ReadonlyMap<string, Promise<void>>> {
     const { leaseMs = DEFAULTS.leaseMs } = kind;
-    const rows = await this.repository.addClaimed(
-      tx,
-      this.id,
-      kind.name,
-      leaseMs,
-      added,
-      traceparent,
-    );
+    const awaited = added.map((one) => ({ ...one, span: one.span ?? presentSpan() }));
+    const rows = await this.repository.addClaimed(tx, this.id, kind.name, leaseMs, awaited);
+    const spanOf = new Map(awaited.map(({ ref, span }) => [ref, span]));
     const started = new Map<string, Promise<void>>();
     for (const row of rows) {
       const { promise, resolve } = Promise.withResolvers<void>();
       started.set(row.ref, promise);
       afterCommit(tx, () => {
         const lane = this.lanes.get(row.lane) ?? new Lane(row.lane, kind);
-        const carried = outsideTraces(() => this.carry(lane, [this.claimOf(row, kind, permit)]));
-        void carried.finally(resolve);
+        const claim = this.claimOf(row, kind, permit);
+        void inSpan(spanOf.get(row.ref), () => this.carry(lane, [claim])).finally(resolve);
       });
     }
     return started;
@@ -386,9 +380,17 @@ export class WorkWorker {
 
   private async inTraces<T>(claims: readonly Claim[], work: () => Promise<T>): Promise<T> {
     const [{ kind, attempt }] = claims as [Claim, ...Claim[]];
-    const links = claims.flatMap(({ row }) => row.traceparent ?? []);
+    // A request that waits for the work has it in its own trace.
+    const isAwaited = presentSpan() !== undefined;
+    const links = isAwaited ? [] : claims.flatMap(({ row }) => row.traceparent ?? []);
     const attributes = { 'job.queue': kind, 'job.attempt': attempt, 'job.count': claims.length };
-    return await traced(() => ({ name: `job ${kind}`, kind: 'consumer', attributes, links }), work);
+    const job = {
+      name: `job ${kind}`,
+      kind: isAwaited ? 'internal' : 'consumer',
+      attributes,
+      links,
+    } as const;
+    return await traced(() => job, work);
   }
 }
 

@@ -109,9 +109,9 @@ const ADD_CLAIMED: Statement = {
   name: 'work_add_claimed',
   text: `
     insert into work (kind, ref, lane, urgency, data, traceparent, ready, due_at, worker, fence, attempts)
-    select $2, ref, coalesce(lane, $2), urgency, data, $5, false, now() + $3::int * interval '1 ms', $1, 1, 1
+    select $2, ref, coalesce(lane, $2), urgency, data, traceparent, false, now() + $3::int * interval '1 ms', $1, 1, 1
       from jsonb_to_recordset($4::jsonb) as added (
-        place int, ref uuid, lane text, urgency smallint, data jsonb)
+        place int, ref uuid, lane text, urgency smallint, data jsonb, traceparent text)
      order by place
     on conflict (kind, ref) do update set
       data = excluded.data, traceparent = excluded.traceparent, ready = false, due_at = excluded.due_at,
@@ -219,10 +219,10 @@ const END: Statement = {
                   when ending.died_of is not null then 'dead' else 'done' end as outcome
         from work
        cross join lateral (
-         select again_ms, died_of, why, new_state, is_counted, new_lane
-           from unnest($2::bigint[], $3::int[], $4::int[], $5::text[], $6::text[], $7::jsonb[], $8::bool[], $9::text[])
-             as ending (claim, fence, again_ms, died_of, why, new_state, is_counted, new_lane)
-          where claim = work.id and ending.fence = work.fence) as ending
+         select ($4::int[])[at] as again_ms, ($5::text[])[at] as died_of, ($6::text[])[at] as why,
+                ($7::jsonb[])[at] as new_state, ($8::bool[])[at] as is_counted, ($9::text[])[at] as new_lane
+           from (select array_position($2::bigint[], work.id) as at) as place
+          where ($3::int[])[at] = work.fence) as ending
        where work.id = any($2::bigint[]) and work.worker = $1
        order by work.id for update of work),
     done as (delete from work where id = any(array(select id from mine where outcome = 'done'))),
@@ -384,12 +384,11 @@ export class WorkRepository {
     kind: string,
     leaseMs: number,
     added: readonly NewWork[],
-    traceparent: string | undefined,
   ): Promise<readonly ClaimedRow[]> {
-    const rows = added.map(({ ref, data, lane, urgency = NORMAL }, place) => {
-      return { place, ref, data, lane, urgency };
+    const rows = added.map(({ ref, data, lane, urgency = NORMAL, span }, place) => {
+      return { place, ref, data, lane, urgency, traceparent: span?.traceparent };
     });
-    const values = [worker, kind, leaseMs, JSON.stringify(rows), traceparent];
+    const values = [worker, kind, leaseMs, JSON.stringify(rows)];
     return await this.statements.rowsIn(tx, ADD_CLAIMED, values);
   }
 

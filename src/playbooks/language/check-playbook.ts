@@ -1,21 +1,179 @@
+import { Environment, TypeError as CelTypeError } from '@marcbachmann/cel-js';
 import { actionType, isActionType } from '../../action-catalogue/action-types.js';
 import { type ActionParameter, parameterErrors } from '../../action-catalogue/parameters.js';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
-import { ExpressionError, readExpression, type Root, ROOTS, TEMPLATE_ROOTS } from './expression.js';
-import { ExpressionTypes } from './expression-types.js';
 import {
   isName,
   LONGEST_DEFINITION,
   MOST_STEPS,
   NAME_IN_WORDS,
-  type WrittenPlaybook,
+  type PlaybookDefinition,
   type WrittenStep,
-} from './playbook-definition.js';
+} from '../playbook.js';
+import { INCIDENT_TEXTS } from './decide-step.js';
+import {
+  asSentence,
+  CEL_OPTIONS,
+  childrenOf,
+  ExpressionError,
+  fail,
+  fieldRead,
+  isRoot,
+  type Node,
+  nodesOf,
+  positionOf,
+  readExpression,
+  type Root,
+  ROOTS,
+  TEMPLATE_ROOTS,
+} from './expression.js';
+import { DECLARATIONS } from './functions.js';
+import { readsClassification } from './steps-read.js';
 import { type Placeholder, placeholdersOf, readTemplate, soleOf } from './template.js';
 
+type Variables = PlaybookDefinition['variables'];
+type Fields = Readonly<Record<string, string>>;
+
+/** The incident of the API, with the classification of its verdict. Other fields of the verdict are only in `verdict`. */
+const INCIDENT: Fields = {
+  ...Object.fromEntries(['classification', ...INCIDENT_TEXTS].map((name) => [name, 'string'])),
+  fields: 'map<string, dyn>',
+  raw_data: 'map<string, dyn>',
+};
+
+const VERDICT: Fields = {
+  classification: 'string',
+  confidence: 'double',
+  category: 'string',
+  reasoning: 'string',
+  indicators: 'list<map<string, dyn>>',
+  mitre_techniques: 'list<string>',
+  evidence: 'list<map<string, dyn>>',
+  decided_by: 'string',
+  model: 'string',
+  recommended_actions: 'list<string>',
+};
+
+const RESULT: Fields = {
+  success: 'bool',
+  message: 'string',
+  code: 'string',
+  simulated: 'bool',
+  data: 'map<string, dyn>',
+};
+
+/** Numbers from JSON are double, and whole numbers in expressions are int. Expressions can mix them. */
+const OPERATIONS = [
+  'int == double: bool',
+  ...['+', '-', '*', '/', '%'].map((operator) => `int ${operator} double: double`),
+  ...['+', '-', '*', '/', '%'].map((operator) => `double ${operator} int: double`),
+  'double % double: double',
+];
+
+const COMMON = new Environment(CEL_OPTIONS)
+  .registerType('Incident', { fields: INCIDENT })
+  .registerType('Verdict', { fields: VERDICT })
+  .registerType('Result', { fields: RESULT })
+  .registerType('Step', { fields: { result: 'Result' } })
+  .registerVariable('incident', 'Incident')
+  .registerVariable('verdict', 'Verdict')
+  .registerVariable('steps', 'map<string, Step>');
+for (const signature of OPERATIONS) COMMON.registerOperator(signature, notEvaluated);
+for (const signature of DECLARATIONS) COMMON.registerFunction(signature, notEvaluated);
+
+function notEvaluated(): never {
+  throw new Error('The library only reads and checks expressions; Interpreter evaluates them.');
+}
+
+const SCALARS: Fields = { string: 'string', number: 'double', boolean: 'bool' };
+
+function typeOfJson(value: unknown): string {
+  if (value === null) return 'dyn';
+  return Array.isArray(value) ? 'list<dyn>' : (SCALARS[typeof value] ?? 'map<string, dyn>');
+}
+
+/** Types of the values that the expressions of one playbook can read. */
+export class ExpressionTypes {
+  private readonly types: Environment;
+  private readonly fields: Readonly<Record<Exclude<Root, 'steps'>, Fields>>;
+
+  constructor(values: Variables) {
+    const variables = Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, typeOfJson(value)]),
+    );
+    this.fields = { incident: INCIDENT, verdict: VERDICT, variables };
+    this.types = COMMON.clone()
+      .registerType('Variables', { fields: variables })
+      .registerVariable('variables', 'Variables');
+  }
+
+  /**
+   * Returns the library's name of the type of an expression in the step at this position of `names`. Throws ExpressionError if
+   * types do not match.
+   */
+  typeOf(tree: Node, names: readonly string[], position: number, isForPeople = false): string {
+    // Elsewhere a model could choose the action.
+    const refused = isForPeople ? undefined : nodesOf(tree).find(readsClassification);
+    if (refused) {
+      fail(
+        refused.pos,
+        'Only texts for people can read incident.classification. A condition can read verdict.classification.',
+      );
+    }
+    this.checkFields(tree, names, position);
+    const { type, error } = this.types.check(tree.input);
+    if (type !== undefined) return type;
+    if (!(error instanceof CelTypeError)) throw new Error('The library read this before.');
+    return fail(positionOf(error.node ?? tree), typeProblem(error.summary));
+  }
+
+  /** The library does not check names in has() and does not know the order of steps. */
+  private checkFields(node: Node, names: readonly string[], position: number): void {
+    const read = fieldRead(node);
+    if (!read) {
+      if (node.op === 'id' && isRoot(node.args)) {
+        const root = node.args;
+        fail(node.pos, `Only single fields of ${root} can be read, such as ${root}.name.`);
+      }
+      for (const child of childrenOf(node)) this.checkFields(child, names, position);
+      return;
+    }
+    const { root, name } = read;
+    if (root === 'steps') {
+      const problem = stepProblem(name, names, position);
+      if (problem !== undefined) fail(node.pos, problem);
+    } else if (!Object.hasOwn(this.fields[root], name)) {
+      fail(node.pos, `There is no ${name} in ${root}.`);
+    }
+  }
+}
+
+/** Returns why the step at the position cannot read this step; `undefined` if it can. */
+function stepProblem(name: string, names: readonly string[], position: number): string | undefined {
+  const at = names.indexOf(name);
+  if (at < 0) return `There is no step ${name}.`;
+  if (at === position) return `The step ${name} cannot read its own result.`;
+  return at > position ? `The step ${name} comes later: read only earlier steps.` : undefined;
+}
+
+/** Returns the message of the library as a sentence. */
+function typeProblem(summary: string): string {
+  return asSentence(
+    summary
+      .replace(/^no such overload:/, 'there is no operation')
+      .replace(/^found no matching overload for/, 'there is no function'),
+  );
+}
+
 /** Returns the problems of a playbook; none if it can be saved. */
-export function checkPlaybook({ variables, steps }: WrittenPlaybook): FieldError[] {
+export function checkPlaybook({
+  variables,
+  steps,
+}: {
+  readonly variables: Variables;
+  readonly steps: readonly WrittenStep[];
+}): FieldError[] {
   if (JSON.stringify({ variables, steps }).length > LONGEST_DEFINITION) {
     const message = `variables and steps have at most ${LONGEST_DEFINITION} characters together, as JSON.`;
     return [wrong('', message)];
@@ -52,23 +210,16 @@ class StepCheck {
   ) {}
 
   errors(): FieldError[] {
-    this.checkName();
-    this.checkCondition();
+    const { name, condition } = this.step;
+    if (!isName(name)) this.add('name', NAME_IN_WORDS);
+    if (this.names.indexOf(name) < this.position) {
+      this.add('name', 'is the name of an earlier step');
+    }
+    if (condition !== undefined) {
+      this.attempt('condition', () => this.checkExpression(condition, ROOTS, WANTED_OF_CONDITION));
+    }
     this.checkParameters();
     return this.found;
-  }
-
-  private checkName(): void {
-    const { name } = this.step;
-    if (!isName(name)) this.add('name', NAME_IN_WORDS);
-    if (this.names.indexOf(name) < this.position)
-      this.add('name', 'is the name of an earlier step');
-  }
-
-  private checkCondition(): void {
-    const { condition } = this.step;
-    if (condition === undefined) return;
-    this.attempt('condition', () => this.checkExpression(condition, ROOTS, WANTED_OF_CONDITION));
   }
 
   private checkParameters(): void {
@@ -92,15 +243,13 @@ class StepCheck {
     }
   }
 
-  private checkTemplate(text: string, parameter: ActionParameter): void {
+  private checkTemplate(text: string, { type, forPeople }: ActionParameter): void {
     const template = readTemplate(text);
     const sole = soleOf(template);
-    if (!sole && parameter.type !== 'string') {
-      const problem = 'This parameter is a number: write one {{ }} and nothing around it.';
-      throw new ExpressionError(0, problem);
+    if (!sole && type !== 'string') {
+      fail(0, 'This parameter is a number: write one {{ }} and nothing around it.');
     }
-    const ofText = sole ? WANTED[parameter.type] : WANTED_IN_TEXT;
-    const wanted = { ...ofText, isForPeople: parameter.forPeople };
+    const wanted = { ...(sole ? WANTED[type] : WANTED_IN_TEXT), isForPeople: forPeople };
     for (const placeholder of placeholdersOf(template)) this.checkPlaceholder(placeholder, wanted);
   }
 
@@ -116,7 +265,7 @@ class StepCheck {
     const tree = readExpression(text, roots);
     const type = this.types.typeOf(tree, this.names, this.position, wanted.isForPeople);
     if (type === 'dyn' || wanted.types.includes(type)) return;
-    throw new ExpressionError(tree.start, `${wanted.words}, not ${type}.`);
+    fail(tree.start, `${wanted.words}, not ${type}.`);
   }
 
   private attempt(field: string, check: () => void): void {

@@ -1,4 +1,4 @@
-import type { WrittenStep } from './playbook-definition.js';
+import type { WrittenStep } from '../playbook.js';
 import { type Context, decided } from '../../../test/support/playbooks/decisions-of.js';
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 
@@ -87,7 +87,7 @@ describe('decideStep', () => {
     (text) => {
       expect(reasonOf(text)).toEqual({
         kind: 'error',
-        message: expect.stringContaining('raw() goes around all that stands in {{ }}.'),
+        message: expect.stringContaining('raw() must enclose the whole expression.'),
       });
     },
   );

@@ -1,5 +1,5 @@
 import { Environment } from '@marcbachmann/cel-js';
-import { ExpressionTypes } from './expression-types.js';
+import { ExpressionTypes } from './check-playbook.js';
 import { readExpression } from './expression.js';
 import { Budget } from './values.js';
 import { DECLARATIONS, FUNCTION_NAMES } from './functions.js';

@@ -1,7 +1,7 @@
 import { incidentEnvelope } from '../../incidents/dto/incident.dto.js';
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import { checkPlaybook } from './check-playbook.js';
-import { valuesOf, withOutcomes } from './step-context.js';
+import { valuesOf, withOutcomes } from './decide-step.js';
 
 const INCIDENT = incidentWith({
   resolution: 'The sender was blocked.',

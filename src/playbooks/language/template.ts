@@ -1,5 +1,5 @@
 import { ExpressionError } from './expression.js';
-import { LONGEST_TEMPLATE, MOST_EXPRESSIONS } from './playbook-definition.js';
+import { LONGEST_TEMPLATE, MOST_EXPRESSIONS } from '../playbook.js';
 
 /** Texts and the expressions in `{{ }}` between them. */
 export type Template = readonly (string | Placeholder)[];

@@ -4,15 +4,12 @@ import { RequiredLevels } from '../../actions/required-levels.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { PlaybookStep } from '../playbook.js';
-import type { DryRun, DryRunStepDto } from './dry-run.dto.js';
-import { nextMove, type SettledStep, type StepDecider, type TakenStep } from './next-move.js';
-import type { WantedRun } from './runs.repository.js';
+import { nextMove, type StepDecider, type TakenStep } from './next-move.js';
+import type { WantedRun } from './playbook-run.js';
+import type { DryRun, DryRunStepDto } from './runs.dto.js';
 import { StepDecisions } from './step-decisions.js';
 
 type Told = Pick<DryRunStepDto, 'decision' | 'parameters' | 'error'>;
-
-/** Parameters that are known only in a real run. */
-const UNKNOWN: Parameters = {};
 
 /** Simulates a run with the decisions of a real run. Writes nothing and calls no vendor. */
 @Injectable()
@@ -25,7 +22,7 @@ export class DryRuns {
 
   async of(wanted: WantedRun): Promise<DryRun> {
     const { definition } = wanted.playbook;
-    const decider = await this.decisions.before(wanted);
+    const decider = await this.decisions.of(wanted);
     const told = await this.rehearse(definition.steps, decider);
     const available = await this.registry.availableTypes();
     const automaticLevels = definition.auto_run
@@ -51,34 +48,37 @@ export class DryRuns {
     const taken: TakenStep[] = [];
     const told: Told[] = [];
     const begun = new Set<string>();
-    /** Parameters of undecided steps whose condition alone is unknown. */
-    const known = new Map<number, Parameters>();
+    /** Undecided steps by position, with their parameters if only the condition is unknown. */
+    const undecided = new Map<number, Parameters | undefined>();
     const knowing: StepDecider = {
       ...decider,
       decide: async (position, outcomes) => {
         const step = steps[position]!;
+        const certain = { ...step, condition: undefined };
         if (!(await this.decisions.readsAny(step, begun))) {
           return await decider.decide(position, outcomes);
         }
-        if (!(await this.decisions.readsAny({ ...step, condition: undefined }, begun))) {
-          const decision = await decider.decideUnconditionally(position, outcomes);
-          if (decision.kind === 'run') known.set(position, decision.parameters);
-        }
-        return { kind: 'run', parameters: UNKNOWN };
+        const decision = (await this.decisions.readsAny(certain, begun))
+          ? undefined
+          : await decider.decideUnconditionally(position, outcomes);
+        undecided.set(position, decision?.kind === 'run' ? decision.parameters : undefined);
+        return { kind: 'run', parameters: {} };
       },
     };
     for (;;) {
       const { settled, next } = await nextMove(steps, taken, knowing);
       taken.push(...settled);
-      told.push(...settled.map(toldOf));
+      for (const { status, error } of settled) {
+        told.push(status === 'skipped' ? { decision: 'skip' } : { decision: 'error', error });
+      }
       if (next.kind !== 'act') return told;
       const { position, parameters } = next;
       const { name } = next.step;
       begun.add(name);
       taken.push({ position, name, status: 'completed' });
       told.push(
-        parameters === UNKNOWN
-          ? { decision: 'undecided', parameters: known.get(position) }
+        undecided.has(position)
+          ? { decision: 'undecided', parameters: undecided.get(position) }
           : { decision: 'run', parameters },
       );
     }
@@ -86,22 +86,13 @@ export class DryRuns {
 
   /** `undefined` if the step has no action, or the action needs no approval. */
   private levelOf(
-    step: PlaybookStep,
-    { decision, parameters = step.parameters }: Told,
+    { action: action_type, parameters: given }: PlaybookStep,
+    { decision, parameters = given }: Told,
     askedLevel: ApprovalLevel | undefined,
     { incident }: WantedRun,
   ): RequiredLevel | undefined {
     if (!askedLevel || (decision !== 'run' && decision !== 'undecided')) return undefined;
-    const level = this.levels.forRequest({
-      action_type: step.action,
-      parameters,
-      incident,
-      askedLevel,
-    });
+    const level = this.levels.forRequest({ action_type, parameters, incident, askedLevel });
     return level === 'none' ? undefined : level;
   }
-}
-
-function toldOf({ status, error }: SettledStep): Told {
-  return status === 'skipped' ? { decision: 'skip' } : { decision: 'error', error };
 }

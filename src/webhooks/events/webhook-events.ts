@@ -1,9 +1,8 @@
 // SQL: a list is one statement with its exact total.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Counter, Gauge } from 'prom-client';
+import { Counter } from 'prom-client';
 import { DataSource, type EntityManager, getMetadataArgsStorage } from 'typeorm';
-import { CountFold } from '../../platform/counting/count-fold.js';
 import {
   byId,
   choiceOf,
@@ -16,9 +15,7 @@ import {
   where,
   type WithTotal,
 } from '../../platform/counting/counted-list.sql.js';
-import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import { Transactions } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { HealthComponents } from '../../platform/health-components.js';
 import { isUuid } from '../../platform/ids.js';
@@ -148,19 +145,6 @@ export class WebhookEvents {
   }
 }
 
-/** Keeps the totals of the list of webhook events cheap. */
-@Injectable()
-export class WebhookEventCounts extends CountFold {
-  constructor(statements: Statements, transactions: Transactions) {
-    super(statements, transactions, {
-      rows: 'webhook events',
-      table: 'webhook_event',
-      by: ['source', 'status'],
-      lock: AdvisoryLock.WebhookEventCounts,
-    });
-  }
-}
-
 const ERRORS = [...RECEIPT_REFUSALS, 'internal_error'];
 
 /** Reports the numbers of queued and failed events in health and metrics. */
@@ -172,7 +156,6 @@ export class WebhookEventSignals implements OnModuleInit {
     private readonly components: HealthComponents,
     @InjectMetric('webhook_received_total') private readonly received: Counter<'source'>,
     @InjectMetric('webhook_errors_total') private readonly errors: Counter<'source' | 'code'>,
-    @InjectMetric('webhook_events') private readonly unsettled: Gauge<'status'>,
     private readonly gauges: ScrapedGauges,
   ) {}
 
@@ -184,7 +167,7 @@ export class WebhookEventSignals implements OnModuleInit {
     this.gauges.registerSeries(this.errors, async () => {
       beginAtZero(this.errors, { source: await this.sources.enabledNames(), code: ERRORS });
     });
-    this.gauges.register(this.unsettled, async () => {
+    this.gauges.register('webhook_events', async () => {
       const counts = await this.events.countUnsettled();
       return UNSETTLED.map((status) => [{ status }, counts[status]] as const);
     });

@@ -15,7 +15,6 @@ import { Settings } from '../../platform/config/settings.js';
 import { StrangerRefusedError, TooManyFailuresError } from '../../auth/auth.errors.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../platform/errors/error-catalogue.js';
-import { Stranger } from '../../platform/http/body-memory.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import { LimitCounter } from '../../platform/limits/limit-counter.js';
 import { isLines } from '../reading/event-json.js';
@@ -120,9 +119,9 @@ export class HmacGuard implements CanActivate {
     return await this.refuse('unknown_source', undefined, request);
   }
 
-  private async bodyOf({ arriving, ip }: FastifyRequest): Promise<Buffer> {
+  private async bodyOf({ arriving }: FastifyRequest): Promise<Buffer> {
     if (!arriving) return Buffer.alloc(0);
-    return await arriving.read(this.settings.bodyLimitBytes, Stranger.at(ip));
+    return await arriving.read(this.settings.bodyLimitBytes, 'stranger');
   }
 
   private problemOf(
@@ -165,7 +164,6 @@ export class HmacGuard implements CanActivate {
     const limit = webhookLimit(this.settings);
     await this.counter.charge(limit, accountOf(source, isRepetition), reply);
     requireUncompressed(request);
-    request.arriving?.assignTo(`webhook:${source.source}`);
     request.received = bytes;
     request.verifiedReceipt = {
       source,

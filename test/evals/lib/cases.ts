@@ -95,7 +95,7 @@ function textsIn(value: unknown): string[] {
 /** Domains that nobody can own (RFC 2606, RFC 6761). */
 const RESERVED = /(?:^|\.)(?:example\.(?:com|net|org)|example|test|invalid|localhost)\.?$/i;
 
-/** Addresses of documentation (RFC 5737, RFC 3849) and of private networks, which lead to nobody outside. */
+/** Addresses of documentation (RFC 5737, RFC 3849), of private networks and of no host: nobody owns them outside. */
 const addresses = new BlockList();
 for (const [network, bits] of [
   ['192.0.2.0', 24],
@@ -110,6 +110,7 @@ for (const [network, bits] of [
 }
 addresses.addSubnet('2001:db8::', 32, 'ipv6');
 addresses.addAddress('::1', 'ipv6');
+addresses.addAddress('0.0.0.0', 'ipv4');
 
 const HOST_OF_URL =
   /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*:\/\/(?:[^\s/?#@]*@)?([^\s/?#:;,"'<>\\()[\]\p{Cf}]+)/giu;

@@ -71,7 +71,7 @@ export function describeChannelTroubles(subject: () => Subject): void {
   });
 
   it.each<Trouble>(['html', 'drop', 'drop-after'])('fails by %s', async (trouble) => {
-    subject().server.play(trouble);
+    subject().server.play(trouble, trouble);
     expect(await deliver()).toMatchObject({ kind: 'failed' });
   });
 

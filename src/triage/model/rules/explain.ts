@@ -1,0 +1,190 @@
+import { defang } from '../../../incidents/defang.js';
+import type { Classification } from '../../../incidents/incident.js';
+import { isHostName } from '../../evidence/tool-plumbing.js';
+import { visibleText } from '../../evidence/visible-text.js';
+import type { Rule } from './conditions.js';
+import type { Fact, Facts } from './facts.js';
+import type { LookUp } from './next-steps.js';
+import type { Finding } from './score.js';
+
+const MOST_QUOTED = 3;
+const LONGEST_QUOTE = 48;
+
+/**
+ * Why a rule counted: its sentence, and in brackets the words that it went by, because nobody finds them again in a long text. They
+ * are an attacker's, perhaps: so they are short, on one line, and no address among them can be followed.
+ */
+export function explained({ sentence }: Rule, facts: readonly Fact[]): string {
+  const quotes = new Set(facts.flatMap(({ words }) => (words?.trim() ? [quoted(words)] : [])));
+  const seen = [...quotes].slice(0, MOST_QUOTED).join(', ');
+  return seen === '' ? sentence : sentence.replace(/\.(?= |$)/, () => ` (${seen}).`);
+}
+
+/** What a rule went by: the place, and words that are long enough to be known again in another place. */
+function tokensOf(facts: readonly Fact[]): readonly (readonly string[])[] {
+  return facts.flatMap(({ pointer, words }) => {
+    if (!words?.trim()) return [];
+    const said = words
+      .replace(/^[\p{L}\p{N}]+: /u, '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, ' ')
+      .trim();
+    return [[`${pointer} ${said}`, ...(said.length >= SHORTEST_KNOWN ? [said] : [])]];
+  });
+}
+const SHORTEST_KNOWN = 7;
+
+function quoted(words: string): string {
+  const line = words
+    .slice(0, LONGEST_QUOTE * 4)
+    .replace(/\s+/g, ' ')
+    .trim();
+  const short = line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE - 1)}…` : line;
+  return `"${defang(visibleText(short)).replaceAll('"', "'")}"`;
+}
+
+const MOST_REASONS = 5;
+const MOST_GAPS = 3;
+
+const CATEGORY_WORDS: Readonly<Record<string, string>> = {
+  phishing: 'phishing',
+  bec: 'fraud by mail',
+  malware_delivery: 'a mail that delivers malware',
+  spam: 'spam',
+  malware: 'malware',
+  ransomware: 'ransomware',
+  cryptominer: 'a cryptominer',
+  rat: 'remote control by malware',
+  pup: 'unwanted software',
+  brute_force: 'password guessing',
+  credential_stuffing: 'credential stuffing',
+  data_exfiltration: 'data that was taken out',
+  impossible_travel: 'impossible travel',
+  account_takeover: 'account takeover',
+  web_attack: 'an attack on a web server',
+};
+
+export interface Reasons {
+  readonly classification: Classification;
+  readonly category: string;
+  readonly findings: readonly Finding[];
+  /** What the event does not say. */
+  readonly missing: readonly string[];
+  readonly lookUps: readonly LookUp[];
+}
+
+/** The verdict as an analyst writes it to a colleague: the finding, why, and what would settle it. No points: they stand beside it. */
+export function reasoningOf(reasons: Reasons, facts: Facts): string {
+  const { classification, findings } = reasons;
+  const [signsTold, told] = [new Set<string>(), new Set<string>()];
+  const signs = sentences(findings, (points) => points > 0, signsTold);
+  const calming = sentences(findings, (points) => points < 0, told);
+  const why = classification === 'benign' ? [...calming, ...signs] : signs;
+  return [
+    finding(reasons, facts),
+    ...why,
+    ...(classification === 'benign' || calming.length === 0 ? [] : ['In its favour:', ...calming]),
+    ...(classification === 'benign' ? [] : outcome(facts, told)),
+    ...(classification === 'inconclusive' ? open(reasons, facts) : []),
+  ].join(' ');
+}
+
+/** Strongest first, and each fact once: what an earlier sentence went by is not told again in other words. */
+function sentences(
+  findings: readonly Finding[],
+  counts: (points: number) => boolean,
+  told: Set<string>,
+): string[] {
+  const sentencesSoFar: string[] = [];
+  for (const { rule, facts } of findings) {
+    if (!counts(rule.points) || sentencesSoFar.length === MOST_REASONS) continue;
+    const tokens = tokensOf(facts);
+    const isTold = tokens.length > 0 && tokens.every((one) => one.some((word) => told.has(word)));
+    for (const word of tokens.flat()) told.add(word);
+    if (!isTold) sentencesSoFar.push(explained(rule, facts));
+  }
+  return sentencesSoFar;
+}
+
+function finding({ classification, category, findings }: Reasons, facts: Facts): string {
+  const what = CATEGORY_WORDS[category] ?? 'an attack';
+  switch (classification) {
+    case 'malicious':
+      return `Malicious: ${what}${whereOf(facts)}.`;
+    case 'suspicious':
+      return `Suspicious: possibly ${what}${whereOf(facts)}.`;
+    case 'benign':
+      return 'Benign: what the tools know explains the event.';
+    case 'inconclusive':
+      return findings.some(({ rule }) => rule.points > 0)
+        ? 'Inconclusive: the signs are too weak for a verdict.'
+        : 'Inconclusive: the event has no sign of an attack that the rules know, and no proof that it is harmless.';
+  }
+}
+
+/** A name that is one. Anything else is a stranger's text, which has no place in the first sentence. */
+const A_NAME = /^[\p{L}\p{N}](?:[\p{L}\p{N}@._\\$:-]{0,62}[\p{L}\p{N}$])?$/u;
+
+function whereOf({ fields, isMail }: Facts): string {
+  const { sender, recipient, host, user, ip } = fields;
+  const told = (before: string, name: string | undefined) =>
+    name !== undefined && A_NAME.test(name) ? ` ${before} ${defang(name)}` : '';
+  if (isMail) return told('from', sender) + told('to', recipient);
+  return (
+    told('on', host !== undefined && isHostName(host) ? host : undefined) +
+    told('of', user) +
+    told('from', ip)
+  );
+}
+
+const STOPPED =
+  /^(?:(?:prevention|file|process)\b.{0,40}\b)?(?:blocked|prevented|quarantined?|mitigated|remediated|removed|deleted|denied|deny|block)\b/i;
+const OUTCOME_KEYS = [
+  'action',
+  'actiontaken',
+  'disposition',
+  'patterndispositiondescription',
+  'mitigationstatus',
+  'remediationstatus',
+  'detectionstatus',
+  'deliveryaction',
+  'result',
+] as const;
+
+/** What the tool did, which says how it ended and not what it is. */
+function outcome(facts: Facts, told: ReadonlySet<string>): string[] {
+  const stopped = facts
+    .named(...OUTCOME_KEYS)
+    .find(({ value }) => typeof value === 'string' && value.length <= 80 && STOPPED.test(value));
+  return stopped && !told.has(`${stopped.pointer} ${String(stopped.value).toLowerCase()}`)
+    ? [
+        'The tool reports that it stopped this, which limits the damage and does not change what it is.',
+      ]
+    : [];
+}
+
+/** Who may know what no look-up says. */
+function whomToAsk({ fields }: Facts): string {
+  const { host, repository, resource, user, recipient } = fields;
+  const name = (value: string | undefined) =>
+    value !== undefined && A_NAME.test(value) ? defang(value) : undefined;
+  const owned = name(host) ?? name(repository?.split('/').at(-1)) ?? name(resource);
+  return owned !== undefined
+    ? `the owner of ${owned}`
+    : (name(user) ?? name(recipient) ?? 'the person whom it is about');
+}
+
+function open({ missing, lookUps }: Reasons, facts: Facts): string[] {
+  return [
+    ...(missing.length > 0
+      ? [`The event does not say: ${missing.slice(0, MOST_GAPS).join('; ')}.`]
+      : []),
+    lookUps.length > 0
+      ? `To settle it: ${lookUps.map(({ action, value, asks }) => `${action} of ${shown(value)} (${asks})`).join(', or ')}.`
+      : `Nothing that it names can be looked up: ask ${whomToAsk(facts)}, or for the raw event.`,
+  ];
+}
+
+const LONGEST_VALUE = 120;
+const shown = (value: string): string =>
+  defang(value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value);

@@ -1,0 +1,38 @@
+import { cost, LINEAR } from '../../../../test/support/cost.js';
+import { Facts } from './facts.js';
+import { wordsOf } from './phrases.js';
+
+describe('the words of a text', () => {
+  it('are read alike, however their letters are spelled', () => {
+    expect(wordsOf('Ｐａｓｓ\u200bword cafe\u0301 カ\uff9e')).toEqual(['password', 'café', 'ガ']);
+  });
+
+  it.each([
+    ['marks', '\u0301\u0316'],
+    ['what a normal form makes marks of', '\uff9e\u0301\uff9f\u0316'],
+  ])(
+    'keep no more than a few %s above one letter, which a normal form would have to sort',
+    async (_, marks) => {
+      const read = (length: number) => {
+        Facts.of({ recipients: Array(100).fill(`x@a${marks.repeat(length / 160)}`) });
+        return wordsOf(`a${marks.repeat(length)}b`);
+      };
+      expect(read(100_000)[0]!.length).toBeLessThan(32);
+      expect(await cost(read, 100_000)).toBeLessThan(LINEAR);
+    },
+  );
+
+  it('normalize no character to marks in a row that are not counted as such', () => {
+    const hidden: string[] = [];
+    for (let code = 0; code < 0x110000; code += 1) {
+      if (code >= 0xd800 && code < 0xe000) continue;
+      const character = String.fromCodePoint(code);
+      if (/^[\p{M}\uff9e\uff9f]$/u.test(character)) continue;
+      const [first] = character.normalize('NFKD');
+      // A mark that is sorted changes places with one that belongs before all others.
+      const sorted = `a${first}\u0334`.normalize('NFD');
+      if (sorted.startsWith('a\u0334')) hidden.push(character);
+    }
+    expect(hidden).toEqual([]);
+  });
+});

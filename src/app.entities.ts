@@ -21,5 +21,8 @@ export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { PlaybookRunEntity, PlaybookRunStepEntity } from './playbooks/runs/playbook-run.js';
 export { IncidentIndicatorEntity } from './triage/records/incident-indicators.repository.js';
 export { TriageRunEntity } from './triage/triage-run.js';
-export * from './webhooks/events/webhook-event.entity.js';
-export * from './webhooks/sources/webhook-source.entity.js';
+export {
+  WebhookEventEntity,
+  WebhookSeenEventEntity,
+} from './webhooks/events/webhook-event.entity.js';
+export { WebhookSourceEntity } from './webhooks/sources/webhook-source.entity.js';

@@ -123,7 +123,7 @@ export class ConnectorSignals implements OnModuleInit {
 
   onModuleInit(): void {
     this.components.register('connectors', () => this.health());
-    this.gauges.register(this.connectorUp, async () => {
+    this.gauges.register('connector_up', async () => {
       const { serving } = servingOf(await this.connectors.all());
       const checked = serving.filter(({ health }) => health);
       return checked.map(({ name, health }) => [{ connector: name }, +(health !== 'unhealthy')]);

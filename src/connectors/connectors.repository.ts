@@ -96,7 +96,7 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
   ): Promise<Turn | undefined> {
     const row = await this.find(id, tx);
     if (row?.version !== version) return undefined;
-    const { enabled, health_message, unhealthy_told_at: since } = row;
+    const { enabled, health_message, unhealthy_reported_at: since } = row;
     // A test without the secrets must not hide that they are lost.
     if (!enabled && health_message === SECRETS_LOST) return undefined;
     const isUnhealthy = health === 'unhealthy';
@@ -106,7 +106,7 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
       health_message: message,
       latency_ms,
       last_checked_at: () => 'now()',
-      ...(isTurn && { unhealthy_told_at: isUnhealthy ? () => 'now()' : null }),
+      ...(isTurn && { unhealthy_reported_at: isUnhealthy ? () => 'now()' : null }),
     });
     return isTurn ? { isUnhealthy, since } : undefined;
   }

@@ -1,4 +1,4 @@
-// SQL for the read of all connectors, which every action request needs.
+// SQL for the read of all connectors, which every action request needs, and for lanes of work.
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
 import { DataSource } from 'typeorm';
@@ -58,6 +58,14 @@ export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
   /** All connectors, in the order in which they serve actions. */
   async all(tx?: Tx): Promise<readonly ConnectorEntity[]> {
     return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
+  }
+
+  /** Removes the lanes of deleted connectors. An action that was requested before the deletion ends within an hour. */
+  async removeLanesOfDeleted(): Promise<void> {
+    await this.dataSource.query(`
+      delete from work_lanes lane using connectors gone
+       where gone.deleted_at < now() - interval '1 hour' and lane.lane in ('action.' || gone.id, 'ask.' || gone.id)
+         and not exists (select from work where work.lane = lane.lane)`);
   }
 
   /** Whether a connector exists or existed: deleted connectors stay as rows. */

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ActionsService } from '../actions/actions.service.js';
-import { IncidentsService } from '../incidents/incidents.service.js';
+import { Incidents } from '../incidents/incidents.js';
 import { Clock } from '../platform/clock.js';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { Settings } from '../platform/config/settings.js';
@@ -58,7 +58,7 @@ export class DeliveryWork implements OnModuleInit {
     private readonly claims: DeliveryClaimsRepository,
     private readonly deliveries: DeliveriesRepository,
     private readonly channels: NotificationChannelsRepository,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly actions: ActionsService,
     private readonly attempts: DeliveryAttempts,
     private readonly endings: DeliveryEndings,

@@ -33,8 +33,8 @@ import {
   CHANNEL_STATUSES,
   type ChannelStatus,
   channelStatusOf,
+  type ShownChannel,
 } from './notification-channel.entity.js';
-import type { ShownChannel } from './notification-channels.service.js';
 import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
 
 const Events = (options: FieldOptions = {}) =>

@@ -90,7 +90,7 @@ export class Deliverer {
     const rooms = lanes.map(({ lane }) => {
       const n = busy.get(lane.slice('notification.'.length)) ?? 0;
       const free = Math.max(0, places - n);
-      return { lane, free, places, busy: n, leaseMs: 30_000, takesLapsed: true, since: undefined };
+      return { lane, free, places, busy: n, leaseMs: 30_000, takesLapsed: true, since: [] };
     });
     await this.rows.look(this.worker, [], {}, undefined);
     const { claimed } = await this.rows.look(this.worker, rooms, {}, undefined);

@@ -121,8 +121,7 @@ describe('deliveries of notifications', () => {
       expect(eventSchemaErrors(JSON.parse(request.body))).toEqual([]);
       expect(isSignedBy(secret, request)).toBe(true);
     }
-    const { data, meta } = await deliveries(channelId);
-    expect(meta.total).toBe(5);
+    const data = await ended(channelId, 5);
     expect(data[0]).toMatchObject({ event: 'incident.resolved', status: 'delivered', attempts: 1 });
     expect(data.map(({ event_id }: { event_id: string }) => event_id).toReversed()).toEqual(
       receiver.events.map(({ id: event }) => event),

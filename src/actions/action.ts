@@ -40,10 +40,10 @@ const CODES = `\`refused\`: the vendor refused the action. \`unreachable\`: the 
 stopped before it sent a call.`;
 
 export class ActionResultDto {
-  @Flag({ example: true })
+  @Flag()
   readonly success: boolean;
 
-  @Text({ description: 'Result in words.', example: 'The email was moved.' })
+  @Text({ description: 'Result in words.' })
   readonly message: string;
 
   @Choice('ActionFailureCode', FAILURE_CODES, {
@@ -55,7 +55,6 @@ export class ActionResultDto {
   @Flag({
     optional: true,
     description: 'Nothing happened outside: the sandbox connector answered.',
-    example: true,
   })
   readonly simulated?: true;
 

@@ -68,7 +68,7 @@ export class RunsService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.killSwitch.registerHeld('playbook_runs', {
+    this.killSwitch.register('playbook_runs', {
       count: () => this.runs.countHeld(),
       discard: async (tx, { name }) => {
         const why = `Discarded by ${name}, who turned the kill switch off.`;

@@ -11,10 +11,10 @@ import {
   Id,
   NestedList,
   OpenChoice,
-  WholeNumber,
 } from '../platform/validation/fields.js';
 import {
   type Action,
+  ActionPreviewDto,
   ActionResultDto,
   withShownIds,
   ACTION_STATUSES,
@@ -63,19 +63,6 @@ export class ActionRequestDto {
 const When = (description?: string) => Instant({ optional: true, description });
 const Who = (description?: string) => Text({ optional: true, description });
 const OtherAction = (description: string) => ActionId({ optional: true, description });
-
-class ActionPreviewDto {
-  @WholeNumber({
-    min: 0,
-    optional: true,
-    description:
-      'Number of mails that the action would change. Absent if the connector could not find out.',
-  })
-  readonly count?: number;
-
-  @Text({ description: 'What the action would change, or why this is not known.' })
-  readonly message: string;
-}
 
 class ActionIncidentDto {
   @Text()

@@ -99,7 +99,7 @@ export class AutoRuns implements OnModuleInit {
     const created: PlaybookRun[] = [];
     for (const [id, ofPlaybook] of Map.groupBy(wanted, ({ playbook }) => playbook.id)) {
       const count = ofPlaybook.length;
-      const turns = limit > 0 ? await this.autoRuns.turns(tx, id, { limit, count, earliest }) : [];
+      const turns = limit > 0 ? await this.autoRuns.turns(tx, id, limit, count, earliest) : [];
       for (const [at, { playbook, incident, on_behalf_of }] of ofPlaybook.entries()) {
         const { variables } = playbook.definition;
         const run = newRun({ playbook, incident, variables }, SYSTEM, earliest);

@@ -295,8 +295,9 @@ export class KillSwitch {
 
   /** `undefined` if the calls could not be counted in time. */
   private async countInFlight(): Promise<number | undefined> {
-    const counting = Promise.all([...this.held.values()].map((work) => work.inFlight?.() ?? 0))
-      .then((counts) => counts.reduce((sum, count) => sum + count, 0))
+    const counts = [...this.held.values()].map(async (work) => (await work.inFlight?.()) ?? 0);
+    const counting = Promise.all(counts)
+      .then((all) => all.reduce((sum, count) => sum + count, 0))
       .catch(() => undefined);
     return await within(COUNT_PATIENCE_MS, counting, () => undefined);
   }

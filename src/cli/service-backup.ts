@@ -20,7 +20,10 @@ import { type AuditLog, logOfCommand } from '../audit/audit-log.js';
 import type { VerifiedBackup } from '../platform/database/backup/read-backup.js';
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { type KeyInUse, SecretKeysRepository } from '../platform/secrets/secret-keys.repository.js';
+import {
+  type SecretKeyEntity,
+  SecretKeysRepository,
+} from '../platform/secrets/secret-keys.repository.js';
 import type { ClientBase } from 'pg';
 import {
   type AuthorityAcrossRestore,
@@ -80,7 +83,7 @@ export class ServiceRestorePlan implements RestorePlan {
   readonly excludedTables = EXCLUDED_TABLES;
   private switchBefore: ActiveSwitch | undefined;
   private switchNow: ActiveSwitch | undefined;
-  private keysInUse: readonly KeyInUse[] = [];
+  private keysInUse: readonly SecretKeyEntity[] = [];
   private actions: ActionsAcrossRestore = { failed: [], lost: [] };
   private unsent = 0;
   private channelsDisabled = 0;
@@ -97,8 +100,7 @@ export class ServiceRestorePlan implements RestorePlan {
 
   /** Each running process has all keys that the current database needs. */
   async readableToAll(tx: Tx): Promise<boolean> {
-    const known = await new SecretKeysRepository(tx.dataSource).list(tx);
-    const needed = known.filter(({ retired_at }) => !retired_at).map(({ id }) => id);
+    const needed = (await neededKeys(tx)).map(({ id }) => id);
     return !this.withoutKey && this.backup.manifest.key_ids.every((id) => needed.includes(id));
   }
 
@@ -107,7 +109,7 @@ export class ServiceRestorePlan implements RestorePlan {
       this.switchBefore = await killSwitchOf(tx).findActive(tx);
       await noteAllAuthority(tx);
     }
-    this.keysInUse = inUse ? await new SecretKeysRepository(tx.dataSource).listInUse(tx) : [];
+    if (inUse) this.keysInUse = await neededKeys(tx);
     await noteActionsBeforeRestore(tx);
   }
 
@@ -199,6 +201,11 @@ export class ServiceRestorePlan implements RestorePlan {
     // The restored trail ends earlier than the last known end, which would count as tampering.
     await recordAcceptance(tx, log, `restored the backup of ${created_at}`);
   }
+}
+
+async function neededKeys(tx: Tx): Promise<SecretKeyEntity[]> {
+  const known = await new SecretKeysRepository(tx.dataSource).list(tx);
+  return known.filter(({ retired_at }) => !retired_at);
 }
 
 function killSwitchOf({ dataSource }: Tx): KillSwitchRepository {

@@ -23,7 +23,6 @@ const WHY =
 
 /** Keeps what each playbook may do. Call it before the content is replaced, in the same transaction. */
 export async function notePlaybooksBeforeRestore(tx: Tx): Promise<void> {
-  if (!(await exists(tx, 'playbooks'))) return;
   await tx.query(
     `create temporary table playbooks_before_restore on commit drop as
        select id, version, definition, deleted_at from playbooks`,
@@ -37,7 +36,6 @@ export async function notePlaybooksBeforeRestore(tx: Tx): Promise<void> {
  * version, who must not approve alone what the playbook does by itself.
  */
 export async function carryPlaybooksOverRestore(tx: Tx): Promise<PlaybooksAcrossRestore> {
-  if (!(await exists(tx, 'pg_temp.playbooks_before_restore'))) return { deleted: 0, restricted: 0 };
   const [, deleted] = await tx.query<[unknown, number]>(
     `update playbooks set deleted_at = before.deleted_at
        from pg_temp.playbooks_before_restore before
@@ -90,12 +88,4 @@ export async function recordCancelledRuns(
   const records = runs.map((run) => recordsOfEnd(run, { ...run, status: 'cancelled' }, SYSTEM));
   await timeline.add(tx, ...records.flatMap(({ timeline: entries }) => entries));
   await audit?.record(tx, ...records.map(({ audit: entry }) => entry));
-}
-
-async function exists(tx: Tx, table: string): Promise<boolean> {
-  const [found] = await tx.query<{ there: boolean }[]>(
-    'select to_regclass($1) is not null as there',
-    [table],
-  );
-  return found!.there;
 }

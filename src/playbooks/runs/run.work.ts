@@ -5,7 +5,7 @@ import { type ActionToCreate, ActionRequests } from '../../actions/action-reques
 import { simulatedResult } from '../../actions/execution/execution-rules.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { LockedIncident } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { within } from '../../platform/concurrency/within.js';
@@ -60,7 +60,7 @@ interface Move extends RunMove {
   readonly action?: Action;
 }
 
-type Incidents = ReadonlyMap<string, LockedIncident>;
+type LockedIncidents = ReadonlyMap<string, LockedIncident>;
 
 /**
  * Continues runs in sets, until each has ended or waits for an action. A run that waits has no work: the end of its action adds
@@ -75,7 +75,7 @@ export class RunWork implements OnModuleInit {
     private readonly work: Work,
     private readonly events: DomainEvents,
     private readonly killSwitch: KillSwitch,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly registry: ConnectorRegistry,
     private readonly requests: ActionRequests,
     private readonly playbooks: PlaybooksRepository,
@@ -218,7 +218,7 @@ export class RunWork implements OnModuleInit {
     return moves;
   }
 
-  private async store(tx: Tx, moves: readonly Move[], incidents: Incidents): Promise<void> {
+  private async store(tx: Tx, moves: readonly Move[], incidents: LockedIncidents): Promise<void> {
     if (moves.length === 0) return;
     await this.runs.store(tx, moves, this.clock.now());
     for (const { run, settled, begun, next, action } of moves) {

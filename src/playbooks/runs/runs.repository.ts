@@ -215,9 +215,7 @@ export class RunsRepository {
   /** Returns the reached steps of each run, in order. */
   async stepsOf(ids: readonly string[], tx?: Tx): Promise<(id: string) => readonly ReachedStep[]> {
     type Row = ReachedStep & { readonly run_id: string };
-    const rows = tx
-      ? await this.statements.rowsIn<Row>(tx, STEPS, [ids])
-      : await this.statements.rows<Row>(STEPS, [ids]);
+    const rows = await this.statements.rowsIn<Row>(tx, STEPS, [ids]);
     const byRun = Map.groupBy(rows, ({ run_id }) => run_id);
     return (id) => byRun.get(id) ?? [];
   }

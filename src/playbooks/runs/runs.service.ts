@@ -3,7 +3,8 @@ import { SYSTEM } from '../../actions/action.js';
 import { ActionDecisions } from '../../actions/action-decisions.js';
 import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
-import { IncidentEndings, IncidentsService } from '../../incidents/incidents.service.js';
+import { IncidentEndings } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';
@@ -51,7 +52,7 @@ export class RunsService implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
     private readonly playbooks: PlaybooksRepository,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly endings: IncidentEndings,
     private readonly decisions: ActionDecisions,
     private readonly samePerson: SamePerson,

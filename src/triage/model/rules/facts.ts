@@ -3,12 +3,37 @@ import { LONGEST_POINTER } from '../../evidence/raw-values.js';
 import { isIP } from 'node:net';
 import type { Severity } from '../../../incidents/incident.js';
 import { fieldsBeside, type IncidentFields } from '../../../incidents/incident-fields.js';
-import { type MailAuthentication, mailAuthentication } from '../../evidence/mail-authentication.js';
+import type { AuthenticationResult } from '../../evidence/authentication-results.js';
+import {
+  type MailAuthentication,
+  mailAuthentication,
+  type MethodResult,
+} from '../../evidence/mail-authentication.js';
 import { isOwnPlace } from '../../evidence/own-places.js';
-import type { Fact, Scalar } from './fact.js';
 import { isMailData, isNameOfThing, isOnlyTold, saysNothing } from './prose.js';
-import { type Sign, SIGNS } from './signs/signs.js';
-import { hasInvisible, wordsOf } from './words.js';
+import { hasInvisible, wordsOf } from './phrases.js';
+import { type Sign, SIGNS } from './signs.js';
+
+export type Scalar = string | number | boolean;
+
+/** One value of the raw data under the name that its tool gave it, or one of the well-known fields. */
+export interface Fact {
+  /** Absent for a value of the raw data. */
+  readonly source?: 'fields';
+  /** JSON pointer from the root of the raw data, or of the fields. */
+  readonly pointer: string;
+  /** The last name of the path in small letters and digits, so that `is_compliant` and `isCompliant` are one name. */
+  readonly key: string;
+  /** All names from the root, with `/` between them; places in lists are left out. */
+  readonly path: string;
+  readonly value: Scalar;
+  /** Of a fact that a rule found: the part of the value that matched. */
+  readonly words?: string;
+  /** Of a note in words: however much it says, it is one record. */
+  readonly remark?: true;
+}
+
+export type Method = 'spf' | 'dkim' | 'dmarc' | 'compauth';
 
 /** Far more than tools send; what is nearest to the root is read first, so that a long list hides nothing above it. */
 const MOST_FACTS = 10_000;
@@ -176,6 +201,26 @@ export class Facts {
 
   saying(...signs: readonly Sign[]): readonly Fact[] {
     return signs.flatMap((sign) => this.bySign.get(sign) ?? []);
+  }
+
+  /** Result of a check. Of several signatures one that passes is enough, unless the tool saw none at all. */
+  private resultOf(method: Method): MethodResult | undefined {
+    const { dkim, ...others } = this.authentication;
+    if (method !== 'dkim') return others[method];
+    return dkim?.find(({ result }) => result === 'none') ?? dkim?.[0];
+  }
+
+  /** The fact that says that a check of the sender ended so, whether a gateway or a header says it. */
+  checked(method: Method, ends: readonly AuthenticationResult[]): readonly Fact[] {
+    const told = this.resultOf(method);
+    const fact = told && ends.includes(told.result) ? this.at(told.pointer) : undefined;
+    return fact ? [{ ...fact, words: `${method} ${told!.result}` }] : [];
+  }
+
+  /** A check that passed by the gateway's own word: a sender can write any header. */
+  vouched(method: Method): readonly Fact[] {
+    const isOwn = this.resultOf(method)?.said_by === 'gateway';
+    return isOwn ? this.checked(method, ['pass']).filter(isOfTools) : [];
   }
 
   /** Texts that speak of an attack and are no trace of one. */

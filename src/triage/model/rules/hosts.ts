@@ -1,60 +1,18 @@
 import { nfkc } from '../../../platform/text.js';
 import { isConsoleLink } from '../../evidence/tool-plumbing.js';
-import { imitatesBrand, seen } from './brands.js';
-import type { Fact } from './fact.js';
-import type { Facts } from './facts.js';
+import type { Fact, Facts } from './facts.js';
 
-const SENDER_KEYS = [
-  'sender',
-  'from',
-  'fromaddress',
-  'mailfrom',
-  'address',
-  'p2sender',
-  'fromdisplay',
-  'emailfromaddress',
-  'organizer',
-  'expediteur',
-  'upn',
-  'fromtenant',
-  'email',
-  'fromaddr',
-  'fromemail',
-  'senderemail',
-  'senderaddress',
-  'senderemailaddress',
-  'headerfrom',
-];
-const OWN_KEYS = [
-  'recipient',
-  'recipients',
-  'to',
-  'rcpt',
-  'torecipients',
-  'touser',
-  'destinataires',
-  'user',
-  'username',
-  'userprincipalname',
-  'upn',
-  'userid',
-  'owner',
-  'reportedby',
-  'reporter',
-  'submittedby',
-  'actor',
-  'account',
-  'alternateid',
-  'calendarowner',
-  'target',
-  'who',
-  'initiatedby',
-  'targetusername',
-  'recipientaddress',
-  'recipientemail',
-  'toaddress',
-  'toaddresses',
-];
+const SENDER_KEYS = (
+  'sender from fromaddress mailfrom address p2sender fromdisplay emailfromaddress organizer ' +
+  'expediteur upn fromtenant email fromaddr fromemail senderemail senderaddress ' +
+  'senderemailaddress headerfrom'
+).split(' ');
+const OWN_KEYS = (
+  'recipient recipients to rcpt torecipients touser destinataires user username ' +
+  'userprincipalname upn userid owner reportedby reporter submittedby actor account alternateid ' +
+  'calendarowner target who initiatedby targetusername recipientaddress recipientemail ' +
+  'toaddress toaddresses'
+).split(' ');
 /** Where a tool puts the name that somebody imitates. */
 const KNOWN_KEYS =
   /^(?:known|real|genuine|legitimate|usual|official|expected)\w*(?:domain|supplier|vendor|sender|address|host)\w*$|^(?:domain|sender)known$/;
@@ -108,16 +66,8 @@ export const senderDomains = onceForEach((facts): readonly Host[] =>
 );
 
 /** Under these names tools put whose mailbox it is. `to` is not among them: the sender of a mail writes there what he likes. */
-const MAILBOX_KEYS = [
-  'recipient',
-  'recipients',
-  'rcpt',
-  'mailbox',
-  'reporter',
-  'reportedby',
-  'submittedby',
-  'emailrecipient',
-];
+const MAILBOX_KEYS =
+  'recipient recipients rcpt mailbox reporter reportedby submittedby emailrecipient'.split(' ');
 
 /** Whether the tool names only mailboxes of the domain that the mail says to come from. */
 export function isFromInside(facts: Facts): boolean {
@@ -261,3 +211,49 @@ function isWithin(most: number, one: string, other: string): boolean {
   }
   return row[longer + most]! <= most;
 }
+
+/** Names that phishing borrows most, for events in which nobody of these names takes part. Only names that are no everyday words. */
+const BRANDS = new Set(
+  (
+    'microsoft office365 sharepoint onedrive docusign dropbox paypal google amazon ' +
+    'icloud netflix linkedin facebook instagram whatsapp coinbase'
+  ).split(' '),
+);
+const DOMAIN_ENDS = ['com', 'net', 'org'];
+/** What only a trap adds to a name with a hyphen. */
+const BAIT = new Set(
+  (
+    'login logon signin sign secure security verify verification account accounts billing password reset support ' +
+    'unlock auth sso mfa'
+  ).split(' '),
+);
+
+/** Networks and gateways that carry honest hosts below a name of their own: `www.amazon.com.edgekey.net`. */
+const CARRIERS = new Set(
+  'akadns.net akamaiedge.net akamaized.net edgekey.net edgesuite.net trafficmanager.net cloudfront.net mcas.ms'.split(
+    ' ',
+  ),
+);
+
+/** As the eye reads it: one for l, zero for o, two v for w. */
+const seen = (label: string): string =>
+  label
+    .replaceAll('1', 'l')
+    .replaceAll('0', 'o')
+    .replaceAll('3', 'e')
+    .replaceAll('vv', 'w')
+    .replaceAll('rn', 'm');
+
+/** `micros0ft-login.test`, `microsoft-login.test` and `docusign.com.one.test`. */
+function imitatesBrand(host: string, registered: string): boolean {
+  if (CARRIERS.has(registered)) return false;
+  const below = host.slice(0, Math.max(0, host.length - registered.length)).split('.');
+  if (below.some((label, at) => isBrand(label) && DOMAIN_ENDS.includes(below[at + 1] ?? ''))) {
+    return true;
+  }
+  const parts = registered.split('.', 1)[0]!.split('-');
+  const baited = parts.some((part) => BAIT.has(part));
+  return parts.some((part) => (isBrand(part) ? baited : isBrand(seen(part))));
+}
+
+const isBrand = (label: string): boolean => BRANDS.has(label);

@@ -1,33 +1,15 @@
 import type { MailAuthentication } from '../../evidence/mail-authentication.js';
 import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
-import type { Fact } from './fact.js';
-import { ACCOUNT_SIGNS } from './signs/account-signs.js';
-import { ENDPOINT_SIGNS, WEB_SIGNS } from './signs/endpoint-signs.js';
-import type { Sign } from './signs/signs.js';
+import type { Fact } from './facts.js';
+import { ACCOUNT_SIGNS, ENDPOINT_SIGNS, type Sign, WEB_SIGNS } from './signs.js';
 
 /** Words of people, in which `virus` may be the flu. */
-export const MESSAGES: ReadonlySet<string> = new Set([
-  'subject',
-  'subj',
-  'objet',
-  'betreff',
-  'body',
-  'bodytext',
-  'bodyhtml',
-  'bodyplain',
-  'bodypreview',
-  'preview',
-  'snippet',
-  'excerpt',
-  'text',
-  'texts',
-  'textbody',
-  'html',
-  'htmlbody',
-  'content',
-  'corps',
-  'comment',
-]);
+export const MESSAGES: ReadonlySet<string> = new Set(
+  (
+    'subject subj objet betreff body bodytext bodyhtml bodyplain bodypreview preview snippet excerpt ' +
+    'text texts textbody html htmlbody content corps comment'
+  ).split(' '),
+);
 const MAIL_KEYS = ['messageid', 'internetmessageid', 'subject', 'subj', 'objet', 'betreff'];
 const ADDRESS_KEYS = ['sender', 'from', 'fromaddress', 'mailfrom', 'senderaddress'];
 

@@ -1,9 +1,37 @@
+import { createHash } from 'node:crypto';
+import type { Classification, Evidence, Indicator } from '../../../incidents/incident.js';
 import { LoopTurns } from '../../../platform/concurrency/semaphore.js';
-import { type Judgement, type TriageCase, TriageModel } from '../triage-model.port.js';
+import type { ExtractedIndicator } from '../../evidence/indicator.js';
+import { OWN_PLACES } from '../../evidence/own-places.js';
+import {
+  type Judgement,
+  type ProposedVerdict,
+  type ScoredPoint,
+  type TriageCase,
+  TriageModel,
+} from '../triage-model.port.js';
+import { explained, reasoningOf } from './explain.js';
 import { Facts } from './facts.js';
-import { RULES_HASH } from './rule-table.js';
-import { findingsInPieces, pointsOf } from './score.js';
-import { verdictOn } from './verdict.js';
+import { actionsFor, lookUpsFor, missingIn, targetsIn } from './next-steps.js';
+import {
+  classify,
+  confidenceIn,
+  type Finding,
+  findingsInPieces,
+  RULES,
+  SCALE,
+  sumsOf,
+} from './score.js';
+import { SIGN_PHRASES } from './signs.js';
+
+/** SHA-256 in hex of all that decides: another rule, phrase, threshold or list of places is another scorer. */
+export const RULES_HASH = createHash('sha256')
+  .update(
+    JSON.stringify([SCALE, SIGN_PHRASES, OWN_PLACES, RULES], (_, value: unknown) =>
+      value instanceof RegExp || typeof value === 'function' ? String(value) : value,
+    ),
+  )
+  .digest('hex');
 
 /**
  * A scorer for sites that no model reaches: each rule that holds gives its points, and all of them are told. It asks nothing,
@@ -25,7 +53,101 @@ export class RulesModel extends TriageModel {
       promptHash: RULES_HASH,
       tokens: { input: 0, output: 0 },
       toolCalls: [],
-      points: pointsOf(findings),
+      points: findings.map(pointOf),
     };
   }
 }
+
+const pointOf = ({ rule, facts }: Finding): ScoredPoint => ({
+  rule: rule.name,
+  points: rule.points,
+  pointer: facts.find(({ source }) => source === undefined)?.pointer,
+  explanation: explained(rule, facts),
+});
+
+const MOST_EVIDENCE = 12;
+
+/** What the findings make of an event, in the words of the rules: of the event's own text only what they went by is repeated. */
+function verdictOn(
+  findings: readonly Finding[],
+  facts: Facts,
+  { incidentType, indicators }: Pick<TriageCase, 'incidentType' | 'indicators'>,
+): ProposedVerdict {
+  const sums = sumsOf(findings);
+  const classification = classify(sums);
+  const category = categoryOf(classification, findings, facts, incidentType);
+  const lookUps = lookUpsFor(facts, incidentType, indicators);
+  const missing = missingIn(facts, incidentType, indicators);
+  const telling = findings.filter(({ rule }) => rule.points < 0 === (classification === 'benign'));
+  return {
+    classification,
+    confidence: confidenceIn(classification, sums),
+    category,
+    reasoning: reasoningOf({ classification, category, findings, missing, lookUps }, facts),
+    indicators: indicators.map(indicatorOf),
+    mitreTechniques: classification === 'benign' ? [] : techniquesOf(category, telling),
+    evidence: evidenceOf(telling),
+    recommendedActions: actionsFor(classification, category, targetsIn(facts, indicators), lookUps),
+  };
+}
+
+/** Where only the tool's word counts, which says how bad it is and not what. */
+const CATEGORY_OF_TYPE: Readonly<Record<string, string>> = {
+  phishing: 'phishing',
+  spam: 'spam',
+  bec: 'bec',
+  malware: 'malware',
+  ransomware: 'ransomware',
+  suspicious_login: 'account_takeover',
+  account_takeover: 'account_takeover',
+  brute_force: 'brute_force',
+};
+
+/** The category with the most points behind it; of equal ones that of the strongest rule. */
+function categoryOf(
+  classification: Classification,
+  findings: readonly Finding[],
+  facts: Facts,
+  incidentType: string,
+): string {
+  if (classification === 'benign') return 'legitimate';
+  if (classification === 'inconclusive') return 'unknown';
+  const points = new Map<string, number>();
+  for (const { rule } of findings) {
+    if (rule.points <= 0 || rule.category === undefined) continue;
+    points.set(rule.category, (points.get(rule.category) ?? 0) + rule.points);
+  }
+  const most = Math.max(...points.values());
+  const strongest = [...points].find(([, sum]) => sum === most)?.[0];
+  if (strongest === undefined) return CATEGORY_OF_TYPE[incidentType] ?? 'unknown';
+  if (strongest === 'malware' && isOfAccount(facts, incidentType)) return 'account_takeover';
+  // A page that a sign-in came through is how the account was taken.
+  return strongest === 'phishing' && isSignIn(facts) ? 'account_takeover' : strongest;
+}
+
+/** Without a machine, a program or a file there is no malware: it is the account that somebody uses. */
+const isOfAccount = ({ fields }: Facts, incidentType: string): boolean =>
+  /account|login|brute_force/.test(incidentType) &&
+  [fields.host, fields.process, fields.file, fields.hash].every((value) => value === undefined);
+
+const isSignIn = (facts: Facts): boolean =>
+  !facts.isMail && facts.named('factor', 'mfa', 'authenticationrequirement').length > 0;
+
+function evidenceOf(findings: readonly Finding[]): Evidence[] {
+  const byPlace = new Map<string, Evidence>();
+  for (const { source = 'raw_data', pointer, value } of findings.flatMap(({ facts }) => facts)) {
+    if (byPlace.size < MOST_EVIDENCE) byPlace.set(source + pointer, { source, pointer, value });
+  }
+  return [...byPlace.values()];
+}
+
+function techniquesOf(category: string, findings: readonly Finding[]): string[] {
+  const ofCategory = findings.filter(({ rule }) => rule.category === category);
+  return [...new Set(ofCategory.flatMap(({ rule }) => rule.mitre))];
+}
+
+const indicatorOf = ({ type, value, pointers }: ExtractedIndicator): Indicator => ({
+  type,
+  value,
+  found_in: pointers[0],
+});

@@ -1,12 +1,10 @@
 import fc from 'fast-check';
 import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
 import type { ScoredPoint, TriageCase } from '../triage-model.port.js';
-import { CIRCUMSTANCES, type Doubt, doubtOf, DOUBTS } from './doubts.js';
+import { type Doubt, evaluate } from './conditions.js';
 import { Facts, patternOfNames } from './facts.js';
-import { RULES, RULES_HASH } from './rule-table.js';
-import { RulesModel } from './rules-model.js';
-import { classify } from './scale.js';
-import { findingsIn, sumsOf } from './score.js';
+import { RULES_HASH, RulesModel } from './rules-model.js';
+import { classify, findingsIn, RULES, sumsOf } from './score.js';
 
 type RawData = Readonly<Record<string, unknown>>;
 
@@ -628,8 +626,8 @@ describe('what calms an event', () => {
       [{ email: { authentication: { dmarc: 'pass' } } }, 'sender_proven'],
     ] as const) {
       const event = names.reduceRight<RawData>((inner, name) => ({ [name]: inner }), own);
-      const { look } = RULES.find(({ name }) => name === rule)!;
-      expect(look.find(Facts.of(event))).toHaveLength(1);
+      const { when } = RULES.find(({ name }) => name === rule)!;
+      expect(evaluate(when, Facts.of(event))).toHaveLength(1);
     }
   });
 });
@@ -661,15 +659,14 @@ describe('the rules', () => {
     (name, rule) => {
       const [holds, holdsNot] = EXAMPLES[name]!;
       const severity = name === 'tool_says_critical' ? 'critical' : 'high';
-      expect(rule.look.find(Facts.of(holds, { severity })).length).toBeGreaterThan(0);
-      expect(rule.look.find(Facts.of(holdsNot, { severity }))).toEqual([]);
+      expect(evaluate(rule.when, Facts.of(holds, { severity })).length).toBeGreaterThan(0);
+      expect(evaluate(rule.when, Facts.of(holdsNot, { severity }))).toEqual([]);
     },
   );
 
-  it('say in a sentence what was found, and what they look at', () => {
-    for (const { explanation, look, points } of RULES) {
-      expect(explanation).toMatch(/^[A-Z].*\.$/);
-      expect(look.at).not.toBe('');
+  it('say in a sentence what was found', () => {
+    for (const { sentence, points } of RULES) {
+      expect(sentence).toMatch(/^[A-Z].*\.$/);
       expect(points).not.toBe(0);
     }
     expect(RULES_HASH).toMatch(/^[0-9a-f]{64}$/);
@@ -680,23 +677,27 @@ const ATTACK_RULES = RULES.filter(({ name, points }) => points > 0 && !LARGE.inc
   ({ name }) => name,
 );
 const CALMING_RULES = RULES.filter(({ points }) => points < 0).map(({ name }) => name);
-const PROOFS = RULES.filter(({ proof }) => proof).map(({ name }) => name);
+const PROOFS = RULES.filter(({ kind }) => kind === 'proof').map(({ name }) => name);
+/** Signs that raise one of these doubts. */
+const of = (...doubts: readonly Doubt[]): readonly string[] =>
+  RULES.filter(({ doubt }) => doubt && doubts.includes(doubt)).map(({ name }) => name);
+
 /**
  * What is ordered by the owners of the machines, and known as theirs: lures of an exercise, and requests of their own scanner. And
  * what a tool said before a person dismissed it there.
  */
 const EXPLAINED: Readonly<Record<string, readonly string[]>> = {
-  simulation_on_file: [...DOUBTS.sender, ...DOUBTS.lure, ...DOUBTS.rating],
-  scanner_scans: [...DOUBTS.request, ...DOUBTS.rating],
-  scan_let_through: [...DOUBTS.request, ...DOUBTS.rating],
-  tagged_scanner: [...DOUBTS.request, ...DOUBTS.rating],
-  test_file: [...DOUBTS.tool, ...DOUBTS.rating],
-  tool_dismissed: [...DOUBTS.tool, ...DOUBTS.rating],
-  nothing_new: DOUBTS.place,
+  simulation_on_file: of('sender', 'lure', 'rating'),
+  scanner_scans: of('request', 'rating'),
+  scan_let_through: of('request', 'rating'),
+  tagged_scanner: of('request', 'rating'),
+  test_file: of('tool', 'rating'),
+  tool_dismissed: of('tool', 'rating'),
+  nothing_new: of('place'),
   // With such a tool its severity is none of an attack.
-  health_of_services: DOUBTS.rating,
-  no_passwords: DOUBTS.guess,
-  expired_service_password: DOUBTS.guess,
+  health_of_services: of('rating'),
+  no_passwords: of('guess'),
+  expired_service_password: of('guess'),
 };
 
 describe('what calms', () => {
@@ -721,7 +722,7 @@ describe('what calms', () => {
   const calmedBy = (name: string) => calmed.get(name)!;
 
   it.each(ATTACK_RULES)('makes no attack benign, one or two facts beside it: %s', (attack) => {
-    const doubt = doubtOf(attack);
+    const { doubt } = RULES.find(({ name }) => name === attack)!;
     const alone = habits.filter((one) => verdictOn(example(attack), example(one)) === 'benign');
     expect(alone).toEqual([]);
     const proofs = PROOFS.filter(
@@ -783,7 +784,8 @@ describe('what calms', () => {
   });
 
   it('makes nothing malicious of circumstances alone, however many there are', () => {
-    const all = [...CIRCUMSTANCES].map(example);
+    const odd = RULES.filter(({ isCircumstance }) => isCircumstance);
+    const all = odd.map(({ name }) => example(name));
     expect(verdictOn({}, ...all)).toBe('suspicious');
     expect(verdictOn(example('factor_changed'), ...all)).toBe('malicious');
   });
@@ -803,11 +805,9 @@ describe('what calms', () => {
     }
   });
 
-  it('names doubts of rules that there are, each in one kind of doubt', () => {
-    const doubted = Object.values(DOUBTS).flat();
-    expect(new Set(doubted).size).toBe(doubted.length);
-    expect(doubted.filter((name) => !ATTACK_RULES.includes(name))).toEqual([]);
-    expect(RULES.filter(({ points, calms, proof }) => points > 0 && (calms ?? proof))).toEqual([]);
-    expect(RULES.filter(({ points, calms, proof }) => points < 0 && !calms && !proof)).toEqual([]);
+  it('names doubts that a sign raises', () => {
+    const doubts = new Set(RULES.map(({ doubt }) => doubt));
+    const unknown = RULES.flatMap(({ calms = [] }) => calms.filter((name) => !doubts.has(name)));
+    expect(unknown).toEqual([]);
   });
 });

@@ -1,12 +1,96 @@
+import type { Classification } from '../../../incidents/incident.js';
 import { atOnce } from '../../../platform/concurrency/semaphore.js';
-import type { ScoredPoint } from '../triage-model.port.js';
-import { CIRCUMSTANCES, type Doubt, doubtOf } from './doubts.js';
-import type { Fact } from './fact.js';
-import type { Facts } from './facts.js';
-import type { HabitKind, Rule } from './rule.js';
-import { RULES } from './rule-table.js';
-import { explained } from './seen-words.js';
-import type { Sums } from './scale.js';
+import { ACCOUNT_ACTS, ACCOUNT_CIRCUMSTANCES } from './account-rules.js';
+import { CALMING } from './calming-rules.js';
+import { type Doubt, evaluate, type HabitKind, type Rule } from './conditions.js';
+import type { Fact, Facts } from './facts.js';
+import { MACHINE_ACTS, MACHINE_CIRCUMSTANCES } from './machine-rules.js';
+import { MAIL_ACTS, MAIL_CIRCUMSTANCES } from './mail-rules.js';
+import { TOOL_ACTS, TOOL_CIRCUMSTANCES } from './tool-rules.js';
+
+export const RULES: readonly Rule[] = [
+  ...[TOOL_ACTS, TOOL_CIRCUMSTANCES, MAIL_ACTS, MAIL_CIRCUMSTANCES].flat(),
+  ...[MACHINE_ACTS, MACHINE_CIRCUMSTANCES, ACCOUNT_ACTS, ACCOUNT_CIRCUMSTANCES, CALMING].flat(),
+];
+
+/** From which sum of points an event is what, and how far the rules may be believed there: measured on the development cases. */
+export const SCALE = {
+  malicious: 45,
+  /** One plain sign, as a factor that was changed or a locked archive: an analyst has a look. */
+  suspicious: 20,
+  /** So much has to be proven of an event that is benign. */
+  proven: 20,
+  borneOut: 40,
+  borneOutByMore: 30,
+  /** Enough where nothing at all speaks against the event. */
+  borneOutWithoutSigns: 27,
+  kinds: 2,
+  confidence: {
+    malicious: { least: 0.82, most: 0.92, perPoint: 0.002 },
+    /** Odd circumstances are what the word is for; a sign of something done may as well be an attack, or nothing. */
+    suspicious: { circumstances: 0.54, signs: 0.32 },
+    benign: { least: 0.82, most: 0.9, perPoint: 0.005 },
+    /** Where nothing at all was found there is too little to judge. Where something calms, an analyst often knows more. */
+    inconclusive: { nothing: 0.5, signs: 0.26, calmed: 0.17 },
+  },
+} as const;
+
+export interface Sums {
+  /** What speaks against the event, less what calms that. */
+  readonly left: number;
+  /** The same, less only what proofs explain. */
+  readonly unexplained: number;
+  /** What the proofs give. */
+  readonly proven: number;
+  /** What the habits give, and of how many kinds they are. */
+  readonly borneOut: number;
+  readonly kinds: number;
+  /** Whether nothing at all speaks against the event. */
+  readonly withoutSigns: boolean;
+  /** Whether all that speaks against the event is circumstances. */
+  readonly onlyCircumstances: boolean;
+}
+
+/**
+ * More against an event never makes it better: each step is a threshold. What is only a habit or a claim can lower an event to inconclusive.
+ * Benign is only what is proven to be harmless, and only when no sign is left that the proof does not explain.
+ */
+export function classify(sums: Sums): Classification {
+  const { left, unexplained, proven, borneOut, kinds, withoutSigns } = sums;
+  if (left >= SCALE.malicious && !sums.onlyCircumstances) return 'malicious';
+  if (left >= SCALE.suspicious) return 'suspicious';
+  const needed = withoutSigns
+    ? SCALE.borneOutWithoutSigns
+    : kinds > SCALE.kinds
+      ? SCALE.borneOutByMore
+      : SCALE.borneOut;
+  if (left === 0 && kinds >= SCALE.kinds && borneOut >= needed) return 'benign';
+  return unexplained === 0 && proven >= SCALE.proven ? 'benign' : 'inconclusive';
+}
+
+export function confidenceIn(classification: Classification, sums: Sums): number {
+  const { malicious, suspicious, benign, inconclusive } = SCALE.confidence;
+  switch (classification) {
+    case 'malicious':
+      return within(malicious, sums.left - SCALE.malicious);
+    case 'suspicious':
+      return sums.onlyCircumstances ? suspicious.circumstances : suspicious.signs;
+    case 'benign':
+      return within(benign, sums.proven - SCALE.proven);
+    case 'inconclusive':
+      if (sums.borneOut + sums.proven > 0) return inconclusive.calmed;
+      return sums.withoutSigns ? inconclusive.nothing : inconclusive.signs;
+  }
+}
+
+interface Range {
+  readonly least: number;
+  readonly most: number;
+  readonly perPoint: number;
+}
+
+const within = ({ least, most, perPoint }: Range, beyond: number): number =>
+  Math.round(Math.min(most, least + perPoint * Math.max(0, beyond)) * 100) / 100;
 
 /** A rule that holds, with the facts that bear it out. */
 export interface Finding {
@@ -23,7 +107,7 @@ export function* findingsInPieces(facts: Facts): Generator<void, readonly Findin
   const found: Finding[] = [];
   for (const [at, rule] of RULES.entries()) {
     if (at % RULES_OF_A_PIECE === 0) yield;
-    const places = firstPlaces(rule.look.find(facts));
+    const places = firstPlaces(evaluate(rule.when, facts));
     if (places.length > 0) found.push({ rule, facts: places });
   }
   return found.sort((one, other) => Math.abs(other.rule.points) - Math.abs(one.rule.points));
@@ -46,8 +130,10 @@ export function sumsOf(findings: readonly Finding[]): Sums {
   const rules = findings.map(({ rule }) => rule);
   const signs = rules.filter(({ points }) => points > 0);
   const calming = rules.filter(({ points }) => points < 0);
-  const proofs = calming.filter(({ proof }) => proof === true);
-  const habits = independent(findings.filter(({ rule }) => rule.points < 0 && !rule.proof));
+  const proofs = calming.filter(({ kind }) => kind === 'proof');
+  const habits = independent(
+    findings.filter(({ rule }) => rule.points < 0 && rule.kind !== 'proof'),
+  );
   return {
     left: leftOf(signs, calming),
     unexplained: leftOf(signs, proofs),
@@ -55,7 +141,7 @@ export function sumsOf(findings: readonly Finding[]): Sums {
     borneOut: habits.length === 0 ? 0 : -totalOf(habits),
     kinds: kindsOf(signs, habits),
     withoutSigns: signs.length === 0,
-    onlyCircumstances: signs.every(({ name }) => CIRCUMSTANCES.has(name)),
+    onlyCircumstances: signs.every(({ isCircumstance }) => isCircumstance),
   };
 }
 
@@ -93,15 +179,14 @@ function kindsOf(signs: readonly Rule[], habits: readonly Rule[]): number {
   const isDecided =
     DECIDING.some((kind) => kinds.has(kind)) ||
     (signs.length === 0 && kinds.has('clean') && kinds.has('signed'));
-  const isExplained = signs.some(({ name }) => doubtOf(name) !== undefined) && !kinds.has('who');
+  const isExplained = signs.some(({ doubt }) => doubt) && !kinds.has('who');
   return isDecided || isExplained ? kinds.size : 0;
 }
 
 /** Each doubt is lowered by what calms it, to nothing at best: what is left over of a calming fact helps no other sign. */
 function leftOf(signs: readonly Rule[], calming: readonly Rule[]): number {
   const byDoubt = new Map<Doubt | undefined, number>();
-  for (const { name, points } of signs) {
-    const doubt = doubtOf(name);
+  for (const { doubt, points } of signs) {
     byDoubt.set(doubt, (byDoubt.get(doubt) ?? 0) + points);
   }
   let left = byDoubt.get(undefined) ?? 0;
@@ -115,12 +200,3 @@ function leftOf(signs: readonly Rule[], calming: readonly Rule[]): number {
 
 const totalOf = (rules: readonly Rule[]): number =>
   rules.reduce((sum, { points }) => sum + points, 0);
-
-export function pointsOf(findings: readonly Finding[]): readonly ScoredPoint[] {
-  return findings.map(({ rule, facts }) => ({
-    rule: rule.name,
-    points: rule.points,
-    pointer: facts.find(({ source }) => source === undefined)?.pointer,
-    explanation: explained(rule, facts),
-  }));
-}

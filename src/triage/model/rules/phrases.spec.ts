@@ -1,6 +1,6 @@
 import { cost, LINEAR } from '../../../../test/support/cost.js';
 import { Facts } from './facts.js';
-import { wordsOf } from './words.js';
+import { wordsOf } from './phrases.js';
 
 describe('the words of a text', () => {
   it('are read alike, however their letters are spelled', () => {

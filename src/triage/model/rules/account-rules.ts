@@ -1,0 +1,186 @@
+import {
+  affirmed,
+  all,
+  any,
+  atLeast,
+  byTool,
+  circumstances,
+  countOf,
+  evaluate,
+  isFalse,
+  isTrue,
+  reads,
+  says,
+  signs,
+} from './conditions.js';
+import type { Facts } from './facts.js';
+import { approvedAfterDenials, soonElsewhere, twoCountries } from './looks.js';
+
+const TRIES =
+  'failures failed attempts count failurecount failedattempts failedlogins failcount attemptcount loginfailures totalfailures totalattempts calls 401';
+const WENT_WELL = 'success successes accepted successcount successfullogins successful 200';
+const manyAccounts = atLeast(
+  50,
+  'userstried distinctusers distinctaccounts invalidusers usersaffected targetedusers uniqueusers accountstargeted usercount accountcount distinctusernames failedusers usersfailed userstargeted uniqueaccounts',
+);
+const fewTries = byTool(TRIES, /^[1-5]$/);
+/** Three wrong passwords before the right one are those of a person. */
+const guessedIn = {
+  only: (_: unknown, facts: Facts) => evaluate(fewTries, facts).length === 0,
+  from: says('guessed'),
+};
+const DEVICE_KEYS = 'device devicename devicestate deviceid trusttype';
+/** Windows writes these when a member is added to a group of the domain, of a machine, and of the forest. */
+const joined = any(
+  says('group_joined'),
+  all(
+    reads('eventid eventcode winlogeventid', /^(?:4728|4732|4756)$/),
+    reads(
+      'group groupname targetgroup targetusername targetaccountname',
+      /\b(?:(?:domain|enterprise|schema|key) admins|administrators|(?:account|backup|server|print) operators|dnsadmins|group policy creator owners)$/i,
+    ),
+  ),
+);
+
+// prettier-ignore
+export const ACCOUNT_ACTS = signs([
+  ['many_failures', 25, 'brute_force', 'guess', 'T1110', 'Very many sign-ins failed.',
+    all(
+      atLeast(100, TRIES),
+      any(says('guessing', 'new_place', 'travel', 'legacy_protocol', 'push_denied'), manyAccounts))],
+  ['many_accounts', 25, 'brute_force', 'guess', 'T1110.003', 'Very many accounts were tried.',
+    manyAccounts],
+  ['failures_of_one', 20, 'brute_force', 'guess', 'T1110.001', 'One account was tried very often.',
+    all(
+      atLeast(50, TRIES),
+      reads('eventid eventcode reason status', /^4625$|^4771$|wrong password|bad_password/i))],
+  ['one_got_in', 30, 'brute_force', 'guess', 'T1110', 'After many failures a sign-in succeeded.',
+    any(
+      guessedIn,
+      all(any(atLeast(100, TRIES), manyAccounts), any(atLeast(1, WENT_WELL), reads('eventid', /^4624$/), reads('mfa', /^not enrolled$/i))))],
+  ['stuffing', 55, 'credential_stuffing', '', 'T1110.004',
+    'Passwords of leaked lists are tried on many accounts.',
+    any(
+      says('stuffing'),
+      all(
+        manyAccounts, reads('listmatch passwordlist credentialsource', /\b(?:breach|leak|combo)/i)),
+      atLeast(0.5, 'passwordreuselistmatch'), all(atLeast(1000, '401'), atLeast(1, '200')))],
+  ['token_reuse', 40, 'account_takeover', '', 'T1550.004 T1539',
+    'A session was used from elsewhere without a second factor of its own.',
+    any(
+      says('token_reuse'),
+      affirmed(/same(?:session|token|cookie)\w*|(?:session|token|cookie)(?:reused|replayed|stolen|hijack\w*)/))],
+  ['pushed_until_approved', 60, 'account_takeover', '', 'T1621',
+    'Requests for approval were denied again and again, until one was approved.',
+    any(approvedAfterDenials, says('push_gave_in'))],
+  ['push_flood', 35, 'account_takeover', '', 'T1621',
+    'The tool speaks of an account that is flooded with requests for approval.',
+    says('push_flood')],
+  ['many_prompts', 25, 'account_takeover', '', 'T1621',
+    'The account was flooded with requests for approval.',
+    atLeast(4, 'promptsin10min prompts promptcount pushcount')],
+  ['fraud_report', 35, 'account_takeover', '', 'T1078',
+    'The owner of the account says that it was somebody else.', says('fraud_report')],
+  ['odd_client', 12, 'account_takeover', '', 'T1078', 'The client is a script.',
+    reads('ua useragent clientappused client',
+      /python-requests|python-urllib|^curl\/|go-http-client|okhttp|axios/i)],
+  ['much_sent_after', 20, 'account_takeover', '', 'T1534',
+    'Very many messages were sent afterwards.', atLeast(100, 'mailssent messagessent emailssent')],
+  ['much_read_after', 15, 'account_takeover', 'transfer', 'T1114',
+    'Very many files or messages were read afterwards.',
+    any(
+      countOf(
+        /(?:messages|mails|emails|items|files|records|objects|rows|documents)\w*(?:export|download|read|cop|delet|access|sync|transfer)\w*|(?:export|download|copied|uploaded)\w*(?:files|items|messages|records|objects|count)$/,
+        500),
+      reads('event', /download \d[\d,]{3,} files/i))],
+  ['factor_changed', 20, 'account_takeover', 'rights', 'T1098.005 T1556.006',
+    'A second factor or a device was added or changed.', says('factor_changed')],
+  ['new_factor_after_risk', 30, 'account_takeover', '', 'T1098',
+    'A factor, device or right was added right after a risky sign-in.',
+    all(
+      says('factor_changed', 'privilege'),
+      any(says('hidden_network', 'token_reuse'), isTrue('riskysignin samesessioncookie'), reads('country device', /^(?:unregistered|unknown)/i)))],
+  ['consent', 30, 'account_takeover', 'rights', 'T1528',
+    'An application was given rights to mail or files.', says('consent')],
+  ['unverified_publisher', 25, 'phishing', '', 'T1528',
+    'Nobody verified the publisher of the application.',
+    any(
+      reads('publisher verifiedpublisher', /^(?:unverified|none|unknown)$/i),
+      isFalse('publisherverified verifiedpublisher isverifiedpublisher appverified'))],
+  ['privilege', 25, 'account_takeover', 'rights', 'T1098.003', 'High rights were taken or used.',
+    says('privilege')],
+  ['privileged_member', 35, 'account_takeover', 'rights', 'T1098',
+    'Somebody became a member of a group with high rights.', joined],
+  ['member_at_night', 12, 'account_takeover', 'rights', 'T1098',
+    'The new member was made at night, by the clock of the event, or outside of working hours.',
+    all(
+      joined,
+      any(says('at_night'), reads('time timestamp at eventtime timecreated localtime', /^(?:\d{4}-\d\d-\d\d[T ])?(?:2[23]|0[0-4]):\d\d(?::\d\d)?(?:\.\d{1,9})?$/)))],
+  ['cloud_log_off', 45, 'account_takeover', '', 'T1562.008',
+    'The log of a cloud account was turned off, which hides what comes next.',
+    says('cloud_log_off')],
+  ['ticket_attack', 50, 'account_takeover', '', 'T1558',
+    'Tickets of the directory were forged or collected.',
+    any(
+      says('ticket_attack'),
+      all(reads('eventcode eventid', /^4769$/), reads('ticketencryptiontype', /^0x17$/i)))],
+  ['exposed', 20, 'account_takeover', 'rights', 'T1530', 'Something was opened to everybody.',
+    says('exposed')],
+  ['cloud_misuse', 20, 'account_takeover', 'rights', 'T1496 T1578',
+    'The cloud account is used as who has stolen it does: machines, snapshots, other regions.',
+    says('cloud_misuse')],
+  ['weak_proof', 30, 'account_takeover', '', 'T1656',
+    'The service desk reset an account on proof that strangers can have.',
+    says('service_desk_pretext')],
+  ['service_account_by_hand', 25, 'account_takeover', 'rights', 'T1078.002',
+    'An account of a service was used by hand.',
+    all(
+      reads('account user username targetusername', /(?:^|\\)(?:svc|srv|sa)[_-]/i),
+      reads('logontype', /^(?:2|10|11)$/))],
+  ['dormant_account', 25, 'account_takeover', 'rights', 'T1078',
+    'An account came back to life that should be closed.',
+    any(reads('contractend accountexpired', /\S/), atLeast(90, 'dayssincelastsignin dormantdays'))],
+]);
+
+// prettier-ignore
+export const ACCOUNT_CIRCUMSTANCES = circumstances([
+  ['guessing', 15, 'brute_force', 'guess', 'T1110', 'The tool speaks of guessing.',
+    says('guessing')],
+  ['guessing_named', 15, 'brute_force', 'guess', 'T1110', 'The rule that fired looks for guessing.',
+    reads('rule rulename description title alert alertname signature type',
+      /(?:brute[- ]?force|password spray|credential stuffing)/i)],
+  ['travel', 20, 'impossible_travel', 'place', 'T1078',
+    'One account appeared in two places within too short a time.', says('travel')],
+  ['new_place', 10, 'account_takeover', 'place', 'T1078',
+    'The sign-in comes from a place or with a device that is new.', says('new_place')],
+  ['two_countries', 15, 'account_takeover', 'place', 'T1078',
+    'The event names more than one country.', twoCountries],
+  ['too_fast', 25, 'impossible_travel', 'place', 'T1078', 'Nobody travels so fast.',
+    atLeast(900, 'speedkmh velocitykmh velocity impliedspeedkmh travelspeedkmh requiredspeedkmh')],
+  ['hidden_network', 20, 'account_takeover', 'place', 'T1090',
+    'The address belongs to a hosting network, a proxy or Tor.',
+    { only: ({ value }) => !/@|:\/\//.test(String(value)), from: says('hidden_network') }],
+  ['network_hidden_seen', 20, 'account_takeover', 'place', 'T1090', 'The tool sees a proxy or Tor.',
+    affirmed(
+      /^(?:is|ip|src|source|client|address|network|via)*(?:tor|torexit|torexitnode|proxy|openproxy|anonymous|anonymizer|anonymous(?:proxy|ip|vpn)|hosting|hostingprovider|datacenter|residentialproxy|publicvpn|consumervpn)$/)],
+  ['unknown_device', 15, 'account_takeover', 'place', 'T1078',
+    'The device is not known or not managed.',
+    any(
+      reads(DEVICE_KEYS, /^(?:$|unknown|unregistered|unmanaged|new\b)/i),
+      isFalse('iscompliant compliant managed ismanaged registered'))],
+  ['newness_seen', 10, 'account_takeover', 'place', 'T1078', 'The tool sees a new device or place.',
+    isTrue('newdevice isnewdevice newlocation newcountry isnewlocation unfamiliar')],
+  ['legacy_protocol', 20, 'account_takeover', 'place', 'T1078 T1110',
+    'An old protocol was used that knows no second factor.', says('legacy_protocol')],
+  ['policy_not_applied', 10, 'account_takeover', 'place', 'T1078', 'No access policy was applied.',
+    reads('conditionalaccess conditionalaccessstatus authpolicy', /^not ?applied$/i)],
+  ['no_second_factor', 12, 'account_takeover', 'place', 'T1078', 'No second factor was asked for.',
+    reads('mfa mfaused mfaenabled mfasatisfied mfaresult mfastatus mfarequired',
+      /^(?:false|none|no|not (?:required|used|enrolled|performed)|skipped|disabled|bypassed)$/i)],
+  ['soon_elsewhere', 15, 'impossible_travel', 'place', 'T1078',
+    'Sign-ins from two countries are less than two hours apart.', soonElsewhere],
+  ['leaked_secret', 35, 'account_takeover', '', 'T1552 T1078.004', 'A secret is known outside.',
+    any(says('leaked_secret'), isTrue('publiclyleaked passwordsinstealerlog'))],
+  ['still_valid', 20, 'account_takeover', '', 'T1552', 'The leaked secret still works.',
+    all(isTrue('publiclyleaked'), reads('validity', /^active$/i))],
+]);

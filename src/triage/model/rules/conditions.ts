@@ -1,0 +1,209 @@
+import type { AuthenticationResult } from '../../evidence/authentication-results.js';
+import { type Fact, type Facts, isOfTools, type Method, patternOfNames } from './facts.js';
+import { MESSAGES } from './prose.js';
+import type { Sign } from './signs.js';
+
+/** A kind of doubt that a sign raises. A calming fact counts against the signs of the doubts that it names, and of no others. */
+export type Doubt =
+  /** From where, and from which device, somebody signs in. */
+  | 'place'
+  | 'guess'
+  /** Whether the sender is genuine, as far as honest mails fail in it, too. */
+  | 'sender'
+  /** Texts and pages that lure people, as an exercise does on purpose. */
+  | 'lure'
+  | 'payment'
+  /** What administrators do as well. */
+  | 'run'
+  | 'fetch'
+  | 'rights'
+  | 'transfer'
+  | 'files'
+  | 'remote'
+  | 'program'
+  | 'stores'
+  | 'calls'
+  | 'unwanted'
+  /** Verdicts that the tool gave by itself before a person looked. */
+  | 'tool'
+  /** How bad the tool rates the signs that it saw: what explains these explains the rating. */
+  | 'rating'
+  /** Words that want to move the reader. What is proven stays so. */
+  | 'talk'
+  | 'request';
+
+/** Habits of one kind repeat each other; habits of several kinds confirm each other. A proof cannot be made by an attacker. */
+export type HabitKind =
+  | ('decided' | 'recorded' | 'confirmed' | 'usual' | 'planned' | 'role' | 'match' | 'clean')
+  | ('bulk' | 'inside' | 'device' | 'where' | 'harmless' | 'signed' | 'widespread' | 'links')
+  | ('who' | 'factor' | 'proof');
+
+type Test = RegExp | { readonly min?: number; readonly max?: number } | { readonly yes: RegExp };
+
+/** A look that needs code. Its name and source count for the hash of the rules. */
+export type Look = (facts: Facts) => readonly Fact[];
+
+export type Condition =
+  | Look
+  | { readonly says: readonly Sign[] }
+  /** Values under these names, or under names like the pattern; `by: 'tool'` only where a tool writes. */
+  | { readonly of: readonly string[] | RegExp; readonly is: Test; readonly by?: 'tool' }
+  /** Notes of tools and colleagues, whatever their name. */
+  | { readonly notes: RegExp }
+  | { readonly check: Method; readonly ends: readonly AuthenticationResult[] }
+  | { readonly all: readonly Condition[] }
+  | { readonly any: readonly Condition[] }
+  | { readonly only: (fact: Fact, facts: Facts) => boolean; readonly from: Condition };
+
+export interface Rule {
+  readonly name: string;
+  /** Above 0 against the event, below 0 in its favour. */
+  readonly points: number;
+  readonly category?: string;
+  readonly mitre: readonly string[];
+  /** One sentence for analysts: what was found and why it matters. */
+  readonly sentence: string;
+  readonly when: Condition;
+  /** The doubt that a sign raises. A sign without a doubt stands, whatever stands beside it. */
+  readonly doubt?: Doubt;
+  /** Circumstances make an event odd. Malicious needs an act, a finding or a confirmation. */
+  readonly isCircumstance?: boolean;
+  readonly calms?: readonly Doubt[];
+  readonly kind?: HabitKind;
+}
+
+/** A sign: name, points, category, doubt, ATT&CK techniques, sentence, condition. */
+type SignRow = readonly [string, number, string, Doubt | '', string, string, Condition];
+/** A calming fact: name, points, kind, doubts that it explains, sentence, condition. */
+type CalmingRow = readonly [string, number, HabitKind, string, string, Condition];
+
+const words = (text: string): readonly string[] => text.split(' ').filter(Boolean);
+
+export const signs = (rows: readonly SignRow[], isCircumstance = false): readonly Rule[] =>
+  rows.map(([name, points, category, doubt, mitre, sentence, when]) => ({
+    ...{ name, points, mitre: words(mitre), sentence, when, isCircumstance },
+    ...(category && { category }),
+    ...(doubt && { doubt }),
+  }));
+export const circumstances = (rows: readonly SignRow[]): readonly Rule[] => signs(rows, true);
+export const calming = (rows: readonly CalmingRow[]): readonly Rule[] =>
+  rows.map(([name, points, kind, calms, sentence, when]) => ({
+    ...{ name, points, kind, calms: words(calms) as Doubt[], sentence, when, mitre: [] },
+  }));
+
+export const all = (...conditions: readonly Condition[]): Condition => ({ all: conditions });
+export const any = (...conditions: readonly Condition[]): Condition => ({ any: conditions });
+export const says = (...said: readonly Sign[]): Condition => ({ says: said });
+/** As `says`, in anything but the text of a message. */
+export const tells = (...said: readonly Sign[]): Condition => ({
+  only: ({ key }) => !MESSAGES.has(key),
+  from: says(...said),
+});
+export const check = (method: Method, ...ends: readonly AuthenticationResult[]): Condition => ({
+  check: method,
+  ends,
+});
+
+export const reads = (keys: string, is: Test): Condition => ({ of: words(keys), is });
+export const byTool = (keys: string, is: Test): Condition => ({ of: words(keys), is, by: 'tool' });
+export const named = (names: RegExp, is: Test): Condition => ({ of: patternOfNames(names), is });
+export const recorded = (names: RegExp, is: Test): Condition => ({
+  ...{ of: patternOfNames(names), is, by: 'tool' },
+});
+export const noted = (notes: RegExp): Condition => ({ notes });
+/** An answer that is not negative and reads like the pattern. */
+export const yes = (like: RegExp): Test => ({ yes: like });
+
+export const YES = /^(?:true|yes|y|1)$/i;
+export const NO = /^(?:false|no|0|0\.0|none)$/i;
+export const isTrue = (keys: string): Condition => reads(keys, YES);
+export const isFalse = (keys: string): Condition => reads(keys, /^(?:false|no|0)$/i);
+export const affirmed = (names: RegExp): Condition => named(names, YES);
+export const denied = (names: RegExp): Condition => named(names, /^(?:false|no|0)$/i);
+export const atLeast = (min: number, keys: string): Condition => reads(keys, { min });
+export const atMost = (max: number, keys: string): Condition => reads(keys, { max });
+export const countOf = (names: RegExp, min: number): Condition => named(names, { min });
+
+/** Returns the facts that satisfy the condition, with the words that matched; none if it does not hold. */
+export function evaluate(condition: Condition, facts: Facts): readonly Fact[] {
+  if (typeof condition === 'function') return condition(facts);
+  if ('says' in condition) return facts.saying(...condition.says);
+  if ('notes' in condition) return notesLike(condition.notes, facts);
+  if ('check' in condition) return facts.checked(condition.check, condition.ends);
+  if ('any' in condition) return condition.any.flatMap((part) => evaluate(part, facts));
+  if ('from' in condition) {
+    return evaluate(condition.from, facts).filter((fact) => condition.only(fact, facts));
+  }
+  if ('all' in condition) {
+    const firsts: Fact[] = [];
+    for (const part of condition.all) {
+      const [first] = evaluate(part, facts);
+      if (first === undefined) return [];
+      firsts.push(first);
+    }
+    return firsts;
+  }
+  const { of, is, by } = condition;
+  const found = of instanceof RegExp ? facts.namedLike(of) : facts.named(...of);
+  return found.flatMap((fact) => {
+    if (by === 'tool' && !isOfTools(fact)) return [];
+    const most = by === 'tool' ? LONGEST_ANSWER : of instanceof RegExp ? LONGEST_TEXT : Infinity;
+    const matched = matchOf(fact.value, is, most, by === 'tool');
+    return matched === undefined ? [] : [quoting(fact, matched)];
+  });
+}
+
+/** Longer answers of a tool never speak for an event. */
+const LONGEST_ANSWER = 160;
+/** Values under names like a pattern are read as far as this. */
+const LONGEST_TEXT = 2_000;
+
+function matchOf(
+  value: Fact['value'],
+  test: Test,
+  most: number,
+  isAnswer: boolean,
+): string | undefined {
+  if (test instanceof RegExp) {
+    const text = String(value).trim();
+    if (isAnswer) return text.length <= most && test.test(text) ? text : undefined;
+    return test.exec(text.slice(0, most))?.[0];
+  }
+  if ('yes' in test)
+    return saysYes(value) && test.yes.test(String(value)) ? String(value) : undefined;
+  const count = countIn(value);
+  const isWithin = count >= (test.min ?? -Infinity) && count <= (test.max ?? Infinity);
+  return isWithin ? String(value) : undefined;
+}
+
+/** `1840`, `"1840"` and `1,840 machines today`; NaN for other values. */
+export function countIn(value: Fact['value']): number {
+  if (typeof value !== 'string') return typeof value === 'number' ? value : NaN;
+  const [digits] = /^\d[\d,.']{0,15}(?=$| [a-z])/i.exec(value) ?? [];
+  return digits === undefined ? NaN : Number(digits.replace(/[,'](?=\d{3})/g, ''));
+}
+
+/** An answer that says no, or that nobody has given yet. */
+const NEGATIVE =
+  /^(?:false|no|none|null|n\/?a|0|-)$|\b(?:not?|none|never|without|missing|denied|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|failed|failure|mismatch|open|requested|unsigned|invalid|revoked|self|stolen|untrusted|unmanaged|disabled)\b/i;
+const NO_IN_NOTE =
+  /\b(?:not|nobody|never|without|missing|denied|denies|rejected|expired|pending|cancell?ed|withdrawn|unknown|unverified|unconfirmed|unapproved|mismatch|self[- ]approved|stolen|unmanaged|date open|reached yet)\b|\bno (?!route|threat|other|new|unusual|further|macros?|link)/i;
+
+function saysYes(value: Fact['value']): boolean {
+  const text = String(value).trim();
+  return text !== '' && text.length <= LONGEST_ANSWER && !NEGATIVE.test(text);
+}
+
+const notesLike = (notes: RegExp, facts: Facts): readonly Fact[] =>
+  facts.remarks.flatMap((fact) => {
+    const matched = NO_IN_NOTE.test(String(fact.value)) ? null : notes.exec(String(fact.value));
+    return matched ? [{ ...quoting(fact, matched[0]), remark: true as const }] : [];
+  });
+
+/** A match says nothing without the text around it if it contains no word. */
+const A_WORD = /[\p{L}\p{N}]{3}/u;
+
+export const quoting = (fact: Fact, matched = String(fact.value)): Fact => ({
+  ...fact,
+  words: `${fact.key}: ${A_WORD.test(matched) ? matched : String(fact.value)}`,
+});

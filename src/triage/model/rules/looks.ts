@@ -1,0 +1,379 @@
+import { isIP } from 'node:net';
+import {
+  all,
+  any,
+  byTool,
+  type Condition,
+  countIn,
+  evaluate,
+  isFalse,
+  isTrue,
+  type Look,
+  named,
+  quoting,
+  reads,
+  recorded,
+  tells,
+  yes,
+  atLeast,
+  countOf,
+} from './conditions.js';
+import type { Fact, Facts } from './facts.js';
+
+const ownerOf = ({ pointer }: Fact): string => pointer.slice(0, pointer.lastIndexOf('/'));
+const split = (keys: string): readonly string[] => keys.split(' ');
+
+/* Requests to servers. */
+
+const REQUEST_KEYS = split(
+  'uri url path p query querystring request requesturi requesturl requestline requestbody httpurl httprequest args matcheddata payload postdata body parameter useragent httpuseragent referer',
+);
+/** Names that only requests to servers have. The others are also those of parts of a mail. */
+const ONLY_OF_REQUESTS = REQUEST_KEYS.filter((key) =>
+  /^(?:uri|querystring|request\w*|http\w+)$/.test(key),
+);
+
+/** Attacks in a request as the server reads it. All runs have a limit, so that none is tried over and over. */
+const ATTACKS: readonly RegExp[] = [
+  /\bunion\s{1,20}(?:all\s{1,20})?select\b/i,
+  /['"]\s{0,9}(?:or|and)\s{1,9}['"(]{0,3}\w{1,20}['"]{0,2}\s{0,9}=/i,
+  /;\s{0,9}drop\s{1,9}table\b|\bwaitfor\s{1,9}delay\b|\b(?:pg_)?sleep\s{0,3}\(\s{0,3}\d|information_schema\.|xp_cmdshell/i,
+  /(?:\.\.[\\/]){2}|\.\.[\\/]{1,3}(?:etc|windows|proc)\b|[\\/]etc[\\/](?:passwd|shadow)\b|[\\/]windows[\\/]win\.ini/i,
+  /(?:[;|`]|&&|\$\()\s{0,9}(?:cat|id|whoami|wget|curl|nc|bash|sh|ping|uname|powershell|cmd(?:\.exe)?)\b(?!\s{0,3}=)/i,
+  /[?&](?:cmd|exec|command)=(?:whoami|id|cat|ls|dir|uname|net|ipconfig|ifconfig|type)\b|\$\{jndi:/i,
+  /class\.module\.classloader|autodiscover\.json\?\S{0,40}@|x-rps-cat|php:\/\/(?:input|filter)|\b(?:eval|passthru|shell_exec|base64_decode)\s{0,3}\(/i,
+  /<script\b|\bonerror\s{0,5}=/i,
+];
+const LONGEST_REQUEST = 8_192;
+
+/** Percent signs are read twice: an attacker writes them twice to pass a filter. */
+const asRead = (request: string): string =>
+  unescaped(unescaped(request.slice(0, LONGEST_REQUEST).replaceAll('+', ' '))).replaceAll(
+    '/**/',
+    ' ',
+  );
+const unescaped = (text: string): string =>
+  text.replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
+
+const requestsOf = (facts: Facts): readonly Fact[] =>
+  facts.isMail
+    ? facts.named(...ONLY_OF_REQUESTS)
+    : [
+        ...facts.named(...REQUEST_KEYS),
+        ...facts.all.filter(({ value }) => /^(?:GET|POST|PUT|DELETE|HEAD) \//.test(String(value))),
+      ];
+
+export const requestLikeAttack: Look = (facts) =>
+  requestsOf(facts).flatMap((fact) => {
+    const text = asRead(String(fact.value));
+    const words = ATTACKS.map((attack) => attack.exec(text)?.[0]).find(Boolean);
+    return words === undefined ? [] : [{ ...fact, words }];
+  });
+export const request: Look = (facts) => requestsOf(facts).filter(({ value }) => value !== '');
+export const requestLetThrough = all(
+  requestLikeAttack,
+  any(
+    reads('status statuscode responsecode httpstatus responsestatus', /^(?:2\d\d|500)$/),
+    reads(
+      'wafaction action disposition mode',
+      /^(?:detect(?:ed)?|log(?:ged)?(?: only)?|allow(?:ed)?|pass(?:ed)?|monitor(?:ed)?|count)$/i,
+    ),
+    isFalse('blocked prevented'),
+  ),
+);
+/** Of requests to servers: a program that is blocked on a machine, or a mail that is held, is none. */
+export const ofRequests = (condition: Condition): Condition => ({
+  only: (_, facts) =>
+    !facts.isMail &&
+    (facts.named(...ONLY_OF_REQUESTS).length > 0 ||
+      facts.saying('web_attack').length > 0 ||
+      requestLikeAttack(facts).length > 0),
+  from: condition,
+});
+/** An attack that the tool names. A weakness that is found in code is called like the attack that it would let in. */
+export const webAttackNamed: Condition = {
+  only: ({ key }, { fields }) => fields.repository === undefined && !REQUEST_KEYS.includes(key),
+  from: tells('web_attack'),
+};
+
+/* Numbers, dates and addresses. */
+
+const DATE = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?/;
+const HALF_A_YEAR = 180 * 24 * 60 * 60 * 1_000;
+const dayOf = ({ value }: Fact): number => {
+  const [, year, month = '01', day = '01'] = DATE.exec(String(value)) ?? [];
+  return year === undefined ? NaN : Date.parse(`${year}-${month}-${day}`);
+};
+/** Dates half a year before the newest date of the event, so that the verdict does not depend on the day of triage; or as many months. */
+export const longAgo = (names: RegExp): Condition => {
+  const told = recorded(
+    names,
+    yes(/\b(?:[1-9]\d?|several|many) years?\b|\b(?:[6-9]|[1-9]\d) months\b/i),
+  );
+  const dates = recorded(names, yes(DATE));
+  return any(told, (facts: Facts) => {
+    const dated = evaluate(dates, facts);
+    const days = dated.length === 0 ? [] : facts.allOfTools.map(dayOf).filter((day) => day > 0);
+    const newest = days.reduce((one, other) => Math.max(one, other), 0);
+    return dated.filter((fact) => newest - dayOf(fact) >= HALF_A_YEAR);
+  });
+};
+
+const USUAL = /^(?:usual|normal|typical|average|baseline)(?:weekly|daily|hourly|perday|perweek)?/;
+/** Each is compared with all numbers of the event, and a stranger may send usual counts by the thousand. */
+const MOST_USUAL = 20;
+/** Counts beside the usual count of the same thing: `files` beside `usual_weekly_files`. */
+const besideUsual =
+  (fits: (count: number, usual: number) => boolean): Look =>
+  (facts) => {
+    const usual = facts.allOfTools
+      .filter(({ key, value }) => USUAL.test(key) && countIn(value) > 0)
+      .slice(0, MOST_USUAL);
+    if (usual.length === 0) return [];
+    const counts = facts.allOfTools.filter(
+      ({ key, value }) => countIn(value) >= 0 && !USUAL.test(key),
+    );
+    return usual.filter(({ key, value }) => {
+      const thing = key.replace(USUAL, '').replace(/(?:per)?(?:day|week|hour)$/, '');
+      return counts.some(
+        (count) =>
+          (thing === '' ? count.key === 'count' : count.key.includes(thing)) &&
+          fits(countIn(count.value), countIn(value)),
+      );
+    });
+  };
+export const asUsual = besideUsual((count, usual) => count > 0 && count <= usual * 1.5);
+export const farAboveUsual = besideUsual((count, usual) => count >= usual * 5);
+
+const REMOTE_END = /^(?:dst|dest|destination|remote)(?:ip|address|ipaddress)?$/;
+const NEAR_END =
+  /^(?:src|source|local|client|from|attacker|actor)(?:ip|address|ipaddress)?$|^ip(?:address)?$/;
+const PRIVATE_ADDRESS = /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)[\d.]{3,11}$/;
+/** Connections whose ends both have private addresses. */
+export const insideOnly: Look = (facts) => {
+  const ends = facts.allOfTools.filter(({ value }) => isIP(String(value)) !== 0);
+  const far = ends.filter(({ key }) => REMOTE_END.test(key));
+  const near = ends.filter(({ key }) => NEAR_END.test(key));
+  const isInside = [...far, ...near].every(({ value }) => PRIVATE_ADDRESS.test(String(value)));
+  return far.length > 0 && near.length > 0 && isInside ? [quoting(near[0]!), quoting(far[0]!)] : [];
+};
+export const sourceInside = byTool('ip ipaddress srcip sourceip clientip', PRIVATE_ADDRESS);
+
+/* Sign-ins. */
+
+const COUNTRY_KEYS = split(
+  'country countryorregion countryname location geo previouscountry usualcountry originatingcountry xoriginatingcountry',
+);
+export const twoCountries: Look = (facts) => {
+  const byCountry = new Map(
+    facts
+      .named(...COUNTRY_KEYS)
+      .map((fact) => [String(fact.value).slice(-64).trim().toUpperCase(), fact]),
+  );
+  byCountry.delete('');
+  return byCountry.size > 1 ? [...byCountry.values()] : [];
+};
+
+const TIME_KEYS = split('at time timestamp createddatetime published eventtime t');
+const TWO_HOURS = 2 * 60 * 60 * 1_000;
+const MOST_SIGN_INS = 100;
+/** Two entries with different countries within two hours. */
+export const soonElsewhere: Look = (facts) => {
+  const times = new Map(
+    facts.named(...TIME_KEYS).map((fact) => [ownerOf(fact), Date.parse(String(fact.value))]),
+  );
+  const signIns = facts
+    .named(...COUNTRY_KEYS)
+    .filter(({ value }) => /^[\p{L} -]{2,60}$/u.test(String(value)))
+    .slice(0, MOST_SIGN_INS)
+    .map((fact) => ({ fact, at: times.get(ownerOf(fact)) ?? NaN, country: String(fact.value) }));
+  for (const one of signIns) {
+    const other = signIns.find(
+      ({ fact, at, country }) =>
+        ownerOf(fact) !== ownerOf(one.fact) &&
+        Math.abs(at - one.at) < TWO_HOURS &&
+        country.toUpperCase() !== one.country.toUpperCase(),
+    );
+    if (other) return [one, other].map(({ fact, country }) => ({ ...fact, words: country }));
+  }
+  return [];
+};
+
+/** At least three answers denied or timed out, and one approved. */
+const denials: Look = (facts) => {
+  const answers = facts.named('r', 'result', 'response', 'answer', 'status', 'outcome');
+  const refused = answers.filter(({ value }) =>
+    /^(?:denied|timeout|timed out|rejected|no response)$/i.test(String(value)),
+  );
+  const approved = answers.filter(({ value }) =>
+    /^(?:approved|accepted|success)$/i.test(String(value)),
+  );
+  return refused.length >= 3 && approved.length > 0 ? [approved[0]!, ...refused.slice(0, 3)] : [];
+};
+export const approvedAfterDenials = any(
+  denials,
+  all(
+    countOf(
+      /(?:push\w*|prompt\w*|mfa\w*|factor\w*|notification\w*)(?:reject|den[iy]|declin|fail|timeout|timedout|ignored|unanswered)\w*|(?:reject|den[iy]|declin|fail|ignored)\w*(?:push|prompt|mfa|request)\w*/,
+      3,
+    ),
+    named(
+      /result|outcome|approv|accept|last|final|status/,
+      /^(?:true|[1-9]\d*|approved|accepted|success|granted)\b/i,
+    ),
+  ),
+  all(
+    atLeast(
+      3,
+      'mfadenied mfadenials mfarejected mfafailures pushdenied pushesdenied pushdenials deniedpushes deniedprompts promptsdenied denials',
+    ),
+    any(
+      atLeast(1, 'mfaapproved mfaapprovals pushapproved pushesapproved approvals'),
+      isTrue('mfaapproved pushapproved approved'),
+    ),
+  ),
+);
+
+/** Okta compared address, device and place with earlier sign-ins, and none is new. */
+export const nothingNew: Look = (facts) => {
+  const judged = facts
+    .named('behaviors', 'risk')
+    .filter(({ path }) => /^(?:data\/events\/)?debugcontext\/debugdata\/\w+$/.test(path));
+  const isCalm = ({ key, value }: Fact): boolean =>
+    key === 'risk'
+      ? /^\{level=LOW\}$/.test(String(value))
+      : /^\{New[\w =,-]{1,300}\}$/.test(String(value)) && !/POSITIVE|UNKNOWN/.test(String(value));
+  // What is done after the sign-in is another matter.
+  const isStart = facts.named('eventtype').some(({ value }) => value === 'user.session.start');
+  return isStart && judged.length === 2 && judged.every(isCalm) ? judged : [];
+};
+
+/* Inventories and files. */
+
+const INVENTORY = /^(?:.*\/)?(?:asset|assets|inventory|cmdb)\//;
+/** Roles and owners of the inventory that are scanners. */
+export const scannerKnown: Look = (facts) =>
+  facts.allOfTools.filter(
+    ({ path, value }) =>
+      INVENTORY.test(path) && typeof value === 'string' && /\bscanner\b/i.test(value.slice(0, 200)),
+  );
+/** As `scannerKnown`, under the address of the source of the event. */
+export const scannerIsSource: Look = (facts) => {
+  const sources = new Set(
+    facts.ofTools('srcip', 'src', 'sourceip', 'clientip').map(({ value }) => String(value)),
+  );
+  return scannerKnown(facts).filter(({ pointer }) =>
+    pointer.split('/').some((step) => sources.has(step)),
+  );
+};
+const SCANNER =
+  /^(?:(?:authori[sz]ed|approved|internal)[-_ ])?(?:(?:vulnerability|security)[-_ ])?scanner$/i;
+/** A tag of an asset may be that of the target: then a stranger scans the scanner, so the source has to be inside. */
+export const taggedScanner = any(
+  byTool('srcrole sourcerole', SCANNER),
+  {
+    only: ({ path }) => /(?:^|\/)(?:src|source)asset\//.test(path),
+    from: byTool('role type', SCANNER),
+  },
+  all(byTool('assettag assetrole assettype', SCANNER), sourceInside),
+);
+
+/** SHA-256 of the 68 bytes of the test file of antivirus programs. No other file has it. */
+const EICAR = /^275a021bbfb6489e54d471899f7db9d1663fc695ec2fe2a2c4538aabf651fd0f$/i;
+/** All digests of files are that of the test file. */
+export const onlyTestFiles: Look = (facts) => {
+  const digests = facts
+    .ofTools('sha256', 'filesha256', 'sha256string', 'hash', 'filehash')
+    .filter(({ value }) => /^[0-9a-f]{64}$/i.test(String(value)));
+  return digests.every(({ value }) => EICAR.test(String(value))) ? digests.slice(0, 1) : [];
+};
+/** The name of the test file in the report of a tool has words as `virus` in it. */
+export const isTestFile = ({ key, value }: Fact): boolean =>
+  /^(?:threat|threatname|detection|signature)$/.test(key) &&
+  /^[\w:./-]{0,40}\beicar\b/i.test(String(value).slice(0, 100));
+
+/* Words of tools. */
+
+/** Words of one scale. Numbers, and words as `P1` that each tool counts in its own way, are in none of them. */
+const SEVERITY_WORDS = {
+  critical: /^(?:critical|crit|fatal|emergency|very[ _-]?high|highest)$/i,
+  high: /^(?:high|major|important)$/i,
+  lower: /^(?:medium|moderate|average|low|minor|warning|info|informational|none)$/i,
+} as const;
+const severities = named(
+  /^(?:(?:alert|event|signal|rule|securitysignal)?severity(?:name|label|normalized|level|text|score)?|urgency|priority(?:name|summary)?|(?:rule)?level)$/,
+  /^[\w .-]{1,32}$/,
+);
+
+/** The tool's word for the severity, where the source reads it so. A word that says another severity is not the one that was read. */
+function severityIn(facts: Facts, severity: 'high' | 'critical'): Fact | undefined {
+  if (facts.severity !== severity) return undefined;
+  const told = evaluate(severities, facts);
+  const isWord = (pattern: RegExp) => (fact: Fact) => pattern.test(String(fact.value).trim());
+  const known = Object.values(SEVERITY_WORDS).map(isWord);
+  return (
+    told.find(isWord(SEVERITY_WORDS[severity])) ??
+    told.find((fact) => !known.some((isIn) => isIn(fact)))
+  );
+}
+/** A tool that watches whether services run calls a full disk critical, and one that reads code a bad line: these are no attacks. */
+const watchesAttacks = (facts: Facts): boolean =>
+  facts.ofTools('generatorurl').length === 0 && facts.fields.repository === undefined;
+export const severityIs =
+  (severity: 'high' | 'critical'): Look =>
+  (facts) => {
+    const told = watchesAttacks(facts) ? severityIn(facts, severity) : undefined;
+    return told ? [told] : [];
+  };
+
+/** Words beside a verdict by which the tool takes it back. */
+const TAKEN_BACK: Readonly<Record<string, RegExp>> = {
+  threatstatus: /^(?:cleared|false ?positive)$/i,
+  confidencelevel: /^suspicious$/i,
+  analystverdict: /^(?:false_?positive|benign)$/i,
+};
+/** A word of the tool, unless the tool takes it back in the same object. */
+export const stands = (condition: Condition): Condition => ({
+  only: (fact, facts) =>
+    fact.key in TAKEN_BACK ||
+    !Object.entries(TAKEN_BACK).some(([key, pattern]) =>
+      facts
+        .named(key)
+        .some((one) => ownerOf(one) === ownerOf(fact) && pattern.test(String(one.value))),
+    ),
+  from: condition,
+});
+export const called = (pattern: RegExp, more = ''): Condition =>
+  stands(reads(`classification verdict threats threatcategory attacktypes ${more}`, pattern));
+
+export const RULE_KEYS =
+  'rule rulename title alert alertname alertdisplayname detectname detection signature name';
+/** A rule of such a name announces, reports or trains an attack. */
+const NO_ATTACK =
+  'report\\w*|simulat\\w*|training|test\\w*|exercise|drill|table-?top|updated?|risk of|potential|possible';
+/** Rules of these names, of high or critical severity. */
+export const rated = (pattern: RegExp): Condition => ({
+  only: (_, facts) => (severityIn(facts, 'critical') ?? severityIn(facts, 'high')) !== undefined,
+  from: reads(
+    `${RULE_KEYS} description`,
+    new RegExp(`^(?!.*\\b(?:${NO_ATTACK})\\b).{0,200}?(?:${pattern.source})`, 'i'),
+  ),
+});
+
+/* Tools that watch whether services run: they link to the graph of what they measured. */
+
+export const ofServices = (condition: Condition): Condition => ({
+  only: (_, facts) => facts.ofTools('generatorurl').length > 0,
+  from: condition,
+});
+/** The name of the alert, as Prometheus sends it. */
+const alertNamed = (pattern: RegExp): Condition =>
+  ofServices({
+    only: ({ path }) => /^(?:(?:alerts|group|common)?\/?labels\/)alertname$/.test(path),
+    from: reads('alertname', pattern),
+  });
+/** Only what no attacker brings about: an agent that is down, a full disk or a busy processor may be the work of one. */
+export const healthAlert = alertNamed(/^Watchdog$|^Cert\w*Expir/);
+export const capacityAlert = alertNamed(
+  /^(?!.*(?:login|logon|sign.?in|admin|auth|ssh|egress|traffic|agent|sensor|delet|encrypt|ransom|attack)).*(?:disk|filesystem|file ?system|space|memory|cpu|latency|slow|p9\d|throughput|queue|lag|replica|restart|crash ?loop|oom|backup|cron|quota|throttl|saturat|5xx)/i,
+);

@@ -1,0 +1,170 @@
+import { isBodyPart } from '../../evidence/tool-plumbing.js';
+import { any, byTool, type Condition, evaluate, type Look, reads, says } from './conditions.js';
+import type { Fact, Facts } from './facts.js';
+import * as hosts from './hosts.js';
+import { wordsOf } from './phrases.js';
+import { MESSAGES } from './prose.js';
+import { MAIL_SIGNS, ORDER_SIGNS, type Sign } from './signs.js';
+
+const MAIL_KEYS =
+  'messageid sender subject recipient recipients from mailfrom objet subj rcpt fromdisplay spf dmarc'.split(
+    ' ',
+  );
+
+/** Whether there is a mail at all. It is no sign, so it names no words. */
+export const isMail: Look = (facts) => [
+  ...facts.named(...MAIL_KEYS).filter(({ value }) => /\S/.test(String(value))),
+  ...facts.authentication.pointers.flatMap((pointer) => facts.at(pointer) ?? []),
+];
+export const inMail = (condition: Condition): Condition => ({
+  only: (_, facts) => facts.isMail || isMail(facts).length > 0,
+  from: condition,
+});
+/** Texts of a mail that ask for something; the words of a rule or alert about it are left out. */
+const TITLES =
+  /^(?:title|alert|alertname|alertdisplayname|displayname|rule|rulename|name|event|eventtype|description|reason|category|detection)$/;
+export const wants = (sign: Sign): Condition => ({
+  only: ({ key }) => !TITLES.test(key),
+  from: says(sign),
+});
+/** Words of attacks in the text of a mail. */
+export const onlyTold: Look = (facts) => (facts.isMail ? facts.onlyTelling : []);
+
+export const FILE_KEYS =
+  'name filename file attachment attachments attachmentnames files path listing contains contents members entries archivecontents inner innerfile innerfiles filenames attachmentname';
+/** Endings of files that run, also with words behind them: a name goes on as its writer likes. */
+const RUNS =
+  /\.(?:exe|scr|pif|bat|cmd|ps1|vbs|vbe|js|jse|wsf|wsh|hta|lnk|msi|iso|img|vhdx?|one|svg|s?html?|docm|xlsm|pptm|xll|jar|cpl|chm)(?![\p{L}\p{N}])/iu;
+/** Gateways list the text of a mail as one of its parts. */
+export const attachedProgram: Condition = {
+  only: ({ value }) => !isBodyPart(String(value)),
+  from: reads(FILE_KEYS, RUNS),
+};
+
+/** Places of the hosts, each once, with the first host that it names. */
+function placesOf(found: readonly hosts.Host[]): readonly Fact[] {
+  const places = new Map<string, Fact>();
+  for (const { name, fact } of found) {
+    if (!places.has(fact.pointer)) places.set(fact.pointer, { ...fact, words: name });
+  }
+  return [...places.values()];
+}
+const senderSites = (facts: Facts): ReadonlySet<string> =>
+  new Set(hosts.senderDomains(facts).map(({ name }) => hosts.registered(name)));
+const besideSender = (facts: Facts, found: readonly hosts.Host[]): readonly Fact[] => {
+  const senders = [...senderSites(facts)];
+  return placesOf(
+    found.filter(({ name }) => senders.some((sender) => sender !== hosts.registered(name))),
+  );
+};
+/** The well-known key `link` is the event's page in the console of a tool. */
+const linksOf = (facts: Facts) =>
+  hosts.linkedHosts(facts).filter(({ fact }) => fact.key !== 'link');
+
+export const borrowedName: Look = (facts) => placesOf(hosts.borrowedNames(facts));
+export const externalSender: Look = (facts) => placesOf(hosts.senderDomains(facts));
+export const repliesElsewhere: Look = (facts) => besideSender(facts, hosts.replyDomains(facts));
+export const linksElsewhere: Look = (facts) => besideSender(facts, linksOf(facts));
+/** Links to bare addresses or to names in punycode. */
+export const oddLink: Look = (facts) =>
+  placesOf(
+    hosts
+      .linkedHosts(facts)
+      .filter(({ name }) => /^(?:\d{1,3}\.){3}\d{1,3}$|(?:^|\.)xn--/.test(name)),
+  );
+const REAL_PERSON =
+  /(?:^|\/)(?:real(?!ity|ly|m|time)|directory(?:address|entry|mail|email)|employeedirectorymatch|displaynamematch|matchesexecutive)/;
+/** What the tool says of the real bearer of the sender's name. */
+export const realPerson: Look = (facts) =>
+  facts.all.filter(({ path, value }) => REAL_PERSON.test(path) && value !== '');
+
+const PAGE_KEYS =
+  'formfields inputs postfields asks questions pagetitle pagetext title resptitle label extractedtext heading fields fieldnames pagefields requests requestedfields'.split(
+    ' ',
+  );
+/** Names that only pages have. Under the others a tool that sees no page tells what happened. */
+const OF_PAGES = /^(?:page\w*|formfields|postfields|requestedfields)$/;
+/** Fields and titles of a page that ask for a password, a card or a code. The title of an alert is none of a page. */
+export const secretsAsked: Look = (facts) => {
+  const ofPage = new Set(facts.named(...PAGE_KEYS).map(({ pointer }) => pointer));
+  const hasPage = facts.isMail || hosts.linkedHosts(facts).length > 0;
+  return facts
+    .saying('asks_secrets', 'sign_in_request')
+    .filter(({ pointer, key, path }) => ofPage.has(pointer) && (key !== 'title' || path !== key))
+    .filter(({ key }) => hasPage || OF_PAGES.test(key));
+};
+
+export const senderProven: Look = (facts) => facts.vouched('dmarc');
+/** A proven sender of the domain of all mailboxes that the tool names. */
+export const fromInside: Look = (facts) =>
+  hosts.isFromInside(facts) ? facts.vouched('dmarc') : [];
+/** All links lead to the domain of a proven sender. */
+export const linksAtHome: Look = (facts) => {
+  const senders = senderSites(facts);
+  const links = linksOf(facts);
+  const isHome = links.length > 0 && links.every(({ name }) => senders.has(hosts.registered(name)));
+  return isHome && senders.size === 1 ? facts.vouched('dmarc') : [];
+};
+
+const REQUESTS = Object.keys({ ...MAIL_SIGNS, ...ORDER_SIGNS }) as Sign[];
+/** Words by which people want something, of which the signs know only the worst. */
+const WANTS = new Set(
+  (
+    'please pls kindly send reply respond click open call phone pay buy purchase confirm verify approve download install ' +
+    'enable run paste forward share upload update urgent asap code link attached attachment password passwords login bank ' +
+    'money cash euro euros dollars usd eur gbp chf iban invoice salary whatsapp telegram signal text scan visit fill'
+  ).split(' '),
+);
+/** The rules cannot say what a text in another language wants. In English a quarter of the words are such as these. */
+const ENGLISH = new Set(
+  (
+    'a about all am an and are as at be but by can do for from had has have he her hi his i if in is it me my new no not of ' +
+    'on or our out see she so thanks that the their them there they this to up us was we were what when will with you your'
+  ).split(' '),
+);
+const LEAST_ENGLISH = 0.25;
+const LONGEST_TEXT = 2_000;
+const ATTACHED = /attach|filename|(?:^|\/)files?(?:\/|$)|qr|ocr|macro/;
+const knownSender: Condition = any(
+  byTool('knownsender senderknown vendorknown knownvendor', /^(?:true|yes)$/i),
+  byTool('priorfromsender365d priormessages90d priormessages priorfromsender', { min: 10 }),
+);
+
+/**
+ * Short English mails from inside or of known senders, whose SPF, DKIM and DMARC the gateway saw pass, without links, files,
+ * numbers or wishes. A mail that wants nothing robs nobody. Any added word can only end that.
+ */
+export const nothingAsked: Look = (facts) => {
+  const signatures = facts.authentication.dkim ?? [];
+  const isProven =
+    facts.vouched('spf').length > 0 &&
+    facts.vouched('dkim').length > 0 &&
+    signatures.every(({ result }) => result === 'pass');
+  const isKnown = hosts.isFromInside(facts) || evaluate(knownSender, facts).length > 0;
+  return isProven && isKnown && isCalm(facts) ? facts.vouched('dmarc') : [];
+};
+
+function isCalm(facts: Facts): boolean {
+  const messages = facts.all.filter(({ key, value }) => MESSAGES.has(key) && value !== '');
+  const found = [hosts.linkedHosts, hosts.replyDomains, hosts.borrowedNames].flatMap((find) =>
+    find(facts),
+  );
+  return (
+    !facts.cut &&
+    facts.withInvisible.length === 0 &&
+    facts.saying(...REQUESTS).length === 0 &&
+    found.length === 0 &&
+    !facts.all.some(({ path, value }) => ATTACHED.test(path) && value !== '') &&
+    messages.some(({ key }) => !key.startsWith('subj')) &&
+    isPlainTalk(messages.map(({ value }) => value).join(' '))
+  );
+}
+
+/** An address without `http://` is one, too; and five digits are a telephone, an account or a sum. */
+const NOT_TALK = /www\.|\w\.\w{2,}\/|\d{5,}|[€$£@<>]|[^\x20-\x7e\s–—‘’“”…]/u;
+function isPlainTalk(text: string): boolean {
+  if (text.length > LONGEST_TEXT || NOT_TALK.test(text)) return false;
+  const said = wordsOf(text);
+  const english = said.filter((word) => ENGLISH.has(word)).length;
+  return english >= said.length * LEAST_ENGLISH && !said.some((word) => WANTS.has(word));
+}

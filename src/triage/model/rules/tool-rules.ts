@@ -1,0 +1,126 @@
+import {
+  all,
+  any,
+  atLeast,
+  circumstances,
+  countOf,
+  isTrue,
+  named,
+  reads,
+  says,
+  signs,
+} from './conditions.js';
+import { flooded } from './hosts.js';
+import { called, farAboveUsual, rated, RULE_KEYS, severityIs, stands } from './looks.js';
+import { inMail } from './mail-looks.js';
+
+const DETECTIONS =
+  'detections positives detectioncount vtdetections vtpositives malicious enginesdetected';
+const callsMalware = called(/^(?:malware|trojan|worm|virus|backdoor|rootkit)$/i);
+const TAKEOVERS =
+  /\b(?:account|user|identity|root|admin\w*|mailbox|session|credentials?) (?:was |were |is |has been )?(?:takeover|taken over|compromised?|hijack(?:ed|ing)?)\b|\b(?:compromised|hijacked|stolen) (?:account|user|identity|credentials?|session|mailbox)\b|\broot (?:account|user|credentials?)\b.{0,40}\b(?:log(?:in|ged in)|sign(?:ed)?[- ]in|used|access)\b/;
+
+// prettier-ignore
+export const TOOL_ACTS = signs([
+  ['tool_says_malicious', 45, '', 'tool', '', 'The tool itself calls it malicious.',
+    stands(
+      named(/(?:verdict\w*|disposition|classification|determination|reputation|maliciouslevel|confidencelevel)$/, /^(?:malicious|known bad|bad\b|confirmed threat)/i))],
+  ['tagged_malicious', 45, '', '', '', 'The tool itself marks it as malicious.',
+    stands(reads('taggedmalicious ismalicious markedmalicious', /^(?:true|yes)$/i))],
+  ['bad_reputation', 35, '', '', '', 'The address has a bad reputation.',
+    reads('reputation ipreputation domainreputation',
+      /^(?:malicious|phish|malware|known bad|bad\b)/i)],
+  ['tool_confirms', 50, '', '', '', 'Somebody confirmed the attack in the tool.',
+    any(
+      reads('riskstate riskdetail', /^(?:confirmed|adminconfirmed\w*)compromised$/i),
+      reads('classification analystverdict alertclassification', /^true[ _]?positive$/i))],
+  // As a category the word is the gateway's own only where it is spelled as gateways do: people who report mails choose "phishing".
+  ['called_phish', 45, 'phishing', 'tool', 'T1566',
+    'The gateway calls the mail or its link phishing.',
+    any(
+      called(/^(?:high ?conf(?:idence)? ?)?(?:credential )?phish(?:ing)?$|^toad$/i),
+      stands(reads('category', /^(?:high ?conf(?:idence)? ?)?phish$/i)))],
+  ['called_impostor', 45, 'bec', 'tool', 'T1566 T1656',
+    'The gateway says that the sender poses as somebody else.',
+    called(/^(?:impostor|bec(?:\/fraud)?|business email compromise)$/i)],
+  ['called_malware_in_mail', 45, 'malware_delivery', 'tool', 'T1566.001',
+    'The gateway found malware in the mail or behind its link.', inMail(callsMalware)],
+  ['called_malware', 35, 'malware', 'tool', '', 'The tool classifies it as malware.', callsMalware],
+  ['called_ransomware', 50, 'ransomware', '', 'T1486', 'The tool classifies it as ransomware.',
+    called(/^ransomware$/i, 'category')],
+  ['called_spam', 30, 'spam', 'tool', '', 'The gateway calls the mail spam.', called(/^spam$/i)],
+  ['kind_named', 25, 'malware', 'tool', '',
+    'The alert is of a kind that the tool raises for malware.',
+    reads('category tactic', /^malware$/i)],
+  ['rule_names_phish', 30, 'phishing', 'tool', 'T1566',
+    'The rule that fired looks for phishing or impersonation.',
+    reads(RULE_KEYS,
+      /^(?!.*\b(?:report\w*|simulat\w*|training|test)\b)(?:credential )?phish(?:ing)?\b|^(?!.*\btest\b)(?:vip|executive|ceo|brand|vendor|employee) impersonation\b/i)],
+  ['rated_ransomware', 20, 'ransomware', '', 'T1486',
+    'The rule that fired looks for ransomware, and rates it as grave.',
+    rated(/\bransomware\b|\b(?:mass|file) encryption\b/)],
+  ['rated_takeover', 20, 'account_takeover', '', 'T1078',
+    'The rule that fired looks for accounts that were taken over, and rates it as grave.',
+    rated(TAKEOVERS)],
+  ['tool_sees_attack', 30, '', '', '', 'The tool speaks of an attacker at work.',
+    says('attacker_seen')],
+  ['engines_detect', 35, '', '', '', 'Several engines detect it.', atLeast(5, DETECTIONS)],
+  ['most_engines_detect', 15, '', '', '',
+    'So many engines detect it that a mistake of theirs is unlikely.', atLeast(30, DETECTIONS)],
+  ['flooded', 45, '', '', '', 'A text has so many addresses that one of them can hide among them.',
+    flooded],
+  ['too_much_to_read', 30, '', '', '',
+    'The event has more values than the rules read, which may hide something.',
+    (facts) => (facts.cut ? facts.all.slice(0, 1) : [])],
+  ['invisible_text', 15, '', '', '', 'A text has characters that are not seen.', (facts) => facts.withInvisible],
+]);
+
+// prettier-ignore
+export const TOOL_CIRCUMSTANCES = circumstances([
+  ['tool_says_critical', 30, '', 'rating', '', 'The tool rates the event as critical.',
+    severityIs('critical')],
+  ['tool_says_high', 8, '', 'rating', '', 'The tool rates the event as high.', severityIs('high')],
+  ['tool_suspects', 30, '', 'tool', '', 'The tool itself suspects it, and is not sure.',
+    reads('confidencelevel verdict threatverdict', /^suspicious$/i)],
+  ['threat_suspected', 20, 'account_takeover', '', 'T1078',
+    'The directory suspects a threat behind the request.', isTrue('threatsuspected')],
+  ['behaviour_new', 10, 'account_takeover', '', 'T1078',
+    'The directory sees a place, address or device that is new for this user.',
+    reads('behaviors', /\b(?:new [\w -]{1,24}|velocity)=positive/i)],
+  ['attack_type', 20, '', '', '', 'The cloud names a type of attack.',
+    reads('type findingtype title detectiontype',
+      /^(?:Backdoor|Trojan|CryptoCurrency|UnauthorizedAccess|CredentialAccess|Impact|PrivilegeEscalation|Stealth|DefenseEvasion|Exfiltration|Execution|Persistence):\w+\//)],
+  ['high_risk', 15, '', '', '', 'The tool gives it a high risk.',
+    any(
+      reads('risk risklevel riskstate risklevelduringsignin threatlevel',
+        /^(?:high|critical|severe|atrisk)$|\blevel=high\b/i),
+      reads('threatdetections', /":\s?"high"/i),
+      countOf(/(?:risk|threat|fraud|anomaly|phish|phishing|malware|malicious\w*|impostor|bec|mlmalware)score$/, 80))],
+  ['orders_a_verdict', 10, '', 'talk', '', 'A text tells its reader which verdict to give.',
+    says('verdict_order')],
+  ['talks_to_machines', 10, '', 'talk', '', 'A text talks to the machine that reads it.',
+    says('orders_to_machine')],
+  ['both_orders', 5, '', 'talk', '', 'A text gives a machine the order to decide something.',
+    all(says('verdict_order'), says('orders_to_machine'))],
+  ['not_approved', 15, '', '', '', 'Nobody approved it, and no change or order covers it.',
+    named(/^(?:\w*(?:approv(?:ed|al)|authori[sz]ed|sanctioned)|\w*(?:ticket|change|workorder|order)(?:onfile|found|record|request|id)?|approvedsoftware|maintenancewindow|inchangewindow|purchaseorder)$/,
+      /^(?:false|no|none(?: found| on file)?|not (?:found|approved|on file|authori[sz]ed)\b.*|no (?:ticket|change|record|approval|order|match)\b.*|missing|unapproved|rejected|n\/a)$/i)],
+  ['not_verified', 15, '', '', '',
+    'Who asked for it was not verified, or what it says does not match what is on file.',
+    named(/^(?:callback\w*|\w*callertoknownnumber|caller(?:identity)?verified|identityverified|\w*verified(?:by(?:phone|callback))?|\w*confirmed(?:by\w+)?|\w*(?:iban|account|bank|address|name|domain|order|invoice|sender|vendor)\w*match(?:es)?\w*|\w*match(?:es)?(?:master|onfile|record|vendor|erp|order|po)\w*|(?:sender|address|domain)is\w+)$/,
+      /^(?:false|no|not (?:done|verified|confirmed|made)\b.*|mismatch)$/i)],
+  ['not_asked', 8, '', '', '',
+    'Nobody who could explain it has been asked, or the answer is still missing.',
+    named(/^(?:\w*asked|asked\w*|(?:manager|owner|user|requester|employee|agency)\w*reached|\w*(?:informed|notified)(?:soc)?|notifiedsoc|spokenwith\w*|\w*(?:confirmation|answer(?:ed)?|reply|response)|contacted\w*)$/,
+      /^(?:false|no|none|pending|unknown|open|not (?:yet|reached|asked|available)\b.*|no (?:answer|reply|response)\b.*|.{1,40}\bnot (?:reached|answered|asked)(?: yet)?)$/i)],
+  ['outside_of_scope', 15, '', '', '', 'The plan, list or window on record does not cover it.',
+    named(/^(?:\w*(?:in|on|within|covered|matches|listed)\w*(?:scope|list|window|plan|schedule|roe|engagement|campaign|inventory|cmdb)\w*|\w*scope|\w*(?:scheduled|planned|expected|registered|documented|announced)|(?!\w*(?:white|black|allow|deny|block|safe)list)\w*(?:known|listed)(?:in\w+)?)$/,
+      /^(?:false|no|none|out(?:side)?\b.*|not (?:in|on|listed|covered|registered|scheduled|planned|announced)\b.*)$/i)],
+  ['never_before', 10, '', '', '', 'It was never seen here before.',
+    any(
+      named(/^(?:\w*(?:seen|used|known|contacted|observed|loggedon)(?:before|previously|here|inorg|fortenant)?|\w*(?:usual|familiar|typical|expected)(?:for\w+)?|previously\w*)$/,
+        /^(?:false|no|never|never (?:seen|used|before)\b.*|first time\b.*|none)$/i),
+      named(/^(?:\w*new(?:for|to)\w+|\w*firstseen(?:inorg|here|today)?|\w*history|first(?:use|time|ever)\w*|\w*(?:rare|unusual|anomalous|unfamiliar|neverseen)\w*|new(?:ip|asn|geo|city|isp|sender|host|country|device|location|process|domain|useragent)\w*)$/, /^(?:true|yes|today|never\b.*|first time\b.*|none|new|rare)$/i))],
+  ['far_above_usual', 20, '', 'transfer', '', 'It is many times what is usual here.',
+    farAboveUsual],
+]);

@@ -6,12 +6,12 @@ import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js'
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { shownName, shownStart } from '../../platform/text.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
-import { defang } from '../evidence/indicators.js';
+import { defang } from '../../incidents/defang.js';
+import type { RunVerdict } from '../model/triage-model.port.js';
 import {
   noPersonAsked,
   type NotApplied,
   REPORT,
-  type RunVerdict,
   SYSTEM,
   TRIAGE_EVENTS,
   type TriageRun,

@@ -1,5 +1,6 @@
-// SQL: what many runs read and write is one statement, and the state of an open run comes from its work.
+// SQL: sets of runs in one statement; the state of an open run comes from its work.
 import { Injectable } from '@nestjs/common';
+import { createHash } from 'node:crypto';
 import {
   byId,
   listStatement,
@@ -9,7 +10,8 @@ import {
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Page, PageRequest } from '../../platform/paging/page.js';
-import type { Asked, TokenUse, UnavailableReason } from '../model/triage-model.port.js';
+import type { ExtractedIndicator } from '../evidence/indicators.js';
+import type { TokenUse, UnavailableReason } from '../model/triage-model.port.js';
 import {
   LISTED_COLUMNS,
   RUN_COLUMNS,
@@ -29,14 +31,7 @@ export interface RunListRequest extends PageRequest {
   readonly newestFirst: boolean;
 }
 
-/** What an attempt used, whether or not it gave a verdict. */
-export interface Used {
-  readonly tokens?: TokenUse;
-  /** Undefined if the attempt ended before the model was asked. */
-  readonly asked?: Asked;
-}
-
-/** The columns that an attempt may change. */
+/** Columns that an attempt may change. */
 const CHANGED_COLUMNS = [
   'status',
   'provider',
@@ -54,16 +49,16 @@ const CHANGED_COLUMNS = [
   'started_at',
 ] as const satisfies (keyof TriageRunEntity)[];
 
-export interface RunChange extends Used {
+export interface RunChange {
   readonly id: string;
+  readonly tokens?: TokenUse;
   /** Other columns keep their values. A run with another status has ended. */
   readonly columns: Partial<Pick<TriageRunEntity, (typeof CHANGED_COLUMNS)[number]>>;
 }
 
-/** The runs of an incident that a request looks at. */
+/** The open run and the newest completed run of an incident. */
 export interface KnownRuns {
   readonly open?: TriageRun;
-  /** The newest one. */
   readonly completed?: TriageRun;
 }
 
@@ -131,9 +126,9 @@ const CHANGE: Statement = {
                from jsonb_populate_record(run, change.columns) as after),
            completed_at = case when change.columns ? 'status' then greatest(
              clock_timestamp(), run.created_at, (change.columns ->> 'started_at')::timestamptz) end,
-           input_tokens = run.input_tokens + coalesce(change.input, 0),
-           output_tokens = run.output_tokens + coalesce(change.output, 0),
-           cached_input_tokens = run.cached_input_tokens + coalesce(change.cached_input, 0),
+           input_tokens = run.input_tokens + change.input,
+           output_tokens = run.output_tokens + change.output,
+           cached_input_tokens = run.cached_input_tokens + change.cached_input,
            tokens_at = case when change.input + change.output > 0 then now() else run.tokens_at end
       from jsonb_to_recordset($1::jsonb) as change (
         id uuid, columns jsonb, input integer, output integer, cached_input integer)
@@ -196,6 +191,26 @@ const BUDGET_FREE_AT: Statement = {
      where tokens >= $1`,
 };
 
+type Named = Pick<ExtractedIndicator, 'type' | 'value'>;
+const KEY_BYTES = 16;
+
+/** Ordered, so that two runs with the same indicators do not wait for each other in a circle. */
+const ADD_INDICATORS: Statement = {
+  name: 'incident_indicators_add',
+  text: `
+    insert into incident_indicators (key, incident_id)
+    select distinct decode(key, 'hex') as key, incident_id from unnest($1::text[], $2::uuid[]) as found (key, incident_id)
+     order by key, incident_id
+        on conflict do nothing`,
+};
+
+const INCIDENTS_WITH: Statement = {
+  name: 'incident_indicators_incidents',
+  text: `
+    select incident_id from incident_indicators
+     where key = decode($1, 'hex') and incident_id <> $2 order by incident_id desc limit $3`,
+};
+
 @Injectable()
 export class TriageRunsRepository {
   constructor(private readonly statements: Statements) {}
@@ -241,10 +256,7 @@ export class TriageRunsRepository {
 
   /** Changes open runs. Returns them by id, without those that have ended. */
   async change(tx: Tx, changes: readonly RunChange[]): Promise<ReadonlyMap<string, TriageRun>> {
-    const rows = changes.map(({ id, columns, tokens, asked }) => {
-      const who = asked && { model: asked.model, prompt_hash: asked.promptHash };
-      return { id, columns: { ...who, ...columns }, ...countedTokens(tokens) };
-    });
+    const rows = changes.map(({ tokens, ...change }) => ({ ...change, ...counted(tokens) }));
     const changed = await this.statements.rowsIn<TriageRun>(tx, CHANGE, [JSON.stringify(rows)]);
     return new Map(changed.map((run) => [run.id, run]));
   }
@@ -300,6 +312,26 @@ export class TriageRunsRepository {
     return counts!;
   }
 
+  /** Notes which indicators runs found in which incidents. */
+  async addIndicators(
+    tx: Tx,
+    found: readonly { readonly incident_id: string; readonly indicators: readonly Named[] }[],
+  ): Promise<void> {
+    const rows = found.flatMap(({ incident_id, indicators }) =>
+      indicators.map((one) => ({ incident_id, key: keyOf(one) })),
+    );
+    if (rows.length === 0) return;
+    const ids = rows.map(({ incident_id }) => incident_id);
+    await this.statements.rowsIn(tx, ADD_INDICATORS, [rows.map(({ key }) => key), ids]);
+  }
+
+  /** Ids of the newest other incidents in which a run found the indicator. */
+  async incidentsWith(indicator: Named, otherThan: string, limit: number): Promise<string[]> {
+    const values = [keyOf(indicator), otherThan, limit];
+    const rows = await this.statements.rows<{ incident_id: string }>(INCIDENTS_WITH, values);
+    return rows.map(({ incident_id }) => incident_id);
+  }
+
   /** When the use of the last hour falls below the budget. Undefined if that is so now. */
   async budgetFreeAt(budget: number): Promise<Date | undefined> {
     const [row] = await this.statements.rows<{ free_at: Date | null }>(BUDGET_FREE_AT, [budget]);
@@ -307,12 +339,20 @@ export class TriageRunsRepository {
   }
 }
 
-/** More than any attempt uses: the sum of many still fits the column. */
+/** Many attempts together must fit into the column. */
 const MOST_TOKENS = 50_000_000;
 
-function countedTokens(tokens: TokenUse | undefined) {
-  if (!tokens) return {};
-  const counted = (n: number) => Math.min(MOST_TOKENS, Math.max(0, Math.trunc(n) || 0));
-  const { input, output, cachedInput = 0 } = tokens;
-  return { input: counted(input), output: counted(output), cached_input: counted(cachedInput) };
+function counted({ input, output, cached_input = 0 }: TokenUse = NO_TOKENS): TokenUse {
+  const count = (n: number) => Math.min(MOST_TOKENS, Math.max(0, Math.trunc(n) || 0));
+  return { input: count(input), output: count(output), cached_input: count(cached_input) };
+}
+
+const NO_TOKENS: TokenUse = { input: 0, output: 0 };
+
+/** A hash has one length, however long the value is. */
+function keyOf({ type, value }: Named): string {
+  return createHash('sha256')
+    .update(`${type}\0${value}`)
+    .digest('hex')
+    .slice(0, 2 * KEY_BYTES);
 }

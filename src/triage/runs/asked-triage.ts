@@ -32,7 +32,6 @@ import {
   type UnavailableReason,
 } from '../model/triage-model.port.js';
 import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
-import { TriageSignals } from '../triage-signals.js';
 import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
 import {
@@ -47,7 +46,7 @@ import {
   STOPPED_BY_KILL_SWITCH,
   TAKEN_OVER,
 } from './run-rules.js';
-import { TokenBudget } from './token-budget.js';
+import { ProviderState } from './provider-state.js';
 import { type Found, NotNeededError, TriageJudging } from './triage-judging.js';
 
 /** A request that waits for a run: it is told of a failure at once, instead of the run being tried again. */
@@ -99,8 +98,7 @@ export class AskedTriage
     private readonly killSwitch: KillSwitch,
     private readonly runs: TriageRunsRepository,
     private readonly endings: RunEndings,
-    private readonly budget: TokenBudget,
-    private readonly signals: TriageSignals,
+    private readonly provider: ProviderState,
     private readonly model: TriageModel,
     private readonly transactions: Transactions,
     private readonly work: Work,
@@ -176,28 +174,26 @@ export class AskedTriage
     if (!run) return undefined;
     if (hasLapsedTooOften(row)) return { run, error: KILLED };
     const waiter = this.waiters.get(run.id);
-    const shortage = waiter ? undefined : await this.budget.shortage();
+    const shortage = waiter ? undefined : await this.provider.shortage();
     if (shortage) return again(0, { run, unavailable: shortage });
     const meter = new TokenMeter();
     const begun = performance.now();
     const notes = row.lapsed && !run.notes.includes(TAKEN_OVER) ? [TAKEN_OVER] : [];
     if (row.lapsed) this.log.warn({ triage: run.id }, 'A run is tried again: its replica is gone.');
     const ended = () => {
-      const used = { tokens: meter.used, asked: meter.asked };
-      return { run, notes, used, durationMs: Math.round(performance.now() - begun) };
+      const duration_ms = Math.round(performance.now() - begun);
+      return { run, notes, used: meter, duration_ms };
     };
     try {
       const found = await this.judge(run, row, meter);
-      this.signals.answered();
-      this.signals.used(found.tokens);
+      this.provider.answered();
+      this.provider.used(found.tokens);
       return { ...ended(), found };
     } catch (error) {
       if (row.signal.aborted || error instanceof LostClaims) throw error;
-      const tokens = (error instanceof ModelUnavailableError && error.extras.tokens) || meter.used;
-      if (tokens) this.signals.used(tokens);
+      this.provider.used(meter.tokens);
       if (waiter) waiter.cause = error;
-      const { used, ...attempt } = ended();
-      return this.afterError({ ...attempt, used: { ...used, tokens } }, error, waiter);
+      return this.afterError(ended(), error, waiter);
     }
   }
 
@@ -250,7 +246,7 @@ export class AskedTriage
     unavailable: ModelUnavailableError,
     waiter: Waiter | undefined,
   ): Attempt | AgainOutcome<Attempt> {
-    this.signals.unavailable(unavailable);
+    this.provider.unavailable(unavailable);
     const ended = { ...attempt, run, unavailable, isOfProvider: true };
     const error = runErrorOf(unavailable);
     const mayGoOn = !waiter || waiter.hasWaited;
@@ -287,7 +283,7 @@ export class AskedTriage
 
   /** Pauses the lane if runs need not ask now, and ends its pause once the provider has answered. */
   private async showProvider(tx: Tx, { found, unavailable }: Attempt): Promise<void> {
-    if (found ?? (unavailable && !unavailable.extras.mayHelpLater)) {
+    if (found ?? unavailable?.isAboutIncident) {
       await this.goOn(tx, OF_PAUSE, SOON_MS);
     } else if (unavailable?.reason === 'token_budget') {
       const { retryAfterMs = 0 } = unavailable.extras;

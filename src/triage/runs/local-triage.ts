@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/database/transactions.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
 import type { Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
-import { TriageModel } from '../model/triage-model.port.js';
+import { TokenMeter, TriageModel } from '../model/triage-model.port.js';
 import { TRIAGE, TriageRunsRepository } from '../records/triage-runs.repository.js';
 import type { TriageRun } from '../triage-run.js';
 import { type Outcome, RunEndings } from './run-endings.js';
@@ -101,10 +101,11 @@ export class LocalTriage implements OnModuleInit {
   private async judge(run: JudgedRun, given: Case | undefined): Promise<Omit<Outcome, 'run'>> {
     if (!given) return { error: INCIDENT_DELETED };
     const begun = performance.now();
-    const asking = { gate: NOBODY_IS_ASKED, signal: new AbortController().signal };
+    const { signal } = new AbortController();
+    const asking = { gate: NOBODY_IS_ASKED, signal, meter: new TokenMeter() };
     try {
       const found = await this.judging.judge(run, given, asking);
-      return { found, durationMs: Math.round(performance.now() - begun) };
+      return { found, duration_ms: Math.round(performance.now() - begun) };
     } catch (error) {
       if (error instanceof NotNeededError) return { dropped: error.why };
       this.log.error({ err: error, triage: run.id }, 'A triage run ended in an error.');

@@ -1,7 +1,7 @@
 /*
  * All entities, and nothing else. test/db/entities.spec.ts lists the tables without an entity, with reasons.
  */
-export { ActionCountEntity, ActionEntity } from './actions/action.js';
+export { ActionEntity } from './actions/action.js';
 export * from './attention/attention-mark.entity.js';
 export * from './audit/audit.entity.js';
 export { ApiKeyEntity } from './auth/keys/api-key.entity.js';
@@ -15,10 +15,13 @@ export * from './kill-switch/kill-switch.entity.js';
 export { NotificationChannelEntity } from './notifications/notification-channel.entity.js';
 export { NotificationDeliveryEntity } from './notifications/delivery.entity.js';
 export * from './platform/idempotency/idempotency-key.entity.js';
-export * from './platform/secrets/secret-key.entity.js';
+export { SecretKeyEntity } from './platform/secrets/secret-keys.repository.js';
 export * from './platform/work/work.entity.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { PlaybookRunEntity, PlaybookRunStepEntity } from './playbooks/runs/playbook-run.js';
 export { IncidentIndicatorEntity, TriageRunEntity } from './triage/triage-run.js';
-export * from './webhooks/events/webhook-event.entity.js';
-export * from './webhooks/sources/webhook-source.entity.js';
+export {
+  WebhookEventEntity,
+  WebhookSeenEventEntity,
+} from './webhooks/events/webhook-event.entity.js';
+export { WebhookSourceEntity } from './webhooks/sources/webhook-source.entity.js';

@@ -7,7 +7,7 @@ import { AppModule, type Ground } from './app.module.js';
 import { installAnswerTransport } from './platform/http/answer-transport.js';
 import { AnsweringAdapter } from './platform/http/answering-adapter.js';
 import { installBodyReader } from './platform/http/body.guard.js';
-import { BodyMemory } from './platform/http/body-memory.js';
+import { BodyMemory } from './platform/http/arriving-body.js';
 import { Draining, installDraining, OpenConnections } from './platform/http/draining.js';
 import {
   installForwardedAddresses,
@@ -48,8 +48,12 @@ function createAdapter({ settings, logger }: Ground): AnsweringAdapter {
       constraints: OKTA_CHALLENGE_CONSTRAINT,
     },
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // The service writes its own response: see answerWhatNodeWould.
-    http: { requireHostHeader: false },
+    http: {
+      // The service writes its own response: see answerWhatNodeWould.
+      requireHostHeader: false,
+      // Bytes of an unread body after which its sender must wait. Tiny chunks cost far more than their bytes.
+      highWaterMark: 8_192,
+    },
   };
   return new AnsweringAdapter(options);
 }

@@ -1,8 +1,6 @@
 // SQL: a list is one statement with its exact total.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { Page } from '../platform/paging/page.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
-import { CountFold } from '../platform/counting/count-fold.js';
 import {
   after,
   countedList,
@@ -10,15 +8,9 @@ import {
   createdBefore,
   equal,
 } from '../platform/counting/counted-list.js';
-import { BY_ID, countOf, pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
-import { Transactions } from '../platform/database/transactions.js';
-import type { Action } from './action.js';
-import { firstIdAt } from '../platform/ids.js';
-import { ACTION_COLUMNS, actionOf, type ActionRow } from './action-rows.js';
-import { AdvisoryLock } from '../platform/database/advisory-locks.js';
+import { BY_ID, countOf } from '../platform/counting/counted-list.sql.js';
+import { ACTION_COLUMNS } from './action-rows.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 
 const ACTION_SORTS = {
   requested_at: BY_ID,
@@ -31,7 +23,7 @@ const ACTION_SORTS = {
 export const SORT_FIELDS = Object.keys(ACTION_SORTS) as (keyof typeof ACTION_SORTS)[];
 
 /** The list of actions. Filters have the names of the query parameters. */
-const actionList = countedList({
+export const actionList = countedList({
   table: 'actions',
   columns: ACTION_COLUMNS,
   counts: 'action',
@@ -66,60 +58,18 @@ const LONGEST_WAIT: Statement = {
     from actions where status = 'pending_approval'`,
 };
 
-const LIST_AFTER: Statement = {
-  name: 'actions_list_after',
-  text: `select ${ACTION_COLUMNS} from actions where actions.id > $1 order by actions.id limit $2`,
-};
-
-const FIND_ALL: Statement = {
-  name: 'actions_find_all',
-  text: `select ${ACTION_COLUMNS} from actions where actions.id = any($1::uuid[])`,
-};
-
+/** Measures how many actions wait for approval, and how long. */
 @Injectable()
-export class ActionListRepository {
-  constructor(private readonly statements: Statements) {}
-
-  async list(request: ActionListRequest): Promise<Page<Action>> {
-    const { statement, values } = actionList(request);
-    const rows = await this.statements.rows<ActionRow & WithTotal>(statement, values);
-    return pageOf(rows, actionOf);
-  }
-
-  /** Actions after the given id, oldest first. */
-  async listAfter(id: string | null, limit: number): Promise<Action[]> {
-    const rows = await this.statements.rows<ActionRow>(LIST_AFTER, [id ?? firstIdAt(0), limit]);
-    return rows.map(actionOf);
-  }
-
-  async findAll(ids: readonly string[]): Promise<Action[]> {
-    const rows = await this.statements.rows<ActionRow>(FIND_ALL, [ids]);
-    return rows.map(actionOf);
-  }
-}
-
-/** Keeps the totals of lists cheap, and measures how many actions wait for approval, and how long. */
-@Injectable()
-export class ActionCounts extends CountFold implements OnModuleInit {
+export class ApprovalGauges implements OnModuleInit {
   constructor(
-    statements: Statements,
-    transactions: Transactions,
-    @InjectMetric('approvals_pending') private readonly approvalsPending: Gauge,
-    @InjectMetric('approvals_oldest_seconds') private readonly oldestApproval: Gauge,
+    private readonly statements: Statements,
     private readonly gauges: ScrapedGauges,
-  ) {
-    super(statements, transactions, {
-      rows: 'actions',
-      table: 'action',
-      by: ['status', 'action_type', 'approval_level'],
-      lock: AdvisoryLock.ActionCounts,
-    });
-  }
+  ) {}
 
   onModuleInit(): void {
     const read = (statement: Statement) => async () =>
       (await this.statements.rows<{ readonly n: number }>(statement))[0]!.n;
-    this.gauges.register(this.approvalsPending, read(COUNT_WAITING));
-    this.gauges.register(this.oldestApproval, read(LONGEST_WAIT));
+    this.gauges.register('approvals_pending', read(COUNT_WAITING));
+    this.gauges.register('approvals_oldest_seconds', read(LONGEST_WAIT));
   }
 }

@@ -1,21 +1,13 @@
 // SQL: each read of an action, the insert of new actions, and all records of a change in one statement.
-import { getMetadataArgsStorage } from 'typeorm';
 import { AUDIT_PARAMETERS, insertAuditRows } from '../audit/audit-log.js';
-import { reportedMail } from '../incidents/incident.js';
 import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/incident-timeline.js';
 import { columnsOf } from '../platform/database/columns.js';
-import type { Statement } from '../platform/database/statements.js';
+import { RowInsert, type Statement } from '../platform/database/statements.js';
 import { type DomainEvent, eventRows, insertEvents } from '../platform/work/domain-event.js';
-import { type Action, ActionEntity, type ActionIncident, reportedSender } from './action.js';
+import { type Action, ActionEntity, reportedSender } from './action.js';
 import { targetHash } from './duplicate-actions.js';
 
 const COLUMNS = columnsOf(ActionEntity, ['target_hash']);
-
-/** A row of ACTION_COLUMNS. Columns without a value are null. */
-export type ActionRow = Omit<Action, 'incident'> & {
-  readonly incident:
-    (Omit<ActionIncident, 'mail'> & { message_id: unknown; sender: unknown }) | null;
-};
 
 /** The columns of an action, with its incident and its rollback. */
 export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).join(', ')},
@@ -28,13 +20,7 @@ export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).jo
                             'message_id', incidents.fields->'message_id', 'sender', incidents.fields->'sender')
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
-export function actionOf({ incident, ...columns }: ActionRow): Action {
-  const action: Action = withoutNulls(columns);
-  if (!incident) return action;
-  const { message_id, sender, ...shown } = incident;
-  return { ...action, incident: { ...shown, mail: reportedMail(message_id, sender) } };
-}
-
+/** Columns without a value are null in a row, and absent in an action. */
 export function withoutNulls<Row extends object>(row: Row): Row {
   const present = Object.entries(row).filter(([, value]) => value !== null);
   return Object.fromEntries(present) as Row;
@@ -59,7 +45,7 @@ export function recordValues({ audit, timeline, events }: ChangeRecords): unknow
   return [...audit, ...timeline, eventRows(events)];
 }
 
-const INSERTED = [
+const ROWS = new RowInsert(ActionEntity, [
   'id',
   'incident_id',
   'action_type',
@@ -78,24 +64,8 @@ const INSERTED = [
   'executed_at',
   'connector_id',
   'target_hash',
-] as const satisfies (keyof ActionEntity)[];
-
-const TYPES = new Map(
-  getMetadataArgsStorage().columns.flatMap(({ target, propertyName, options }) =>
-    target === ActionEntity ? [[propertyName, options.type as string] as const] : [],
-  ),
-);
-
-function parameterOf(value: ActionEntity[(typeof INSERTED)[number]]): string | Buffer | null {
-  if (value === undefined) return null;
-  if (Buffer.isBuffer(value)) return value;
-  if (value instanceof Date) return value.toISOString();
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-const NAMES = INSERTED.join(', ');
-const ARRAYS = INSERTED.map((name, at) => `$${at + 1}::${TYPES.get(name)}[]`).join(', ');
-const AFTER_ACTIONS = INSERTED.length + 1;
+]);
+const AFTER_ACTIONS = ROWS.parameters + 1;
 const AFTER_AUDIT = AFTER_ACTIONS + AUDIT_PARAMETERS;
 
 export const INSERT_ACTIONS: Statement = {
@@ -104,7 +74,7 @@ export const INSERT_ACTIONS: Statement = {
     with record as (${insertAuditRows(AFTER_ACTIONS)}),
     entry as (${insertTimeline(AFTER_AUDIT)}),
     event as (${insertEvents(`$${AFTER_AUDIT + TIMELINE_PARAMETERS}`)})
-    insert into actions (${NAMES}) select * from unnest(${ARRAYS})`,
+    ${ROWS.text()}`,
 };
 
 export function newActionValues(actions: readonly Action[], records: ChangeRecords): unknown[] {
@@ -112,8 +82,5 @@ export function newActionValues(actions: readonly Action[], records: ChangeRecor
     ...action,
     target_hash: targetHash(action.action_type, action.parameters, reportedSender(action)),
   }));
-  return [
-    ...INSERTED.map((name) => rows.map((row) => parameterOf(row[name]))),
-    ...recordValues(records),
-  ];
+  return [...ROWS.values(rows), ...recordValues(records)];
 }

@@ -79,6 +79,7 @@ export type Parameters = Readonly<Record<string, unknown>>;
 
 /** The incident as answers show it with an action, and its mail, which they do not show. */
 export type ActionIncident = Omit<LockedIncident, 'id'>;
+type Mail = Pick<LockedIncident, 'message_id' | 'sender'>;
 
 /** Row of an action, and the source of the type Action. Columns without a value are absent instead of null. */
 @Entity('actions')
@@ -224,40 +225,18 @@ export type Action = Omit<ActionEntity, 'target_hash'> & {
   readonly expires_at?: Date;
 };
 
-const COUNTED = {
-  type: 'text',
-  collation: 'C',
-  primaryKeyConstraintName: 'pk_action_counts',
-} as const;
-
-/** A sum of the fold: one row for each combination. */
-@Entity('action_counts')
-export class ActionCountEntity {
-  @PrimaryColumn(COUNTED)
-  readonly status: string;
-
-  @PrimaryColumn(COUNTED)
-  readonly action_type: string;
-
-  @PrimaryColumn(COUNTED)
-  readonly approval_level: string;
-
-  @Column({ type: 'bigint' })
-  readonly n: string;
-}
-
 /**
  * Returns the sender of the incident's mail if the action names that mail. The action is bound to this sender, because a
  * stranger chooses the id of a mail and may choose the id of another mail. Mail services ignore the case of ids.
  */
 export function reportedSender(action: {
   readonly parameters: Parameters;
-  readonly incident?: Pick<LockedIncident, 'mail'>;
+  readonly incident?: Mail | undefined;
 }): string | undefined {
   const named = action.parameters['message_id'];
-  const { messageId, sender } = action.incident?.mail ?? {};
-  if (typeof named !== 'string' || messageId === undefined) return undefined;
-  const [id, reported] = [named, messageId].map((text) => bareMessageId(text).toLowerCase());
+  const { message_id, sender } = action.incident ?? {};
+  if (typeof named !== 'string' || !message_id || !sender?.trim()) return undefined;
+  const [id, reported] = [named, message_id].map((text) => bareMessageId(text).toLowerCase());
   return id === reported ? sender : undefined;
 }
 

@@ -31,6 +31,7 @@ import {
   ExecutedActionDto,
   IncidentActionsQueryDto,
   RolledBackActionDto,
+  presentChanges,
   presentExecuted,
   presentRollback,
   presentSummary,
@@ -39,7 +40,7 @@ import { ActionTypeDto, ApiActionRequest } from './action-types.dto.js';
 import { ActionWork } from './execution/action-work.js';
 import { IncidentIdPipe } from '../incidents/incident-reference.js';
 import { ClientLeft } from '../platform/http/handler-options.js';
-import { ChangesQueryDto } from '../platform/paging/changes-query.dto.js';
+import { ApiChanges, ChangesQueryDto } from '../audit/changes/feed-api.js';
 
 const presentType = present(ActionTypeDto);
 
@@ -133,29 +134,13 @@ export class ActionsController {
   }
 
   @Get('actions/changes')
-  @Operation(
-    'listActionChanges',
-    'Follow all changes of actions',
-    'For a program that keeps a copy of all actions, with and without an incident. Returns every change at least once, in the order in which the changes became visible, each with the current state of the action. Send the first request without a cursor, and each further request with the `cursor` of the previous response. Store the cursor together with the result of your processing, and continue with the stored cursor after a crash. Ignore an action whose `updated_at` is before the one that you have.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'The next changes, and the cursor after them. `changes` may be empty.',
-    type: ActionChangesDto,
-  })
-  @ApiErrors('cursor_expired')
-  @ApiErrorMeanings({
-    cursor_expired:
-      'The cursor is older than 30 days (`details.reason` is `too_old`), or the database was restored after the cursor was issued (`database_restored`), so changes may be missing. Start again with `from=beginning`, and delete the actions that are not listed.',
-  })
+  @ApiChanges('Action', ActionChangesDto)
   async changes(
-    @Query() { cursor, from, limit, wait }: ChangesQueryDto,
+    @Query() query: ChangesQueryDto,
     @CurrentPrincipal() caller: Principal,
     @ClientLeft() left: AbortSignal,
   ): Promise<ActionChangesDto> {
-    const requireStillValid = () => caller.requireStillValid();
-    const request = { cursor, from, limit, waitMs: wait * 1_000, requireStillValid };
-    return ActionChangesDto.from(await this.actions.changes(request, left));
+    return presentChanges(await this.actions.changes(query, caller, left));
   }
 
   @Get('actions/:id')

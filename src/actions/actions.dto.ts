@@ -37,7 +37,8 @@ import {
   SEVERITIES,
   type Severity,
 } from '../incidents/incident.js';
-import type { FeedEntry, FeedPage } from '../audit/changes/change-feed.js';
+import type { FeedPage } from '../audit/changes/change-feed.js';
+import { ChangeOf, ChangesPageDto } from '../audit/changes/feed-api.js';
 import { ACTION_FEED_EVENTS } from './actions.service.js';
 
 export const REPEAT =
@@ -317,76 +318,28 @@ export class ActionQueryDto extends IncidentActionsQueryDto {
   }
 }
 
-const LISTED = 'action.listed';
-
-class ActionChangeDto {
-  @OpenChoice('ActionChangeEvent', [LISTED, ...ACTION_FEED_EVENTS], {
-    description: 'What happened. `action.listed`: nothing, the action existed when the feed began.',
-    example: 'action.completed',
-  })
-  readonly event: string;
-
-  @Id('ActionChangeId', {
-    optional: true,
-    description:
-      'Id of the change, also of its entry in the audit trail. Absent for `action.listed`.',
-  })
-  readonly change_id?: string;
-
+class ActionChangeDto extends ChangeOf('Action', ACTION_FEED_EVENTS) {
   @ActionId()
   readonly action_id: string;
-
-  @Instant({
-    description:
-      'Time of the change; for `action.listed`, of the last change. Changes are in the order in which they became visible, which is not exactly the order of their times.',
-    example: '2026-01-31T09:30:00.000Z',
-  })
-  readonly at: Date;
-
-  @Text({
-    optional: true,
-    description: 'Principal that made the change. Absent for `action.listed`.',
-    example: 'alice',
-  })
-  readonly by?: string;
 
   @Nested(() => ActionSummaryDto, {
     optional: true,
     description: 'Current state of the action, which may be later than the change.',
   })
   readonly action?: ActionSummaryDto;
-
-  static from(this: void, { change, item }: FeedEntry<Action>): ActionChangeDto {
-    const action = item && presentSummary(item);
-    return {
-      event: change?.action ?? LISTED,
-      change_id: change?.id,
-      action_id: change?.subjectId ?? action!.id,
-      at: change?.at ?? action!.updated_at,
-      by: change?.actor,
-      action,
-    };
-  }
 }
 
-export class ActionChangesDto {
+export class ActionChangesDto extends ChangesPageDto {
   @NestedList(() => ActionChangeDto, { description: 'At most `limit`; may be empty.' })
   readonly changes: readonly ActionChangeDto[];
-
-  @Text({
-    description: 'Position after these changes, for the next request. Present in each response.',
-    example: undefined,
-  })
-  readonly cursor: string;
-
-  @Flag({
-    description: 'More changes may be available: send the next request without a wait.',
-    example: false,
-  })
-  readonly has_more: boolean;
-
-  static from(this: void, page: FeedPage<Action>): ActionChangesDto {
-    const { entries, cursor, hasMore } = page;
-    return { changes: entries.map(ActionChangeDto.from), cursor, has_more: hasMore };
-  }
 }
+
+const presentPage = present(ActionChangesDto);
+
+export const presentChanges = ({ changes, ...page }: FeedPage<Action>): ActionChangesDto =>
+  presentPage({
+    ...page,
+    changes: changes.map(({ item, subject_id: action_id, ...change }) => {
+      return { ...change, action_id, action: item && withShownIds(item) };
+    }),
+  });

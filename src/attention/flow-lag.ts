@@ -1,7 +1,5 @@
 // SQL: one statement reads the first row of each queue by its index.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 import { HealthComponents } from '../platform/health-components.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
@@ -53,11 +51,10 @@ export class FlowLag implements OnModuleInit {
     private readonly statements: Statements,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
-    @InjectMetric('flow_oldest_waiting_seconds') private readonly oldest: Gauge<'stage'>,
   ) {}
 
   onModuleInit(): void {
-    this.gauges.register(this.oldest, async () => {
+    this.gauges.register('flow_oldest_waiting_seconds', async () => {
       const seconds = await this.seconds();
       return STAGES.map((stage) => [{ stage }, seconds[stage]] as const);
     });

@@ -2,14 +2,10 @@
 import { Injectable } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { storable } from '../platform/text.js';
-import {
-  type InsertedColumn,
-  insertRows,
-  valuesOfRows,
-  type Statement,
-  Statements,
-} from '../platform/database/statements.js';
+import { columnsOf } from '../platform/database/columns.js';
+import { RowInsert, type Statement, Statements } from '../platform/database/statements.js';
 import type { AuditRow, AuditEntry } from './audit-entry.js';
+import { AuditLogEntity } from './audit.entity.js';
 import { isUuid, newId } from '../platform/ids.js';
 import { Clock } from '../platform/clock.js';
 import { RowsAtCommit, type Tx } from '../platform/database/transactions.js';
@@ -63,33 +59,18 @@ function cut(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length)}[cut: ${text.length} characters]`;
 }
 
-const COLUMNS: readonly InsertedColumn<AuditRow>[] = [
-  { name: 'id', type: 'uuid', of: (row) => row.id },
-  { name: 'at', type: 'timestamptz', of: (row) => row.at.toISOString() },
-  { name: 'actor', type: 'text', of: (row) => row.actor },
-  { name: 'action', type: 'text', of: (row) => row.action },
-  { name: 'subject_type', type: 'text', of: (row) => row.subject_type },
-  { name: 'subject_id', type: 'text', of: (row) => row.subject_id },
-  { name: 'details', type: 'json', of: (row) => row.details },
-  { name: 'key_id', type: 'text', of: (row) => row.key_id },
-  { name: 'mac', type: 'bytea', of: (row) => row.mac },
-];
-
+const ROWS = new RowInsert(AuditLogEntity, columnsOf(AuditLogEntity, ['xid']));
 /** Number of parameters of `insertAuditRows`. */
-export const AUDIT_PARAMETERS = COLUMNS.length;
+export const AUDIT_PARAMETERS = ROWS.parameters;
+export const insertAuditRows = (firstParameter?: number): string => ROWS.text(firstParameter);
 
-/** Inserts rows: as its own statement, or as a CTE in the statement of the change, which saves a round trip. */
-export function insertAuditRows(firstParameter = 1): string {
-  return insertRows('audit_log', COLUMNS, firstParameter);
-}
-
-const INSERT: Statement = { name: 'audit_insert', text: insertAuditRows() };
+const INSERT: Statement = { name: 'audit_insert', text: ROWS.text() };
 
 /** Records changes of all modules, in the transaction of the change. */
 @Injectable()
 export class AuditLog {
   private readonly atCommit = new RowsAtCommit<AuditRow>(async (tx, rows) => {
-    await this.statements.rowsIn(tx, INSERT, valuesOfRows(COLUMNS, rows));
+    await this.statements.rowsIn(tx, INSERT, ROWS.values(rows));
   });
 
   constructor(
@@ -108,10 +89,7 @@ export class AuditLog {
 
   /** Parameters of `insertAuditRows`, for hot paths that record in the statement of their change. */
   valuesOfAll(entries: readonly AuditEntry[]): unknown[] {
-    return valuesOfRows(
-      COLUMNS,
-      entries.map((entry) => this.rowOf(entry)),
-    );
+    return ROWS.values(entries.map((entry) => this.rowOf(entry)));
   }
 
   private rowOf(entry: AuditEntry): AuditRow {

@@ -1,8 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { Clock } from '../platform/clock.js';
+import { Batcher } from '../platform/concurrency/batcher.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import type { AuditQueryDto, AuditVerificationDto } from './audit.dto.js';
@@ -14,8 +13,18 @@ import { AuditAnchor, AuditWitness } from './chain/audit-witness.js';
 
 @Injectable()
 export class AuditService {
-  private running: Promise<AuditVerificationDto> | undefined;
-  private next: Promise<AuditVerificationDto> | undefined;
+  /**
+   * A run reads the whole trail, so at most one runs. Callers that come meanwhile share the next run, which sees all changes
+   * before their calls.
+   */
+  private readonly runs = new Batcher<undefined, AuditVerificationDto>(
+    async (calls) => {
+      const found = await this.verifier.verify();
+      return calls.map(() => found);
+    },
+    Infinity,
+    1,
+  );
 
   constructor(
     private readonly records: AuditRepository,
@@ -26,24 +35,8 @@ export class AuditService {
     return this.records.list(query);
   }
 
-  /**
-   * A run reads the whole trail, so at most one runs. Callers that come meanwhile share the next run, which sees all changes
-   * before their calls.
-   */
-  async verify(): Promise<AuditVerificationDto> {
-    if (!this.running) return await this.start();
-    this.next ??= this.running
-      .catch(() => undefined)
-      .then(() => {
-        this.next = undefined;
-        return this.start();
-      });
-    return await this.next;
-  }
-
-  private start(): Promise<AuditVerificationDto> {
-    this.running = this.verifier.verify().finally(() => (this.running = undefined));
-    return this.running;
+  verify(): Promise<AuditVerificationDto> {
+    return this.runs.submit(undefined);
   }
 }
 
@@ -62,20 +55,17 @@ export class AuditSignals implements OnModuleInit {
     private readonly verifier: AuditVerifier,
     private readonly anchor: AuditAnchor,
     private readonly components: HealthComponents,
-    @InjectMetric('audit_unsealed') private readonly unsealed: Gauge,
-    @InjectMetric('audit_oldest_unsealed_seconds') private readonly oldestUnsealed: Gauge,
-    @InjectMetric('audit_chain_ok') private readonly chainOk: Gauge,
     private readonly gauges: ScrapedGauges,
   ) {}
 
   onModuleInit(): void {
     this.components.register('audit', () => this.health());
-    this.gauges.register(this.unsealed, async () => (await this.backlog()).unsealed);
+    this.gauges.register('audit_unsealed', async () => (await this.backlog()).unsealed);
     this.gauges.register(
-      this.oldestUnsealed,
+      'audit_oldest_unsealed_seconds',
       async () => (await this.backlog()).oldest_unsealed_seconds,
     );
-    this.gauges.register(this.chainOk, async () => {
+    this.gauges.register('audit_chain_ok', async () => {
       // Absent while the database is unreachable: an old value may be wrong.
       await this.chain.readEnd(this.dataSource.manager);
       return (await this.damage()) === undefined ? 1 : 0;

@@ -3,7 +3,6 @@ import { parseArgs } from 'node:util';
 import { loadSettings } from '../platform/config/load-settings.js';
 import type { Settings } from '../platform/config/settings.js';
 import { writeBackup } from '../platform/database/backup/write-backup.js';
-import { requireSameDatabase } from '../platform/database/schema-checks.js';
 import { reachServer } from '../platform/database/open-database.js';
 import { givenSecretKeys } from '../platform/secrets/load-secret-keys.js';
 import { serviceBackupPlan } from './service-backup.js';
@@ -36,7 +35,6 @@ async function main(): Promise<void> {
   await refuseNoDatabase(settings);
   const server = await reachServer(settings, () => undefined, { join: true });
   try {
-    await requireSameDatabase(server);
     const keys = withKey ? givenSecretKeys(settings)?.asSetting() : undefined;
     const plan = serviceBackupPlan(settings, withoutKey);
     const { manifest, tables } = await writeBackup({

@@ -6,8 +6,7 @@ import { readSecretKey } from '../platform/config/setting.js';
 import { BackupError } from '../platform/database/backup/backup-format.js';
 import { type VerifiedBackup, verifyBackup } from '../platform/database/backup/read-backup.js';
 import { restoreBackup } from '../platform/database/backup/restore-backup.js';
-import { requireSameDatabase } from '../platform/database/schema-checks.js';
-import { letServiceUse, reachServer } from '../platform/database/open-database.js';
+import { reachServer } from '../platform/database/open-database.js';
 import { createKeyFile, givenSecretKeys, keyFileOf } from '../platform/secrets/load-secret-keys.js';
 import { SecretKeys } from '../platform/secrets/secret-box.js';
 import { WrongKeyError } from '../platform/secrets/secrets.errors.js';
@@ -17,8 +16,8 @@ import { runCommand, say } from './command.js';
 const USAGE = `Usage: npm run restore -- FILE [--force] [--without-key] [--quiet]
 
 Puts a backup into an empty database, all of it or nothing. The service may run meanwhile, with the embedded database
-too; its requests wait. It has to be stopped for a backup of an earlier release, which is brought to this one, and for
-one that was made with other keys. Where no service runs, the embedded database is started, or made, by this command.
+too; its requests wait. It must be stopped for a backup that was made with other keys. Where no service runs, this
+command starts or creates the embedded database. The release must have the schema of the backup.
 
   --force        replace everything that the database holds
   --without-key  restore although the key of the backup is lost (see "A lost key" in docs/operations.md)
@@ -57,9 +56,7 @@ async function main(): Promise<void> {
   );
   try {
     const { ownerUrl: url } = server;
-    await requireSameDatabase(server);
     await restoreBackup({ url, file, backup, schema, plan, force: values.force });
-    await letServiceUse(server);
   } finally {
     await server.stop();
   }

@@ -1,10 +1,13 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 import { AuditLog } from '../audit/audit-log.js';
 import { Clock } from '../platform/clock.js';
 import { Semaphore } from '../platform/concurrency/semaphore.js';
-import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
+import {
+  afterCommit,
+  type Participant,
+  Transactions,
+  type Tx,
+} from '../platform/database/transactions.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import type { Caller } from '../platform/http/caller.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
@@ -14,7 +17,7 @@ import { shownMessage } from './calls/vendor-answers.js';
 import { CONNECTOR_TYPES, ConnectorRegistry, standsBy } from './connector-registry.js';
 import type { TestResult } from './connector-type.js';
 import type { ConnectorEntity } from './connector.entity.js';
-import { ConnectorsRepository, type Turn } from './connectors.repository.js';
+import { ConnectorsRepository } from './connectors.repository.js';
 import { ConnectorsService } from './connectors.service.js';
 
 const PERIOD_SECONDS = 60;
@@ -43,6 +46,7 @@ export class ConnectorChecks implements OnModuleInit {
   }
 
   async checkAll(): Promise<void> {
+    await this.connectors.removeLanesOfDeleted();
     const due = (await this.connectors.all()).filter((row) => row.enabled && this.isDue(row));
     const places = new Semaphore(AT_ONCE);
     await Promise.all(due.map((row) => places.run(() => this.check(row))));
@@ -56,21 +60,15 @@ export class ConnectorChecks implements OnModuleInit {
   ): Promise<TestResult> {
     const row = await this.service.get(id);
     const result = await this.tested(row);
-    let turn: Turn | undefined;
-    const answer = await this.transactions.run<TestResult>(
-      async (tx) => {
-        turn = await this.recordResult(tx, row, result);
-        const details = { name: row.name, success: result.success };
-        const subject = { type: 'connector', id };
-        const action = 'connector.tested';
-        await this.audit.record(tx, { actor: caller.name, action, subject, details });
-        return result;
-      },
-      caller,
-      idempotency,
-    );
-    this.logTurn(row, result, turn);
-    return answer;
+    const write = async (tx: Tx): Promise<TestResult> => {
+      await this.store(tx, row, result);
+      const details = { name: row.name, success: result.success };
+      const subject = { type: 'connector', id };
+      const action = 'connector.tested';
+      await this.audit.record(tx, { actor: caller.name, action, subject, details });
+      return result;
+    };
+    return await this.transactions.run(write, caller, idempotency);
   }
 
   private async tested(row: ConnectorEntity): Promise<TestResult> {
@@ -87,37 +85,30 @@ export class ConnectorChecks implements OnModuleInit {
   private async check(row: ConnectorEntity): Promise<void> {
     try {
       const result = await this.tested(row);
-      const turn = await this.transactions.run((tx) => this.recordResult(tx, row, result));
-      this.logTurn(row, result, turn);
+      await this.transactions.run((tx) => this.store(tx, row, result));
     } catch (err) {
       // A failure here must not stop the checks of other connectors.
       this.logger.error({ err, connector: row.name }, 'A connector could not be checked');
     }
   }
 
-  private async recordResult(
-    tx: Tx,
-    row: ConnectorEntity,
-    result: TestResult,
-  ): Promise<Turn | undefined> {
+  private async store(tx: Tx, row: ConnectorEntity, result: TestResult): Promise<void> {
     const { success, message, latency_ms } = result;
     const health = !success ? 'unhealthy' : latency_ms > SLOW_MS ? 'degraded' : 'healthy';
     const turn = await this.connectors.recordCheck(tx, row, health, result);
-    if (!turn) return undefined;
+    if (!turn) return;
     const { id, name, type } = row;
     await this.events.record(tx, {
       type: turn.isUnhealthy ? 'connector.unhealthy' : 'connector.recovered',
       subject: { type: 'connector', id },
       payload: { name, type, message, unhealthy_since: turn.since?.toISOString() },
     });
-    return turn;
-  }
-
-  /** Logs each change once, on the replica that stored it. */
-  private logTurn({ name, type }: ConnectorEntity, { message }: TestResult, turn?: Turn): void {
+    // Once, on the replica that stored the change.
     const about = { connector: name, type, reason: message };
-    if (turn?.isUnhealthy) this.logger.warn(about, 'A connector is unhealthy');
-    else if (turn) this.logger.log(about, 'A connector is healthy again');
+    afterCommit(tx, () => {
+      if (turn.isUnhealthy) this.logger.warn(about, 'A connector is unhealthy');
+      else this.logger.log(about, 'A connector is healthy again');
+    });
   }
 }
 
@@ -128,12 +119,11 @@ export class ConnectorSignals implements OnModuleInit {
     private readonly connectors: ConnectorsRepository,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
-    @InjectMetric('connector_up') private readonly connectorUp: Gauge<'connector'>,
   ) {}
 
   onModuleInit(): void {
     this.components.register('connectors', () => this.health());
-    this.gauges.register(this.connectorUp, async () => {
+    this.gauges.register('connector_up', async () => {
       const { serving } = await this.enabled();
       const checked = serving.filter(({ health }) => health);
       return checked.map(({ name, health }) => [{ connector: name }, +(health !== 'unhealthy')]);

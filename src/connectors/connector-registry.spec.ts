@@ -45,7 +45,7 @@ describe.each<Least>([
 ])('the configuration of $type.name', ({ type, config, secret, origin }) => {
   it('needs no more than this, and knows where the secret goes', () => {
     expect(configProblems(type.config, config)).toEqual([]);
-    expect(originsOf(type, config)).toEqual([origin]);
+    expect(originsOf(type.config, config)).toEqual([origin]);
   });
 
   it('keeps the secret, and only that, out of what may be read', () => {
@@ -72,7 +72,7 @@ describe.each<Least>([
 
   it('sends the secret through the internet only encrypted', () => {
     const plain = { ...config, base_url: 'http://vendor.example.com' };
-    expect(plainTextProblems(type, plain)).toMatchObject([{ code: 'https_required' }]);
+    expect(plainTextProblems(type.config, plain)).toMatchObject([{ code: 'https_required' }]);
   });
 });
 

@@ -8,13 +8,13 @@ import { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import { plainTextProblems, TypesByName } from '../targets/target-check.js';
 import { SealedConfig } from '../targets/target-secrets.js';
 import type { ConnectorEntity } from './connector.entity.js';
-import { type Connector, type ConnectorIdentity, ConnectorType } from './connector-type.js';
+import { actionsOf, type Connector, connectorOf, type ConnectorType } from './connector-type.js';
 import { ConnectorsRepository } from './connectors.repository.js';
 
 const UNREADABLE = 'The secrets of the connector cannot be decrypted; see the log.';
 
 /** All types of connectors. */
-export const CONNECTOR_TYPES = new TypesByName(join(__dirname, 'types'), ConnectorType);
+export const CONNECTOR_TYPES = new TypesByName<ConnectorType>(join(__dirname, 'types'));
 
 type Typed = Pick<ConnectorEntity, 'type'>;
 
@@ -22,11 +22,9 @@ type Typed = Pick<ConnectorEntity, 'type'>;
  * Whether a connector serves no action because another one exists. The sandbox serves only if no other connector
  * exists, enabled or not: after the last real connector was disabled, actions must not appear completed.
  */
-export function standsBy({ type }: Typed, all: readonly Typed[]): boolean {
-  return (
-    CONNECTOR_TYPES.find(type)?.servesOnlyAlone === true &&
-    all.some((other) => CONNECTOR_TYPES.find(other.type)?.servesOnlyAlone === false)
-  );
+export function standsBy(row: Typed, all: readonly Typed[]): boolean {
+  const isStandIn = ({ type }: Typed) => CONNECTOR_TYPES.find(type)?.servesOnlyAlone === true;
+  return isStandIn(row) && !all.every(isStandIn);
 }
 
 /** A connector instance, reused until its row changes. */
@@ -36,9 +34,9 @@ interface Instance {
   readonly connector: Connector;
 }
 
-interface ServingConnector {
-  readonly row: ConnectorEntity;
-  readonly provides: readonly ActionTypeName[];
+function provides({ type: name, config }: ConnectorEntity): readonly ActionTypeName[] {
+  const type = CONNECTOR_TYPES.named(name);
+  return type.provides?.(config) ?? actionsOf(type);
 }
 
 /**
@@ -72,8 +70,8 @@ export class ConnectorRegistry {
 
   /** By id, if it is enabled and provides the action type. */
   async provider(id: string, type: ActionTypeName): Promise<Connector | undefined> {
-    const found = (await this.serving()).find(({ row }) => row.id === id);
-    return found?.provides.includes(type) ? this.connectorOf(found.row) : undefined;
+    const found = (await this.serving()).find((row) => row.id === id);
+    return found && this.providers([found])(type);
   }
 
   /** By id, even if it is disabled, to ask about earlier operations. */
@@ -84,7 +82,7 @@ export class ConnectorRegistry {
 
   /** Action types that an enabled connector provides. */
   async availableTypes(): Promise<ReadonlySet<ActionTypeName>> {
-    return new Set((await this.serving()).flatMap(({ provides }) => provides));
+    return new Set((await this.serving()).flatMap(provides));
   }
 
   connectorOf(row: ConnectorEntity): Connector {
@@ -96,50 +94,43 @@ export class ConnectorRegistry {
     return connector;
   }
 
-  private providers(serving: readonly ServingConnector[]) {
+  private providers(serving: readonly ConnectorEntity[]) {
     return (type: ActionTypeName): Connector | undefined => {
-      const found = serving.find(({ provides }) => provides.includes(type));
-      return found && this.connectorOf(found.row);
+      const found = serving.find((row) => provides(row).includes(type));
+      return found && this.connectorOf(found);
     };
   }
 
-  /** Connectors for actions and what they provide, by priority. */
-  private async serving(tx?: Tx): Promise<ServingConnector[]> {
+  /** Connectors for actions, by priority. */
+  private async serving(tx?: Tx): Promise<ConnectorEntity[]> {
     const rows = await this.rows.all(tx);
     const ids = new Set(rows.map(({ id }) => id));
     for (const id of this.instances.keys()) if (!ids.has(id)) this.instances.delete(id);
-    return rows.flatMap((row) => {
-      const type = CONNECTOR_TYPES.find(row.type);
-      const serves = type && row.enabled && !standsBy(row, rows);
-      return serves ? [{ row, provides: type.provides(row.config) }] : [];
-    });
+    return rows.filter(
+      (row) => row.enabled && CONNECTOR_TYPES.find(row.type) && !standsBy(row, rows),
+    );
   }
 
-  /** If the secrets cannot be decrypted, actions of the connector fail with the reason. */
+  /** If its stored configuration is unusable, all operations of the connector fail with the reason. */
   private connect(row: ConnectorEntity): Connector {
-    const { id, name, type: typeName } = row;
+    const { id, name, type: typeName, config } = row;
+    const type = CONNECTOR_TYPES.named(typeName);
     const identity = { id, name, type: typeName };
+    const outbound = { http: this.http, smtp: this.smtp };
     try {
-      const type = CONNECTOR_TYPES.named(typeName);
-      const config = this.configs.open(id, row);
-      const [unsafe] = plainTextProblems(type, config);
-      if (!unsafe) return type.connect(identity, config, { http: this.http, smtp: this.smtp });
-      // The API rejects such a configuration, so it was written into the database directly.
-      this.logger.error({ connector: name }, `A connector cannot be used: ${unsafe.message}`);
-      return unusable(identity, unsafe.message);
+      const opened = this.configs.open(id, row);
+      const [unsafe] = plainTextProblems(type.config, opened);
+      // The API rejects such an address, so it was written into the database directly.
+      if (unsafe) throw unusable(unsafe.message);
+      return connectorOf(type, identity, opened, outbound);
     } catch (err) {
       this.logger.error({ err, connector: name }, 'A connector cannot be used');
-      return unusable(identity, UNREADABLE);
+      const fail = () => {
+        throw err instanceof UnreachableError ? err : unusable(UNREADABLE);
+      };
+      return connectorOf({ ...type, connect: () => fail }, identity, config, outbound);
     }
   }
 }
 
-/** Replaces a connector whose stored configuration is unusable. All its operations fail with the reason. */
-function unusable(identity: ConnectorIdentity, reason: string): Connector {
-  return {
-    identity,
-    idempotent: () => true,
-    execute: () => Promise.reject(new UnreachableError(reason, { temporary: false })),
-    test: async () => ({ success: false, message: reason, latency_ms: 0 }),
-  };
-}
+const unusable = (reason: string) => new UnreachableError(reason, { temporary: false });

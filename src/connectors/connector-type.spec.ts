@@ -2,7 +2,8 @@ import { callOf } from '../../test/support/vendors/vendor-site.js';
 import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
 import { fields } from '../targets/target-config.js';
 import { RefusedError } from './calls/vendor-answers.js';
-import { defineConnector, type Outbound, type Outcome } from './connector-type.js';
+import type { Outbound } from './calls/vendor-calls.js';
+import { connectorOf, defineConnector, type Outcome } from './connector-type.js';
 
 const CALL = callOf('block_ip', {});
 const GATE = { send: () => Promise.reject(new Error('closed')) };
@@ -12,12 +13,11 @@ function connectorThat(send: () => Promise<Outcome>, test: () => Promise<string>
     name: 'firewall',
     description: '',
     config: fields({}, []),
-    destinations: [],
     connect: () => () => undefined,
     actions: { block_ip: { idempotent: true, send } },
     test,
   });
-  return type.connect({ id: 'c', name: 'c', type: 'firewall' }, {}, {} as Outbound);
+  return connectorOf(type, { id: 'c', name: 'c', type: 'firewall' }, {}, {} as Outbound);
 }
 
 describe('a connector of a defined type', () => {

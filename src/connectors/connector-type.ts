@@ -2,9 +2,7 @@ import { type ActionTypeName, isActionType } from '../action-catalogue/action-ty
 import type { FieldError } from '../platform/errors/app-error.js';
 import { OutcomeUnknownError, UnreachableError } from '../platform/net/net.errors.js';
 import type { Gate } from '../platform/net/outbound-request.js';
-import type { OutboundSmtp } from '../platform/net/outbound-smtp.js';
 import type { Targets } from '../platform/net/targets.js';
-import type { ConfigDefinition } from '../targets/target-check.js';
 import {
   type Config,
   type ConfigOf,
@@ -13,8 +11,10 @@ import {
   splitConfig,
   withDefaults,
 } from '../targets/target-config.js';
+import type { TargetTest } from '../targets/target-contract.js';
+import type { TargetRow } from '../targets/target-rows.js';
 import { RefusedError } from './calls/vendor-answers.js';
-import type { VendorAccess } from './calls/vendor-api.js';
+import type { Outbound } from './calls/vendor-calls.js';
 
 /** Call of an action. */
 export interface ActionCall {
@@ -70,18 +70,8 @@ export interface Preview {
   readonly message: string;
 }
 
-export interface TestResult {
-  readonly success: boolean;
-  readonly message: string;
-  readonly latency_ms: number;
-}
-
-export interface ConnectorIdentity {
-  readonly id: string;
-  readonly name: string;
-  /** The name of the connector type, such as `http`. */
-  readonly type: string;
-}
+export type TestResult = TargetTest;
+export type ConnectorIdentity = Pick<TargetRow, 'id' | 'name' | 'type'>;
 
 /**
  * One configured connector. UnreachableError means that nothing was sent, OutcomeUnknownError that something was sent.
@@ -117,11 +107,6 @@ export interface Connector {
   test(): Promise<TestResult>;
 }
 
-/** Network access of a connector. */
-export interface Outbound extends VendorAccess {
-  readonly smtp: OutboundSmtp;
-}
-
 /**
  * One action type. `vendor` is a client that `connect` returned, with the gate of the call for `send` and `preview`. A
  * RefusedError means that nothing happened.
@@ -138,12 +123,11 @@ export interface ActionDefinition<Vendor> {
   preview?(vendor: Vendor, call: ActionCall): Promise<Preview>;
 }
 
-interface ConnectorDefinition<Schema extends ConfigSchema, Vendor> {
+/** A connector type. Each file of `types/` defines one. */
+export interface ConnectorType<Schema extends ConfigSchema = ConfigSchema, Vendor = unknown> {
   readonly name: string;
   readonly description: string;
   readonly config: Schema;
-  /** Fields that say where secrets are sent. If one changes, the secrets must be given again. */
-  readonly destinations: readonly string[];
   /**
    * Minimum interval between health checks. Some vendors count them against the rate limit. Checks run at most once per
    * minute.
@@ -168,92 +152,63 @@ interface ConnectorDefinition<Schema extends ConfigSchema, Vendor> {
   test(vendor: NoInfer<Vendor>): Promise<string>;
 }
 
-/** Defines a connector type. Each file of `types/` exports one. */
 export function defineConnector<const Schema extends ConfigSchema, Vendor>(
-  definition: ConnectorDefinition<Schema, Vendor>,
+  type: ConnectorType<Schema, Vendor>,
 ): ConnectorType {
-  return new ConnectorType(definition);
+  return type;
 }
 
-export class ConnectorType implements ConfigDefinition {
-  readonly name: string;
-  readonly description: string;
-  readonly config: ConfigSchema;
-  readonly destinations: readonly string[];
-  /** All action types that this type can provide. */
-  readonly actions: readonly ActionTypeName[];
-  readonly checkedEveryMs: number;
-  readonly servesOnlyAlone: boolean;
-
-  constructor(private readonly definition: ConnectorDefinition<ConfigSchema, unknown>) {
-    ({
-      name: this.name,
-      description: this.description,
-      config: this.config,
-      destinations: this.destinations,
-      checkedEveryMs: this.checkedEveryMs = 0,
-      servesOnlyAlone: this.servesOnlyAlone = false,
-    } = definition);
-    this.actions = Object.keys(definition.actions).filter(isActionType);
-  }
-
-  problems(config: Config, targets: Targets): FieldError[] {
-    return this.definition.problems?.(config, targets) ?? [];
-  }
-
-  /** Action types that a connector with this configuration provides. */
-  provides(config: Config): readonly ActionTypeName[] {
-    return this.definition.provides?.(config) ?? this.actions;
-  }
-
-  /** @param given valid configuration, including secrets */
-  connect(
-    identity: ConnectorIdentity,
-    given: Config,
-    outbound: Omit<Outbound, 'secrets'>,
-  ): Connector {
-    const type = this.definition;
-    const config = withDefaults(this.config, given);
-    const secrets = secretTexts(splitConfig(this.config, config).secrets);
-    const client = type.connect(config, { ...outbound, secrets });
-    const has = (part: 'ask' | 'poll') => Object.values(type.actions).some((one) => part in one);
-    return {
-      identity,
-      simulates: type.simulate !== undefined,
-      idempotent: (name) =>
-        type.idempotent?.(config, name) ?? type.actions[name]?.idempotent ?? false,
-      execute: (call, gate) =>
-        unlessRefused(
-          async () => await actionOf(type, call).send(client(gate), call),
-          (message): Outcome => ({ kind: 'refused', message }),
-        ),
-      simulate: (name) => type.simulate?.(config, name),
-      preview: (call, gate) =>
-        unlessRefused(
-          async () => await type.actions[call.type]?.preview?.(client(gate), call),
-          (message) => ({ message }),
-        ),
-      // Their presence says that the vendor can be asked.
-      ...(has('poll') && {
-        poll: async (handle: Record<string, unknown>, call: ActionCall) =>
-          marked(await actionOf(type, call).poll!(client(), handle, call), handle['changed']),
-      }),
-      ...(has('ask') && {
-        probe: async (call: ActionCall) =>
-          (await type.actions[call.type]?.ask?.(client(), call)) ?? 'unknown',
-      }),
-      test: () => measuredTest(() => type.test(client())),
-    };
-  }
+/** Action types that connectors of this type can provide. */
+export function actionsOf({ actions }: ConnectorType): ActionTypeName[] {
+  return Object.keys(actions).filter(isActionType);
 }
 
-function actionOf<Vendor>(
-  type: ConnectorDefinition<ConfigSchema, Vendor>,
-  { type: name }: ActionCall,
-): ActionDefinition<Vendor> {
-  const action = type.actions[name];
-  if (action) return action;
-  throw new RefusedError(`Connectors of the type ${type.name} do not provide ${name}.`);
+/** @param given valid configuration, including secrets */
+export function connectorOf(
+  type: ConnectorType,
+  identity: ConnectorIdentity,
+  given: Config,
+  outbound: Omit<Outbound, 'secrets'>,
+): Connector {
+  const config = withDefaults(type.config, given);
+  const secrets = secretTexts(splitConfig(type.config, config).secrets);
+  const client = type.connect(config, { ...outbound, secrets });
+  const action = (call: ActionCall): ActionDefinition<unknown> => {
+    const found = type.actions[call.type];
+    if (found) return found;
+    throw new RefusedError(`Connectors of the type ${type.name} do not provide ${call.type}.`);
+  };
+  const has = (part: 'ask' | 'poll') => Object.values(type.actions).some((one) => part in one);
+  return {
+    identity,
+    simulates: type.simulate !== undefined,
+    idempotent: (name) =>
+      type.idempotent?.(config, name) ?? type.actions[name]?.idempotent ?? false,
+    execute: (call, gate) =>
+      unlessRefused(
+        async () => await action(call).send(client(gate), call),
+        (message): Outcome => ({ kind: 'refused', message }),
+      ),
+    simulate: (name) => type.simulate?.(config, name),
+    preview: (call, gate) =>
+      unlessRefused(
+        async () => await type.actions[call.type]?.preview?.(client(gate), call),
+        (message) => ({ message }),
+      ),
+    // Their presence says that the vendor can be asked.
+    ...(has('poll') && {
+      poll: async (handle: Record<string, unknown>, call: ActionCall) =>
+        marked(await action(call).poll!(client(), handle, call), handle['changed']),
+    }),
+    ...(has('ask') && {
+      probe: (call: ActionCall) =>
+        unlessRefused(
+          async () => (await type.actions[call.type]?.ask?.(client(), call)) ?? 'unknown',
+          () => 'unknown' as const,
+        ),
+    }),
+    test: () => measuredTest(async () => await type.test(client())),
+  };
 }
 
 async function unlessRefused<T>(

@@ -17,12 +17,11 @@ import {
   ConnectorTypeDto,
   shownConnector,
   shownHealth,
-  shownType,
 } from './connectors.dto.js';
-import { ApiRequestByType } from '../targets/target-contract.js';
+import { ApiRequestByType, shownType } from '../targets/target-contract.js';
 import { ConnectorChecks } from './connector-checks.js';
 import { CONNECTOR_TYPES } from './connector-registry.js';
-import type { TestResult } from './connector-type.js';
+import { actionsOf, type TestResult } from './connector-type.js';
 import { ConnectorsService } from './connectors.service.js';
 
 @ApiTags('Connectors')
@@ -47,7 +46,7 @@ export class ConnectorsController {
     catalogue: true,
   })
   listTypes(): ConnectorTypeDto[] {
-    return CONNECTOR_TYPES.all.map(shownType);
+    return CONNECTOR_TYPES.all.map((type) => ({ ...shownType(type), actions: actionsOf(type) }));
   }
 
   @Get('health')

@@ -5,19 +5,23 @@ import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import {
   Choice,
   type FieldOptions,
-  Flag,
-  GivenName,
   Id,
   Instant,
-  JsonObject,
   OpenChoices,
   Text,
-  Texts,
   WholeNumber,
 } from '../platform/validation/fields.js';
 import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { present } from '../platform/validation/present.js';
-import type { Config, ConfigSchema } from '../targets/target-config.js';
+import {
+  type RequestsByType,
+  ShownTarget,
+  ShownType,
+  TargetInput,
+  TargetTest,
+  TargetUpdate,
+} from '../targets/target-contract.js';
+import { TARGET_SORTS, type TargetSort } from '../targets/target-rows.js';
 import { CONNECTOR_TYPES, standsBy } from './connector-registry.js';
 import {
   CONNECTOR_STATUSES,
@@ -26,9 +30,6 @@ import {
   DEFAULT_PRIORITY,
   statusOf,
 } from './connector.entity.js';
-import type { ConnectorType } from './connector-type.js';
-import { CONNECTOR_SORTS, type ConnectorSort } from './connectors.repository.js';
-import type { RequestsByType } from '../targets/target-contract.js';
 
 const NOT_CHECKED = 'Not checked yet.';
 const DISABLED = 'The connector is disabled.';
@@ -43,63 +44,28 @@ const Priority = (options: FieldOptions = {}) =>
       'If several connectors provide an action, the one with the lowest priority serves, then the first by name.',
   });
 
-/** The contract has one schema per type instead: see CONNECTOR_REQUEST. */
-export class ConnectorInputDto {
-  @GivenName()
-  readonly name: string;
-
-  @Text()
-  readonly type: string;
-
-  @JsonObject()
-  readonly config: Config;
-
-  @Flag({ optional: true, default: true })
-  readonly enabled?: boolean;
-
+export class ConnectorInputDto extends TargetInput {
   @Priority({ optional: true, default: DEFAULT_PRIORITY })
   readonly priority?: number;
 }
 
 @NullIsAbsent()
-export class ConnectorUpdateDto {
-  @GivenName({ optional: true })
-  readonly name?: string;
-
-  @JsonObject({
-    optional: true,
-    description:
-      'Fields to change. Absent fields do not change, including secrets. Null removes an optional field. In a map of secrets only the given entries change, and null removes one. Any other object is replaced as a whole: entries of `actions` that are not given are removed. If the scheme, host or port of a destination of secrets changes, each secret must be given again (code secret_required).',
-  })
-  readonly config?: Config;
-
-  @Flag({ optional: true })
-  readonly enabled?: boolean;
-
+export class ConnectorUpdateDto extends TargetUpdate {
   @Priority({ optional: true })
   readonly priority?: number;
 }
 
 export class ConnectorQueryDto extends PageQueryDto {
-  @SortWords('ConnectorSort', CONNECTOR_SORTS)
-  readonly sort: readonly ConnectorSort[] = ['-created_at'];
+  @SortWords('ConnectorSort', TARGET_SORTS)
+  readonly sort: readonly TargetSort[] = ['-created_at'];
 }
 
-export class ConnectorDto extends PickType(ConnectorInputDto, ['name', 'type']) {
+export class ConnectorDto extends ShownTarget {
   @Id('ConnectorId')
   readonly id: string;
 
-  @Flag()
-  readonly enabled: boolean;
-
   @Priority()
   readonly priority: number;
-
-  @JsonObject({ description: 'Configuration without secrets.' })
-  readonly config: Config;
-
-  @Texts({ description: 'Names of the secrets that are set.' })
-  readonly secrets_set: readonly string[];
 
   @Choice('ComponentStatus', CONNECTOR_STATUSES, {
     description: 'Result of the last check; degraded before the first.',
@@ -108,12 +74,6 @@ export class ConnectorDto extends PickType(ConnectorInputDto, ['name', 'type']) 
 
   @Instant({ optional: true })
   readonly last_checked_at?: Date;
-
-  @Instant()
-  readonly created_at: Date;
-
-  @Instant()
-  readonly updated_at: Date;
 }
 
 const presentConnector = present(ConnectorDto);
@@ -156,35 +116,13 @@ export function shownHealth(
   return presentHealth({ ...shown, status: 'disabled', message, latency_ms: null });
 }
 
-export class ConnectorTestDto {
-  @Flag()
-  readonly success: boolean;
+export class ConnectorTestDto extends TargetTest {}
 
-  @Text()
-  readonly message: string;
-
-  @WholeNumber({ min: 0 })
-  readonly latency_ms: number;
-}
-
-export class ConnectorTypeDto {
-  @Text()
-  readonly name: string;
-
-  @Text()
-  readonly description: string;
-
-  @JsonObject({ description: 'JSON Schema of `config`. Fields with writeOnly are secrets.' })
-  readonly config_schema: ConfigSchema;
-
+export class ConnectorTypeDto extends ShownType {
   @OpenChoices('ActionTypeName', ACTION_TYPES, {
     description: 'Action types that connectors of this type can provide.',
   })
   readonly actions: readonly string[];
-}
-
-export function shownType({ name, description, config, actions }: ConnectorType): ConnectorTypeDto {
-  return { name, description, config_schema: config, actions };
 }
 
 /** Body of a request for a connector in the contract. */
@@ -192,8 +130,8 @@ export const CONNECTOR_REQUEST: RequestsByType = {
   union: 'ConnectorInput',
   noun: 'Connector',
   request: ConnectorInputDto,
-  otherFields: ['enabled', 'priority'],
-  configs: Object.fromEntries(CONNECTOR_TYPES.all.map(({ name, config }) => [name, config])),
+  otherFields: ['priority'],
+  types: CONNECTOR_TYPES.all,
 };
 
 /** Descriptions of this module in the OpenAPI document. */

@@ -1,12 +1,11 @@
-// SQL for the read of all connectors, which every action request needs.
+// SQL for the read of all connectors, which every action request needs, and for lanes of work.
 import { Injectable } from '@nestjs/common';
 import { isDeepStrictEqual } from 'node:util';
-import { DataSource, IsNull } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { Batcher } from '../platform/concurrency/batcher.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { isUuid } from '../platform/ids.js';
-import { findOrder, type Page, type PageRequest, sortWords } from '../platform/paging/page.js';
+import { TargetRows } from '../targets/target-rows.js';
 import { SECRETS_LOST } from '../targets/target-secrets.js';
 import type { TestResult } from './connector-type.js';
 import { type CheckedStatus, ConnectorEntity } from './connector.entity.js';
@@ -18,12 +17,6 @@ type ConnectorContent = Pick<
 >;
 export type NewConnector = ConnectorContent & Pick<ConnectorEntity, 'id' | 'type'>;
 
-export const CONNECTOR_SORTS = sortWords('created_at', 'name');
-export type ConnectorSort = (typeof CONNECTOR_SORTS)[number];
-
-const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
-const LOCK = { mode: 'pessimistic_write' } as const;
-const NOT_DELETED = { deleted_at: IsNull() };
 const NOT_CHECKED_YET = {
   health: null,
   health_message: null,
@@ -39,7 +32,9 @@ export interface Turn {
 }
 
 @Injectable()
-export class ConnectorsRepository {
+export class ConnectorsRepository extends TargetRows<ConnectorEntity> {
+  protected readonly entity = ConnectorEntity;
+  protected readonly noun = 'Connector';
   private readonly readAll: Statement;
   /** Batches concurrent reads into one statement, which starts after all of them: see Batcher. */
   private readonly reads = new Batcher<undefined, readonly ConnectorEntity[]>(async (readers) => {
@@ -48,9 +43,10 @@ export class ConnectorsRepository {
   });
 
   constructor(
-    private readonly dataSource: DataSource,
+    protected readonly dataSource: DataSource,
     private readonly statements: Statements,
   ) {
+    super();
     const { columns } = dataSource.getMetadata(ConnectorEntity);
     const names = columns.map(({ databaseName }) => databaseName).join(', ');
     this.readAll = {
@@ -59,42 +55,22 @@ export class ConnectorsRepository {
     };
   }
 
-  async list(request: PageRequest, sort: readonly ConnectorSort[]): Promise<Page<ConnectorEntity>> {
-    const [items, total] = await this.dataSource.getRepository(ConnectorEntity).findAndCount({
-      where: NOT_DELETED,
-      order: findOrder(sort, SORT_COLUMNS, 'id'),
-      take: request.per_page,
-      skip: (request.page - 1) * request.per_page,
-    });
-    return { items, total };
-  }
-
   /** All connectors, in the order in which they serve actions. */
   async all(tx?: Tx): Promise<readonly ConnectorEntity[]> {
     return tx ? await this.statements.rowsIn(tx, this.readAll) : await this.reads.submit(undefined);
   }
 
-  async find(id: string): Promise<ConnectorEntity | null> {
-    if (!isUuid(id)) return null;
-    return await this.dataSource.getRepository(ConnectorEntity).findOneBy({ id, ...NOT_DELETED });
-  }
-
-  async lock(tx: Tx, id: string): Promise<ConnectorEntity | null> {
-    if (!isUuid(id)) return null;
-    return await tx
-      .getRepository(ConnectorEntity)
-      .findOne({ where: { id, ...NOT_DELETED }, lock: LOCK });
-  }
-
-  async insert(tx: Tx, row: NewConnector): Promise<ConnectorEntity> {
-    const repository = tx.getRepository(ConnectorEntity);
-    await repository.insert(row);
-    return await repository.findOneByOrFail({ id: row.id });
+  /** Removes the lanes of deleted connectors. An action that was requested before the deletion ends within an hour. */
+  async removeLanesOfDeleted(): Promise<void> {
+    await this.dataSource.query(`
+      delete from work_lanes lane using connectors gone
+       where gone.deleted_at < now() - interval '1 hour' and lane.lane in ('action.' || gone.id, 'ask.' || gone.id)
+         and not exists (select from work where work.lane = lane.lane)`);
   }
 
   /** Whether a connector exists or existed: deleted connectors stay as rows. */
   async hasEverBeenOne(tx: Tx): Promise<boolean> {
-    return await tx.getRepository(ConnectorEntity).exists();
+    return await this.rows(tx).exists();
   }
 
   /** Changes a locked connector. Check results of another configuration are discarded. */
@@ -104,24 +80,7 @@ export class ConnectorsRepository {
     content: ConnectorContent,
   ): Promise<ConnectorEntity> {
     const isSameConfig = secrets === content.secrets && isDeepStrictEqual(config, content.config);
-    const repository = tx.getRepository(ConnectorEntity);
-    await repository.update(id, {
-      ...content,
-      ...(isSameConfig ? {} : NOT_CHECKED_YET),
-      version: () => 'version + 1',
-      updated_at: () => 'now()',
-    });
-    return await repository.findOneByOrFail({ id });
-  }
-
-  /** The row stays for actions that refer to it. Its secrets are removed. */
-  async markDeleted(tx: Tx, id: string): Promise<void> {
-    await tx.getRepository(ConnectorEntity).update(id, {
-      deleted_at: () => 'now()',
-      enabled: false,
-      secrets: null,
-      secret_names: [],
-    });
+    return await this.change(tx, id, { ...content, ...(isSameConfig ? {} : NOT_CHECKED_YET) });
   }
 
   /**
@@ -135,20 +94,19 @@ export class ConnectorsRepository {
     health: CheckedStatus,
     { message, latency_ms }: TestResult,
   ): Promise<Turn | undefined> {
-    const repository = tx.getRepository(ConnectorEntity);
-    const row = await repository.findOne({ where: { id, version, ...NOT_DELETED }, lock: LOCK });
-    if (!row) return undefined;
-    const { enabled, health_message, unhealthy_told_at: since } = row;
+    const row = await this.find(id, tx);
+    if (row?.version !== version) return undefined;
+    const { enabled, health_message, unhealthy_reported_at: since } = row;
     // A test without the secrets must not hide that they are lost.
     if (!enabled && health_message === SECRETS_LOST) return undefined;
     const isUnhealthy = health === 'unhealthy';
     const isTurn = enabled && isUnhealthy !== (since !== null);
-    await repository.update(id, {
+    await this.rows(tx).update(id, {
       health,
       health_message: message,
       latency_ms,
       last_checked_at: () => 'now()',
-      ...(isTurn && { unhealthy_told_at: isUnhealthy ? () => 'now()' : null }),
+      ...(isTurn && { unhealthy_reported_at: isUnhealthy ? () => 'now()' : null }),
     });
     return isTurn ? { isUnhealthy, since } : undefined;
   }

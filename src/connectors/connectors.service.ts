@@ -2,21 +2,17 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import type { AuditAction } from '../audit/audit-entry.js';
 import { AuditLog } from '../audit/audit-log.js';
 import { Settings } from '../platform/config/settings.js';
-import { mapConstraints } from '../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
+import { ValidationError } from '../platform/errors/app-error.js';
 import type { Caller } from '../platform/http/caller.js';
 import { newId } from '../platform/ids.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
+import type { TargetSort } from '../targets/target-rows.js';
 import { SealedConfig } from '../targets/target-secrets.js';
 import { CONNECTOR_TYPES } from './connector-registry.js';
 import { type ConnectorEntity, DEFAULT_PRIORITY } from './connector.entity.js';
 import type { ConnectorInputDto, ConnectorUpdateDto } from './connectors.dto.js';
-import {
-  ConnectorsRepository,
-  type ConnectorSort,
-  type NewConnector,
-} from './connectors.repository.js';
+import { ConnectorsRepository, type NewConnector } from './connectors.repository.js';
 
 @Injectable()
 export class ConnectorsService implements OnApplicationBootstrap {
@@ -46,7 +42,7 @@ export class ConnectorsService implements OnApplicationBootstrap {
     });
   }
 
-  list(request: PageRequest, sort: readonly ConnectorSort[]): Promise<Page<ConnectorEntity>> {
+  list(request: PageRequest, sort: readonly TargetSort[]): Promise<Page<ConnectorEntity>> {
     return this.connectors.list(request, sort);
   }
 
@@ -54,8 +50,8 @@ export class ConnectorsService implements OnApplicationBootstrap {
     return this.connectors.all();
   }
 
-  async get(id: string): Promise<ConnectorEntity> {
-    return existing(await this.connectors.find(id));
+  get(id: string): Promise<ConnectorEntity> {
+    return this.connectors.get(id);
   }
 
   async create(
@@ -68,12 +64,10 @@ export class ConnectorsService implements OnApplicationBootstrap {
     const id = newId();
     const stored = this.configs.checkAndSeal(type, id, config);
     const row = { id, name, type: typeName, enabled, priority, ...stored };
-    return await unlessTaken(name, () =>
-      this.transactions.run<ConnectorEntity>(
-        (tx) => this.insert(tx, caller.name, row, { enabled, priority }),
-        caller,
-        idempotency,
-      ),
+    return await this.transactions.run<ConnectorEntity>(
+      (tx) => this.insert(tx, caller.name, row, { enabled, priority }),
+      caller,
+      idempotency,
     );
   }
 
@@ -81,32 +75,29 @@ export class ConnectorsService implements OnApplicationBootstrap {
     if (Object.values(change).every((value) => value === undefined)) {
       throw ValidationError.nothingGiven();
     }
-    return await unlessTaken(change.name, () =>
-      this.transactions.run<ConnectorEntity>(async (tx) => {
-        const before = existing(await this.connectors.lock(tx, id));
-        const { name = before.name, enabled = before.enabled, priority = before.priority } = change;
-        const type = CONNECTOR_TYPES.named(before.type);
-        const changed =
-          change.config && this.configs.change(type, before.id, before, change.config);
-        const { config, secrets, secret_names } = changed ?? before;
-        const content = { name, enabled, priority, config, secrets, secret_names };
-        const after = await this.connectors.update(tx, before, content);
-        await this.record(tx, caller.name, 'connector.updated', after, {
-          enabled,
-          priority,
-          name_before: before.name === name ? undefined : before.name,
-          config_fields: change.config && Object.keys(change.config),
-          origins_before: changed?.moved?.from,
-          origins: changed?.moved?.to,
-        });
-        return after;
-      }, caller),
-    );
+    return await this.transactions.run(async (tx) => {
+      const before = await this.connectors.get(id, tx);
+      const { name = before.name, enabled = before.enabled, priority = before.priority } = change;
+      const type = CONNECTOR_TYPES.named(before.type);
+      const changed = change.config && this.configs.change(type, before.id, before, change.config);
+      const { config, secrets, secret_names } = changed ?? before;
+      const content = { name, enabled, priority, config, secrets, secret_names };
+      const after = await this.connectors.update(tx, before, content);
+      await this.record(tx, caller.name, 'connector.updated', after, {
+        enabled,
+        priority,
+        name_before: before.name === name ? undefined : before.name,
+        config_fields: change.config && Object.keys(change.config),
+        origins_before: changed?.moved?.from,
+        origins: changed?.moved?.to,
+      });
+      return after;
+    }, caller);
   }
 
   async delete(caller: Caller, id: string): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const row = existing(await this.connectors.lock(tx, id));
+      const row = await this.connectors.get(id, tx);
       await this.connectors.markDeleted(tx, id);
       await this.record(tx, caller.name, 'connector.deleted', row, {});
     }, caller);
@@ -129,14 +120,4 @@ export class ConnectorsService implements OnApplicationBootstrap {
     const subject = { type: 'connector', id };
     await this.audit.record(tx, { actor, action, subject, details: { name, type, ...details } });
   }
-}
-
-function existing(row: ConnectorEntity | null): ConnectorEntity {
-  if (row) return row;
-  throw new NotFoundError('Connector');
-}
-
-function unlessTaken<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
-  const taken = () => new AppError('conflict', `A connector named ${name} already exists.`);
-  return mapConstraints({ uq_connectors_name: taken }, work);
 }

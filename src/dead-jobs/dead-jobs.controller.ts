@@ -3,7 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { Idempotent, type Idempotency } from '../platform/idempotency/idempotency.js';
-import { ApiAnswer, Operation } from '../platform/openapi/answers.js';
+import { ApiAnswer, ApiErrorMeanings, ApiErrors, Operation } from '../platform/openapi/answers.js';
 import { ListAnswer } from '../platform/paging/page.js';
 import { present } from '../platform/validation/present.js';
 import { DeadJobDto, DeadJobsQueryDto, RequeuedJobDto } from './dead-jobs.dto.js';
@@ -34,9 +34,14 @@ export class DeadJobsController {
   @Operation(
     'requeueDeadJob',
     'Put a dead job back into its queue',
-    'Use it after you have repaired the cause. The job has all its attempts again.',
+    'Use it after you have repaired the cause. The job has all its attempts again. A job of a triage or playbook run cannot be put back: its run has failed.',
   )
   @ApiAnswer({ status: 200, description: 'The job is queued.', type: RequeuedJobDto })
+  @ApiErrors('invalid_state')
+  @ApiErrorMeanings({
+    invalid_state:
+      'The run of the job has failed. A failed run does not continue: start a new run.',
+  })
   async requeue(
     @Param('id') id: string,
     @CurrentPrincipal() caller: Principal,

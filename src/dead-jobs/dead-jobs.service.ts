@@ -1,10 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 import { AuditLog } from '../audit/audit-log.js';
 import type { Principal } from '../auth/principal.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { NotFoundError } from '../platform/errors/app-error.js';
 import { type DeadJob, type DeadJobsQuery, WorkStates } from '../platform/work/work-states.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import type { Page } from '../platform/paging/page.js';
@@ -16,13 +13,11 @@ export class DeadJobsService implements OnModuleInit {
     private readonly transactions: Transactions,
     private readonly audit: AuditLog,
     private readonly gauges: ScrapedGauges,
-    @InjectMetric('jobs_waiting') private readonly jobsWaiting: Gauge,
-    @InjectMetric('jobs_dead') private readonly jobsDead: Gauge,
   ) {}
 
   onModuleInit(): void {
-    this.gauges.register(this.jobsWaiting, () => this.sumOf('waiting'));
-    this.gauges.register(this.jobsDead, () => this.sumOf('dead'));
+    this.gauges.register('jobs_waiting', () => this.sumOf('waiting'));
+    this.gauges.register('jobs_dead', () => this.sumOf('dead'));
   }
 
   list(query: DeadJobsQuery): Promise<Page<DeadJob>> {
@@ -31,7 +26,7 @@ export class DeadJobsService implements OnModuleInit {
 
   async requeue(caller: Principal, id: string, idempotency: Participant<string>): Promise<string> {
     const requeue = async (tx: Tx): Promise<string> => {
-      if (!(await this.work.requeue(tx, id))) throw new NotFoundError('Dead job');
+      await this.work.requeue(tx, id);
       const subject = { type: 'job', id } as const;
       await this.audit.record(tx, { actor: caller.name, action: 'job.requeued', subject });
       return id;

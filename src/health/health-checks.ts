@@ -1,7 +1,5 @@
 // SQL: the check is a function of the database.
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { clockAheadMs } from '../platform/clock.js';
 import { BackgroundLoop } from '../platform/concurrency/background-loop.js';
@@ -11,6 +9,7 @@ import { followDatabaseTime } from '../platform/database/open-database.js';
 import { isOutageLogged } from '../platform/database/outage.js';
 import { isDatabaseUnavailable, SQLSTATE, sqlStateOf } from '../platform/database/sqlstate.js';
 import { Statements } from '../platform/database/statements.js';
+import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { LimitStorage } from '../platform/limits/limit-storage.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
@@ -85,7 +84,10 @@ const BY_STATE: Readonly<Record<string, DatabaseObstacle>> = {
   [SQLSTATE.diskFull]: 'disk full',
 };
 
-/** Checks the database, and Redis, which only counts the rate limits of all replicas. */
+const KILL_SWITCH_UNREADABLE =
+  'The kill switch cannot be read, so it counts as on: no action, look-up or model call starts.';
+
+/** Checks the database, the kill switch, and Redis, which only counts the rate limits of all replicas. */
 @Injectable()
 export class HealthChecks implements OnModuleInit {
   private readonly logger = new Logger('Database');
@@ -96,24 +98,40 @@ export class HealthChecks implements OnModuleInit {
     private readonly statements: Statements,
     private readonly dataSource: DataSource,
     private readonly limits: LimitStorage,
+    private readonly killSwitch: KillSwitch,
     private readonly gauges: ScrapedGauges,
-    @InjectMetric('database_up') private readonly databaseUp: Gauge,
-    @InjectMetric('redis_up') private readonly redisUp: Gauge,
-    @InjectMetric('clock_offset_seconds') private readonly clockOffset: Gauge,
   ) {}
 
   onModuleInit(): void {
     this.components.register('database', () => this.database());
     this.components.register('redis', () => this.redis());
-    this.gauges.register(this.databaseUp, async () => {
+    this.components.register('kill_switch', () => this.switchHealth());
+    this.gauges.register('database_up', async () => {
       const { status } = await within(SCRAPE_PATIENCE_MS, this.database(), () => TOO_SLOW);
       return Number(status !== 'unhealthy');
     });
-    this.gauges.register(this.redisUp, async () => {
+    this.gauges.register('redis_up', async () => {
       const works = await this.limits.sharedWorks();
       return works === undefined ? undefined : Number(works);
     });
-    this.gauges.register(this.clockOffset, offsetSeconds);
+    this.gauges.register('clock_offset_seconds', offsetSeconds);
+    this.gauges.register('kill_switch_active', async () => {
+      const state = await this.readSwitch();
+      return state && Number(state.active);
+    });
+  }
+
+  private readSwitch() {
+    return within(SCRAPE_PATIENCE_MS, this.killSwitch.readIfPossible(), () => undefined);
+  }
+
+  private async switchHealth(): Promise<ComponentHealth> {
+    const state = await this.readSwitch();
+    // Without `active`, so that a database outage is not shown as an activation.
+    if (!state) return { status: 'degraded', message: KILL_SWITCH_UNREADABLE };
+    const { active, reason } = state;
+    if (!active) return { status: 'healthy', active };
+    return { status: 'degraded', active, message: `The kill switch is on: ${reason}` };
   }
 
   private async redis(): Promise<ComponentHealth> {

@@ -1,5 +1,3 @@
-import { Injectable } from '@nestjs/common';
-import { CountFold } from '../platform/counting/count-fold.js';
 import {
   after,
   anyOf,
@@ -9,9 +7,6 @@ import {
   createdBefore,
 } from '../platform/counting/counted-list.js';
 import { BY_ID, type StatementValues } from '../platform/counting/counted-list.sql.js';
-import { AdvisoryLock } from '../platform/database/advisory-locks.js';
-import { Statements } from '../platform/database/statements.js';
-import { Transactions } from '../platform/database/transactions.js';
 import { sortsOf, sortWords } from '../platform/paging/page.js';
 import { PageQueryDto, SortWords } from '../platform/paging/page-query.dto.js';
 import { Instant, Text } from '../platform/validation/fields.js';
@@ -185,17 +180,4 @@ export class IncidentQueryDto extends PageQueryDto {
 function sourcesIn(text: string): readonly string[] {
   const parts = text.split(',').map((part) => part.trim());
   return [...new Set([text, ...parts.filter((part) => part !== '')])];
-}
-
-/** Keeps totals exact and cheap for any number of incidents. */
-@Injectable()
-export class IncidentCounts extends CountFold {
-  constructor(statements: Statements, transactions: Transactions) {
-    super(statements, transactions, {
-      rows: 'incidents',
-      table: 'incident',
-      by: ['source', 'incident_type', 'severity', 'status'],
-      lock: AdvisoryLock.IncidentCounts,
-    });
-  }
 }

@@ -22,9 +22,9 @@ import {
   ApiIfMatch,
   ETAG_HEADER,
 } from '../platform/openapi/answers.js';
-import { ChangesQueryDto } from '../platform/paging/changes-query.dto.js';
-import { IncidentFeed, IncidentsService } from './incidents.service.js';
-import { IncidentChangesDto, IncidentReportDto } from './dto/history.dto.js';
+import { ApiChanges, ChangesQueryDto } from '../audit/changes/feed-api.js';
+import { IncidentsService } from './incidents.service.js';
+import { IncidentChangesDto, IncidentReportDto, presentChanges } from './dto/history.dto.js';
 import { TimelineEntryDto, TimelineQueryDto } from './dto/timeline.dto.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { present } from '../platform/validation/present.js';
@@ -43,6 +43,7 @@ import {
   IncidentUpdateDto,
 } from './dto/incident.dto.js';
 import { IncidentQueryDto } from './incident-list.js';
+import { Incidents } from './incidents.js';
 import { IncidentIdPipe } from './incident-reference.js';
 
 @ApiTags('Incidents')
@@ -51,7 +52,7 @@ import { IncidentIdPipe } from './incident-reference.js';
 export class IncidentsController {
   constructor(
     private readonly incidents: IncidentsService,
-    private readonly feed: IncidentFeed,
+    private readonly records: Incidents,
   ) {}
 
   @Post()
@@ -85,34 +86,18 @@ export class IncidentsController {
     list: true,
   })
   async list(@Query() query: IncidentQueryDto): Promise<ListAnswer<IncidentSummaryDto>> {
-    const page = await this.incidents.list(IncidentQueryDto.toRequest(query));
+    const page = await this.records.list(IncidentQueryDto.toRequest(query));
     return ListAnswer.of(page, query, present(IncidentSummaryDto));
   }
 
   @Get('changes')
-  @Operation(
-    'listIncidentChanges',
-    'Follow all changes of incidents',
-    'For a program that keeps a copy of the incidents. Returns every change at least once, in the order in which the changes became visible, each with the current state of the incident. Send the first request without a cursor, and each further request with the `cursor` of the previous response. Store the cursor together with the result of your processing, and continue with the stored cursor after a crash. Ignore an incident whose `updated_at` is before the one that you have.',
-  )
-  @ApiAnswer({
-    status: 200,
-    description: 'The next changes, and the cursor after them. `changes` may be empty.',
-    type: IncidentChangesDto,
-  })
-  @ApiErrors('cursor_expired')
-  @ApiErrorMeanings({
-    cursor_expired:
-      'The cursor is older than 30 days (`details.reason` is `too_old`), or the database was restored after the cursor was issued (`database_restored`), so changes may be missing. Start again with `from=beginning`, and delete the incidents that are not listed.',
-  })
+  @ApiChanges('Incident', IncidentChangesDto)
   async changes(
-    @Query() { cursor, from, limit, wait }: ChangesQueryDto,
+    @Query() query: ChangesQueryDto,
     @CurrentPrincipal() caller: Principal,
     @ClientLeft() left: AbortSignal,
   ): Promise<IncidentChangesDto> {
-    const requireStillValid = () => caller.requireStillValid();
-    const request = { cursor, from, limit, waitMs: wait * 1_000, requireStillValid };
-    return IncidentChangesDto.from(await this.feed.page(request, left));
+    return presentChanges(await this.incidents.changes(query, caller, left));
   }
 
   @Get(':id')
@@ -132,7 +117,7 @@ export class IncidentsController {
     @Param('id', IncidentIdPipe) id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
-    const incident = await this.incidents.get(id);
+    const incident = await this.records.get(id);
     setEtag(reply, incident.version);
     return incidentEnvelope(incident);
   }

@@ -1,10 +1,9 @@
 import { Module } from '@nestjs/common';
 import { AuthModule } from '../auth/auth.module.js';
-import { IncidentCounts } from './incident-list.js';
-import { IncidentFeed, IncidentsService, IncidentEndings } from './incidents.service.js';
+import { IncidentsService, IncidentEndings } from './incidents.service.js';
 import { IncidentsController } from './incidents.controller.js';
 import { IncidentCreation } from './incident-creation.js';
-import { IncidentRepository } from './records/incident.repository.js';
+import { Incidents } from './incidents.js';
 import { IncidentReports } from './reports/incident-reports.js';
 import { IncidentTimeline } from './timeline/incident-timeline.js';
 
@@ -12,15 +11,20 @@ import { IncidentTimeline } from './timeline/incident-timeline.js';
   imports: [AuthModule],
   controllers: [IncidentsController],
   providers: [
-    IncidentCounts,
     IncidentCreation,
     IncidentEndings,
-    IncidentFeed,
     IncidentReports,
-    IncidentRepository,
+    Incidents,
     IncidentTimeline,
     IncidentsService,
   ],
-  exports: [IncidentCreation, IncidentEndings, IncidentReports, IncidentTimeline, IncidentsService],
+  exports: [
+    IncidentCreation,
+    IncidentEndings,
+    IncidentReports,
+    IncidentTimeline,
+    Incidents,
+    IncidentsService,
+  ],
 })
 export class IncidentsModule {}

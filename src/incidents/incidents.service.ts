@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AuditLog } from '../audit/audit-log.js';
-import { ChangeFeed, type FeedPage, type FeedRequest } from '../audit/changes/change-feed.js';
+import { ChangeFeed, type FeedPage } from '../audit/changes/change-feed.js';
+import type { ChangesQueryDto } from '../audit/changes/feed-api.js';
 import { VersionHistory } from '../audit/changes/version-history.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
@@ -20,15 +21,7 @@ import {
   timelineOfChange,
 } from './change-records.js';
 import type { IncidentDto, IncidentInputDto } from './dto/incident.dto.js';
-import type {
-  CreatedIncident,
-  Incident,
-  IncidentState,
-  IncidentSummary,
-  ListedIncident,
-  LockedIncident,
-  PendingChoice,
-} from './incident.js';
+import type { CreatedIncident, Incident, ListedIncident, PendingChoice } from './incident.js';
 import {
   applyChange,
   CHANGED_FIELDS,
@@ -41,10 +34,9 @@ import {
 } from './incident-changes.js';
 import { IncidentCreation } from './incident-creation.js';
 import { fieldsOfRawData } from './incident-fields.js';
-import type { IncidentListRequest } from './incident-list.js';
 import { rawDataErrors, rawDataJson } from './raw-data-rules.js';
 import { oneLine } from './raw-data-text.js';
-import { IncidentRepository } from './records/incident.repository.js';
+import { Incidents, requireFound } from './incidents.js';
 import { type IncidentReportEntity, IncidentReports } from './reports/incident-reports.js';
 import {
   IncidentTimeline,
@@ -58,25 +50,6 @@ export const INCIDENT_FEED_EVENTS = [
   'incident.updated',
   'incident.deleted',
 ] as const;
-
-/** Feed of all changes of incidents, for programs that keep a copy. */
-@Injectable()
-export class IncidentFeed {
-  constructor(
-    private readonly feed: ChangeFeed,
-    private readonly incidents: IncidentRepository,
-  ) {}
-
-  async page(request: FeedRequest, left: AbortSignal): Promise<FeedPage<ListedIncident>> {
-    const source = {
-      name: 'incidents',
-      actions: INCIDENT_FEED_EVENTS,
-      listAfter: (id: string | null, limit: number) => this.incidents.listAfter(id, limit),
-      findBySubject: (ids: readonly string[]) => this.incidents.listedOf(ids),
-    };
-    return await this.feed.page(source, request, left);
-  }
-}
 
 /** Work of another module in the transaction that ends an incident, such as rejecting its waiting actions. */
 interface EndingParticipant {
@@ -136,7 +109,7 @@ export class IncidentsService {
   constructor(
     private readonly transactions: Transactions,
     private readonly creation: IncidentCreation,
-    private readonly incidents: IncidentRepository,
+    private readonly incidents: Incidents,
     private readonly timeline: IncidentTimeline,
     private readonly reports: IncidentReports,
     private readonly endings: IncidentEndings,
@@ -145,6 +118,7 @@ export class IncidentsService {
     private readonly clock: Clock,
     private readonly settings: Settings,
     private readonly history: VersionHistory,
+    private readonly feed: ChangeFeed,
   ) {}
 
   async create(
@@ -164,14 +138,6 @@ export class IncidentsService {
     return await this.creation.create(caller, { ...wanted, raw_data, fields, title }, idempotency);
   }
 
-  async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
-    return await this.incidents.list(request);
-  }
-
-  async get(id: string): Promise<Incident> {
-    return found(await this.incidents.findById(id));
-  }
-
   async timelineOf(
     id: string,
     request: PageRequest,
@@ -181,12 +147,23 @@ export class IncidentsService {
     return await this.timeline.page(id, request, newestFirst);
   }
 
-  idOfNumber(number: string): Promise<string | undefined> {
-    return this.incidents.idOfNumber(number);
+  /** Returns a page of the feed of all changes, for programs that keep a copy of the incidents. */
+  async changes(
+    query: ChangesQueryDto,
+    caller: Principal,
+    left: AbortSignal,
+  ): Promise<FeedPage<ListedIncident>> {
+    const source = {
+      type: 'incident',
+      events: INCIDENT_FEED_EVENTS,
+      listAfter: (id: string | null, limit: number) => this.incidents.listAfter(id, limit),
+      findBySubject: (ids: readonly string[]) => this.incidents.listedOf(ids),
+    } as const;
+    return await this.feed.page(source, query, caller, left);
   }
 
   async reportsOf(id: string, request: PageRequest): Promise<Page<IncidentReportEntity>> {
-    const incident = await this.get(id);
+    const incident = await this.incidents.get(id);
     return await this.reports.page(incident.id, request);
   }
 
@@ -198,7 +175,7 @@ export class IncidentsService {
     pending: PendingChoice = 'keep',
   ): Promise<Incident & SettledPending> {
     return await this.transactions.run<Incident & SettledPending>(async (tx) => {
-      const before = found(await this.incidents.lockForUpdate(tx, id));
+      const before = requireFound(await this.incidents.lockForUpdate(tx, id));
       await this.requireMatch(tx, condition, before);
       requireExplicitReopening(before, wanted, condition);
       // A lower severity lowers the approval level of actions, so the caller must be allowed to approve them.
@@ -213,7 +190,7 @@ export class IncidentsService {
 
   async delete(caller: Principal, given: string, condition: IfMatchCondition): Promise<void> {
     await this.transactions.run(async (tx) => {
-      const incident = found(await this.incidents.lockForUpdate(tx, given));
+      const incident = requireFound(await this.incidents.lockForUpdate(tx, given));
       const { id } = incident;
       await this.requireMatch(tx, condition, incident);
       await this.endings.delete(tx, id);
@@ -238,44 +215,6 @@ export class IncidentsService {
       ...{ type: 'incident', id, version, revision: version, updatedAt },
       values: Object.fromEntries(CHANGED_FIELDS.map((name) => [name, incident[name] ?? undefined])),
     });
-  }
-
-  /** By id, including deleted incidents. */
-  async statesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentState>> {
-    return await this.incidents.statesOf(tx, ids);
-  }
-
-  /** By id, without deleted incidents. */
-  async summariesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentSummary>> {
-    return await this.incidents.summariesOf(tx, ids);
-  }
-
-  /** Locks the incident against changes until the transaction ends. `undefined` if it does not exist or was deleted. */
-  async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
-    return await this.incidents.lockForShare(tx, id);
-  }
-
-  /** Like `lockForShare`, by id. */
-  async lockAllForShare(
-    tx: Tx,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, LockedIncident>> {
-    return await this.incidents.lockAllForShare(tx, ids);
-  }
-
-  /** Locks the incident for a later `change` in the same transaction. */
-  async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
-    return await this.incidents.lockForUpdate(tx, id);
-  }
-
-  /** By id, without deleted incidents. */
-  async findAll(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, Incident>> {
-    return await this.incidents.findAll(ids, tx);
-  }
-
-  /** Like `lockForUpdate`, by id. */
-  async lockAllForUpdate(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, Incident>> {
-    return await this.incidents.lockAllForUpdate(tx, ids);
   }
 
   /** Changes an incident that is locked for update, with its timeline entries, audit records and events. */
@@ -324,9 +263,4 @@ export interface RecordedChange {
     /** What the tool reported, for the messages about the change. */
     readonly because?: string;
   };
-}
-
-function found(incident: Incident | undefined): Incident {
-  if (!incident) throw new NotFoundError('Incident');
-  return incident;
 }

@@ -1,21 +1,12 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Gauge } from 'prom-client';
 import { AuditLog } from '../audit/audit-log.js';
 import { within } from '../platform/concurrency/within.js';
 import { ReservedConnections } from '../platform/database/reserved-connections.js';
-import {
-  afterCommit,
-  type Participant,
-  type Tx,
-  Transactions,
-} from '../platform/database/transactions.js';
+import { type Participant, type Tx, Transactions } from '../platform/database/transactions.js';
 import { AppError } from '../platform/errors/app-error.js';
-import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import type { Caller } from '../platform/http/caller.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
-import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
 import type { Departure, Gate } from '../platform/net/outbound-request.js';
 import type { RowOf } from '../platform/validation/present.js';
 import type {
@@ -159,9 +150,6 @@ const MARGIN_MS = 50;
 /** Much longer than a permit is valid, so that a small change of the database clock does no harm. */
 const ALL_LAPSED_MS = 10_000;
 
-/** Health and metrics respond even while the database hangs. */
-const PATIENCE_MS = 800;
-
 const SUBJECT = { type: 'kill_switch', id: 'kill_switch' } as const;
 
 type HeldCounts = RowOf<HeldWorkDto>;
@@ -169,17 +157,16 @@ type Activated = RowOf<KillSwitchActivationDto>;
 type Deactivated = RowOf<KillSwitchDeactivationDto>;
 
 /**
- * Issues permits for claims, turns the switch on and off, and shows it in health and metrics. Modules register the calls
- * in progress and the waiting work.
+ * Issues permits for claims, and turns the switch on and off. Modules register the calls in progress and the waiting work,
+ * which replicas find by polling after the switch was turned off.
  */
 @Injectable()
-export class KillSwitch implements OnModuleInit {
+export class KillSwitch {
   private readonly logger = new Logger(KillSwitch.name);
   /** Times at which transactions read the switch. Their lock prevents an activation before they end. */
   private readonly claimedIn = new WeakMap<Tx, Promise<PermitTimes>>();
   private readonly countsInFlight: (() => Promise<number>)[] = [];
   private readonly held = new Map<keyof HeldCounts, HeldWork>();
-  private readonly wakers: (() => void)[] = [];
 
   constructor(
     private readonly transactions: Transactions,
@@ -187,19 +174,7 @@ export class KillSwitch implements OnModuleInit {
     private readonly connections: ReservedConnections,
     private readonly audit: AuditLog,
     private readonly events: DomainEvents,
-    private readonly components: HealthComponents,
-    @InjectMetric('kill_switch_active') private readonly switchGauge: Gauge,
-    private readonly gauges: ScrapedGauges,
   ) {}
-
-  onModuleInit(): void {
-    const read = () => within(PATIENCE_MS, this.readIfPossible(), () => undefined);
-    this.components.register('kill_switch', async () => healthOf(await read()));
-    this.gauges.register(this.switchGauge, async () => {
-      const state = await read();
-      return state && Number(state.active);
-    });
-  }
 
   /**
    * Call it in the transaction of a claim. Throws AppError `kill_switch_active` if the switch is on. No activation
@@ -220,11 +195,6 @@ export class KillSwitch implements OnModuleInit {
     });
   }
 
-  /** Also `true` if the switch cannot be read. */
-  async isActive(): Promise<boolean> {
-    return (await this.readIfPossible())?.active ?? true;
-  }
-
   /** Call it in `onModuleInit`. `count` counts the claims whose calls started and have not ended. */
   registerInFlight(count: () => Promise<number>): void {
     this.countsInFlight.push(count);
@@ -233,11 +203,6 @@ export class KillSwitch implements OnModuleInit {
   /** Call it in `onModuleInit`. */
   registerHeld(name: keyof HeldCounts, work: HeldWork): void {
     this.held.set(name, work);
-  }
-
-  /** Call it in `onModuleInit`. `wake` is called after this replica turned the switch off. Other replicas poll. */
-  onTurnedOff(wake: () => void): void {
-    this.wakers.push(wake);
   }
 
   async readWithHeld(): Promise<KillSwitchState & { readonly held: HeldCounts }> {
@@ -287,7 +252,6 @@ export class KillSwitch implements OnModuleInit {
           ? await this.sumHeld((work) => work.discard(tx, caller))
           : undefined;
         await this.record(tx, caller, KILL_SWITCH_DEACTIVATED, { reason, discarded });
-        afterCommit(tx, () => this.wakers.forEach((wake) => wake()));
         return { ...changed, discarded };
       },
       caller,
@@ -295,7 +259,8 @@ export class KillSwitch implements OnModuleInit {
     );
   }
 
-  private async readIfPossible(): Promise<KillSwitchState | undefined> {
+  /** `undefined` if the switch cannot be read. */
+  async readIfPossible(): Promise<KillSwitchState | undefined> {
     return await this.repository.read().catch(() => undefined);
   }
 
@@ -345,14 +310,3 @@ export class KillSwitch implements OnModuleInit {
     return counts;
   }
 }
-
-function healthOf(state: KillSwitchState | undefined): ComponentHealth {
-  // Without `active`, so that a database outage is not shown as an activation.
-  if (!state) return { status: 'degraded', message: UNREADABLE };
-  const { active, reason } = state;
-  if (!active) return { status: 'healthy', active };
-  return { status: 'degraded', active, message: `The kill switch is on: ${reason}` };
-}
-
-const UNREADABLE =
-  'The kill switch cannot be read, so it counts as on: no action, look-up or model call starts.';

@@ -1,6 +1,5 @@
 // SQL: a list is one statement with its exact total, and the work of deliveries changes with them.
 import { Injectable } from '@nestjs/common';
-import { CountFold } from '../platform/counting/count-fold.js';
 import {
   byId,
   choiceOf,
@@ -12,9 +11,8 @@ import {
   StatementValues,
   type WithTotal,
 } from '../platform/counting/counted-list.sql.js';
-import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
-import { Transactions, type Tx } from '../platform/database/transactions.js';
+import type { Tx } from '../platform/database/transactions.js';
 import type { Page, PageRequest } from '../platform/paging/page.js';
 import { Work } from '../platform/work/work.js';
 import { NO_HOLDERS } from './delivery-claims.repository.js';
@@ -82,11 +80,16 @@ const EXPIRE: Statement = {
          set status = 'dead', ended_at = now(), last_error = '${LATE}', ${NO_HOLDERS},
              attempts = coalesce((select attempts from work where kind = '${NOTIFICATION}' and ref = delivery.id), attempts)
        where id = any(array(
-         select id from notification_deliveries waiting
-          where status = 'pending' and expires_at <= now() - interval '30 minutes'
-            and not exists (
-              select from work where kind = '${NOTIFICATION}' and ref = waiting.id and worker is not null and not ready)
-          order by expires_at limit $1 for update skip locked))
+         select waiting.id
+           from notification_channels channel
+          cross join lateral (
+            select id from notification_deliveries late
+             where channel_id = channel.id and status = 'pending'
+               and expires_at <= now() - interval '30 minutes'
+               and not exists (
+                 select from work where kind = '${NOTIFICATION}' and ref = late.id and worker is not null and not ready)
+             order by id limit $1 for update skip locked) as waiting
+          limit $1))
       returning id, channel_id)
     select late.id, channel.name, channel.type
       from late left join notification_channels channel on channel.id = late.channel_id and channel.deleted_at is null`,
@@ -174,19 +177,6 @@ export class DeliveriesRepository {
   /** Removes ended deliveries with an id before the given one. Returns their number. */
   async prune(before: string, most: number): Promise<number> {
     return (await this.statements.rows(PRUNE, [before, most])).length;
-  }
-}
-
-/** Keeps the totals of the lists of deliveries cheap. */
-@Injectable()
-export class DeliveryCounts extends CountFold {
-  constructor(statements: Statements, transactions: Transactions) {
-    super(statements, transactions, {
-      rows: 'notifications',
-      table: 'notification_delivery',
-      by: ['channel_id', 'status'],
-      lock: AdvisoryLock.NotificationDeliveryCounts,
-    });
   }
 }
 

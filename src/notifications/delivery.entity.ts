@@ -14,7 +14,6 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 @Index('ix_notification_deliveries_incident', ['channel_id', 'incident_id'], {
   where: 'incident_id is not null',
 })
-@Index('ix_notification_deliveries_expiry', ['expires_at'], { where: `status = 'pending'` })
 @Index('ix_notification_deliveries_group', ['channel_id', 'group_key', 'occurred_at'], {
   where: 'group_key is not null',
 })
@@ -60,7 +59,7 @@ export class NotificationDeliveryEntity extends EventColumns {
 
   /** Recipients who have the mail while others do not. Empty when the delivery ends. */
   @Column({ type: 'text', array: true, default: [] })
-  readonly holders: string[];
+  readonly holders: readonly string[];
 
   /** Attempts that left some recipients without the mail. */
   @Column({ type: 'smallint', default: 0 })

@@ -1,8 +1,7 @@
 import { Check, Column, Entity, Index, PrimaryColumn, VirtualColumn } from 'typeorm';
 import type { Severity } from '../incidents/incident.js';
-import { RowTimes } from '../platform/database/columns.js';
 import { nfkc } from '../platform/text.js';
-import type { Config } from '../targets/target-config.js';
+import { TargetRow } from '../targets/target-rows.js';
 import type { NotifiedEvent } from './notification.js';
 
 export const CHANNEL_STATUSES = ['healthy', 'degraded', 'unhealthy', 'disabled'] as const;
@@ -48,22 +47,13 @@ const laneColumn = (column: string) => (channel: string) =>
   unique: true,
   where: 'deleted_at is null',
 })
-export class NotificationChannelEntity extends RowTimes {
+export class NotificationChannelEntity extends TargetRow {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_notification_channels' })
   readonly id: string;
-
-  @Column({ type: 'text' })
-  readonly name: string;
 
   /** See nameKey. */
   @Column({ type: 'text' })
   readonly name_key: string;
-
-  @Column({ type: 'text' })
-  readonly type: string;
-
-  @Column({ type: 'boolean' })
-  readonly enabled: boolean;
 
   @Column({ type: 'text', array: true })
   readonly events: NotifiedEvent[];
@@ -75,28 +65,12 @@ export class NotificationChannelEntity extends RowTimes {
   @Column({ type: 'text', nullable: true })
   readonly new_incident_min_severity: Severity | null;
 
-  /** Without its secrets. */
-  @Column({ type: 'jsonb' })
-  readonly config: Config;
-
-  /** Sealed secrets; null if there are none. */
-  @Column({ type: 'text', nullable: true })
-  readonly secrets: string | null;
-
-  /** Names of the secrets that are set, such as `secret`. */
-  @Column({ type: 'text', array: true, default: [] })
-  readonly secret_names: string[];
-
   /** Sealed previous secret. */
   @Column({ type: 'text', nullable: true })
   readonly former_secret: string | null;
 
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly former_secret_until: Date | null;
-
-  /** Number of changes by people. */
-  @Column({ type: 'integer', default: 1 })
-  readonly version: number;
 
   /** Failures since the last success. Simultaneous failures count once, and requests to slow down do not count. */
   @Column({ type: 'integer', default: 0 })
@@ -120,10 +94,6 @@ export class NotificationChannelEntity extends RowTimes {
   /** When it had failed for UNHEALTHY_AFTER_MS. */
   @Column({ type: 'timestamptz', precision: 3, nullable: true })
   readonly unhealthy_since: Date | null;
-
-  /** Time of `notification_channel.unhealthy`; null if it was not sent, or after `notification_channel.recovered`. */
-  @Column({ type: 'timestamptz', precision: 3, nullable: true })
-  readonly unhealthy_told_at: Date | null;
 
   @Column({ type: 'text' })
   readonly created_by: string;

@@ -13,7 +13,7 @@ import {
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
-import { ApiRequestByType } from '../targets/target-contract.js';
+import { ApiRequestByType, shownType } from '../targets/target-contract.js';
 import { Requires } from '../platform/access/access.js';
 import { DeletedResourceDto } from '../platform/http/deleted.dto.js';
 import { IfMatch, type IfMatchCondition, setEtag } from '../platform/http/etag.js';
@@ -39,7 +39,6 @@ import {
   NotificationTestDto,
   NotificationChannelUpdateDto,
   shownChannel,
-  shownType,
 } from './notification-channels.dto.js';
 import { MAX_CHANNELS, NotificationChannelsService } from './notification-channels.service.js';
 

@@ -6,19 +6,22 @@ import {
   Choices,
   type FieldOptions,
   Flag,
-  GivenName,
   Id,
   Instant,
-  JsonObject,
   Text,
-  Texts,
   WholeNumber,
 } from '../platform/validation/fields.js';
 import { NullIsAbsent } from '../platform/validation/json-shield.js';
 import { present } from '../platform/validation/present.js';
-import type { Config, ConfigSchema } from '../targets/target-config.js';
-import type { RequestsByType } from '../targets/target-contract.js';
-import type { ChannelType } from './channel-type.js';
+import {
+  type RequestsByType,
+  ShownTarget,
+  ShownType,
+  TargetInput,
+  TargetTest,
+  TargetUpdate,
+} from '../targets/target-contract.js';
+import { TARGET_SORTS, type TargetSort } from '../targets/target-rows.js';
 import { CHANNEL_TYPES } from './channel-types.js';
 import { NOTIFIED_EVENTS, type NotifiedEvent } from './notification.js';
 import {
@@ -26,7 +29,6 @@ import {
   type ChannelStatus,
   channelStatusOf,
 } from './notification-channel.entity.js';
-import { CHANNEL_SORTS, type ChannelSort } from './notification-channels.repository.js';
 import type { ShownChannel } from './notification-channels.service.js';
 
 const Events = (options: FieldOptions = {}) =>
@@ -50,21 +52,8 @@ const NewIncidentMinSeverity = (more = '') =>
     description: `Minimum severity for \`incident.created\` and \`incident.severity_changed\`; the latter is then sent for raised severities only.${more}`,
   });
 
-/** The contract has one schema per type instead: see CHANNEL_REQUEST. */
 @NullIsAbsent()
-export class NotificationChannelInputDto {
-  @GivenName()
-  readonly name: string;
-
-  @Text()
-  readonly type: string;
-
-  @JsonObject()
-  readonly config: Config;
-
-  @Flag({ optional: true, default: true })
-  readonly enabled?: boolean;
-
+export class NotificationChannelInputDto extends TargetInput {
   @Events({
     optional: true,
     description:
@@ -87,27 +76,12 @@ export const CHANNEL_REQUEST: RequestsByType = {
   noun: 'Channel',
   configNoun: 'Channel',
   request: NotificationChannelInputDto,
-  otherFields: ['enabled', 'events', 'min_severity', 'new_incident_min_severity'],
-  configs: Object.fromEntries(
-    CHANNEL_TYPES.all.map(({ name, requestConfig }) => [name, requestConfig]),
-  ),
+  otherFields: ['events', 'min_severity', 'new_incident_min_severity'],
+  types: CHANNEL_TYPES.all,
 };
 
 @NullIsAbsent()
-export class NotificationChannelUpdateDto {
-  @GivenName({ optional: true })
-  readonly name?: string;
-
-  @JsonObject({
-    optional: true,
-    description:
-      'Fields to change. Absent fields do not change, including secrets. If the scheme, host or port of a destination of secrets changes, each secret must be given again (code secret_required).',
-  })
-  readonly config?: Config;
-
-  @Flag({ optional: true })
-  readonly enabled?: boolean;
-
+export class NotificationChannelUpdateDto extends TargetUpdate {
   @Events({ optional: true })
   readonly events?: NotifiedEvent[];
 
@@ -129,22 +103,13 @@ export class NotificationChannelUpdateDto {
 }
 
 export class NotificationChannelQueryDto extends PageQueryDto {
-  @SortWords('NotificationChannelSort', CHANNEL_SORTS)
-  readonly sort: readonly ChannelSort[] = ['-created_at'];
+  @SortWords('NotificationChannelSort', TARGET_SORTS)
+  readonly sort: readonly TargetSort[] = ['-created_at'];
 }
 
-export class NotificationChannelDto {
+export class NotificationChannelDto extends ShownTarget {
   @Id('NotificationChannelId')
   readonly id: string;
-
-  @GivenName()
-  readonly name: string;
-
-  @Text()
-  readonly type: string;
-
-  @Flag()
-  readonly enabled: boolean;
 
   @Events()
   readonly events: readonly NotifiedEvent[];
@@ -154,12 +119,6 @@ export class NotificationChannelDto {
 
   @NewIncidentMinSeverity()
   readonly new_incident_min_severity?: Severity;
-
-  @JsonObject({ description: 'Configuration without secrets.' })
-  readonly config: Config;
-
-  @Texts({ description: 'Names of the secrets that are set.' })
-  readonly secrets_set: readonly string[];
 
   @Instant({
     optional: true,
@@ -196,12 +155,6 @@ export class NotificationChannelDto {
 
   @Text({ description: 'Principal that created the channel.' })
   readonly created_by: string;
-
-  @Instant()
-  readonly created_at: Date;
-
-  @Instant()
-  readonly updated_at: Date;
 }
 
 export class ChangedNotificationChannelDto extends NotificationChannelDto {
@@ -226,28 +179,6 @@ export function shownChannel(row: ShownChannel): ChangedNotificationChannelDto {
   });
 }
 
-export class NotificationChannelTypeDto {
-  @Text()
-  readonly name: string;
+export class NotificationChannelTypeDto extends ShownType {}
 
-  @Text()
-  readonly description: string;
-
-  @JsonObject({ description: 'JSON Schema of `config`. Fields with writeOnly are secrets.' })
-  readonly config_schema: ConfigSchema;
-}
-
-export function shownType({ name, description, requestConfig }: ChannelType) {
-  return { name, description, config_schema: requestConfig };
-}
-
-export class NotificationTestDto {
-  @Flag()
-  readonly success: boolean;
-
-  @Text()
-  readonly message: string;
-
-  @WholeNumber({ min: 0 })
-  readonly latency_ms: number;
-}
+export class NotificationTestDto extends TargetTest {}

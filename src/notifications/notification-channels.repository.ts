@@ -4,30 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { Any, DataSource, IsNull, LessThanOrEqual } from 'typeorm';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import type { Tx } from '../platform/database/transactions.js';
-import { findOrder, type Page, type PageRequest, sortWords } from '../platform/paging/page.js';
 import { Work } from '../platform/work/work.js';
+import { TargetRows } from '../targets/target-rows.js';
 import { laneOf } from './delivery.entity.js';
-import { nameKey, NotificationChannelEntity } from './notification-channel.entity.js';
-
-/** Columns that a caller decides. */
-export type ChannelContent = Pick<
-  NotificationChannelEntity,
-  | 'name'
-  | 'enabled'
-  | 'events'
-  | 'min_severity'
-  | 'new_incident_min_severity'
-  | 'config'
-  | 'secrets'
-  | 'secret_names'
-  | 'former_secret'
-  | 'former_secret_until'
->;
-
-export const CHANNEL_SORTS = sortWords('created_at', 'name');
-export type ChannelSort = (typeof CHANNEL_SORTS)[number];
-
-const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
+import { NotificationChannelEntity } from './notification-channel.entity.js';
 
 const DEAD_LAST_DAY = `
   select channel.id, dead.n
@@ -36,42 +16,29 @@ const DEAD_LAST_DAY = `
         select from notification_deliveries
          where channel_id = channel.id and status = 'dead' and ended_at > now() - interval '1 day' limit 1000) as one) as dead`;
 
-const NOT_DELETED = { deleted_at: IsNull() };
 const WORKS = { failures: 0, failing_since: null, last_error: null, unhealthy_since: null };
 
 @Injectable()
-export class NotificationChannelsRepository {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly work: Work,
-  ) {}
+export class NotificationChannelsRepository extends TargetRows<NotificationChannelEntity> {
+  protected readonly entity = NotificationChannelEntity;
+  protected readonly noun = 'Notification channel';
 
-  async list(
-    request: PageRequest,
-    sort: readonly ChannelSort[],
-  ): Promise<Page<NotificationChannelEntity>> {
-    const [items, total] = await this.rows().findAndCount({
-      where: NOT_DELETED,
-      order: findOrder(sort, SORT_COLUMNS, 'id'),
-      take: request.per_page,
-      skip: (request.page - 1) * request.per_page,
-    });
-    return { items, total };
+  constructor(
+    protected readonly dataSource: DataSource,
+    private readonly work: Work,
+  ) {
+    super();
   }
 
   async enabled(): Promise<NotificationChannelEntity[]> {
     return await this.rows().find({ where: { enabled: true }, order: { name: 'asc' } });
   }
 
-  async findById(id: string): Promise<NotificationChannelEntity | null> {
-    return await this.rows().findOneBy({ id, ...NOT_DELETED });
-  }
-
   async byIds(
     tx: Tx,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, NotificationChannelEntity>> {
-    const rows = await this.rows(tx).findBy({ id: Any([...new Set(ids)]), ...NOT_DELETED });
+    const rows = await this.rows(tx).findBy({ id: Any([...new Set(ids)]), ...this.notDeleted });
     return new Map(rows.map((row) => [row.id, row]));
   }
 
@@ -85,59 +52,25 @@ export class NotificationChannelsRepository {
   /** Returns the number of channels. Other callers wait until the transaction ends, so that the limit is never exceeded. */
   async countAlone(tx: Tx): Promise<number> {
     await tx.query(`select pg_advisory_xact_lock(${AdvisoryLock.NotificationChannelCount})`);
-    return await this.rows(tx).countBy(NOT_DELETED);
-  }
-
-  async lockById(tx: Tx, id: string): Promise<NotificationChannelEntity | null> {
-    const lock = { mode: 'pessimistic_write' } as const;
-    return await this.rows(tx).findOne({ where: { id, ...NOT_DELETED }, lock });
-  }
-
-  async insert(
-    tx: Tx,
-    identity: Pick<NotificationChannelEntity, 'id' | 'type' | 'created_by'>,
-    content: ChannelContent,
-  ): Promise<NotificationChannelEntity> {
-    await this.rows(tx).insert({ ...identity, ...content, name_key: nameKey(content.name) });
-    return await this.rows(tx).findOneByOrFail({ id: identity.id });
+    return await this.rows(tx).countBy(this.notDeleted);
   }
 
   /** Changes a locked channel. Failures of another configuration do not count, so waiting deliveries are sent at once. */
   async update(
     tx: Tx,
     before: NotificationChannelEntity,
-    content: ChannelContent,
+    content: Partial<NotificationChannelEntity> & Pick<NotificationChannelEntity, 'name'>,
   ): Promise<NotificationChannelEntity> {
     const { id } = before;
     const isSame =
       before.secrets === content.secrets &&
       before.enabled === content.enabled &&
       isDeepStrictEqual(before.config, content.config);
-    await this.rows(tx).update(id, {
-      ...content,
-      name_key: nameKey(content.name),
-      ...(isSame ? {} : WORKS),
-      version: () => 'version + 1',
-      updated_at: () => 'now()',
-    });
     if (!isSame) {
       await this.work.resumeLane(tx, laneOf(id), true);
       await this.work.hurryLane(tx, laneOf(id));
     }
-    return await this.rows(tx).findOneByOrFail({ id });
-  }
-
-  /** The row stays for its deliveries. Its configuration is removed, because an address may contain a secret. */
-  async markDeleted(tx: Tx, id: string): Promise<void> {
-    await this.rows(tx).update(id, {
-      deleted_at: () => 'now()',
-      enabled: false,
-      config: {},
-      secrets: null,
-      secret_names: [],
-      former_secret: null,
-      former_secret_until: null,
-    });
+    return await this.change(tx, id, { ...content, ...(isSame ? {} : WORKS) });
   }
 
   /**
@@ -152,7 +85,7 @@ export class NotificationChannelsRepository {
     error: string,
     earlier?: number,
   ): Promise<NotificationChannelEntity | null> {
-    const where = { id, ...NOT_DELETED };
+    const where = { id, ...this.notDeleted };
     await this.rows(tx).update(where, {
       failures: () =>
         earlier === undefined ? 'failures + 1' : `greatest(failures, ${earlier} + 1)`,
@@ -177,7 +110,7 @@ export class NotificationChannelsRepository {
   async markUnhealthy(tx: Tx, id: string): Promise<void> {
     await this.rows(tx).update(id, {
       unhealthy_since: () => 'now()',
-      unhealthy_told_at: () => 'coalesce(unhealthy_told_at, now())',
+      unhealthy_reported_at: () => 'coalesce(unhealthy_reported_at, now())',
     });
   }
 
@@ -190,13 +123,9 @@ export class NotificationChannelsRepository {
       where: { id },
       lock: { mode: 'pessimistic_write' },
     });
-    if (!row || (row.failing_since === null && row.unhealthy_told_at === null)) return undefined;
-    const told = row.enabled ? { unhealthy_told_at: null } : {};
+    if (!row || (row.failing_since === null && row.unhealthy_reported_at === null)) return undefined;
+    const told = row.enabled ? { unhealthy_reported_at: null } : {};
     await this.rows(tx).update(id, { ...WORKS, ...told });
     return row;
-  }
-
-  private rows(tx?: Tx) {
-    return (tx ?? this.dataSource).getRepository(NotificationChannelEntity);
   }
 }

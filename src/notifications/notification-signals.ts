@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Counter, Gauge } from 'prom-client';
+import { Counter } from 'prom-client';
 import { type ComponentHealth, HealthComponents } from '../platform/health-components.js';
 import { beginAtZero } from '../platform/metrics/metrics.js';
 import { ScrapedGauges } from '../platform/metrics/scraped-gauges.js';
@@ -22,16 +22,14 @@ export class NotificationSignals implements OnModuleInit {
     @InjectMetric('notification_attempts_total')
     private readonly attempts: Counter<'type' | 'outcome'>,
     @InjectMetric('notification_deliveries_dead_total') private readonly dead: Counter<'type'>,
-    @InjectMetric('notification_channel_up') private readonly up: Gauge<'channel'>,
-    @InjectMetric('notifications_waiting') private readonly waiting: Gauge,
   ) {}
 
   onModuleInit(): void {
     beginAtZero(this.attempts, { type: CHANNEL_TYPES.names, outcome: OUTCOMES });
     beginAtZero(this.dead, { type: CHANNEL_TYPES.names });
     this.components.register('notifications', () => this.health());
-    this.gauges.register(this.waiting, () => this.deliveries.waiting());
-    this.gauges.register(this.up, async () => {
+    this.gauges.register('notifications_waiting', () => this.deliveries.waiting());
+    this.gauges.register('notification_channel_up', async () => {
       const enabled = await this.channels.enabled();
       return enabled.map(({ name, unhealthy_since }) => [
         { channel: name },

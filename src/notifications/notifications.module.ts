@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { ActionsModule } from '../actions/actions.module.js';
 import { IncidentsModule } from '../incidents/incidents.module.js';
 import { DeliveriesController } from './deliveries.controller.js';
-import { DeliveriesRepository, DeliveryCounts } from './deliveries.repository.js';
+import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveriesService } from './deliveries.service.js';
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { DeliveryClaimsRepository } from './delivery-claims.repository.js';
@@ -22,7 +22,6 @@ import { SealedChannels } from './sealed-channels.js';
     NotificationChannelsRepository,
     NotificationChannelsService,
     DeliveriesRepository,
-    DeliveryCounts,
     DeliveryClaimsRepository,
     DeliveryAttempts,
     DeliveryEndings,

@@ -2,9 +2,10 @@ import { All, Controller, type DynamicModule, Global, Module } from '@nestjs/com
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Requires } from './access/access.js';
 import { Settings } from './config/settings.js';
+import { CountFold } from './counting/count-fold.js';
 import { Clock } from './clock.js';
 import { HealthComponents, type ComponentHealth } from './health-components.js';
-import { BodyMemory } from './http/body-memory.js';
+import { BodyMemory } from './http/arriving-body.js';
 import { Draining, OpenConnections } from './http/draining.js';
 import { KnownRoutes } from './http/known-routes.js';
 import { ContractController } from './openapi/contract.controller.js';
@@ -19,15 +20,11 @@ import { DomainEvents } from './work/domain-events.js';
 import { Work } from './work/work.js';
 import { WorkStates } from './work/work-states.js';
 import { WorkRepository } from './work/work.repository.js';
-import { KeyHeartbeat } from './secrets/known-keys.js';
 import { loadSecretKeys } from './secrets/load-secret-keys.js';
 import { SecretBox, SecretKeys } from './secrets/secret-box.js';
-import { SecretKeysRepository } from './secrets/secret-keys.repository.js';
 import { IdempotencyRepository } from './idempotency/idempotency.repository.js';
 import { ThrottlerModule } from '@nestjs/throttler';
 import { LimitStorage } from './limits/limit-storage.js';
-import { MemoryLimitStorage } from './limits/memory-limit-storage.js';
-import { RedisCounter, SharedLimitStorage } from './limits/shared-limit-storage.js';
 import { FailureLimits } from './limits/failure-limits.js';
 import { LimitCounter } from './limits/limit-counter.js';
 import { RequestLimits } from './limits/request-limits.js';
@@ -107,12 +104,7 @@ export class PlatformModule {}
 
 @Global()
 @Module({
-  providers: [
-    { provide: SecretKeys, useFactory: loadSecretKeys, inject: [Settings] },
-    SecretKeysRepository,
-    SecretBox,
-    KeyHeartbeat,
-  ],
+  providers: [{ provide: SecretKeys, useFactory: loadSecretKeys, inject: [Settings] }, SecretBox],
   exports: [SecretKeys, SecretBox],
 })
 export class SecretsModule {}
@@ -126,14 +118,17 @@ async function jobsHealth(work: Work, all: WorkStates): Promise<ComponentHealth>
   return { status: 'healthy', waiting: sum('waiting'), active: sum('active'), dead: sum('dead') };
 }
 
+const FOLD_SECONDS = 2;
+
 @Global()
 @Module({
-  providers: [Work, WorkRepository, WorkStates, DomainEvents],
+  providers: [CountFold, Work, WorkRepository, WorkStates, DomainEvents],
   exports: [DomainEvents, Work, WorkStates],
 })
 export class WorkModule {
-  constructor(components: HealthComponents, work: Work, states: WorkStates) {
+  constructor(components: HealthComponents, work: Work, states: WorkStates, fold: CountFold) {
     components.register('jobs', () => jobsHealth(work, states));
+    work.every('count-fold', FOLD_SECONDS, () => fold.foldPending());
   }
 }
 
@@ -145,15 +140,7 @@ export class IdempotencyModule {
   }
 }
 
-function createStorage({ redisUrl }: Settings): LimitStorage {
-  const local = new MemoryLimitStorage();
-  return redisUrl ? new SharedLimitStorage(new RedisCounter(redisUrl), local) : local;
-}
-
-@Module({
-  providers: [{ provide: LimitStorage, useFactory: createStorage, inject: [Settings] }],
-  exports: [LimitStorage],
-})
+@Module({ providers: [LimitStorage], exports: [LimitStorage] })
 class LimitStorageModule {}
 
 @Global()

@@ -94,7 +94,7 @@ describe('onlyStops', () => {
 });
 
 describe('isTriggeredBy', () => {
-  const incident = { type: 'phishing', severity: 'high', source: 'gw' } as const;
+  const incident = { incident_type: 'phishing', severity: 'high', source: 'gw' } as const;
   const none = DEFAULT_DEFINITION.triggers;
 
   it('takes any where a list is empty, and only what it names elsewhere', () => {

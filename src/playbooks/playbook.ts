@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
 import type { ActionTypeName } from '../action-catalogue/action-types.js';
-import type { Severity } from '../incidents/incident.js';
+import type { RequiredLevel } from '../actions/action.js';
+import type { Incident, Severity } from '../incidents/incident.js';
 import { isUuid } from '../platform/ids.js';
-import type { WrittenPlaybook, WrittenStep } from './language/playbook-definition.js';
-import { AppError, NotFoundError } from '../platform/errors/app-error.js';
 
 /** Lower-case letters, digits and hyphens. A UUID is no name, so that an id is never mistaken for a name. */
 export const PLAYBOOK_NAME =
@@ -14,8 +13,8 @@ export function isNameOrId(text: string): boolean {
   return isUuid(text) || PLAYBOOK_NAME.test(text);
 }
 
-export const ON_ERROR = ['stop', 'continue'] as const satisfies OnError[];
-export type OnError = PlaybookStep['on_error'];
+export const ON_ERROR = ['stop', 'continue'] as const;
+export type OnError = (typeof ON_ERROR)[number];
 
 /** Incidents that a playbook is for. An empty list matches all. */
 export interface PlaybookTriggers {
@@ -24,12 +23,23 @@ export interface PlaybookTriggers {
   readonly sources: readonly string[];
 }
 
-export interface PlaybookStep extends WrittenStep {
+export interface PlaybookStep {
+  /** Later steps read the result by this name. */
+  readonly name: string;
   readonly action: ActionTypeName;
+  /** Texts can be templates. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** Expression. The step is skipped if it is false. */
+  readonly condition?: string;
+  readonly approval_level?: RequiredLevel;
+  readonly on_error: OnError;
 }
 
+/** A step of an unchecked playbook. */
+export type WrittenStep = Omit<PlaybookStep, 'action'> & { readonly action: string };
+
 /** Content of a playbook, with the field names of the API and of the stored JSON. */
-export interface PlaybookDefinition extends WrittenPlaybook {
+export interface PlaybookDefinition {
   readonly description?: string;
   readonly enabled: boolean;
   readonly triggers: PlaybookTriggers;
@@ -37,6 +47,8 @@ export interface PlaybookDefinition extends WrittenPlaybook {
   readonly trust_verdict: boolean;
   /** Guidance for the model; it starts nothing. */
   readonly instructions?: string;
+  /** Names with default values, which a run can override. */
+  readonly variables: Readonly<Record<string, unknown>>;
   readonly steps: readonly PlaybookStep[];
 }
 
@@ -44,9 +56,7 @@ export interface PlaybookDefinition extends WrittenPlaybook {
 @Check('ck_playbooks_name', `name ~ '^[a-z0-9][a-z0-9-]{0,62}$'`)
 @Index('uq_playbooks_name', ['name'], { unique: true, where: 'deleted_at is null' })
 @Index('ix_playbooks_created_at', ['created_at', 'id'], { where: 'deleted_at is null' })
-@Index('ix_playbooks_auto_run', ['name'], {
-  where: 'auto_run and enabled and deleted_at is null',
-})
+@Index('ix_playbooks_auto_run', ['name'], { where: 'auto_run and enabled and deleted_at is null' })
 export class PlaybookEntity {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_playbooks' })
   readonly id: string;
@@ -120,15 +130,10 @@ export function revisionOf({ id, version }: PlaybookVersion): `${string}-${numbe
   return `${id}-${version}`;
 }
 
-/** Fields that triggers compare. */
-interface TriggeringIncident {
-  readonly type: string;
-  readonly severity: Severity;
-  readonly source: string;
-}
-
-/** Fields to change. An empty text removes the field. */
-export type DefinitionChange = { readonly [K in keyof PlaybookDefinition]?: PlaybookDefinition[K] };
+/** Fields to change. An empty text removes the field; an absent list of triggers is empty. */
+export type DefinitionChange = Partial<Omit<PlaybookDefinition, 'triggers'>> & {
+  readonly triggers?: Partial<PlaybookTriggers>;
+};
 
 export const DEFAULT_DEFINITION: PlaybookDefinition = {
   enabled: true,
@@ -158,7 +163,11 @@ export function definitionAfter(
 }
 
 /** Repeated values create no new version. */
-function eachOnce({ incident_types, severities, sources }: PlaybookTriggers): PlaybookTriggers {
+function eachOnce({
+  incident_types = [],
+  severities = [],
+  sources = [],
+}: Partial<PlaybookTriggers>): PlaybookTriggers {
   return {
     incident_types: [...new Set(incident_types)],
     severities: [...new Set(severities)],
@@ -170,9 +179,11 @@ type Content = Pick<PlaybookVersion, 'name' | 'definition'>;
 
 /** Names of the fields that differ, including `name`. */
 export function changedFields(before: Content, after: Content): string[] {
-  const [from, to] = [fieldsOf(before), fieldsOf(after)];
-  const names = new Set([...Object.keys(from), ...Object.keys(to)]);
-  return [...names].filter((name) => !isDeepStrictEqual(from[name], to[name]));
+  const from: Record<string, unknown> = { name: before.name, ...before.definition };
+  const to: Record<string, unknown> = { name: after.name, ...after.definition };
+  return Object.keys({ ...from, ...to }).filter(
+    (field) => !isDeepStrictEqual(from[field], to[field]),
+  );
 }
 
 /** Whether the change only describes the playbook, disables it or removes its trust. Such a change is always permitted. */
@@ -195,34 +206,56 @@ export function isForManagers(before: Content | undefined, after: Content): bool
   return !before?.definition.trust_verdict || !onlyStops(before, after);
 }
 
-export function isTriggeredBy(triggers: PlaybookTriggers, incident: TriggeringIncident): boolean {
+export function isTriggeredBy(
+  { incident_types, severities, sources }: PlaybookTriggers,
+  { incident_type, severity, source }: Pick<Incident, 'incident_type' | 'severity' | 'source'>,
+): boolean {
   const takes = (list: readonly string[], value: string) =>
     list.length === 0 || list.includes(value);
   return (
-    takes(triggers.incident_types, incident.type) &&
-    takes(triggers.severities, incident.severity) &&
-    takes(triggers.sources, incident.source)
+    takes(incident_types, incident_type) && takes(severities, severity) && takes(sources, source)
   );
 }
 
-function fieldsOf({ name, definition }: Content): Record<string, unknown> {
-  return { name, ...definition };
+/** Names of variables and steps: identifiers of expressions. */
+export const NAME = /^[a-z][a-z0-9_]{0,62}$/;
+
+/** Keywords of CEL. */
+const RESERVED = new Set(['true', 'false', 'null', 'in']);
+
+export const NAME_IN_WORDS =
+  'must have 1 to 63 small letters, digits and underscores, and begin with a letter; true, false, null and in are reserved';
+
+export function isName(name: string): boolean {
+  return NAME.test(name) && !RESERVED.has(name);
 }
 
-export class PlaybookNotFoundError extends NotFoundError {
-  constructor() {
-    super('Playbook');
-  }
-}
+/*
+ * Limits of a playbook. docs/adr/0030-the-language-of-playbooks.md has the measured costs.
+ */
+export const MOST_STEPS = 50;
+/** Maximum characters of variables and steps together, as JSON. Other fields have their own limits. */
+export const LONGEST_DEFINITION = 65_536;
+export const LONGEST_TEMPLATE = 8_192;
+/** Maximum expressions in one template. */
+export const MOST_EXPRESSIONS = 50;
+export const LONGEST_EXPRESSION = 2_000;
+export const MOST_NODES = 500;
+export const DEEPEST_NODE = 60;
+/** Maximum nesting of `all`, `exists`, `map` and similar loops. */
+export const MOST_NESTED_LOOPS = 2;
 
-export class PlaybookNameTakenError extends AppError {
-  constructor(name: string) {
-    super('conflict', `A playbook named ${name} already exists.`);
-  }
-}
+/**
+ * Maximum nesting of lists and objects that an expression builds. The library keeps each type in memory for ever, and these
+ * levels allow some hundred types.
+ */
+export const MOST_LEVELS_BUILT = 4;
 
-export class TooManyPlaybooksError extends AppError {
-  constructor(most: number) {
-    super('conflict', `The limit of ${most} playbooks is reached. Delete one first.`);
-  }
-}
+/** Maximum items of a list that an expression visits or builds. */
+export const MOST_ITEMS = 1_000;
+/** Maximum UTF-16 units of a text that an expression builds. */
+export const LONGEST_MADE_TEXT = 1_048_576;
+/** Maximum cost of the condition and the templates of one step. */
+export const LARGEST_COST = 100_000;
+/** Maximum cost of all steps. Each of more than 20 steps has an equal share. */
+export const LARGEST_COST_OF_ALL = 2_000_000;

@@ -1,8 +1,15 @@
 // SQL: a temporary table, and statements that compare with it.
+import { SYSTEM } from '../actions/action.js';
+import type { AuditLog } from '../audit/audit-log.js';
+import type { IncidentTimeline } from '../incidents/timeline/incident-timeline.js';
+import { presentTime } from '../platform/clock.js';
 import { Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
-import type { PlaybookDefinition } from './playbook.js';
-import { PlaybooksRepository } from './playbooks.repository.js';
+import { kindOfHandler } from '../platform/work/domain-events.js';
+import { AUTO_RUNS } from './runs/auto-runs.js';
+import type { PlaybookRun } from './runs/playbook-run.js';
+import { recordsOfEnd } from './runs/run-records.js';
+import { RunsRepository } from './runs/runs.repository.js';
 
 /** Playbooks that the backup would have let run again, and that a restore leaves as they were before the restore. */
 export interface PlaybooksAcrossRestore {
@@ -11,20 +18,11 @@ export interface PlaybooksAcrossRestore {
   readonly restricted: number;
 }
 
-interface ChangedPlaybook {
-  readonly id: string;
-  readonly name: string;
-  readonly definition: PlaybookDefinition;
-  readonly updated_by: string;
-  readonly before: Pick<PlaybookDefinition, 'enabled' | 'auto_run' | 'trust_verdict'>;
-}
+const WHY =
+  'The database was restored from a backup. The next steps may have been taken after the backup.';
 
-/** Keeps what each playbook may do. Called before the content is replaced. */
+/** Keeps what each playbook may do. Call it before the content is replaced, in the same transaction. */
 export async function notePlaybooksBeforeRestore(tx: Tx): Promise<void> {
-  const [table] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('playbooks') is not null as there`,
-  );
-  if (!table?.there) return;
   await tx.query(
     `create temporary table playbooks_before_restore on commit drop as
        select id, version, definition, deleted_at from playbooks`,
@@ -33,43 +31,61 @@ export async function notePlaybooksBeforeRestore(tx: Tx): Promise<void> {
 
 /**
  * Deletes again the playbooks that had been deleted before the restore, and switches off again what had been switched off.
- * Called after the content was replaced. A playbook that had other versions before the restore gets a new version with a
- * number of its own: a process remembers versions by their numbers.
+ * Call it after the content is replaced. A playbook that had other versions before the restore gets a new version with a
+ * number of its own, because a process remembers versions by their numbers. The version is by the author of the restored
+ * version, who must not approve alone what the playbook does by itself.
  */
 export async function carryPlaybooksOverRestore(tx: Tx): Promise<PlaybooksAcrossRestore> {
-  const [noted] = await tx.query<{ there: boolean }[]>(
-    `select to_regclass('pg_temp.playbooks_before_restore') is not null as there`,
-  );
-  if (!noted?.there) return { deleted: 0, restricted: 0 };
   const [, deleted] = await tx.query<[unknown, number]>(
     `update playbooks set deleted_at = before.deleted_at
        from pg_temp.playbooks_before_restore before
       where before.id = playbooks.id and before.deleted_at is not null and playbooks.deleted_at is null`,
   );
-  const changed = await tx.query<ChangedPlaybook[]>(
-    `select id, name, playbooks.definition, updated_by, before.definition as before
-       from playbooks join pg_temp.playbooks_before_restore before using (id)
-      where playbooks.deleted_at is null
-        and (before.version <> playbooks.version or before.definition::text <> playbooks.definition::text)
-      order by id`,
+  const [{ restricted } = { restricted: 0 }] = await tx.query<{ restricted: number }[]>(
+    `with lesser as (
+       select playbook.id, greatest(playbook.version, before.version) + 1 as version, fields.definition, fields.restricted
+         from playbooks playbook join pg_temp.playbooks_before_restore before using (id)
+        cross join lateral (
+          select json_object_agg(key, case when is_off then 'false' else value end) as definition,
+                 bool_or(is_off and value::text = 'true') as restricted
+            from (select key, value, key in ('enabled', 'auto_run', 'trust_verdict')
+                         and before.definition ->> key = 'false' as is_off
+                    from json_each(playbook.definition)) as field) as fields
+        where playbook.deleted_at is null
+          and (before.version <> playbook.version or before.definition::text <> playbook.definition::text)),
+     changed as (
+       update playbooks
+          set version = lesser.version, definition = lesser.definition, updated_at = now(),
+              enabled = lesser.definition ->> 'enabled' = 'true', auto_run = lesser.definition ->> 'auto_run' = 'true'
+         from lesser where lesser.id = playbooks.id
+       returning playbooks.*),
+     kept as (
+       insert into playbook_versions (playbook_id, version, name, definition, changed_by, changed_at)
+       select id, version, name, definition, updated_by, updated_at from changed)
+     select count(*) filter (where restricted)::integer as restricted from lesser`,
   );
-  const playbooks = new PlaybooksRepository(tx.dataSource, new Statements(tx.dataSource));
-  let restricted = 0;
-  for (const { id, name, definition, updated_by, before } of changed) {
-    const lesser = {
-      enabled: definition.enabled && before.enabled,
-      auto_run: definition.auto_run && before.auto_run,
-      trust_verdict: definition.trust_verdict && before.trust_verdict,
-    };
-    const flags = ['enabled', 'auto_run', 'trust_verdict'] as const;
-    if (flags.some((flag) => definition[flag] !== lesser[flag])) restricted += 1;
-    await tx.query(
-      `update playbooks set version = greatest(playbooks.version, before.version)
-         from pg_temp.playbooks_before_restore before where before.id = playbooks.id and playbooks.id = $1`,
-      [id],
-    );
-    // By its author: what a playbook does by itself, its author must not approve alone.
-    await playbooks.update(tx, { id, name, definition: { ...definition, ...lesser } }, updated_by);
-  }
   return { deleted, restricted };
+}
+
+/**
+ * Call it after the content is replaced. Cancels all open runs, because they may have continued after the backup. For the same
+ * reason no waiting triage starts playbooks automatically.
+ */
+export async function cancelRunsOverRestore(tx: Tx): Promise<PlaybookRun[]> {
+  await tx.query('delete from work where kind = $1 and died_at is null', [
+    kindOfHandler(AUTO_RUNS),
+  ]);
+  const runs = new RunsRepository(new Statements(tx.dataSource));
+  return await runs.cancel(tx, 'all', null, WHY, new Date(presentTime()));
+}
+
+/** Records the cancellations like other cancellations. Without the keys of the audit trail, only in the timeline. */
+export async function recordCancelledRuns(
+  tx: Tx,
+  runs: readonly PlaybookRun[],
+  { timeline, audit }: { readonly timeline: IncidentTimeline; readonly audit?: AuditLog },
+): Promise<void> {
+  const records = runs.map((run) => recordsOfEnd(run, { ...run, status: 'cancelled' }, SYSTEM));
+  await timeline.add(tx, ...records.flatMap(({ timeline: entries }) => entries));
+  await audit?.record(tx, ...records.map(({ audit: entry }) => entry));
 }

@@ -10,7 +10,7 @@ import {
   Query,
   Res,
 } from '@nestjs/common';
-import { ApiBody, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
@@ -56,12 +56,7 @@ export class PlaybooksController {
     'List the playbooks',
     'Newest first. The first start of the service creates the shipped playbooks. They run only after someone starts them or sets `auto_run`.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The playbooks.',
-    type: PlaybookDto,
-    list: true,
-  })
+  @ApiAnswer({ status: 200, description: 'The playbooks.', type: PlaybookDto, list: true })
   async list(@Query() query: PlaybookQueryDto): Promise<ListAnswer<PlaybookDto>> {
     return ListAnswer.of(await this.playbooks.list(query), query, presentPlaybook);
   }
@@ -69,12 +64,7 @@ export class PlaybooksController {
   @Post()
   @Requires('senior')
   @Operation('createPlaybook', 'Create a playbook', LANGUAGE_IN_WORDS)
-  @ApiBody({ type: PlaybookInputDto })
-  @ApiAnswer({
-    status: 201,
-    description: 'Its first version.',
-    type: PlaybookDto,
-  })
+  @ApiAnswer({ status: 201, description: 'Its first version.', type: PlaybookDto })
   @ApiErrorMeanings({
     conflict: `The name is taken, there are ${MOST_PLAYBOOKS} playbooks already, or a request with the same Idempotency-Key is still under way.`,
   })
@@ -95,7 +85,6 @@ export class PlaybooksController {
     'Check a playbook without saving it',
     'Checks the content as `createPlaybook` does. It does not check whether the name is taken.',
   )
-  @ApiBody({ type: PlaybookInputDto })
   @ApiAnswer({ status: 200, description: 'The playbook can be saved.', type: CheckedPlaybookDto })
   @ApiErrorMeanings({ conflict: SAME_KEY_UNDER_WAY })
   validate(@Body() body: PlaybookInputDto): CheckedPlaybookDto {
@@ -110,12 +99,7 @@ export class PlaybooksController {
     'Read a playbook',
     'Reads a playbook by its name or id. Use the `ETag` to change exactly this version.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The playbook.',
-    type: PlaybookDto,
-    headers: ETAG_HEADER,
-  })
+  @ApiAnswer({ status: 200, description: 'The playbook.', type: PlaybookDto, headers: ETAG_HEADER })
   @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK })
   async get(
     @Param('id') id: string,
@@ -156,14 +140,13 @@ export class PlaybooksController {
     'Fields that are left out stay unchanged; `triggers`, `variables` and `steps` are replaced as a whole. A change creates a new version; runs that have begun keep their version. Only a manager can change a playbook with `trust_verdict`. A senior can still disable it, describe it, or switch off `auto_run` or `trust_verdict`.',
   )
   @ApiIfMatch()
-  @ApiBody({ type: PlaybookUpdateDto })
   @ApiAnswer({
     status: 200,
     description: 'The changed playbook.',
     type: PlaybookDto,
     headers: ETAG_HEADER,
   })
-  @ApiErrors('conflict', 'precondition_failed')
+  @ApiErrors('precondition_failed')
   @ApiErrorMeanings({ not_found: NO_SUCH_PLAYBOOK, conflict: 'The name is taken.' })
   async update(
     @Param('id') id: string,

@@ -10,14 +10,13 @@ import { PlaybooksService } from './playbooks.service.js';
 import { AutoRuns } from './runs/auto-runs.js';
 import { AutoRunsRepository } from './runs/auto-runs.repository.js';
 import { DryRuns } from './runs/dry-run.js';
-import { PlaybookRunCounts, RunLists } from './runs/run-list.js';
+import { PlaybookRunLists } from './runs/run-list.js';
 import { RunRecorder } from './runs/run-records.js';
 import { RunWork } from './runs/run.work.js';
 import { AllPlaybookRunsController, PlaybookRunsController } from './runs/runs.controller.js';
 import { RunsRepository } from './runs/runs.repository.js';
 import { RunsService } from './runs/runs.service.js';
 import { StepDecisions } from './runs/step-decisions.js';
-import { UndoneSteps } from './runs/undone-steps.js';
 
 @Module({
   imports: [AuthModule, IncidentsModule, KillSwitchModule, ConnectorsModule, ActionsModule],
@@ -26,16 +25,14 @@ import { UndoneSteps } from './runs/undone-steps.js';
     AutoRuns,
     AutoRunsRepository,
     DryRuns,
-    PlaybookRunCounts,
+    PlaybookRunLists,
     PlaybooksRepository,
     PlaybooksService,
-    RunLists,
     RunRecorder,
     RunsRepository,
     RunsService,
     RunWork,
     StepDecisions,
-    UndoneSteps,
   ],
   exports: [PlaybooksService],
 })

@@ -1,37 +1,18 @@
-// SQL: an advisory lock, and the authors of a version.
-import { findOrder, sortWords, type Page, type PageRequest } from '../platform/paging/page.js';
+// SQL: an advisory lock, the authors of a version, and a playbook that is stored with its version.
+import { findOrder, type Page } from '../platform/paging/page.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull } from 'typeorm';
 import { AdvisoryLock } from '../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../platform/database/statements.js';
 import type { Tx } from '../platform/database/transactions.js';
 import { isUuid } from '../platform/ids.js';
-import { type PlaybookDefinition, PlaybookEntity, PlaybookVersionEntity } from './playbook.js';
-
-export const PLAYBOOK_SORTS = sortWords('created_at', 'name');
-export type PlaybookSort = (typeof PLAYBOOK_SORTS)[number];
-
-export const VERSION_SORTS = sortWords('version');
-export type VersionSort = (typeof VERSION_SORTS)[number];
-
-export interface PlaybookListRequest extends PageRequest {
-  readonly name?: string;
-  readonly enabled?: boolean;
-  readonly auto_run?: boolean;
-  readonly sort: readonly PlaybookSort[];
-}
-
-export interface VersionListRequest extends PageRequest {
-  readonly sort: VersionSort;
-}
-
-interface PlaybookContent {
-  readonly id: string;
-  readonly name: string;
-  readonly definition: PlaybookDefinition;
-}
-
-const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
+import type { PlaybookQueryDto, PlaybookVersionsQueryDto } from './playbook.dto.js';
+import {
+  isNameOrId,
+  PlaybookEntity,
+  type PlaybookVersion,
+  PlaybookVersionEntity,
+} from './playbook.js';
 
 const NOT_DELETED = { deleted_at: IsNull() };
 
@@ -57,6 +38,23 @@ const AUTHORS: Statement = {
       from versions where version = $2 and is_set`,
 };
 
+/** Inserts a playbook, or makes a new version of it. */
+const STORE: Statement = {
+  name: 'playbooks_store',
+  text: `
+    with stored as (
+      insert into playbooks (id, name, enabled, auto_run, definition, created_by, updated_by)
+      values ($1, $2, ($3::json ->> 'enabled')::boolean, ($3::json ->> 'auto_run')::boolean, $3, $4, $4)
+      on conflict (id) do update
+         set name = excluded.name, enabled = excluded.enabled, auto_run = excluded.auto_run, version = playbooks.version + 1,
+             definition = excluded.definition, updated_by = excluded.updated_by, updated_at = now()
+      returning *),
+    kept as (
+      insert into playbook_versions (playbook_id, version, name, definition, changed_by, changed_at)
+      select id, version, name, definition, updated_by, updated_at from stored)
+    select * from stored`,
+};
+
 const MOST_VERSIONS_KNOWN = 100;
 
 @Injectable()
@@ -70,25 +68,25 @@ export class PlaybooksRepository {
     private readonly statements: Statements,
   ) {}
 
-  async list({
-    page,
-    per_page,
-    sort,
-    ...filter
-  }: PlaybookListRequest): Promise<Page<PlaybookEntity>> {
+  async list({ page, per_page, sort, ...filter }: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
     const { name, enabled, auto_run } = filter;
     const [items, total] = await this.dataSource.getRepository(PlaybookEntity).findAndCount({
       where: { ...given({ name, enabled, auto_run }), ...NOT_DELETED },
-      order: findOrder(sort, SORT_COLUMNS, 'id'),
+      order: findOrder(sort, { created_at: 'created_at', name: 'name' }, 'id'),
       take: per_page,
       skip: (page - 1) * per_page,
     });
     return { items, total };
   }
 
-  async find(nameOrId: string, tx?: Tx): Promise<PlaybookEntity | undefined> {
-    const repository = (tx ?? this.dataSource).getRepository(PlaybookEntity);
-    return (await repository.findOneBy({ ...keyOf(nameOrId), ...NOT_DELETED })) ?? undefined;
+  /** Also returns a disabled playbook, but not a deleted one. No name is a UUID, so a reference is never ambiguous. */
+  async find(nameOrId: string, tx?: Tx, locks = false): Promise<PlaybookEntity | undefined> {
+    if (!isNameOrId(nameOrId)) return undefined;
+    const row = await (tx ?? this.dataSource).getRepository(PlaybookEntity).findOne({
+      where: { ...(isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId }), ...NOT_DELETED },
+      lock: locks ? { mode: 'pessimistic_write' } : undefined,
+    });
+    return row ?? undefined;
   }
 
   /** Returns the enabled playbooks with `auto_run`, by name. */
@@ -104,32 +102,25 @@ export class PlaybooksRepository {
     version: number,
     reader: Pick<Tx, 'getRepository'> = this.dataSource,
   ): Promise<PlaybookVersionEntity | undefined> {
-    const key = `${id} ${version}`;
-    const known = this.versionsKnown.get(key);
-    if (known) return known;
-    const row = await reader.getRepository(PlaybookVersionEntity).findOneBy({ id, version });
-    if (!row) return undefined;
-    if (this.versionsKnown.size === MOST_VERSIONS_KNOWN) this.versionsKnown.clear();
-    this.versionsKnown.set(key, row);
-    return row;
+    return await remembered(this.versionsKnown, `${id} ${version}`, async () => {
+      const repository = reader.getRepository(PlaybookVersionEntity);
+      return (await repository.findOneBy({ id, version })) ?? undefined;
+    });
   }
 
   /** Returns the author of the version, and the principals who last set its `auto_run` and `trust_verdict`. */
   async authorsOf(id: string, version: number, tx: Tx): Promise<readonly string[]> {
-    const key = `${id} ${version}`;
-    const known = this.authorsKnown.get(key);
-    if (known) return known;
-    const rows = await this.statements.rowsIn<{ name: string }>(tx, AUTHORS, [id, version]);
-    const authors = rows.map(({ name }) => name);
-    if (this.authorsKnown.size === MOST_VERSIONS_KNOWN) this.authorsKnown.clear();
-    this.authorsKnown.set(key, authors);
-    return authors;
+    const authors = await remembered(this.authorsKnown, `${id} ${version}`, async () => {
+      const rows = await this.statements.rowsIn<{ name: string }>(tx, AUTHORS, [id, version]);
+      return rows.map(({ name }) => name);
+    });
+    return authors!;
   }
 
   /** Lists the versions, also of a deleted playbook. */
   async versions(
     id: string,
-    { page, per_page, sort }: VersionListRequest,
+    { page, per_page, sort }: PlaybookVersionsQueryDto,
   ): Promise<Page<PlaybookVersionEntity>> {
     const repository = this.dataSource.getRepository(PlaybookVersionEntity);
     const [items, total] = await repository.findAndCount({
@@ -152,42 +143,31 @@ export class PlaybooksRepository {
     return await tx.getRepository(PlaybookEntity).countBy(NOT_DELETED);
   }
 
-  async lock(tx: Tx, nameOrId: string): Promise<PlaybookEntity | undefined> {
-    const row = await tx.getRepository(PlaybookEntity).findOne({
-      where: { ...keyOf(nameOrId), ...NOT_DELETED },
-      lock: { mode: 'pessimistic_write' },
-    });
-    return row ?? undefined;
-  }
-
-  async insert(tx: Tx, { id, ...content }: PlaybookContent, by: string): Promise<PlaybookEntity> {
-    const who = { created_by: by, updated_by: by };
-    await tx.getRepository(PlaybookEntity).insert({ id, ...columnsOf(content), ...who });
-    return await this.keepVersion(tx, id);
-  }
-
-  /** Creates a new version. The playbook is locked. */
-  async update(tx: Tx, { id, ...content }: PlaybookContent, by: string): Promise<PlaybookEntity> {
-    await tx.getRepository(PlaybookEntity).update(id, {
-      ...columnsOf(content),
-      version: () => 'version + 1',
-      updated_by: by,
-      updated_at: () => 'now()',
-    });
-    return await this.keepVersion(tx, id);
+  /** Inserts the playbook, or creates a new version of it if it is there. Then it is locked. */
+  async store(
+    tx: Tx,
+    { id, name, definition }: Omit<PlaybookVersion, 'version'>,
+    by: string,
+  ): Promise<PlaybookEntity> {
+    const values = [id, name, JSON.stringify(definition), by];
+    return (await this.statements.rowsIn<PlaybookEntity>(tx, STORE, values))[0]!;
   }
 
   async markDeleted(tx: Tx, id: string): Promise<void> {
     await tx.getRepository(PlaybookEntity).update(id, { deleted_at: () => 'now()' });
   }
+}
 
-  private async keepVersion(tx: Tx, id: string): Promise<PlaybookEntity> {
-    const row = await tx.getRepository(PlaybookEntity).findOneByOrFail({ id });
-    const { version, name, definition, updated_by: changed_by, updated_at: changed_at } = row;
-    const kept = { id, version, name, definition: definition as object, changed_by, changed_at };
-    await tx.getRepository(PlaybookVersionEntity).insert(kept);
-    return row;
-  }
+async function remembered<T>(
+  known: Map<string, T>,
+  key: string,
+  read: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const value = known.get(key) ?? (await read());
+  if (value === undefined || known.has(key)) return value;
+  if (known.size === MOST_VERSIONS_KNOWN) known.clear();
+  known.set(key, value);
+  return value;
 }
 
 /** TypeORM rejects undefined values in `where`. */
@@ -195,14 +175,4 @@ function given<T extends object>(filter: T): Partial<T> {
   return Object.fromEntries(
     Object.entries(filter).filter(([, value]) => value !== undefined),
   ) as Partial<T>;
-}
-
-/** No name is a UUID, so a reference is never ambiguous. */
-function keyOf(nameOrId: string): { readonly id: string } | { readonly name: string } {
-  return isUuid(nameOrId) ? { id: nameOrId } : { name: nameOrId };
-}
-
-function columnsOf({ name, definition }: Omit<PlaybookContent, 'id'>) {
-  const { enabled, auto_run } = definition;
-  return { name, enabled, auto_run, definition: definition as object };
 }

@@ -7,7 +7,7 @@ import { requireRole } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
 import { mapConstraints, violatedConstraint } from '../platform/database/sqlstate.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
-import { ValidationError } from '../platform/errors/app-error.js';
+import { AppError, NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import type { IfMatchCondition } from '../platform/http/etag.js';
 import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
@@ -18,22 +18,15 @@ import {
   definitionAfter,
   type DefinitionChange,
   isForManagers,
-  isNameOrId,
   onlyStops,
   type PlaybookDefinition,
   type PlaybookEntity,
-  PlaybookNameTakenError,
-  PlaybookNotFoundError,
   type PlaybookVersion,
   type PlaybookVersionEntity,
   revisionOf,
-  TooManyPlaybooksError,
 } from './playbook.js';
-import {
-  type PlaybookListRequest,
-  PlaybooksRepository,
-  type VersionListRequest,
-} from './playbooks.repository.js';
+import type { PlaybookQueryDto, PlaybookVersionsQueryDto } from './playbook.dto.js';
+import { PlaybooksRepository } from './playbooks.repository.js';
 import malwareContainment from './shipped/malware-containment.json';
 import phishingResponse from './shipped/phishing-response.json';
 import suspiciousLogin from './shipped/suspicious-login.json';
@@ -78,40 +71,27 @@ export class PlaybooksService implements OnApplicationBootstrap {
     }
   }
 
-  list(request: PlaybookListRequest): Promise<Page<PlaybookEntity>> {
+  list(request: PlaybookQueryDto): Promise<Page<PlaybookEntity>> {
     return this.playbooks.list(request);
   }
 
   async get(nameOrId: string): Promise<PlaybookEntity> {
-    const found = await this.find(nameOrId);
-    if (!found) throw new PlaybookNotFoundError();
-    return found;
-  }
-
-  /** Also returns a disabled playbook, but not a deleted one. */
-  async find(nameOrId: string, tx?: Tx): Promise<PlaybookEntity | undefined> {
-    return isNameOrId(nameOrId) ? await this.playbooks.find(nameOrId, tx) : undefined;
+    return found(await this.playbooks.find(nameOrId));
   }
 
   async findEnabled(nameOrId: string, tx?: Tx): Promise<PlaybookEntity | undefined> {
-    const found = await this.find(nameOrId, tx);
-    return found?.enabled ? found : undefined;
-  }
-
-  /** Returns a version, also of a deleted playbook. */
-  async versionOf(id: string, version: number): Promise<PlaybookVersion | undefined> {
-    return await this.playbooks.findVersion(id, version);
+    const playbook = await this.playbooks.find(nameOrId, tx);
+    return playbook?.enabled ? playbook : undefined;
   }
 
   /** A deleted playbook is found by its id only, because another playbook may have its name. */
   async versions(
     nameOrId: string,
-    request: VersionListRequest,
+    request: PlaybookVersionsQueryDto,
   ): Promise<Page<PlaybookVersionEntity>> {
     const id = isUuid(nameOrId) ? nameOrId : (await this.get(nameOrId)).id;
     const page = await this.playbooks.versions(id, request);
-    if (page.total === 0) throw new PlaybookNotFoundError();
-    return page;
+    return found(page.total > 0 ? page : undefined);
   }
 
   /** Throws the validation errors that `create` would throw. */
@@ -132,7 +112,8 @@ export class PlaybooksService implements OnApplicationBootstrap {
           if (isForManagers(undefined, { name, definition })) requireRole(caller, 'manager');
           requireValid(definition);
           if ((await this.playbooks.countAlone(tx)) >= MOST_PLAYBOOKS) {
-            throw new TooManyPlaybooksError(MOST_PLAYBOOKS);
+            const message = `The limit of ${MOST_PLAYBOOKS} playbooks is reached. Delete one first.`;
+            throw new AppError('conflict', message);
           }
           return await this.insert(tx, name, definition, caller.name);
         },
@@ -154,7 +135,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
     }
     return await unlessTaken(change.name ?? '', () =>
       this.transactions.run<PlaybookEntity>(async (tx) => {
-        const before = await this.lock(tx, nameOrId);
+        const before = found(await this.playbooks.find(nameOrId, tx, true));
         const { id, name } = before;
         const definition = definitionAfter(before.definition, change);
         const after = { id, name: change.name ?? name, definition };
@@ -164,7 +145,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
         await this.requireMatch(tx, before, condition);
         const fields = changedFields(before, after);
         if (fields.length === 0) return before;
-        const changed = await this.playbooks.update(tx, after, caller.name);
+        const changed = await this.playbooks.store(tx, after, caller.name);
         const renamed = fields.includes('name') ? { name_before: name } : {};
         await this.record(tx, caller.name, 'playbook.updated', changed, { fields, ...renamed });
         return changed;
@@ -175,7 +156,7 @@ export class PlaybooksService implements OnApplicationBootstrap {
   /** Returns the id of the deleted playbook. Its runs continue with their version. */
   async delete(caller: Principal, nameOrId: string, condition: IfMatchCondition): Promise<string> {
     return await this.transactions.run(async (tx) => {
-      const playbook = await this.lock(tx, nameOrId);
+      const playbook = found(await this.playbooks.find(nameOrId, tx, true));
       await this.requireMatch(tx, playbook, condition);
       await this.playbooks.markDeleted(tx, playbook.id);
       await this.record(tx, caller.name, 'playbook.deleted', playbook);
@@ -189,15 +170,9 @@ export class PlaybooksService implements OnApplicationBootstrap {
     definition: PlaybookDefinition,
     by: string,
   ): Promise<PlaybookEntity> {
-    const created = await this.playbooks.insert(tx, { id: newId(), name, definition }, by);
+    const created = await this.playbooks.store(tx, { id: newId(), name, definition }, by);
     await this.record(tx, by, 'playbook.created', created);
     return created;
-  }
-
-  private async lock(tx: Tx, nameOrId: string): Promise<PlaybookEntity> {
-    const found = isNameOrId(nameOrId) ? await this.playbooks.lock(tx, nameOrId) : undefined;
-    if (!found) throw new PlaybookNotFoundError();
-    return found;
   }
 
   private async requireMatch(
@@ -231,5 +206,12 @@ function requireValid(definition: PlaybookDefinition): void {
 }
 
 function unlessTaken<T>(name: string, work: () => Promise<T>): Promise<T> {
-  return mapConstraints({ uq_playbooks_name: () => new PlaybookNameTakenError(name) }, work);
+  const taken = () => new AppError('conflict', `A playbook named ${name} already exists.`);
+  return mapConstraints({ uq_playbooks_name: taken }, work);
+}
+
+/** Throws not_found if there is no such playbook. */
+export function found<T>(playbook: T | undefined): T {
+  if (playbook === undefined) throw new NotFoundError('Playbook');
+  return playbook;
 }

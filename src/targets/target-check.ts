@@ -14,6 +14,7 @@ import {
   secretNames,
   splitConfig,
   type ValueSchema,
+  withDefaults,
 } from './target-config.js';
 import { parsePointer, pointerTo } from '../platform/json-pointer.js';
 import { isPrivateHost } from '../platform/addresses/target-rules.js';
@@ -139,23 +140,23 @@ export function twinNameProblems({ properties }: ConfigSchema, config: Config): 
 /** Description of the configuration of a type. */
 export interface ConfigDefinition {
   readonly config: ConfigSchema;
-  /** Fields that say where secrets are sent: addresses, or a `host` with `port` and `secure`. */
-  readonly destinations: readonly string[];
+  /** The secrets sign messages and are never sent, so a new address does not require them again. */
+  readonly signsOnly?: true;
   /** Rules that the schema cannot express. `config` is valid by the schema. */
-  problems(config: Config, targets: Targets): FieldError[];
+  problems?(config: Config, targets: Targets): FieldError[];
 }
 
 /** The types of connectors or channels that the files of a folder export, in the order of the file names. */
 export class TypesByName<Type extends { readonly name: string }> {
   readonly all: readonly Type[];
 
-  constructor(folder: string, kind: abstract new (...args: never) => Type) {
+  constructor(folder: string) {
     const load = createRequire(__filename);
     this.all = readdirSync(folder)
       .filter((name) => /^[a-z-]+\.[jt]s$/.test(name))
       .sort()
-      .flatMap((name): unknown[] => Object.values(load(join(folder, name)) as object))
-      .filter((exported): exported is Type => exported instanceof kind);
+      .flatMap((name) => Object.values(load(join(folder, name)) as Record<string, Type>))
+      .filter((exported) => typeof exported === 'object' && 'config' in exported);
   }
 
   find(name: string): Type | undefined {
@@ -175,16 +176,24 @@ export class TypesByName<Type extends { readonly name: string }> {
   }
 }
 
-/** Scheme, host and port of each destination. An address that is a lost secret has none. */
-export function originsOf({ config: schema, destinations }: ConfigDefinition, config: Config) {
-  const value = (name: string): unknown => valueOf(schema, config, name);
-  return destinations.flatMap((destination) => {
-    const target = String(value(destination));
-    if (!schema.properties[destination]?.format) {
-      const scheme = value('secure') === true ? 'tls' : 'tcp';
-      return [`${scheme}://${target.toLowerCase()}:${String(value('port'))}`];
-    }
-    return URL.canParse(target) ? [new URL(target).origin] : [];
+/** Scheme, host and port of each place that secrets are sent to. An address that is a lost secret has none. */
+export function originsOf(schema: ConfigSchema, config: Config): string[] {
+  if (schema.properties['host']) {
+    const { host, port, secure } = withDefaults(schema, config) as Readonly<
+      Record<string, string | boolean>
+    >;
+    return [`${secure ? 'tls' : 'tcp'}://${String(host).toLowerCase()}:${port}`];
+  }
+  return addressesIn(schema, config).map(([, { origin }]) => origin);
+}
+
+/** Fields that are addresses, with their values or defaults. */
+function addressesIn({ properties }: ConfigSchema, config: Config) {
+  return Object.entries(properties).flatMap(([name, { format, default: value }]) => {
+    const address = config[name] ?? value;
+    return format && typeof address === 'string' && URL.canParse(address)
+      ? [[name, new URL(address)] as const]
+      : [];
   });
 }
 
@@ -207,27 +216,13 @@ export function secretsNotGivenAgain(
 }
 
 /** Addresses to which secrets would be sent unencrypted over the internet. */
-export function plainTextProblems(
-  { config: schema, destinations }: ConfigDefinition,
-  config: Config,
-): FieldError[] {
+export function plainTextProblems(schema: ConfigSchema, config: Config): FieldError[] {
   if (secretNames(schema, splitConfig(schema, config).secrets).length === 0) return [];
-  return destinations
-    .filter((name) => schema.properties[name]?.format)
-    .flatMap((name) => httpsProblems(String(valueOf(schema, config, name)), `config.${name}`));
-}
-
-/** Requires https on the internet, because secrets or reports about incidents are sent to the address. */
-export function httpsProblems(address: string, field: string): FieldError[] {
-  const { protocol, hostname } = new URL(address);
-  if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
-  const text = 'must be an https address. http is allowed only in private networks';
-  return [problemAt(field, 'https_required', text)];
-}
-
-/** Value of a field, or its default. */
-function valueOf({ properties }: ConfigSchema, config: Config, name: string): unknown {
-  return config[name] ?? properties[name]?.default;
+  return addressesIn(schema, config).flatMap(([name, { protocol, hostname }]) => {
+    if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
+    const text = 'must be an https address. http is allowed only in private networks';
+    return [problemAt(`config.${name}`, 'https_required', text)];
+  });
 }
 
 /**
@@ -239,11 +234,9 @@ export function refusedTargetProblems(
   config: Config,
   targets: Targets,
 ): FieldError[] {
-  return Object.entries(schema.properties).flatMap(([name, property]) => {
-    const value = config[name];
-    if (!property.format || typeof value !== 'string') return [];
-    return targets.refusesAddress(new URL(value).hostname) ? [refusedTarget(`config.${name}`)] : [];
-  });
+  return addressesIn(schema, config).flatMap(([name, { hostname }]) =>
+    targets.refusesAddress(hostname) ? [refusedTarget(`config.${name}`)] : [],
+  );
 }
 
 export function refusedTarget(field: string): FieldError {
@@ -263,7 +256,7 @@ export function allProblems(
   return [
     ...twinNameProblems(kind.config, config),
     ...refusedTargetProblems(kind.config, config, targets),
-    ...plainTextProblems(kind, config),
-    ...kind.problems(config, targets),
+    ...plainTextProblems(kind.config, config),
+    ...(kind.problems?.(config, targets) ?? []),
   ];
 }

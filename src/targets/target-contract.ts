@@ -2,15 +2,114 @@ import { applyDecorators, type Type } from '@nestjs/common';
 import { ApiBody, type SchemaObject } from '@nestjs/swagger';
 import { ApiSchemas } from '../platform/openapi/answers.js';
 import { pascal, propertySchema, ref } from '../platform/openapi/schemas.js';
+import {
+  Flag,
+  GivenName,
+  Instant,
+  JsonObject,
+  Text,
+  Texts,
+  WholeNumber,
+} from '../platform/validation/fields.js';
 import { NULL_IS_ABSENT_EXTENSION, readsNullAsAbsent } from '../platform/validation/json-shield.js';
 import { ACTION_TYPES } from '../action-catalogue/action-types.js';
 import {
+  type Config,
   type ConfigSchema,
   isFields,
   isMap,
   type MapSchema,
   type ValueSchema,
 } from './target-config.js';
+
+/** Request to create a connector or a channel. The contract has one schema per type instead. */
+export abstract class TargetInput {
+  @GivenName()
+  readonly name: string;
+
+  @Text()
+  readonly type: string;
+
+  @JsonObject()
+  readonly config: Config;
+
+  @Flag({ optional: true, default: true })
+  readonly enabled?: boolean;
+}
+
+export abstract class TargetUpdate {
+  @GivenName({ optional: true })
+  readonly name?: string;
+
+  @JsonObject({
+    optional: true,
+    description:
+      'Fields to change. Absent fields do not change, including secrets. Null removes an optional field. In a map of secrets only the given entries change, and null removes one. Any other object is replaced as a whole, such as `actions` of the connector type `http`. If the scheme, host or port of a destination of secrets changes, each secret must be given again (code secret_required).',
+  })
+  readonly config?: Config;
+
+  @Flag({ optional: true })
+  readonly enabled?: boolean;
+}
+
+export abstract class ShownTarget {
+  @GivenName()
+  readonly name: string;
+
+  @Text()
+  readonly type: string;
+
+  @Flag()
+  readonly enabled: boolean;
+
+  @JsonObject({ description: 'Configuration without secrets.' })
+  readonly config: Config;
+
+  @Texts({ description: 'Names of the secrets that are set.' })
+  readonly secrets_set: readonly string[];
+
+  @Instant()
+  readonly created_at: Date;
+
+  @Instant()
+  readonly updated_at: Date;
+}
+
+/** Result of a test of a connector or a channel. */
+export abstract class TargetTest {
+  @Flag()
+  readonly success: boolean;
+
+  @Text()
+  readonly message: string;
+
+  @WholeNumber({ min: 0 })
+  readonly latency_ms: number;
+}
+
+export abstract class ShownType {
+  @Text()
+  readonly name: string;
+
+  @Text()
+  readonly description: string;
+
+  @JsonObject({ description: 'JSON Schema of `config`. Fields with writeOnly are secrets.' })
+  readonly config_schema: ConfigSchema;
+}
+
+interface TargetType {
+  readonly name: string;
+  readonly description: string;
+  readonly config: ConfigSchema;
+  /** Schema in requests: a secret that the service can generate is not required. */
+  readonly requestConfig?: ConfigSchema;
+}
+
+export function shownType(type: TargetType): ShownType {
+  const { name, description, config, requestConfig = config } = type;
+  return { name, description, config_schema: requestConfig };
+}
 
 /** Requests whose `config` depends on their `type`. */
 export interface RequestsByType {
@@ -20,21 +119,20 @@ export interface RequestsByType {
   readonly noun: string;
   /** Suffix of configuration schema names: `Channel` gives SlackChannelConfig. */
   readonly configNoun?: string;
-  /** DTO with untyped `type` and `config`, and the other fields. */
-  readonly request: Type;
+  readonly request: Type<TargetInput>;
+  /** Fields that `TargetInput` does not have. */
   readonly otherFields: readonly string[];
-  /** Configuration schema by type. */
-  readonly configs: Readonly<Record<string, ConfigSchema>>;
+  readonly types: readonly TargetType[];
 }
 
 /** One schema per type, distinguished by `type`, with its referenced schemas. */
 export function schemasByType(requests: RequestsByType): Readonly<Record<string, SchemaObject>> {
-  const { union, noun, configNoun = '', request, otherFields, configs } = requests;
-  const names = ['name', ...otherFields];
+  const { union, noun, configNoun = '', request, otherFields, types } = requests;
+  const names = ['name', 'enabled', ...otherFields];
   const fields = names.map((field) => [field, propertySchema(request, field)] as const);
   const schemas: Schemas = {};
   const mapping: Record<string, string> = {};
-  for (const [type, schema] of Object.entries(configs)) {
+  for (const { name: type, config_schema: schema } of types.map(shownType)) {
     const prefix = `${pascal(type)}${configNoun}`;
     const name = `${pascal(type)}${noun}Input`;
     const config = `${prefix}Config`;
@@ -49,7 +147,7 @@ export function schemasByType(requests: RequestsByType): Readonly<Record<string,
         config: ref(config),
       },
       additionalProperties: false,
-      ...(readsNullAsAbsent(request as new () => object) && { [NULL_IS_ABSENT_EXTENSION]: true }),
+      ...(readsNullAsAbsent(request) && { [NULL_IS_ABSENT_EXTENSION]: true }),
     };
   }
   schemas[union] = {

@@ -32,8 +32,6 @@ const TWO_ADDRESSES: ConfigDefinition = {
     required: [],
     additionalProperties: false,
   },
-  destinations: ['base_url', 'login_url'],
-  problems: () => [],
 };
 
 /** A mail server. */
@@ -49,15 +47,13 @@ const HOST: ConfigDefinition = {
     required: ['host'],
     additionalProperties: false,
   },
-  destinations: ['host'],
-  problems: () => [],
 };
 
 describe('originsOf', () => {
   const login = { login_url: 'https://login.example' };
 
   it('reads every address, or its default', () => {
-    expect(originsOf(TWO_ADDRESSES, login)).toEqual([
+    expect(originsOf(TWO_ADDRESSES.config, login)).toEqual([
       'https://graph.vendor.example',
       'https://login.example',
     ]);
@@ -70,7 +66,7 @@ describe('originsOf', () => {
     ['https://vendor.example', 'https://vendor.example.evil.example', false],
     ['https://vendor.example', 'https://vendor.example.', false],
   ])('compares the addresses %s and %s: the same origin: %j', (before, after, same) => {
-    const of = (base_url: string) => originsOf(TWO_ADDRESSES, { ...login, base_url })[0];
+    const of = (base_url: string) => originsOf(TWO_ADDRESSES.config, { ...login, base_url })[0];
     expect(of(before) === of(after)).toBe(same);
   });
 
@@ -80,8 +76,8 @@ describe('originsOf', () => {
     [{ host: 'mail.example', port: 465 }, false],
     [{ host: 'mail.evil.example' }, false],
   ])('compares host, port and TLS with those of %j: the same: %j', (after, same) => {
-    const before = originsOf(HOST, { host: 'mail.example' })[0];
-    expect(originsOf(HOST, after)[0] === before).toBe(same);
+    const before = originsOf(HOST.config, { host: 'mail.example' })[0];
+    expect(originsOf(HOST.config, after)[0] === before).toBe(same);
   });
 });
 
@@ -108,7 +104,7 @@ describe('secretsNotGivenAgain', () => {
 describe('plainTextProblems', () => {
   const found = (base_url: string, more: Config = { client_secret: 'one' }): string[] => {
     const config = { base_url, login_url: 'https://login.example', ...more };
-    return plainTextProblems(TWO_ADDRESSES, config).map(({ field }) => field);
+    return plainTextProblems(TWO_ADDRESSES.config, config).map(({ field }) => field);
   };
 
   it.each([

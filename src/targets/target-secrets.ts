@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { isDeepStrictEqual } from 'node:util';
 import { ValidationError } from '../platform/errors/app-error.js';
 import { Targets } from '../platform/net/targets.js';
 import { SecretBox } from '../platform/secrets/secret-box.js';
@@ -11,17 +12,10 @@ import {
   twinNameProblems,
 } from './target-check.js';
 import { changeConfig, type Config, secretNames, splitConfig } from './target-config.js';
+import type { TargetRow } from './target-rows.js';
 import type { SealedColumn } from '../platform/secrets/sealed-values.js';
 
-/** Columns of a stored configuration. */
-interface StoredConfig {
-  /** Without its secrets. */
-  readonly config: Config;
-  /** Sealed secrets; null if there are none. */
-  readonly secrets: string | null;
-  /** Names of the secrets that are set, such as `secrets.token`. */
-  readonly secret_names: string[];
-}
+type StoredConfig = Pick<TargetRow, 'config' | 'secrets' | 'secret_names'>;
 
 interface ChangedConfig extends StoredConfig {
   /** Previous and new destination of secrets, as scheme, host and port, if it changed. */
@@ -65,8 +59,8 @@ export class SealedConfig {
     const before = this.open(id, stored);
     const after = changeConfig(kind.config, before, change);
     const content = this.checkAndSeal(kind, id, after);
-    const [from, to] = [originsOf(kind, before), originsOf(kind, after)];
-    if (from.every((origin, index) => origin === to[index])) return content;
+    const [from, to] = [originsOf(kind.config, before), originsOf(kind.config, after)];
+    if (kind.signsOnly || isDeepStrictEqual(from, to)) return content;
     const missing = secretsNotGivenAgain(kind.config, before, change);
     if (missing.length > 0) {
       const text =

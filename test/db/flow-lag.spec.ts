@@ -1,4 +1,4 @@
-import { Gauge, Registry } from 'prom-client';
+import { Gauge, register } from 'prom-client';
 import { FlowLag } from '../../src/attention/flow-lag.js';
 import { HealthComponents } from '../../src/platform/health-components.js';
 import { ScrapedGauges } from '../../src/platform/metrics/scraped-gauges.js';
@@ -10,19 +10,16 @@ describe('the lag of the flow', () => {
   const { query, statements } = useTestDatabase();
   let components: HealthComponents;
   let gauges: ScrapedGauges;
-  const gauge = new Gauge({
-    name: 'flow_oldest_waiting_seconds',
-    help: 'Of a test.',
-    labelNames: ['stage'] as const,
-    registers: [new Registry()],
-  });
+  const name = 'flow_oldest_waiting_seconds';
+  const gauge = (register.getSingleMetric(name) ??
+    new Gauge({ name, help: 'Of a test.', labelNames: ['stage'] })) as Gauge<'stage'>;
 
   // A gauge caches its value, so each test has new gauges.
   beforeEach(() => {
     components = new HealthComponents();
     components.register('jobs', async () => ({ status: 'healthy' }));
     gauges = new ScrapedGauges();
-    new FlowLag(statements, components, gauges, gauge).onModuleInit();
+    new FlowLag(statements, components, gauges).onModuleInit();
   });
   afterEach(() => gauges.onModuleDestroy());
 

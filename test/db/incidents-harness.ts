@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { newId } from '../../src/platform/ids.js';
 import { Statements } from '../../src/platform/database/statements.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import { IncidentCounts } from '../../src/incidents/incident-list.js';
+import { CountFold } from '../../src/platform/counting/count-fold.js';
 import {
   CLASSIFICATIONS,
   type IncidentStatus,
@@ -17,8 +17,8 @@ export const RANKS: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
 
 export const pick = <T>(items: readonly T[]): T => items[randomInt(items.length)]!;
 
-export function foldOf(dataSource: DataSource): IncidentCounts {
-  return new IncidentCounts(new Statements(dataSource), new Transactions(dataSource));
+export function foldOf(dataSource: DataSource): CountFold {
+  return new CountFold(new Statements(dataSource), new Transactions(dataSource));
 }
 
 export interface Made {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { FoldedDelivery } from '../../src/notifications/delivery.js';
+import type { FoldedDelivery } from '../../src/notifications/delivery-claims.repository.js';
 import { NotificationChannelsRepository } from '../../src/notifications/notification-channels.repository.js';
 import type { Work } from '../../src/platform/work/work.js';
 import { LostClaims } from '../../src/platform/work/kind.js';
@@ -227,6 +227,30 @@ describe('claims of notifications', () => {
     });
     expect(after).toBe(before);
     expect(await channels.deadLastDay([id])).toEqual(new Map([[id, 50]]));
+  });
+
+  it('read only their own rows, also with statistics of empty tables', async () => {
+    await query('vacuum (analyze, truncate off) work, notification_deliveries');
+    await channel();
+    await events(...different(600));
+    const { claimed } = deliverer;
+    let read = 0;
+    const load = jest.spyOn(claimed, 'load').mockImplementationOnce(async (tx, claims) => {
+      load.mockRestore();
+      const rowsRead = async () => {
+        const [row] = await tx.query<[{ n: number }]>(
+          `select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::integer as n
+             from pg_stat_xact_user_tables where relname in ('notification_deliveries', 'work')`,
+        );
+        return row.n;
+      };
+      const before = await rowsRead();
+      const loaded = await claimed.load(tx, claims);
+      read = (await rowsRead()) - before;
+      return loaded;
+    });
+    expect(await claim(50)).toHaveLength(50);
+    expect(read).toBeLessThan(50 * 10);
   });
 
   it('are removed with their channel', async () => {

@@ -15,11 +15,11 @@ describe('playbooks across a restore', () => {
   const playbooks = new PlaybooksRepository(dataSource, statements);
   const add = async (name: string, definition: PlaybookDefinition): Promise<string> => {
     const id = newId();
-    await transactions.run((tx) => playbooks.insert(tx, { id, name, definition }, 'author'));
+    await transactions.run((tx) => playbooks.store(tx, { id, name, definition }, 'author'));
     return id;
   };
   const change = (id: string, name: string, definition: PlaybookDefinition): Promise<unknown> =>
-    transactions.run((tx) => playbooks.update(tx, { id, name, definition }, 'manager'));
+    transactions.run((tx) => playbooks.store(tx, { id, name, definition }, 'manager'));
   const autoRuns = () => transactions.run((tx) => playbooks.autoRuns(tx));
   /** What `work` does since the backup is taken back between the two steps, as a restore does. */
   const restoreAfter = async (work: () => Promise<unknown>) => {

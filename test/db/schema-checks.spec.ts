@@ -1,7 +1,10 @@
 import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
-import { migrate } from '../../src/platform/database/open-database.js';
+import { loadSettings } from '../../src/platform/config/load-settings.js';
+import { migrate, openDatabase } from '../../src/platform/database/open-database.js';
+import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
+import { TEST_SETTINGS } from '../support/test-app.js';
 import { asServiceRole, createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 describe('a start on a database that it cannot work with', () => {
@@ -60,11 +63,18 @@ describe('a start on a database that it cannot work with', () => {
     );
   });
 
-  it('should say to a role without grants who gives them', async () => {
-    await migrate(database.url, schema);
-    await expect(migrate(asServiceRole(database.url), schema)).rejects.toThrow(
-      /may not read the tables of the service.*npm run migrate.*MIGRATION_DATABASE_URL/,
-    );
+  it('should tell a role without privileges how it gets them, and leave no connection open', async () => {
+    const DATABASE_URL = asServiceRole(database.url);
+    const missing =
+      /may not read the tables of the service.*npm run migrate.*MIGRATION_DATABASE_URL.*docs\/service-role.sql/;
+    for (const owner of [{}, { MIGRATION_DATABASE_URL: database.url }]) {
+      await migrate(database.url, schema);
+      const settings = loadSettings({ ...TEST_SETTINGS, DATABASE_URL, ...owner });
+      await expect(openDatabase(settings, schema, () => undefined)).rejects.toThrow(missing);
+    }
+    const others =
+      'select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()';
+    await eventually(async () => (await client.query(others)).rowCount === 0);
   });
 
   it('should accept a role without either right where there is nothing to make', async () => {

@@ -6,9 +6,11 @@ import {
   insertAction,
   rowOf,
 } from '../support/actions/action-table.js';
-import { ActionWorld, type ShownAction } from '../support/actions/action-world.js';
+import { ActionWorld, PARAMETERS, type ShownAction } from '../support/actions/action-world.js';
 import { SCRIPTED, ScriptedVendor } from '../support/actions/scripted-vendor.js';
 import { eventually } from '../support/jobs/eventually.js';
+import { makeKey } from '../support/principals.js';
+import { RawConnection } from '../support/raw-http.js';
 import { useStarted } from '../support/use-started.js';
 
 const SENT = { sent_to: SCRIPTED };
@@ -166,5 +168,31 @@ describe('an action and what its attempts left behind', () => {
     await isLost.promise;
     expect(await row(id)).toMatchObject({ status: 'pending', work: { state: null } });
     expect(vendor.left).toEqual([]);
+  });
+});
+
+describe('a request that waits for an action while the service closes', () => {
+  const world = useStarted(() => ActionWorld.start({ ACTION_WAIT_MS: '500' }));
+
+  it('is answered, and its connection is closed', async () => {
+    const isCalled = Promise.withResolvers<void>();
+    const vendor = new ScriptedVendor();
+    vendor.serve(world.app);
+    vendor.script = () => {
+      isCalled.resolve();
+      return new Promise(() => undefined);
+    };
+    const { key } = await makeKey(world.app, 'analyst');
+    const connection = await RawConnection.open(world.app.port);
+    const body = JSON.stringify({ action: 'block_sender', parameters: PARAMETERS.block_sender });
+    connection.send(
+      `POST /api/actions/execute HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await isCalled.promise;
+    const closed = world.app.nest.close();
+    expect((await connection.answer()).status).toBe(202);
+    await connection.untilClosed();
+    await closed;
   });
 });

@@ -1,4 +1,4 @@
-import { ActionCounts } from '../../src/actions/action-list.js';
+import { CountFold } from '../../src/platform/counting/count-fold.js';
 import { newId } from '../../src/platform/ids.js';
 import { ActionWorld } from '../support/actions/action-world.js';
 import { useStarted } from '../support/use-started.js';
@@ -66,7 +66,7 @@ describe('the list of actions', () => {
     ],
   ] as const)('filters by %s (%j), with an exact total', async (_, query, fits, total) => {
     for (const folded of [false, true]) {
-      if (folded) await world.app.nest.get(ActionCounts).foldPending();
+      if (folded) await world.app.nest.get(CountFold).foldPending();
       const { data, meta } = await list(`${query}&per_page=100`);
       expect([data.length, meta.total]).toEqual([total, total]);
       expect(data.every(fits)).toBe(true);

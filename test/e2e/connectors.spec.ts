@@ -233,7 +233,8 @@ describe('/api/connectors', () => {
   it('checks a connector again only after the interval of its type', async () => {
     const { id } = (await create(http())).body.data;
     const hour = 3_600_000;
-    const rest = jest.replaceProperty(CONNECTOR_TYPES.find('http')!, 'checkedEveryMs', hour);
+    const type: { checkedEveryMs?: number } = CONNECTOR_TYPES.find('http')!;
+    type.checkedEveryMs = hour;
     const checks = app.nest.get(ConnectorChecks);
     const checkAt = async (at: number): Promise<number> => {
       const clock = jest.spyOn(app.nest.get(Clock), 'now').mockReturnValue(new Date(at));
@@ -252,7 +253,7 @@ describe('/api/connectors', () => {
       await admin.post(`/api/connectors/${id}/test`);
       expect(vendor.requests).toHaveLength(3);
     } finally {
-      rest.restore();
+      delete type.checkedEveryMs;
     }
     expect(await checkAt(Date.now())).toBe(1);
   });

@@ -1,4 +1,4 @@
-import { IncidentCounts } from '../../src/incidents/incident-list.js';
+import { CountFold } from '../../src/platform/counting/count-fold.js';
 import type { ApiClient } from '../support/api-client.js';
 import { as, makeKey } from '../support/principals.js';
 import { useReplicas, useStarted } from '../support/use-started.js';
@@ -157,7 +157,7 @@ describe('incidents on several replicas', () => {
     for (const type of TYPES) {
       expect(await total(`&type=${type}`)).toBe(await stored(`incident_type = '${type}'`));
     }
-    await app.nest.get(IncidentCounts).foldPending();
+    await app.nest.get(CountFold).foldPending();
     expect(await total()).toBe(before + 200);
   });
 });

@@ -2,12 +2,12 @@ import { Logger } from '@nestjs/common';
 import { AuditLog } from '../../src/audit/audit-log.js';
 import { timelineOfCommand } from '../../src/incidents/timeline/incident-timeline.js';
 import { Transactions } from '../../src/platform/database/transactions.js';
-import type { DryDecision } from '../../src/playbooks/runs/dry-run.dto.js';
-import { PlaybookRunCounts } from '../../src/playbooks/runs/run-list.js';
+import type { DryDecision } from '../../src/playbooks/runs/runs.dto.js';
+import { CountFold } from '../../src/platform/counting/count-fold.js';
 import {
   cancelRunsOverRestore,
   recordCancelledRuns,
-} from '../../src/playbooks/runs/runs-across-restore.js';
+} from '../../src/playbooks/playbooks-across-restore.js';
 import { FULL } from '../support/chaos/figures.js';
 import { eventually } from '../support/jobs/eventually.js';
 import {
@@ -94,7 +94,7 @@ describe('GET /api/playbook-runs', () => {
   it('returns the same totals before and after the counts are folded', async () => {
     const all = ['', '?status=cancelled', `?playbook_id=${completed.playbook_id}`];
     const before = await Promise.all(all.map(asked));
-    await world.actions.app.nest.get(PlaybookRunCounts).foldPending();
+    await world.actions.app.nest.get(CountFold).foldPending();
     expect(await world.actions.database.query('select from playbook_run_count_deltas')).toEqual([]);
     expect(await Promise.all(all.map(asked))).toEqual(before);
   });
@@ -606,7 +606,7 @@ describe('open playbook runs after a restore', () => {
     return entries.filter(({ subject }) => subject?.id === run).map(({ event }) => event);
   };
 
-  it('are cancelled, and their steps get the outcomes of actions that ended after the backup', async () => {
+  it('are cancelled with their open steps, and waiting triages start no playbooks', async () => {
     incident_id = await world.incident();
     const playbook = await world.playbook([
       step('isolate', 'isolate_host'),
@@ -630,6 +630,11 @@ describe('open playbook runs after a restore', () => {
     const over = await waitingAt(2);
 
     const cancelled = await world.actions.app.nest.get(Transactions).run(async (tx) => {
+      await tx.query(
+        `insert into work (kind, ref, lane, urgency, ready, due_at)
+         values ('event.playbook-auto-runs', $1, 'x', 2, true, now())`,
+        [further],
+      );
       // The backup was made when all three waited for their first approval.
       const open = `status = 'waiting_approval', completed_at = null`;
       for (const statement of [
@@ -643,6 +648,9 @@ describe('open playbook runs after a restore', () => {
       const audit = world.actions.app.nest.get(AuditLog);
       const timeline = timelineOfCommand(tx.dataSource);
       await recordCancelledRuns(tx, runs, { audit, timeline });
+      expect(await tx.query(`select from work where kind = 'event.playbook-auto-runs'`)).toEqual(
+        [],
+      );
       return runs;
     });
 
@@ -652,15 +660,15 @@ describe('open playbook runs after a restore', () => {
     const run = await world.get(playbook, further);
     expect(run).toMatchObject({ status: 'cancelled' });
     expect(run.error).toMatch(/^The database was restored from a backup/);
-    expect(statuses(run)).toEqual(['completed', 'pending', 'pending']);
+    expect(statuses(run)).toEqual(['cancelled', 'pending', 'pending']);
     expect(run.steps[0]!.result).toMatchObject({ success: true });
-    expect(run).toMatchObject({ steps_completed: 1, steps_failed: 0 });
+    expect(run).toMatchObject({ steps_completed: 0, steps_failed: 0 });
     expect(await told(further)).toEqual(['playbook_started', 'playbook_cancelled']);
     const audit = await world.clients.manager.get(`/api/audit?subject=${further}`);
     expect(audit.body.data[0]).toMatchObject({
       action: 'playbook.run_cancelled',
       actor: 'system',
-      details: { error: run.error, steps_completed: 1, steps_total: 3 },
+      details: { error: run.error, steps_completed: 0, steps_total: 3 },
     });
   });
 });

@@ -1,6 +1,6 @@
 import { newId } from '../../src/platform/ids.js';
-import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.js';
-import { WebhookEventCounts } from '../../src/webhooks/events/webhook-events.service.js';
+import { CountFold } from '../../src/platform/counting/count-fold.js';
+import type { WebhookEventStatus } from '../../src/webhooks/events/webhook-event.entity.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { as } from '../support/principals.js';
 import { startTestApp } from '../support/test-app.js';
@@ -86,7 +86,7 @@ describe('the inbox of webhook events', () => {
     for (const status of ['queued', 'failed', 'failed', 'processed'] as const) {
       await receive({ status, source: `s${later}` });
     }
-    await app.nest.get(WebhookEventCounts).foldPending();
+    await app.nest.get(CountFold).foldPending();
     await receive({ status: 'queued', source: 'not-folded' });
     // A look of the moment before is shared for a while.
     const gauge = await eventually(

@@ -1,21 +1,17 @@
-import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
-import { migrateFor } from '../../src/platform/database/open-database.js';
-import { runCommand } from '../support/command.js';
-import { compiledService } from '../support/compiled-service.js';
+import { migrate } from '../../src/platform/database/open-database.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { ServiceProcess } from '../support/service-process.js';
-import { asServiceRole, createTestDatabase, type TestDatabase } from '../support/test-database.js';
-import { TEST_SETTINGS } from '../support/test-app.js';
+import {
+  asServiceRole,
+  createTestDatabase,
+  grantServiceRole,
+  type TestDatabase,
+} from '../support/test-database.js';
 
 const NOT_ALLOWED = '42501';
-const LEAD_ELSEWHERE =
-  /^MIGRATION_DATABASE_URL leads to \S+\/test_\w+ but DATABASE_URL to [^\n@]+ must name the same database\.\n$/;
 
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ connectionString: url });
@@ -34,8 +30,9 @@ describe('a service whose role owns nothing', () => {
   beforeAll(async () => {
     database = await createTestDatabase({ empty: true });
     url = asServiceRole(database.url);
-    await migrateFor({ url, ownerUrl: database.url }, schema);
-    await migrateFor({ url, ownerUrl: database.url }, schema);
+    await migrate(database.url, schema);
+    await grantServiceRole(database.url);
+    await grantServiceRole(database.url);
   });
   afterAll(() => database.drop());
   afterEach(() => ServiceProcess.endAll());
@@ -121,76 +118,17 @@ describe('a service whose role owns nothing', () => {
   }
 
   const TEST_KEY = `its_abcdefgh_${'k'.repeat(43)}`;
-  const settings = (more: Record<string, string>) => ({
-    settings: { DATABASE_URL: url, BOOTSTRAP_ADMIN_API_KEY: TEST_KEY, ...more },
-  });
-
-  /** What PostgreSQL refuses its role is in the log, whoever swallows it. */
-  function expectNothingRefused({ lines }: ServiceProcess): void {
-    expect(lines.filter((line) => /permission denied|must be owner/.test(line))).toEqual([]);
-  }
-
-  it('works whole when it migrates as the owner itself, on an empty database', async () => {
-    const fresh = await createTestDatabase({ empty: true });
+  it('works with the privileges of docs/service-role.sql, and migrates as the owner', async () => {
     const service = await ServiceProcess.start({
       settings: {
-        ...settings({}).settings,
-        DATABASE_URL: asServiceRole(fresh.url),
-        MIGRATION_DATABASE_URL: fresh.url,
-      },
-    });
-    await useService(service);
-    await service.stop();
-    expectNothingRefused(service);
-    await fresh.drop();
-  });
-
-  it('is what the embedded database makes by itself', async () => {
-    const service = await ServiceProcess.start({
-      settings: { BOOTSTRAP_ADMIN_API_KEY: TEST_KEY },
-    });
-    await useService(service);
-    await service.stop();
-    expectNothingRefused(service);
-  });
-
-  it('is refused in one line where the two addresses lead to two databases', async () => {
-    const other = await createTestDatabase({ empty: true });
-    for (const name of ['migrate', 'backup']) {
-      const file = join(tmpdir(), `its-${randomUUID()}`);
-      const { code, stderr } = await runCommand(name, name === 'migrate' ? [] : [file], {
-        settings: { DATABASE_URL: asServiceRole(other.url), MIGRATION_DATABASE_URL: database.url },
-      });
-      expect({ name, code, stderr }).toEqual({
-        name,
-        code: 1,
-        stderr: expect.stringMatching(LEAD_ELSEWHERE),
-      });
-      expect(existsSync(file)).toBe(false);
-    }
-    await other.drop();
-  });
-
-  it.each([
-    [
-      'the owner twice',
-      () => database.url,
-      /has the rights of "incidents" of MIGRATION_DATABASE_URL/,
-    ],
-    ['a role that is not there', () => url.replace(/\/\/\w+:/, '//nobody_here:'), /does not exist/],
-  ])('is refused in one line for %s', async (_, runtime, message) => {
-    const command = join(dirname(compiledService()), 'cli', 'migrate.js');
-    const { status, stderr } = spawnSync(process.execPath, [command], {
-      env: {
-        PATH: process.env['PATH'],
-        ...TEST_SETTINGS,
-        // Another address of the same server, so that the two differ.
-        DATABASE_URL: runtime().replace('127.0.0.1', 'localhost'),
+        DATABASE_URL: url,
         MIGRATION_DATABASE_URL: database.url,
+        BOOTSTRAP_ADMIN_API_KEY: TEST_KEY,
       },
-      encoding: 'utf8',
     });
-    expect(status).toBe(1);
-    expect(stderr.trim().split('\n')).toEqual([expect.stringMatching(message)]);
+    await useService(service);
+    await service.stop();
+    const refused = service.lines.filter((line) => /permission denied|must be owner/.test(line));
+    expect(refused).toEqual([]);
   });
 });

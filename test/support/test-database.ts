@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 
@@ -12,11 +14,20 @@ export function databaseUrl(name: string): string {
   return url.toString();
 }
 
-/** The same database, as the role that the service runs as where it is not the owner. */
+/** Name and password of a role that owns nothing. */
+export const SERVICE_ROLE = 'incidents_service';
+
+/** The same database, for a service whose role owns nothing. */
 export function asServiceRole(url: string): string {
-  const service = new URL(process.env['TEST_SERVICE_URL']!);
-  service.pathname = new URL(url).pathname;
-  return service.toString();
+  return Object.assign(new URL(url), { username: SERVICE_ROLE, password: SERVICE_ROLE }).toString();
+}
+
+/** Grants the role of the service its privileges, as an operator does. */
+export async function grantServiceRole(url: string): Promise<void> {
+  const owner = new Client({ connectionString: url });
+  await owner.connect();
+  await owner.query(readFileSync(join(__dirname, '../../docs/service-role.sql'), 'utf8'));
+  await owner.end();
 }
 
 export interface TestDatabase {

@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { schema } from '../../src/app.schema.js';
 import { migrate } from '../../src/platform/database/open-database.js';
 import { startOnLoopback } from './embedded/on-loopback.js';
-import { databaseUrl, TEMPLATE } from './test-database.js';
+import { databaseUrl, SERVICE_ROLE, TEMPLATE } from './test-database.js';
 
 declare global {
   var endTestServer: (() => Promise<void>) | undefined;
@@ -38,10 +38,10 @@ export async function startTestServer(): Promise<void> {
     for (const each of [dataDir, folder]) rmSync(each, { recursive: true, force: true });
   };
   process.env['TEST_SERVER_URL'] = server.url;
-  process.env['TEST_SERVICE_URL'] = server.serviceUrl;
   const admin = new Client(server.url);
   await admin.connect();
   await admin.query(`create database ${TEMPLATE}`);
+  await admin.query(`create role ${SERVICE_ROLE} login password '${SERVICE_ROLE}'`);
   await admin.end();
   await migrate(databaseUrl(TEMPLATE), schema);
 }

@@ -6,7 +6,7 @@ import { presentTime } from '../../platform/clock.js';
 import { within } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
-import { inSpan, presentSpan, type Span, traced } from '../../platform/tracing/tracing.js';
+import { presentSpan } from '../../platform/tracing/tracing.js';
 import { AgainOutcome, type Claimed, type Kind, type NewWork } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { type Action, hasEnded, shownActionId, SYSTEM } from '../action.js';
@@ -25,11 +25,9 @@ import {
 } from './execution-rules.js';
 
 /** A pending action with the connector that executes it. */
-export interface StartedAction {
+export interface StartedAction extends Pick<NewWork, 'span'> {
   readonly action: Action;
   readonly connector: Connector;
-  /** Span of the request that waits for the action. */
-  readonly span?: Span;
 }
 
 /** An action that a request of this replica waits for. */
@@ -143,22 +141,17 @@ export class ActionWork implements OnModuleInit {
     const awaited = this.awaited.get(row.ref);
     const action = awaited?.action ?? (await this.actions.findById(row.ref));
     if (!action || hasEnded(action)) return undefined;
-    const { id, action_type, incident_id } = action;
-    const attributes = { 'action.id': shownActionId(id), 'incident.id': incident_id };
-    return await inSpan(awaited?.span ?? presentSpan(), () =>
-      traced(
-        () => ({ name: `action ${action_type}`, kind: 'internal', attributes }),
-        async (span) => {
-          const outcome = await this.step(row, action, awaited?.connector);
-          const result = outcome instanceof AgainOutcome ? undefined : outcome?.result;
-          span?.note({
-            'action.status': result ? endOf(result) : 'pending',
-            'error.type': result?.code,
-          });
-          return outcome;
-        },
-      ),
-    );
+    const span = presentSpan();
+    span?.rename(`action ${action.action_type}`);
+    const outcome = await this.step(row, action, awaited?.connector);
+    const result = outcome instanceof AgainOutcome ? undefined : outcome?.result;
+    span?.note({
+      'action.id': shownActionId(action.id),
+      'incident.id': action.incident_id,
+      'action.status': result ? endOf(result) : 'pending',
+      'error.type': result?.code,
+    });
+    return outcome;
   }
 
   private async step(
@@ -240,8 +233,8 @@ export async function claimPermitLate(killSwitch: KillSwitch, tx: Tx): Promise<(
   }
 }
 
-function newWork({ action, connector }: StartedAction): NewWork {
-  return { ref: action.id, lane: callLane(connector.identity.id) };
+function newWork({ action, connector, span }: StartedAction): NewWork {
+  return { ref: action.id, lane: callLane(connector.identity.id), span };
 }
 
 function again(

@@ -9,6 +9,7 @@ import {
   PermitGate,
   PermitLapsed,
 } from '../../kill-switch/kill-switch.js';
+import { presentTime } from '../../platform/clock.js';
 import { unlessAborted, withDeadline } from '../../platform/concurrency/within.js';
 import { Settings } from '../../platform/config/settings.js';
 import { isDatabaseUnavailable } from '../../platform/database/sqlstate.js';
@@ -21,6 +22,7 @@ import { RequiredLevels } from '../required-levels.js';
 import {
   type CallState,
   type Loss,
+  pollMs,
   QUESTION_MS,
   resultOf,
   resultOfLoss,
@@ -111,7 +113,7 @@ export class ConnectorCalls {
   /** Returns `unknown` if the vendor does not know the outcome of the action or does not answer. */
   async ask({ connector, ...call }: Call): Promise<CallEnd | 'unknown'> {
     if (!connector.probe) return 'unknown';
-    const outcome = await this.question(call, async () =>
+    const outcome = await this.question(call, QUESTION_MS, async () =>
       connector.probe!(await this.callOf(call)),
     );
     return outcome === undefined || outcome === 'unknown' ? 'unknown' : endOf(outcome);
@@ -119,8 +121,9 @@ export class ConnectorCalls {
 
   /** Without an answer, the operation counts as still accepted. */
   async poll({ connector, ...call }: Call): Promise<CallEnd> {
-    const { handle } = call.state.accepted!;
-    const outcome = await this.question(call, async () =>
+    const { handle, at } = call.state.accepted!;
+    const ms = pollMs(at, presentTime(), this.settings.actionDeadlineMs);
+    const outcome = await this.question(call, ms, async () =>
       connector.poll?.(handle, await this.callOf(call)),
     );
     return outcome ? endOf(outcome) : { kind: 'accepted', handle };
@@ -133,10 +136,11 @@ export class ConnectorCalls {
   /** Returns `undefined` without an answer. */
   private async question<T>(
     { action, row }: Pick<Call, 'action' | 'row'>,
+    ms: number,
     ask: () => Promise<T>,
   ): Promise<T | undefined> {
     try {
-      return await inTime(QUESTION_MS, row.signal, ask);
+      return await inTime(ms, row.signal, ask);
     } catch (error) {
       if (row.signal.aborted) throw error;
       this.warn(action, error);

@@ -4,6 +4,7 @@ import {
   type Connectors,
   failed,
   nextStep,
+  pollMs,
   restMs,
   resultOf,
   resultOfLoss,
@@ -72,6 +73,13 @@ describe('restMs', () => {
   });
 });
 
+describe('pollMs', () => {
+  it('returns the time until the deadline of the action, at least 1 s and at most 30 s', () => {
+    const after = (elapsedMs: number) => pollMs(5_000, 5_000 + elapsedMs, 900_000);
+    expect([0, 890_000, 900_000, 2_000_000].map(after)).toEqual([30_000, 10_000, 1_000, 1_000]);
+  });
+});
+
 describe('nextStep', () => {
   const connector = ({ id = 'c', idempotent = false, probes = false } = {}): Connector =>
     ({
@@ -89,8 +97,8 @@ describe('nextStep', () => {
     ['nothing sent', {}, 1, {}, 'send'],
     ['nothing sent in five attempts', {}, 6, { idempotent: true }, 'give up'],
     ['sent, not repeatable', sent, 2, {}, 'give up'],
-    ['sent, repeatable', sent, 5, { idempotent: true }, 'send'],
-    ['sent, repeatable, in five attempts', sent, 6, { idempotent: true }, 'give up'],
+    ['sent, repeatable', sent, 25, { idempotent: true }, 'send'],
+    ['sent, repeatable, in 25 attempts', sent, 26, { idempotent: true }, 'give up'],
     ['sent, and the vendor can be asked', sent, 6, { probes: true }, 'ask'],
     ['sent, repeatable, asked first', sent, 2, { idempotent: true, probes: true }, 'ask'],
     ['unknown to the vendor', unknown, 2, { probes: true }, 'give up'],

@@ -73,9 +73,15 @@ export function noConnector({ rollback_of }: Pick<Action, 'rollback_of'>): Actio
 
 /** Deadline of a question to a vendor, which is a few short requests. A hanging question frees its place then. */
 export const QUESTION_MS = 30_000;
+const SHORTEST_POLL_MS = 1_000;
 
 const SHORTEST_REST_MS = 500;
 const LONGEST_REST_MS = 15_000;
+
+/** Returns the deadline of a poll: the rest of the deadline of the action, so that no hanging vendor extends it by more than 1 s. */
+export function pollMs(acceptedAt: number, now: number, deadlineMs: number): number {
+  return Math.min(Math.max(acceptedAt + deadlineMs - now, SHORTEST_POLL_MS), QUESTION_MS);
+}
 
 /**
  * Returns the time until the next poll of an accepted operation: half of the time since its acceptance, so that slow
@@ -99,8 +105,10 @@ export interface CallState {
   readonly accepted?: { readonly handle: Record<string, unknown>; readonly at: number };
 }
 
-/** Maximum attempts of an action, without polls and questions. */
+/** Maximum attempts of an action that sent nothing, without polls and questions. */
 const MOST_ATTEMPTS = 5;
+/** Maximum attempts of a sent action that may be repeated: without a limit, an action that crashes the service would never end. */
+const MOST_REPETITIONS = 25;
 
 /** The connectors of an action. */
 export interface Connectors {
@@ -133,7 +141,8 @@ function maySend(
   attempt: number,
   { provider }: Connectors,
 ): boolean {
-  if (!provider || attempt > MOST_ATTEMPTS) return false;
-  if (sent_to === undefined) return true;
-  return provider.identity.id === sent_to && provider.idempotent(action_type);
+  if (!provider) return false;
+  if (sent_to === undefined) return attempt <= MOST_ATTEMPTS;
+  const isSafe = provider.identity.id === sent_to && provider.idempotent(action_type);
+  return isSafe && attempt <= MOST_REPETITIONS;
 }

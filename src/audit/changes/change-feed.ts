@@ -15,6 +15,7 @@ import {
   type Present,
   requireUsable,
 } from './change-cursor.js';
+import type { ChangesQueryDto } from './feed-api.js';
 
 /** Interval between two reads of a waiting request. It holds no connection in between. */
 const LOOK_MS = 500;
@@ -29,13 +30,13 @@ const CLOCK_TOLERANCE_MS = 3_600_000;
 
 /** A change as its audit row records it. */
 interface RecordedChange {
-  readonly id: string;
+  readonly change_id: string;
   readonly at: Date;
-  readonly actor: string;
-  readonly action: string;
-  readonly subjectId: string;
-  /** Names of the changed fields, if the row has them. */
-  readonly changed?: readonly string[];
+  readonly by: string;
+  readonly event: string;
+  readonly subject_id: string;
+  /** Names of the changed fields; null if the row has none. */
+  readonly changed: readonly string[] | null;
 }
 
 const PRESENT = {
@@ -56,23 +57,21 @@ const READ = {
     page as (
       select id, xid from scanned where action = any($5::text[]) and id >= $6::uuid
        order by xid, id limit $7::integer)
-    select goal.until::text, tail.xid::text as tail_xid, tail.id as tail_id, page.xid::text as xid, log.id, log.at,
-           log.actor, log.action, log.subject_id as "subjectId", log.details->'changed' as changed
+    select goal.until::text, tail.xid::text as tail_xid, tail.id as tail_id, page.xid::text as xid,
+           log.id as change_id, log.at, log.actor as by, log.action as event, log.subject_id,
+           log.details->'changed' as changed
       from goal left join tail on true left join page on true left join audit_log log on log.id = page.id
      order by page.xid, page.id`,
 };
 
-interface FoundRow extends Omit<RecordedChange, 'changed'> {
-  readonly xid: string;
-  readonly changed: readonly string[] | null;
-}
+type FoundRow = RecordedChange & Pick<Cursor, 'xid'>;
 
-/** `id` is null if nothing was found. */
+/** `change_id` is null if nothing was found. */
 type ReadRow = {
   readonly until: string;
   readonly tail_xid: string;
   readonly tail_id: string | null;
-} & (FoundRow | { readonly id: null });
+} & (FoundRow | { readonly change_id: null });
 
 @Injectable()
 export class RecordedChanges {
@@ -99,12 +98,10 @@ export class RecordedChanges {
       page?.until ?? upTo ?? null,
       ...[xid, id, actions, firstIdSince(restore), limit],
     ]);
-    const found = rows.filter((row) => row.id !== null);
+    const changes = rows.filter((row) => row.change_id !== null);
     const { until } = rows[0]!;
-    const after = lastRead(rows, found, limit);
-    const next = after ? { seen, page: { until, after } } : { seen: until };
-    const changes = found.map((row) => ({ ...row, changed: row.changed ?? undefined }));
-    return { changes, next };
+    const after = lastRead(rows, changes, limit);
+    return { changes, next: after ? { seen, page: { until, after } } : { seen: until } };
   }
 }
 
@@ -120,43 +117,45 @@ function lastRead(
   limit: number,
 ): Cursor | undefined {
   const last = found.at(-1);
-  if (last && found.length === limit) return last;
+  if (last && found.length === limit) return { xid: last.xid, id: last.change_id };
   return first?.tail_id ? { xid: first.tail_xid, id: first.tail_id } : undefined;
 }
 
 /** Source of a feed: the changes of one kind of resource. */
-interface FeedSource<T> {
-  readonly name: string;
+interface FeedSource<T extends Item> {
+  readonly type: 'action' | 'incident';
   /** Audit actions that change the resource. */
-  readonly actions: readonly AuditAction[];
-  /** Existing items with an id above `id`, in the order of their ids. */
-  listAfter(id: string | null, limit: number): Promise<readonly (T & { readonly id: string })[]>;
+  readonly events: readonly AuditAction[];
+  /** Existing items with an id above `id`, in the order of their ids, by the subject ids of their audit entries. */
+  listAfter(id: string | null, limit: number): Promise<ReadonlyMap<string, T>>;
   /** Current items by the subject ids of their audit entries. */
   findBySubject(ids: readonly string[]): Promise<ReadonlyMap<string, T>>;
 }
 
-export interface FeedRequest {
-  readonly cursor?: string;
-  /** Start without a cursor: existing items first, or only changes from now on. */
-  readonly from: 'beginning' | 'now';
-  readonly limit: number;
-  readonly waitMs: number;
-  /** Rejects if the credential of the caller has ended while the request waited. */
-  readonly requireStillValid: () => Promise<void>;
+interface Item {
+  readonly id: string;
+  readonly updated_at: Date;
 }
 
-/** A change, or an item that existed when the feed began. */
-export interface FeedEntry<T> {
-  readonly change?: RecordedChange;
+/** Rejects if the credential of the caller has ended while the request waited. */
+interface FeedCaller {
+  requireStillValid(): Promise<void>;
+}
+
+/** A change, or an item that existed when the feed began, which has neither `change_id` nor `by`. */
+interface FeedEntry<T>
+  extends
+    Pick<RecordedChange, 'event' | 'at' | 'subject_id'>,
+    Partial<Pick<RecordedChange, 'change_id' | 'by' | 'changed'>> {
   /** Current item; `undefined` if it was deleted. */
   readonly item?: T;
 }
 
 export interface FeedPage<T> {
-  readonly entries: readonly FeedEntry<T>[];
+  readonly changes: readonly FeedEntry<T>[];
   readonly cursor: string;
   /** There may be more changes, so the next request need not wait. */
-  readonly hasMore: boolean;
+  readonly has_more: boolean;
 }
 
 /** One look at the database for all requests that wait. */
@@ -166,10 +165,8 @@ interface Look {
   readonly steps: Map<string, Promise<Step<unknown>>>;
 }
 
-interface Step<T> {
-  readonly entries: readonly FeedEntry<T>[];
+interface Step<T> extends Omit<FeedPage<T>, 'cursor'> {
   readonly next: Position;
-  readonly hasMore: boolean;
 }
 
 /**
@@ -187,32 +184,39 @@ export class ChangeFeed {
   ) {}
 
   /** @param left aborted when the client disconnects */
-  async page<T>(
+  async page<T extends Item>(
     source: FeedSource<T>,
-    request: FeedRequest,
+    query: ChangesQueryDto,
+    caller: FeedCaller,
     left: AbortSignal,
   ): Promise<FeedPage<T>> {
     const present = await this.recorded.present();
-    let position = this.begin(source, request, present);
-    const end = performance.now() + request.waitMs;
+    let position = this.begin(source, query, present);
+    const end = performance.now() + query.wait * 1_000;
     let look: Look | undefined;
     for (let emptyReads = 1; ; emptyReads += 1) {
-      const step = await this.stepAt(look, source, present, position, request.limit);
-      position = step.next;
+      const { next, changes, has_more } = await this.stepAt(
+        look,
+        source,
+        present,
+        position,
+        query.limit,
+      );
+      position = next;
       const leftMs = end - performance.now();
-      const isDone = step.hasMore ? emptyReads >= MOST_EMPTY_READS : leftMs <= 0;
+      const isDone = has_more ? emptyReads >= MOST_EMPTY_READS : leftMs <= 0;
       const isOver = left.aborted || this.draining.begun;
-      if (step.entries.length > 0 || isDone || isOver) {
+      if (changes.length > 0 || isDone || isOver) {
         const { cluster, restore } = present;
         const issuedAt = this.clock.now().getTime();
-        const cursor = cursorText({ feed: source.name, issuedAt, cluster, restore, position });
-        return { entries: step.entries, cursor, hasMore: step.hasMore };
+        const cursor = cursorText({ feed: feedOf(source), issuedAt, cluster, restore, position });
+        return { changes, cursor, has_more };
       }
-      if (!step.hasMore) {
+      if (!has_more) {
         emptyReads = 0;
         // The last read of a request does not wait for the common look.
         look = leftMs > LOOK_MS ? await this.lookLater() : await sleep(leftMs);
-        await request.requireStillValid();
+        await caller.requireStillValid();
       } else look = undefined;
     }
   }
@@ -227,7 +231,7 @@ export class ChangeFeed {
   }
 
   /** Requests that wait at the same position of the same feed share one read in each look. */
-  private async stepAt<T>(
+  private async stepAt<T extends Item>(
     look: Look | undefined,
     source: FeedSource<T>,
     present: Present,
@@ -237,7 +241,7 @@ export class ChangeFeed {
     if (!look || position.listedTo !== undefined || position.page) {
       return await this.read(source, present, position, limit);
     }
-    const key = JSON.stringify([source.name, present.restore, position.seen, limit]);
+    const key = JSON.stringify([source.type, present.restore, position.seen, limit]);
     const known = look.steps.get(key) as Promise<Step<T>> | undefined;
     if (known) return await known;
     const step = this.read(source, present, position, limit, look.snapshot);
@@ -245,16 +249,20 @@ export class ChangeFeed {
     return await step;
   }
 
-  private begin<T>(source: FeedSource<T>, request: FeedRequest, present: Present): Position {
-    if (request.cursor !== undefined) {
-      const cursor = cursorFrom(source.name, request.cursor);
-      requireUsable(cursor, present, this.clock.now());
-      return cursor.position;
+  private begin(
+    source: Pick<FeedSource<Item>, 'type'>,
+    { cursor: text, from }: ChangesQueryDto,
+    present: Present,
+  ): Position {
+    if (text === undefined) {
+      return { seen: present.snapshot, listedTo: from === 'beginning' ? null : undefined };
     }
-    return { seen: present.snapshot, listedTo: request.from === 'beginning' ? null : undefined };
+    const cursor = cursorFrom(feedOf(source), text);
+    requireUsable(cursor, present, this.clock.now());
+    return cursor.position;
   }
 
-  private async read<T>(
+  private async read<T extends Item>(
     source: FeedSource<T>,
     present: Present,
     position: Position,
@@ -262,26 +270,34 @@ export class ChangeFeed {
     until?: string,
   ): Promise<Step<T>> {
     if (position.listedTo !== undefined) return await list(source, position, limit);
-    const { actions } = source;
-    const { changes, next } = await this.recorded.read(position, present, actions, limit, until);
-    const ids = new Set(changes.map(({ subjectId }) => subjectId));
+    const { events } = source;
+    const { changes, next } = await this.recorded.read(position, present, events, limit, until);
+    const ids = new Set(changes.map(({ subject_id }) => subject_id));
     const items = ids.size > 0 ? await source.findBySubject([...ids]) : new Map<string, T>();
-    const entries = changes.map((change) => ({ change, item: items.get(change.subjectId) }));
-    return { entries, next, hasMore: next.page !== undefined };
+    return {
+      changes: changes.map((change) => ({ ...change, item: items.get(change.subject_id) })),
+      next,
+      has_more: next.page !== undefined,
+    };
   }
 }
 
-async function list<T>(
+/** Name of the feed in its cursors. */
+const feedOf = ({ type }: Pick<FeedSource<Item>, 'type'>) => `${type}s`;
+
+async function list<T extends Item>(
   source: FeedSource<T>,
   { seen, listedTo = null }: Position,
   limit: number,
 ): Promise<Step<T>> {
-  const items = await source.listAfter(listedTo, limit);
-  const last = items.length === limit ? items.at(-1) : undefined;
+  const items = [...(await source.listAfter(listedTo, limit))];
+  const last = items.length === limit ? items.at(-1)?.[1] : undefined;
   return {
-    entries: items.map((item) => ({ item })),
+    changes: items.map(([subject_id, item]) => {
+      return { event: `${source.type}.listed`, subject_id, at: item.updated_at, item };
+    }),
     next: { seen, listedTo: last?.id },
     // The changes since the beginning of the list come next.
-    hasMore: true,
+    has_more: true,
   };
 }

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { countedNetworks, isLoopback, networkOf } from '../../platform/addresses/network.js';
+import { isLoopback } from '../../platform/addresses/network.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
 import { AccountThrottledError, TooManyFailuresError } from '../auth.errors.js';
 import { Refusals } from '../refusals/refusals.js';
-import type { Waiter } from '../../platform/concurrency/fair-queue.js';
 import { Passwords } from './passwords.js';
 
 interface PasswordGuess {
@@ -37,14 +36,17 @@ export class PasswordThrottle {
   /** Throws if the address or the account has reached its limit, even if the password is right. */
   async verifyPassword(guess: PasswordGuess): Promise<boolean> {
     await this.requireUnblocked(guess);
-    return await this.passwords.inTurn(waiterOf(guess), async (matches) => {
-      // Checked again: concurrent guesses all pass the first check before one of them fails.
-      await this.requireUnblocked(guess);
-      const right = await matches(guess.password, guess.storedHash);
-      if (right && guess.mayLogIn) return true;
-      await this.fail(guess, right);
-      return false;
-    });
+    return await this.passwords.inTurn(
+      async (matches) => {
+        // Checked again: concurrent guesses all pass the first check before one of them fails.
+        await this.requireUnblocked(guess);
+        const right = await matches(guess.password, guess.storedHash);
+        if (right && guess.mayLogIn) return true;
+        await this.fail(guess, right);
+        return false;
+      },
+      { isPreferred: isTrustedAddress(guess) },
+    );
   }
 
   private async requireUnblocked(guess: PasswordGuess): Promise<void> {
@@ -83,13 +85,4 @@ export class PasswordThrottle {
 /** The loopback address counts as known, so that an owner can log in from the machine itself before any other login. */
 function isTrustedAddress({ fromKnownNetwork, address }: PasswordGuess): boolean {
   return fromKnownNetwork || isLoopback(address);
-}
-
-/** All who guess at one account share a turn. The owner has a separate turn. */
-function waiterOf(guess: PasswordGuess): Waiter {
-  const { address, account } = guess;
-  if (isTrustedAddress(guess))
-    return { groups: [`${account} at ${networkOf(address)}`], preferred: true };
-  const networks = countedNetworks(address).map(({ name }) => `network ${name}`);
-  return { groups: [...networks, `account ${account}`], preferred: false };
 }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { normalisePassword, weaknessOf } from './password-requirements.js';
 import { UnavailableError } from '../../platform/errors/app-error.js';
 import { WeakPasswordError } from '../auth.errors.js';
-import { FairQueue, type Waiter } from '../../platform/concurrency/fair-queue.js';
+import { Semaphore } from '../../platform/concurrency/semaphore.js';
 
 interface Cost {
   /** Memory in KiB. */
@@ -69,9 +69,6 @@ const MOST_WAITING_CHECKS = 300;
 /** Compared for unknown users: it has the current cost, and no password matches it. */
 const HASH_OF_NOBODY = `$argon2id$v=19$m=${COST.m},t=${COST.t},p=${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
-/** Passwords are set by logged-in users or by the service, so strangers must not delay them. */
-const PASSWORD_SETTER: Waiter = { groups: [], preferred: true };
-
 interface WantedPassword {
   readonly username: string;
   readonly password: string;
@@ -79,17 +76,17 @@ interface WantedPassword {
   readonly field: string;
 }
 
-/** Hashes and verifies passwords, two at a time, in a fair order. */
+/** Hashes and verifies passwords, two at a time. */
 @Injectable()
 export class Passwords {
-  private readonly queue = new FairQueue(
-    AT_A_TIME,
-    MOST_WAITING_CHECKS,
-    () => new UnavailableError('Too many passwords are being checked.'),
-  );
+  private readonly places = new Semaphore(AT_A_TIME, {
+    most: MOST_WAITING_CHECKS,
+    error: () => new UnavailableError('Too many passwords are being checked.'),
+  });
 
+  /** Passwords are set by logged-in users or by the service, so strangers must not delay them. */
   hash(password: string): Promise<string> {
-    return this.queue.run(PASSWORD_SETTER, () => hashPassword(password));
+    return this.places.run(() => hashPassword(password), { isPreferred: true });
   }
 
   /** Hashes a chosen password. Rejects a weak one. */
@@ -101,10 +98,10 @@ export class Passwords {
 
   /** Runs `attempt` in its turn. `attempt` checks the limits again, because they may be used up by then. */
   inTurn<T>(
-    guesser: Waiter,
     attempt: (matches: (password: string, stored?: string) => Promise<boolean>) => Promise<T>,
+    options: { readonly isPreferred: boolean },
   ): Promise<T> {
-    return this.queue.run(guesser, () => attempt(matches));
+    return this.places.run(() => attempt(matches), options);
   }
 
   /** Returns a new hash if the stored hash has another cost. */

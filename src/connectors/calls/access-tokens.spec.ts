@@ -89,7 +89,7 @@ describe('AccessTokens', () => {
     await tokens.headers();
     clock.now = 3_600_000;
     turns.push({ status: 500, body: {} });
-    await expect(tokens.headers()).rejects.toThrow('The login service answered with status 500.');
+    await expect(tokens.headers()).rejects.toThrow('The login service answered with status 500');
   });
 
   it('drops a rejected token once for all callers', async () => {
@@ -103,14 +103,17 @@ describe('AccessTokens', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it.each([400, 401, 403])(
+  it.each([
+    [400, 'answered with status 400'],
+    [401, 'does not accept the credentials'],
+    [403, 'answered with status 403'],
+  ])(
     'shows the refusal of the service with status %i, without the secret',
-    async (status) => {
+    async (status, words) => {
       const { tokens, turns } = serviceOf();
       const body = { error: 'invalid_client', error_description: `${SECRET} is\nwrong.` };
       turns.push({ status, body });
-      const message =
-        'The login service does not accept the credentials: invalid_client, [secret] is wrong.';
+      const message = `The login service ${words}: invalid_client, [secret] is wrong.`;
       await expect(tokens.headers()).rejects.toThrow(new RefusedError(message, status));
     },
   );

@@ -1,15 +1,15 @@
-import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
+import type { Gate } from '../../platform/net/outbound-request.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import { address, secret, text } from '../../targets/target-config.js';
-import { AnswerRedactor, RefusedError, said, valueAt } from './vendor-answers.js';
+import { RefusedError, said, textAt, valueAt } from './vendor-answers.js';
 import {
-  asClause,
-  type Credentials,
   type Headers,
+  type Tokens,
   type VendorAccess,
+  type VendorApi,
+  vendorApi,
   vendorUrl,
 } from './vendor-api.js';
-import { VendorCalls } from './vendor-calls.js';
 
 interface Token {
   readonly headers: Headers;
@@ -19,7 +19,6 @@ interface Token {
   readonly expiresAt: number;
 }
 
-const TIMEOUT_MS = 5_000;
 /**
  * A token is replaced this long before its end, or at a fifth of a short life, so that it does not expire in transit.
  */
@@ -30,6 +29,7 @@ const LIFE_WITHOUT_WORD_S = 300;
 /** Maximum life of a token: one day. */
 const LONGEST_LIFE_S = 86_400;
 const PAUSE_AFTER_FAILURE_MS = 30_000;
+const TIMEOUT_MS = 5_000;
 
 /** Requesting a token has no effect at the vendor. The kill switch stops the request of the action. */
 const NO_GATE: Gate = {
@@ -41,9 +41,9 @@ const NO_GATE: Gate = {
  * Access tokens of one connector by OAuth 2.0 client credentials (RFC 6749, section 4.4). All calls share one token
  * until shortly before its end. Concurrent calls request a new token once.
  */
-export class AccessTokens implements Credentials {
-  /** Separate calls with their own circuit breaker, because a failing login service says nothing about the API. */
-  private readonly calls: VendorCalls;
+export class AccessTokens implements Tokens {
+  /** With a circuit breaker of its own, because a failing login service says nothing about the API. */
+  private readonly login: VendorApi;
   private token: Token | undefined;
   private flight: Promise<Token> | undefined;
 
@@ -52,16 +52,13 @@ export class AccessTokens implements Credentials {
    * @param form fields, including `client_id` and `client_secret`
    */
   constructor(
-    private readonly access: VendorAccess,
-    private readonly url: URL,
+    access: VendorAccess,
+    url: URL,
     private readonly form: Readonly<Record<string, string>>,
     private readonly now: () => number = () => performance.now(),
   ) {
-    this.calls = new VendorCalls(access);
-  }
-
-  async headers(): Promise<Headers> {
-    return (await this.current()).headers;
+    const options = { vendor: 'The login service', baseUrl: url.href, complaintIn };
+    this.login = vendorApi(access, options)(NO_GATE);
   }
 
   renew(refused: Headers): void {
@@ -69,64 +66,40 @@ export class AccessTokens implements Credentials {
     if (isCurrent) this.token = undefined;
   }
 
-  private async current(): Promise<Token> {
+  async headers(): Promise<Headers> {
     const { token } = this;
-    if (token && this.now() < token.refreshAt) return token;
+    if (token && this.now() < token.refreshAt) return token.headers;
     try {
-      return await this.fresh();
+      this.flight ??= this.request().finally(() => (this.flight = undefined));
+      return (await this.flight).headers;
     } catch (error) {
       if (!token || this.now() >= token.expiresAt) throw error;
       // The service may recover before the token ends. Until then not every call retries.
       this.token = { ...token, refreshAt: this.now() + PAUSE_AFTER_FAILURE_MS };
-      return token;
+      return token.headers;
     }
-  }
-
-  private fresh(): Promise<Token> {
-    this.flight ??= this.request().finally(() => (this.flight = undefined));
-    return this.flight;
-  }
-
-  private async request(): Promise<Token> {
-    const askedAt = this.now();
-    return (this.token = tokenIn((await this.answer()).json, askedAt));
   }
 
   /** Throws RefusedError if the credentials are rejected, otherwise UnreachableError. Nothing of the action was sent. */
-  private async answer(): Promise<OutboundAnswer> {
-    const request = {
-      method: 'POST',
-      url: this.url,
-      headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
-      body: new URLSearchParams(this.form).toString(),
-      timeoutMs: TIMEOUT_MS,
-    };
-    const answer = await this.calls
-      .gated(NO_GATE, request, { idempotent: true })
-      .catch((error: unknown) => {
-        throw error instanceof OutcomeUnknownError ? unreachable(error.message, error) : error;
-      });
-    const { status } = answer;
-    if (status >= 200 && status < 300) return answer;
-    if (![400, 401, 403].includes(status)) {
-      throw unreachable(`The login service answered with status ${status}.`);
+  private async request(): Promise<Token> {
+    const askedAt = this.now();
+    const request = { method: 'POST', path: [], form: this.form, timeoutMs: TIMEOUT_MS } as const;
+    try {
+      return (this.token = await this.login.ask(request, (json) => tokenIn(json, askedAt)));
+    } catch (error) {
+      const isOther = error instanceof RefusedError && ![400, 401, 403].includes(error.status!);
+      if (!isOther && !(error instanceof OutcomeUnknownError)) throw error;
+      throw new UnreachableError(error.message, { temporary: false, cause: error });
     }
-    const redactor = new AnswerRedactor(this.access.secrets);
-    const data = redactor.data(answer);
-    const complaint = said(valueAt(data, 'error'), valueAt(data, 'error_description'));
-    const clause = asClause(complaint ?? redactor.excerpt(answer));
-    throw new RefusedError(`The login service does not accept the credentials${clause}.`, status);
   }
 }
 
 function tokenIn(json: unknown, askedAt: number): Token {
-  const text = valueAt(json, 'access_token');
-  if (typeof text !== 'string') {
-    throw unreachable('The login service answered without an access token.');
-  }
+  const text = textAt(json, 'access_token');
   // Characters of a bearer token (RFC 6750, section 2.1).
-  if (!/^[A-Za-z0-9._~+/-]{1,16384}=*$/.test(text)) {
-    throw unreachable('The login service answered with a token that a header cannot carry.');
+  if (!/^[A-Za-z0-9._~+/-]+=*$/.test(text)) {
+    const message = 'The login service answered with a token that a header cannot carry.';
+    throw new OutcomeUnknownError(message, 'broken');
   }
   const lifeMs = lifeIn(valueAt(json, 'expires_in')) * 1_000;
   const margin = Math.min(LONGEST_MARGIN_MS, lifeMs * MARGIN);
@@ -134,14 +107,15 @@ function tokenIn(json: unknown, askedAt: number): Token {
   return { headers, refreshAt: askedAt + lifeMs - margin, expiresAt: askedAt + lifeMs };
 }
 
+/** https://datatracker.ietf.org/doc/html/rfc6749#section-5.2 */
+function complaintIn(json: unknown): string | undefined {
+  return said(valueAt(json, 'error'), valueAt(json, 'error_description'));
+}
+
 /** In seconds. Some services send the number as a string. */
 function lifeIn(value: unknown): number {
   const seconds = Number(value);
   return seconds > 0 ? Math.min(seconds, LONGEST_LIFE_S) : LIFE_WITHOUT_WORD_S;
-}
-
-function unreachable(message: string, cause?: unknown): UnreachableError {
-  return new UnreachableError(message, { temporary: false, cause });
 }
 
 export const MICROSOFT_LOGIN_FIELDS = {

@@ -93,25 +93,27 @@ export interface Account {
 }
 
 /** Accounts of a directory. */
-export interface Accounts {
-  find(user: string): Promise<Account>;
-  setEnabled(account: Account, enabled: boolean): Promise<void>;
+interface Accounts<Vendor> {
+  find(vendor: Vendor, user: string): Promise<Account>;
+  setEnabled(vendor: Vendor, account: Account, enabled: boolean): Promise<void>;
 }
 
 /** Disables or enables an account. */
-export const accountAction = stateAction<Accounts, Account>({
-  // For a rollback: the id of the changed account, because another account may have its name now.
-  find: (accounts, call) => {
-    const id = call.undoes?.['user_id'];
-    return accounts.find(typeof id === 'string' ? id : userIn(call));
-  },
-  reached: async (_, account, call) =>
-    account.enabled === isEnabling(call) ? accountOutcome(account, call) : undefined,
-  change: async (accounts, account, call) => {
-    await accounts.setEnabled(account, isEnabling(call));
-    return accountOutcome(account, call);
-  },
-});
+export function accountAction<Vendor>(accounts: Accounts<Vendor>): ActionDefinition<Vendor> {
+  return stateAction<Vendor, Account>({
+    // For a rollback: the id of the changed account, because another account may have its name now.
+    find: (vendor, call) => {
+      const id = call.undoes?.['user_id'];
+      return accounts.find(vendor, typeof id === 'string' ? id : userIn(call));
+    },
+    reached: async (_, account, call) =>
+      account.enabled === isEnabling(call) ? accountOutcome(account, call) : undefined,
+    change: async (vendor, account, call) => {
+      await accounts.setEnabled(vendor, account, isEnabling(call));
+      return accountOutcome(account, call);
+    },
+  });
+}
 
 export function userIn({ parameters }: ActionCall): string {
   return String(parameters['user']).trim();

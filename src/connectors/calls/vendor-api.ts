@@ -1,13 +1,8 @@
-import { AnswerRedactor, AnswerShapeError, RefusedError } from './vendor-answers.js';
+import { AnswerRedactor, RefusedError } from './vendor-answers.js';
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { shownStart } from '../../platform/text.js';
-import {
-  TEST_TIMEOUT_MS,
-  VendorCalls,
-  type VendorHttp,
-  type VendorRequest,
-} from './vendor-calls.js';
+import { TEST_TIMEOUT_MS, VendorCalls, type Outbound, type VendorRequest } from './vendor-calls.js';
 
 /** A segment `.` or `..`, also between encoded slashes, which some servers decode first. */
 const DOT_SEGMENT = /(^|%2f|%5c)(\.|%2e){1,2}(%2f|%5c|$)/i;
@@ -65,24 +60,14 @@ function escaped(value: string): string {
   throw new RefusedError('A value is too long for an address, or not valid text.');
 }
 
-/** Access of a connector to its vendor. */
-export interface VendorAccess extends VendorHttp {
-  /** Secrets of the configuration, to mask in answers. */
-  readonly secrets: readonly string[];
-}
-
+export type VendorAccess = Omit<Outbound, 'smtp'>;
 export type Headers = Readonly<Record<string, string>>;
 
-/** Authenticates requests to the vendor. */
-export interface Credentials {
+/** Credentials that expire. */
+export interface Tokens {
   headers(): Promise<Headers>;
-  /** Called after a 401. Absent if the credentials cannot be renewed. */
-  renew?(refused: Headers): void;
-}
-
-/** Credentials that never expire. */
-export function fixedCredentials(headers: Headers): Credentials {
-  return { headers: async () => headers };
+  /** Called after a 401. */
+  renew(refused: Headers): void;
 }
 
 interface ApiRequest {
@@ -92,7 +77,11 @@ interface ApiRequest {
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
-  readonly body?: unknown;
+  readonly body?: object;
+  /** Sent as a form instead. */
+  readonly form?: Readonly<Record<string, string>>;
+  /** Timeout of each attempt. */
+  readonly timeoutMs?: number;
 }
 
 interface ChangeRequest extends ApiRequest {
@@ -104,7 +93,9 @@ interface VendorApiOptions {
   /** Name for people. */
   readonly vendor: string;
   readonly baseUrl: string;
-  readonly credentials: Credentials;
+  /** Headers that authenticate the requests. */
+  readonly headers?: Headers;
+  readonly tokens?: Tokens;
   /** Error message in an answer with any status; `undefined` if it is not an error. */
   readonly complaintIn: (json: unknown) => string | undefined;
   /** Error code in an answer, if the connector needs it. */
@@ -127,7 +118,7 @@ export function vendorApi(
 }
 
 /**
- * JSON requests to one vendor. `read` throws AnswerShapeError for an undocumented answer. A refusal is a RefusedError,
+ * JSON requests to one vendor. `read` throws for an undocumented answer. A refusal is a RefusedError,
  * and an unknown outcome is an OutcomeUnknownError.
  */
 export class VendorApi {
@@ -141,27 +132,17 @@ export class VendorApi {
 
   /** Sends a request with an effect. */
   async change<T = void>(
-    { method = 'POST', idempotent = false, ...request }: ChangeRequest,
+    { idempotent = false, ...request }: ChangeRequest,
     read: (json: unknown) => T = () => undefined as T,
   ): Promise<T> {
-    const { gate } = this;
-    if (!gate) throw new Error('Only a gate lets a change out.');
-    const { limitEndsIn } = this.options;
-    return await this.answered({ ...request, method }, read, (outgoing) =>
-      this.calls.gated(gate, outgoing, { idempotent, limitIsRefusal: true, limitEndsIn }),
-    );
+    if (!this.gate) throw new Error('Only a gate lets a change out.');
+    return await this.answered({ method: 'POST', ...request }, idempotent, read);
   }
 
   /** Sends a request that changes nothing. An unreadable answer counts as no answer. */
-  async ask<T>(request: ApiRequest, read: (json: unknown) => T, timeoutMs?: number): Promise<T> {
-    const { gate } = this;
-    const { limitEndsIn } = this.options;
+  async ask<T>(request: ApiRequest, read: (json: unknown) => T): Promise<T> {
     try {
-      return await this.answered(request, read, (outgoing) =>
-        gate
-          ? this.calls.gated(gate, outgoing, { idempotent: true, limitEndsIn })
-          : this.calls.ungated({ ...outgoing, ...(timeoutMs && { timeoutMs }) }),
-      );
+      return await this.answered(request, true, read);
     } catch (error) {
       if (!(error instanceof OutcomeUnknownError) || error.reason !== 'broken') throw error;
       throw new UnreachableError(error.message, { temporary: false, cause: error });
@@ -170,40 +151,42 @@ export class VendorApi {
 
   /** Sends a request for a test, for which a person waits. */
   async test<T>(request: ApiRequest, read: (json: unknown) => T): Promise<T> {
-    return await this.ask(request, read, TEST_TIMEOUT_MS);
+    return await this.ask({ ...request, timeoutMs: TEST_TIMEOUT_MS }, read);
   }
 
   private async answered<T>(
     request: ApiRequest,
+    idempotent: boolean,
     read: (json: unknown) => T,
-    send: (outgoing: VendorRequest) => Promise<OutboundAnswer>,
   ): Promise<T> {
-    const { credentials, vendor } = this.options;
-    let headers = await credentials.headers();
-    let answer = await send(this.outgoing(request, headers));
-    if (answer.status === 401 && credentials.renew) {
-      credentials.renew(headers);
-      headers = await credentials.headers();
-      answer = await send(this.outgoing(request, headers));
+    const { headers: fixed = {}, tokens, vendor, limitEndsIn } = this.options;
+    const options = { idempotent, limitIsRefusal: true, limitEndsIn };
+    const send = (headers: Headers): Promise<OutboundAnswer> =>
+      this.calls.send(this.gate, this.outgoing(request, headers), options);
+    let headers = tokens ? await tokens.headers() : fixed;
+    let answer = await send(headers);
+    if (answer.status === 401 && tokens) {
+      tokens.renew(headers);
+      headers = await tokens.headers();
+      answer = await send(headers);
     }
     const { json } = answer;
     this.judge(answer, json, headers);
     if (json === undefined && answer.body.length > 0) {
-      throw new AnswerShapeError(`${vendor} answered with something other than JSON.`);
+      throw new OutcomeUnknownError(`${vendor} answered with something other than JSON.`, 'broken');
     }
     return read(json);
   }
 
-  private outgoing({ method = 'GET', path, query, body }: ApiRequest, credentials: Headers) {
+  private outgoing(request: ApiRequest, credentials: Headers): VendorRequest {
+    const { method = 'GET', path, query, body, form, timeoutMs } = request;
+    const type = form ? 'application/x-www-form-urlencoded' : body && 'application/json';
     return {
       method,
       url: vendorUrl(this.options.baseUrl, path, query),
-      headers: {
-        accept: 'application/json',
-        'content-type': body === undefined ? undefined : 'application/json',
-        ...credentials,
-      },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      headers: { accept: 'application/json', 'content-type': type, ...credentials },
+      body: form ? new URLSearchParams(form).toString() : body && JSON.stringify(body),
+      timeoutMs,
     };
   }
 

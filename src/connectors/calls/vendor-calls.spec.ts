@@ -51,7 +51,7 @@ describe('VendorCalls', () => {
     const leave = jest.fn(async () => undefined);
     const { calls, requests } = callsOf(200);
     const gate: Gate = { send: (request) => request({ signal: DEPARTURE.signal, leave }) };
-    await calls.gated(gate, REQUEST, { idempotent: false });
+    await calls.send(gate, REQUEST, { idempotent: false });
     expect(requests).toMatchObject([{ ...REQUEST, timeoutMs: 10_000, signal: DEPARTURE.signal }]);
     await requests[0]!.beforeLeaving!();
     expect(leave).toHaveBeenCalledTimes(1);
@@ -59,15 +59,15 @@ describe('VendorCalls', () => {
 
   it('keeps the timeout of a request that has one, gated or not', async () => {
     const { calls, requests } = callsOf(200);
-    await calls.gated(OPEN, { ...REQUEST, timeoutMs: 7 }, IDEMPOTENT);
-    await calls.ungated({ ...REQUEST, timeoutMs: 8 });
-    await calls.ungated(REQUEST);
+    await calls.send(OPEN, { ...REQUEST, timeoutMs: 7 }, IDEMPOTENT);
+    await calls.send(undefined, { ...REQUEST, timeoutMs: 8 }, IDEMPOTENT);
+    await calls.send(undefined, REQUEST, IDEMPOTENT);
     expect(requests.map(({ timeoutMs }) => timeoutMs)).toEqual([7, 8, 10_000]);
   });
 
   it('returns a temporary failure at once if the request is not idempotent', async () => {
     const { calls, requests } = callsOf(503);
-    const { status } = await calls.gated(OPEN, REQUEST, { idempotent: false });
+    const { status } = await calls.send(OPEN, REQUEST, { idempotent: false });
     expect([status, requests.length]).toEqual([503, 1]);
   });
 
@@ -75,7 +75,7 @@ describe('VendorCalls', () => {
     'repeats an idempotent request after status %i, and waits longer each time',
     async (status) => {
       const { calls, waits } = callsOf(status, status, 200);
-      expect((await calls.gated(OPEN, REQUEST, IDEMPOTENT)).status).toBe(200);
+      expect((await calls.send(OPEN, REQUEST, IDEMPOTENT)).status).toBe(200);
       expect(waits).toEqual([200, 400]);
     },
   );
@@ -84,14 +84,14 @@ describe('VendorCalls', () => {
     'returns status %i at once, even for an idempotent request',
     async (status) => {
       const { calls, requests } = callsOf(status);
-      expect((await calls.gated(OPEN, REQUEST, IDEMPOTENT)).status).toBe(status);
+      expect((await calls.send(OPEN, REQUEST, IDEMPOTENT)).status).toBe(status);
       expect(requests).toHaveLength(1);
     },
   );
 
   it('returns any answer of the third attempt', async () => {
     const { calls, requests, waits } = callsOf(503);
-    expect((await calls.gated(OPEN, REQUEST, IDEMPOTENT)).status).toBe(503);
+    expect((await calls.send(OPEN, REQUEST, IDEMPOTENT)).status).toBe(503);
     expect([requests.length, waits.length]).toEqual([3, 2]);
   });
 
@@ -100,7 +100,7 @@ describe('VendorCalls', () => {
     ['as long as without it if that is longer', '0', 200],
   ])('waits %s', async (_, retryAfter, expected) => {
     const { calls, waits } = callsOf(answer(503, { 'retry-after': retryAfter }), 200);
-    await calls.gated(OPEN, REQUEST, IDEMPOTENT);
+    await calls.send(OPEN, REQUEST, IDEMPOTENT);
     expect(waits).toEqual([expected]);
   });
 
@@ -109,13 +109,13 @@ describe('VendorCalls', () => {
     jest.spyOn(Math, 'random').mockReturnValue(0);
     let waited = false;
     setTimeout(() => (waited = true), 50);
-    await new VendorCalls({ http }).gated(OPEN, REQUEST, IDEMPOTENT);
+    await new VendorCalls({ http }).send(OPEN, REQUEST, IDEMPOTENT);
     expect(waited).toBe(true);
   });
 
   it('returns the answer if the vendor asks to wait too long', async () => {
     const { calls, requests } = callsOf(answer(503, { 'retry-after': '60' }), 200);
-    expect((await calls.gated(OPEN, REQUEST, IDEMPOTENT)).status).toBe(503);
+    expect((await calls.send(OPEN, REQUEST, IDEMPOTENT)).status).toBe(503);
     expect(requests).toHaveLength(1);
   });
 
@@ -125,7 +125,7 @@ describe('VendorCalls', () => {
     const SECOND = Date.parse(DATE) / 1_000;
     const waitsAfter = async (status: number, headers: Readonly<Record<string, string>>) => {
       const { calls, waits, requests } = callsOf(answer(status, { date: DATE, ...headers }), 200);
-      await calls.gated(OPEN, REQUEST, { ...OWN, idempotent: true });
+      await calls.send(OPEN, REQUEST, { ...OWN, idempotent: true });
       return { waits, requests: requests.length };
     };
 
@@ -172,26 +172,26 @@ describe('VendorCalls', () => {
         return request(DEPARTURE);
       },
     };
-    await calls.gated(slow, REQUEST, IDEMPOTENT);
+    await calls.send(slow, REQUEST, IDEMPOTENT);
     expect(requests).toHaveLength(attempts);
   });
 
   it('retries if nothing was sent, idempotent or not, and reports that nothing was sent', async () => {
     const { calls, requests } = callsOf(new UnreachableError('away'));
-    await expect(calls.gated(OPEN, REQUEST, { idempotent: false })).rejects.toThrow('away');
+    await expect(calls.send(OPEN, REQUEST, { idempotent: false })).rejects.toThrow('away');
     expect(requests).toHaveLength(3);
   });
 
   it('does not retry a request whose target is refused', async () => {
     const { calls, requests } = callsOf(new UnreachableError('never', { temporary: false }));
-    await expect(calls.gated(OPEN, REQUEST, IDEMPOTENT)).rejects.toThrow('never');
+    await expect(calls.send(OPEN, REQUEST, IDEMPOTENT)).rejects.toThrow('never');
     expect(requests).toHaveLength(1);
   });
 
   it('reports an unknown outcome if one attempt sent something and the later ones did not', async () => {
     const unknown = new OutcomeUnknownError('cut', 'broken');
     const { calls, requests } = callsOf(unknown, new UnreachableError('away'));
-    await expect(calls.gated(OPEN, REQUEST, IDEMPOTENT)).rejects.toBe(unknown);
+    await expect(calls.send(OPEN, REQUEST, IDEMPOTENT)).rejects.toBe(unknown);
     expect(requests).toHaveLength(3);
   });
 
@@ -202,7 +202,7 @@ describe('VendorCalls', () => {
     const gate: Gate = {
       send: (request) => ((asked += 1) === 1 ? request(DEPARTURE) : Promise.reject(refusal)),
     };
-    await expect(calls.gated(gate, REQUEST, IDEMPOTENT)).rejects.toBe(refusal);
+    await expect(calls.send(gate, REQUEST, IDEMPOTENT)).rejects.toBe(refusal);
   });
 
   describe('with its circuit breaker', () => {
@@ -216,7 +216,7 @@ describe('VendorCalls', () => {
       ['attempts whose outcome is unknown', new OutcomeUnknownError('cut', 'broken')],
     ])('sends nothing more after five %s', async (_, turn) => {
       const { calls, requests } = callsOf(turn);
-      const call = () => calls.gated(OPEN, REQUEST, { idempotent: false });
+      const call = () => calls.send(OPEN, REQUEST, { idempotent: false });
       await fiveTimes(call);
       await expect(call()).rejects.toThrow('No further call is made');
       expect(requests).toHaveLength(5);
@@ -224,7 +224,7 @@ describe('VendorCalls', () => {
 
     it('continues after answers with status 500, which a single request may cause', async () => {
       const { calls, requests } = callsOf(503, 503, 500, 500, 500, 500, 500, 503, 503, 503, 200);
-      const call = () => calls.gated(OPEN, REQUEST, { idempotent: false });
+      const call = () => calls.send(OPEN, REQUEST, { idempotent: false });
       await fiveTimes(call);
       await fiveTimes(call);
       // Nor do they reset the count of other failures.
@@ -234,9 +234,9 @@ describe('VendorCalls', () => {
 
     it('continues after answers with status 499, and after refusals of the gate', async () => {
       const { calls, requests } = callsOf(499);
-      await fiveTimes(() => calls.gated(OPEN, REQUEST, IDEMPOTENT));
-      await fiveTimes(() => calls.gated(shutWith(new Error('shut')), REQUEST, IDEMPOTENT));
-      await calls.gated(OPEN, REQUEST, IDEMPOTENT);
+      await fiveTimes(() => calls.send(OPEN, REQUEST, IDEMPOTENT));
+      await fiveTimes(() => calls.send(shutWith(new Error('shut')), REQUEST, IDEMPOTENT));
+      await calls.send(OPEN, REQUEST, IDEMPOTENT);
       expect(requests).toHaveLength(6);
     });
 
@@ -252,7 +252,7 @@ describe('VendorCalls', () => {
           },
         };
         const calls = callsOf(new OutcomeUnknownError('The request was given up.', 'timeout'));
-        return { ...calls, call: () => calls.calls.gated(gate, REQUEST, IDEMPOTENT) };
+        return { ...calls, call: () => calls.calls.send(gate, REQUEST, IDEMPOTENT) };
       };
 
       it('continues if the vendor was not the reason, and repeats none of them', async () => {
@@ -275,11 +275,11 @@ describe('VendorCalls', () => {
       jest.spyOn(performance, 'now').mockImplementation(() => now);
       const { calls } = callsOf(503, 503, 503, 503, 503, 200);
       const options = { idempotent: false };
-      await fiveTimes(() => calls.gated(OPEN, REQUEST, options));
+      await fiveTimes(() => calls.send(OPEN, REQUEST, options));
       now = 30_000;
-      const refused = calls.gated(shutWith(new Error('shut')), REQUEST, options);
+      const refused = calls.send(shutWith(new Error('shut')), REQUEST, options);
       await expect(refused).rejects.toThrow('shut');
-      expect((await calls.gated(OPEN, REQUEST, options)).status).toBe(200);
+      expect((await calls.send(OPEN, REQUEST, options)).status).toBe(200);
     });
   });
 });

@@ -8,11 +8,15 @@ import {
 import { OutcomeUnknownError, UnreachableError } from '../../platform/net/net.errors.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutboundHttp } from '../../platform/net/outbound-http.js';
+import type { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
 import { presentTime } from '../../platform/clock.js';
 
-/** Access to a vendor over HTTP. */
-export interface VendorHttp {
+/** Network access of a connector. */
+export interface Outbound {
   readonly http: OutboundHttp;
+  readonly smtp: OutboundSmtp;
+  /** Secrets of the configuration, to mask in answers. */
+  readonly secrets: readonly string[];
   /** Waits before a retry. */
   readonly wait?: (ms: number) => Promise<unknown>;
 }
@@ -39,7 +43,7 @@ interface AttemptRules<Answer> {
 export class Attempts {
   private readonly breaker = new CircuitBreaker();
 
-  constructor(private readonly wait: NonNullable<VendorHttp['wait']> = sleep) {}
+  constructor(private readonly wait: NonNullable<Outbound['wait']> = sleep) {}
 
   async run<Answer>(
     gate: Gate,
@@ -155,23 +159,30 @@ export const TEST_TIMEOUT_MS = 5_000;
 export class VendorCalls {
   private readonly attempts: Attempts;
 
-  constructor(private readonly outbound: VendorHttp) {
+  constructor(private readonly outbound: Pick<Outbound, 'http' | 'wait'>) {
     this.attempts = new Attempts(outbound.wait);
   }
 
-  /** Sends a request with an effect, or a look-up. Each attempt passes the gate. */
-  gated(gate: Gate, request: VendorRequest, options: CallOptions): Promise<OutboundAnswer> {
-    const once = (departure: Departure): Promise<OutboundAnswer> => {
-      const { signal } = departure;
-      return this.ungated({ ...request, signal, beforeLeaving: () => departure.leave() });
-    };
+  /**
+   * Sends a request. Each attempt passes the gate. Without a gate the kill switch does not stop the request, which must be
+   * a poll, a probe or a test: it is sent once.
+   */
+  send(
+    gate: Gate | undefined,
+    request: VendorRequest,
+    options: CallOptions,
+  ): Promise<OutboundAnswer> {
+    const once = (departure?: Departure): Promise<OutboundAnswer> =>
+      this.outbound.http.request({
+        ...request,
+        timeoutMs: request.timeoutMs ?? TIMEOUT_MS,
+        signal: departure?.signal,
+        beforeLeaving: departure && (() => departure.leave()),
+        handsOnTrace: true,
+      });
+    if (!gate) return once();
     const pauseAfter = (answer: OutboundAnswer) => pauseAskedBy(answer, options);
     return this.attempts.run(gate, once, { idempotent: options.idempotent, stateBy, pauseAfter });
-  }
-
-  /** Sends a status poll or a test once. The kill switch does not stop it. */
-  ungated(request: OutboundRequest): Promise<OutboundAnswer> {
-    return this.outbound.http.request({ timeoutMs: TIMEOUT_MS, ...request, handsOnTrace: true });
   }
 }
 

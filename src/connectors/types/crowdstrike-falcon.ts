@@ -10,34 +10,21 @@ import {
   type Outcome,
 } from '../connector-type.js';
 
-/** A change of the containment of a host. The vendor does not document the statuses; its console shows these four. */
-interface Containment {
-  /** Action name at the vendor. */
-  readonly actionName: 'contain' | 'lift_containment';
-  readonly done: 'contained' | 'normal';
-  readonly underWay: 'containment_pending' | 'lift_containment_pending';
-  readonly inWords: string;
-}
-
-const CONTAIN: Containment = {
-  actionName: 'contain',
-  done: 'contained',
-  underWay: 'containment_pending',
-  inWords: 'contained',
-};
-const LIFT: Containment = {
-  actionName: 'lift_containment',
-  done: 'normal',
-  underWay: 'lift_containment_pending',
-  inWords: 'released from containment',
-};
-
-/** Stored data for polling. */
-interface ContainmentHandle extends Record<string, unknown> {
-  readonly device_id: string;
-  /** The vendor was seen working on it. If it later is neither in progress nor done, it was reverted. */
-  readonly seen_under_way: boolean;
-}
+/** Changes of the containment of a host. The vendor does not document the statuses; its console shows these four. */
+const CONTAINMENT = {
+  isolate_host: {
+    action_name: 'contain',
+    done: 'contained',
+    underWay: 'containment_pending',
+    inWords: 'contained',
+  },
+  unisolate_host: {
+    action_name: 'lift_containment',
+    done: 'normal',
+    underWay: 'lift_containment_pending',
+    inWords: 'released from containment',
+  },
+} as const;
 
 interface Device {
   readonly id: string;
@@ -51,52 +38,44 @@ const DEVICE_ID = /^[0-9a-f]{32}$/i;
 /** Two hits are enough to know that a name is ambiguous. */
 const MOST_OF_A_NAME = 2;
 
-/**
- * Requests to CrowdStrike Falcon, as documented at https://developer.crowdstrike.com/api-reference/collections/hosts/
- * and https://developer.crowdstrike.com/api-reference/collections/ods/.
+/*
+ * Requests as documented at https://developer.crowdstrike.com/api-reference/collections/hosts/ and
+ * https://developer.crowdstrike.com/api-reference/collections/ods/.
  */
-class Falcon {
-  constructor(readonly api: VendorApi) {}
 
-  /** Finds a host by its id at the vendor, or by its name if only one host has it. */
-  async device(hostId: string): Promise<Device> {
-    const isId = DEVICE_ID.test(hostId);
-    const id = isId ? hostId.toLowerCase() : await this.idOf(hostId);
-    const path = ['devices', 'entities', 'devices', 'v2'];
-    const found = await this.api.ask({ method: 'POST', path, body: { ids: [id] } }, (json) =>
-      resources(json).map(readDevice),
-    );
-    const device = found.find((one) => one.id === id);
-    // The search also finds similar names.
-    if (device && (isId || isNamed(device.name, hostId))) return device;
-    throw unknownHost();
-  }
+/** Finds a host by its id at the vendor, or by its name if only one host has it. */
+async function deviceOf(falcon: VendorApi, hostId: string): Promise<Device> {
+  const isId = DEVICE_ID.test(hostId);
+  const id = isId ? hostId.toLowerCase() : await idOf(falcon, hostId);
+  const path = ['devices', 'entities', 'devices', 'v2'];
+  const found = await falcon.ask({ method: 'POST', path, body: { ids: [id] } }, (json) =>
+    resources(json).map(readDevice),
+  );
+  const device = found.find((one) => one.id === id);
+  // The search also finds similar names.
+  if (device && (isId || isNamed(device.name, hostId))) return device;
+  throw unknownHost();
+}
 
-  /** For a rollback: the contained host, because another host may have its name now. */
-  async target({ parameters, undoes }: ActionCall): Promise<Device> {
-    return await this.device(String(undoes?.['device_id'] ?? parameters['host_id']));
+async function idOf(falcon: VendorApi, name: string): Promise<string> {
+  if (!isHostName(name)) {
+    const text = 'host_id must be a CrowdStrike agent id (32 hex digits) or a host name.';
+    throw new RefusedError(text);
   }
+  const query = { filter: `hostname:'${name}'`, limit: String(MOST_OF_A_NAME) };
+  const [id, another] = await falcon.ask({ path: QUERY_DEVICES, query }, idsIn);
+  if (id === undefined) throw unknownHost();
+  if (another === undefined) return id;
+  throw new RefusedError('Several hosts have that name. Use the id of the host at Falcon.');
+}
 
-  async scan(id: string): Promise<Outcome> {
-    const path = ['ods', 'entities', 'scans', 'v2'];
-    return await this.api.ask({ path, query: { ids: id } }, scanOutcome);
-  }
+/** For a rollback: the contained host, because another host may have its name now. */
+function targetOf(falcon: VendorApi, { parameters, undoes }: ActionCall): Promise<Device> {
+  return deviceOf(falcon, String(undoes?.['device_id'] ?? parameters['host_id']));
+}
 
-  async ids(path: readonly string[], query: Readonly<Record<string, string>>): Promise<string[]> {
-    return await this.api.ask({ path, query }, idsIn);
-  }
-
-  private async idOf(name: string): Promise<string> {
-    if (!isHostName(name)) {
-      const text = 'host_id must be a CrowdStrike agent id (32 hex digits) or a host name.';
-      throw new RefusedError(text);
-    }
-    const query = { filter: `hostname:'${name}'`, limit: String(MOST_OF_A_NAME) };
-    const [id, another] = await this.ids(QUERY_DEVICES, query);
-    if (id === undefined) throw unknownHost();
-    if (another === undefined) return id;
-    throw new RefusedError('Several hosts have that name. Use the id of the host at Falcon.');
-  }
+function readScan(falcon: VendorApi, id: string): Promise<Outcome> {
+  return falcon.ask({ path: ['ods', 'entities', 'scans', 'v2'], query: { ids: id } }, scanOutcome);
 }
 
 /** Falcon accepts an action first, and completes it when the host has received it. */
@@ -118,83 +97,80 @@ export const crowdstrikeFalcon = defineConnector({
     },
     ['client_id', 'client_secret'],
   ),
-  destinations: ['base_url'],
-  connect: ({ base_url: baseUrl, ...form }, outbound) => {
-    const api = vendorApi(outbound, {
+  connect: ({ base_url: baseUrl, ...form }, outbound) =>
+    vendorApi(outbound, {
       vendor: 'Falcon',
       baseUrl,
-      credentials: new AccessTokens(outbound, vendorUrl(baseUrl, ['oauth2', 'token']), form),
+      tokens: new AccessTokens(outbound, vendorUrl(baseUrl, ['oauth2', 'token']), form),
       complaintIn,
       // Unix time in seconds, as in the client of the vendor: https://github.com/CrowdStrike/gofalcon
       limitEndsIn: 'x-ratelimit-retryafter',
-    });
-    return (gate) => new Falcon(api(gate));
-  },
+    }),
   actions: {
-    isolate_host: containment(CONTAIN),
-    unisolate_host: containment(LIFT),
+    isolate_host: containment(CONTAINMENT.isolate_host),
+    unisolate_host: containment(CONTAINMENT.unisolate_host),
     // Not idempotent: each scan is a new one.
     scan_host: {
       send: async (falcon, call) => {
-        const { id, name } = await falcon.target(call);
+        const { id, name } = await targetOf(falcon, call);
         judgeTarget(call, name);
         const path = ['ods', 'entities', 'scans', 'v1'];
-        return await falcon.api.change({ path, body: scanBody(call, id) }, scanOutcome);
+        return await falcon.change({ path, body: scanBody(call, id) }, scanOutcome);
       },
-      poll: async (falcon, handle) => await falcon.scan(textAt(handle, 'scan_id')),
+      poll: (falcon, handle) => readScan(falcon, textAt(handle, 'scan_id')),
       ask: async (falcon, call) => {
         const query = { filter: `description.keyword:'${descriptionOf(call)}'`, limit: '1' };
-        const [id] = await falcon.ids(['ods', 'queries', 'scans', 'v1'], query);
-        return id === undefined ? 'unknown' : await falcon.scan(id);
+        const [id] = await falcon.ask({ path: ['ods', 'queries', 'scans', 'v1'], query }, idsIn);
+        return id === undefined ? 'unknown' : await readScan(falcon, id);
       },
     },
   },
-  test: async ({ api }) => {
-    await api.test({ path: QUERY_DEVICES, query: { limit: '1' } }, idsIn);
+  test: async (falcon) => {
+    await falcon.test({ path: QUERY_DEVICES, query: { limit: '1' } }, idsIn);
     return 'Falcon accepts the credentials.';
   },
 });
 
 /** Containing a host twice has the same effect. */
-function containment(wanted: Containment): ActionDefinition<Falcon> {
+function containment({
+  action_name,
+  done,
+  underWay,
+  inWords,
+}: (typeof CONTAINMENT)[keyof typeof CONTAINMENT]): ActionDefinition<VendorApi> {
   const reached = ({ id: device_id, status }: Device): Outcome | undefined => {
-    if (status === wanted.done) {
-      return {
-        kind: 'done',
-        message: `The host is ${wanted.inWords}.`,
-        data: { device_id, status },
-      };
+    if (status === done) {
+      return { kind: 'done', message: `The host is ${inWords}.`, data: { device_id, status } };
     }
-    if (status !== wanted.underWay) return undefined;
-    const handle: ContainmentHandle = { device_id, seen_under_way: true };
-    return { kind: 'accepted', message: `The host is about to be ${wanted.inWords}.`, handle };
+    if (status !== underWay) return undefined;
+    // If the host later is neither in progress nor done, the action was reverted.
+    const handle = { device_id, seen_under_way: true };
+    return { kind: 'accepted', message: `The host is about to be ${inWords}.`, handle };
   };
   return {
-    ...stateAction<Falcon, Device>({
-      find: (falcon, call) => falcon.target(call),
+    ...stateAction<VendorApi, Device>({
+      find: targetOf,
       reached: async (_, device) => reached(device),
-      refresh: (falcon, { id }) => falcon.device(id),
+      refresh: (falcon, { id }) => deviceOf(falcon, id),
       conflict: 409,
       change: async (falcon, { id }) => {
         const path = ['devices', 'entities', 'devices-actions', 'v2'];
-        const query = { action_name: wanted.actionName };
-        const request = { path, query, body: { ids: [id] }, idempotent: true };
-        await falcon.api.change(request, (json) => textAt(resources(json)[0], 'id'));
-        const handle: ContainmentHandle = { device_id: id, seen_under_way: false };
+        const request = { path, query: { action_name }, body: { ids: [id] }, idempotent: true };
+        await falcon.change(request, (json) => textAt(resources(json)[0], 'id'));
+        const handle = { device_id: id, seen_under_way: false };
         return { kind: 'accepted', message: 'Falcon has accepted the action.', handle };
       },
     }),
     /** A host that is offline stays in progress until it is back. */
-    poll: async (falcon, kept) => {
-      const handle = kept as ContainmentHandle;
-      const device = await falcon.device(textAt(handle, 'device_id'));
+    poll: async (falcon, handle) => {
+      const device = await deviceOf(falcon, textAt(handle, 'device_id'));
       const now = reached(device);
       if (now) return now;
       // Shortly after its answer, the vendor still shows the old status.
-      if (!handle.seen_under_way) {
+      if (handle['seen_under_way'] !== true) {
         return { kind: 'accepted', message: 'The vendor has not started yet.', handle };
       }
-      const message = `The action was reverted at the vendor: the host is ${JSON.stringify(device.status)}, not ${wanted.inWords}.`;
+      const message = `The action was reverted at the vendor: the host is ${JSON.stringify(device.status)}, not ${inWords}.`;
       return { kind: 'refused', message };
     },
   };
@@ -202,12 +178,6 @@ function containment(wanted: Containment): ActionDefinition<Falcon> {
 
 /** Usual locations of files that users open or intruders drop. */
 const QUICK = ['C:\\Users\\*', 'C:\\ProgramData\\*', 'C:\\Windows\\Temp\\*'];
-const EVERYTHING = ['*'];
-
-const MODERATE = 2;
-const DISABLED = 0;
-const HALF_OF_THE_CPU = 3;
-const HOURS = 2;
 
 /** Identifies the scan of an action, because the vendor has no idempotency keys. */
 function descriptionOf({ actionId }: ActionCall): string {
@@ -222,20 +192,22 @@ function scanBody(call: ActionCall, deviceId: string): object {
   return {
     hosts: [deviceId],
     host_groups: [],
-    file_paths: call.parameters['scan_type'] === 'full' ? EVERYTHING : QUICK,
+    file_paths: call.parameters['scan_type'] === 'full' ? ['*'] : QUICK,
     scan_inclusions: [],
     scan_exclusions: [],
     description: descriptionOf(call),
     initiated_from: 'falcon_adhoc',
     quarantine: false,
     endpoint_notification: false,
-    cpu_priority: HALF_OF_THE_CPU,
-    max_duration: HOURS,
-    pause_duration: HOURS,
-    sensor_ml_level_detection: MODERATE,
-    sensor_ml_level_prevention: DISABLED,
-    cloud_ml_level_detection: MODERATE,
-    cloud_ml_level_prevention: DISABLED,
+    // Half of the CPU, and at most 2 hours.
+    cpu_priority: 3,
+    max_duration: 2,
+    pause_duration: 2,
+    // Moderate detection, no prevention.
+    sensor_ml_level_detection: 2,
+    sensor_ml_level_prevention: 0,
+    cloud_ml_level_detection: 2,
+    cloud_ml_level_prevention: 0,
   };
 }
 

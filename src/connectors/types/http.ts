@@ -1,15 +1,10 @@
 import { ACTION_TYPES, isActionType } from '../../action-catalogue/action-types.js';
-import type { Gate, OutboundAnswer } from '../../platform/net/outbound-request.js';
+import type { Gate } from '../../platform/net/outbound-request.js';
 import { secretTexts } from '../../targets/target-config.js';
 import { AnswerRedactor, RefusedError } from '../calls/vendor-answers.js';
 import { asClause, failureBy, urlBelow } from '../calls/vendor-api.js';
 import { TEST_TIMEOUT_MS, VendorCalls, type VendorRequest } from '../calls/vendor-calls.js';
-import {
-  type ActionCall,
-  type ActionDefinition,
-  defineConnector,
-  type Outcome,
-} from '../connector-type.js';
+import { type ActionCall, type ActionDefinition, defineConnector } from '../connector-type.js';
 import {
   credentialsIn,
   DEFAULT_METHOD,
@@ -23,65 +18,56 @@ import {
 } from './http-config.js';
 import { referencesIn, type Scope, TemplateRenderer } from './http-templates.js';
 
-const ACTION: ActionDefinition<HttpService> = { send: (service, call) => service.send(call) };
+interface HttpService {
+  readonly config: HttpConfig;
+  readonly text: AnswerRedactor;
+  readonly calls: VendorCalls;
+  readonly gate: Gate | undefined;
+}
+
+const ACTION: ActionDefinition<HttpService> = {
+  send: async ({ config, text, calls, gate }, call) => {
+    const action = config.actions[call.type];
+    if (!action) throw new RefusedError(`${call.type} is not configured.`);
+    if (!gate) throw new Error('Only a gate lets an action out.');
+    const idempotent = isIdempotent(action);
+    const answer = await calls.send(gate, requestFor(config, action, call), { idempotent });
+    const { status } = answer;
+    const message = `The service answered with status ${status}`;
+    if (action.success_statuses?.includes(status) ?? (status >= 200 && status < 300)) {
+      return { kind: 'done', message: `${message}.`, data: { status, answer: text.data(answer) } };
+    }
+    throw failureBy(status, `${message}${asClause(text.excerpt(answer))}.`);
+  },
+};
 
 export const http = defineConnector({
   name: 'http',
   description:
     'Any service with an HTTP API. The request of each action type is a template with parameters, secrets and action.id.',
   config: HTTP_SCHEMA,
-  destinations: ['base_url'],
   problems: httpConfigProblems,
   connect: (config, outbound) => {
     const secrets = [...secretTexts(config.secrets ?? {}), ...credentialsIn(config.headers)];
     const text = new AnswerRedactor(secrets);
     const calls = new VendorCalls(outbound);
-    return (gate) => new HttpService(config, text, calls, gate);
+    return (gate): HttpService => ({ config, text, calls, gate });
   },
   actions: Object.fromEntries(ACTION_TYPES.map((type) => [type, ACTION])),
   provides: ({ actions }) => Object.keys(actions).filter(isActionType),
   idempotent: (config, type) => isIdempotent(config.actions[type]),
-  test: (service) => service.test(),
-});
-
-class HttpService {
-  constructor(
-    private readonly config: HttpConfig,
-    private readonly text: AnswerRedactor,
-    private readonly calls: VendorCalls,
-    private readonly gate: Gate | undefined,
-  ) {}
-
-  async send(call: ActionCall): Promise<Outcome> {
-    const action = this.config.actions[call.type];
-    if (!action) throw new RefusedError(`${call.type} is not configured.`);
-    const request = requestFor(this.config, action, call);
-    const idempotent = isIdempotent(action);
-    const answer = await this.calls.gated(this.gate!, request, { idempotent });
-    return this.outcomeOf(action, answer);
-  }
-
-  async test(): Promise<string> {
-    const request = { ...testRequest(this.config), timeoutMs: TEST_TIMEOUT_MS };
-    const { status } = await this.calls.ungated(request);
+  test: async ({ config, calls }) => {
+    const request = { ...testRequest(config), timeoutMs: TEST_TIMEOUT_MS };
+    const { status } = await calls.send(undefined, request, { idempotent: true });
     const message = `The service answers with status ${status}.`;
     // A redirect to another scheme, host or login page would fail for every action.
     const isRedirect = status >= 300 && status < 400;
-    if (isRedirect || status >= 500 || [401, 403].includes(status))
+    if (isRedirect || status >= 500 || [401, 403].includes(status)) {
       throw failureBy(status, message);
-    return message;
-  }
-
-  private outcomeOf({ success_statuses }: HttpAction, answer: OutboundAnswer): Outcome {
-    const { status } = answer;
-    const message = `The service answered with status ${status}`;
-    if (success_statuses?.includes(status) ?? (status >= 200 && status < 300)) {
-      const data = { status, answer: this.text.data(answer) };
-      return { kind: 'done', message: `${message}.`, data };
     }
-    throw failureBy(status, `${message}${asClause(this.text.excerpt(answer))}.`);
-  }
-}
+    return message;
+  },
+});
 
 /** Builds the request of an action. Throws RefusedError if the parameters do not fit. */
 export function requestFor(

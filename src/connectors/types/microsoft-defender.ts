@@ -35,77 +35,63 @@ interface MachineAction {
   readonly createdAt: number;
 }
 
-/** A request for a machine action. */
-interface Command {
-  /** Last path segment of the request. */
-  readonly name: string;
-  /** Name of the machine action at the vendor. */
-  readonly type: 'Isolate' | 'Unisolate' | 'RunAntiVirusScan';
-  readonly idempotent: boolean;
-  readonly bodyOf: (call: ActionCall) => object;
-}
-
-const ISOLATE: Command = {
+/** Requests for machine actions: the last segment of the path, the name of the machine action, and the body. */
+const ISOLATE = {
   name: 'isolate',
   type: 'Isolate',
   idempotent: true,
   bodyOf: () => ({ IsolationType: 'Full' }),
 };
-const RELEASE: Command = {
-  name: 'unisolate',
-  type: 'Unisolate',
-  idempotent: true,
-  bodyOf: () => ({}),
-};
-const SCAN: Command = {
+const RELEASE = { name: 'unisolate', type: 'Unisolate', idempotent: true, bodyOf: () => ({}) };
+const SCAN = {
   name: 'runAntiVirusScan',
   type: 'RunAntiVirusScan',
   // Each scan is a new one.
   idempotent: false,
-  bodyOf: ({ parameters }) => ({ ScanType: parameters['scan_type'] === 'full' ? 'Full' : 'Quick' }),
+  bodyOf: ({ parameters }: ActionCall) => ({
+    ScanType: parameters['scan_type'] === 'full' ? 'Full' : 'Quick',
+  }),
 };
+type Command = typeof ISOLATE | typeof RELEASE | typeof SCAN;
 
-/** Requests to Microsoft Defender for Endpoint. */
-class Defender {
-  constructor(readonly api: VendorApi) {}
-
-  /** Finds a machine by its id or name: https://learn.microsoft.com/en-us/defender-endpoint/api/get-machine-by-id */
-  async machine({ parameters, undoes }: ActionCall): Promise<Machine> {
-    // For a rollback: the isolated host, because another host may have its name now.
-    const hostId = String(undoes?.['machine_id'] ?? parameters['host_id']);
-    if (!isHostName(hostId)) {
-      const text = 'host_id must be a Defender machine id (40 hex digits) or a host name.';
-      throw new RefusedError(text);
-    }
-    const found = await this.api.ask({ path: [...MACHINES, hostId] }, (json) => ({
-      id: textAt(json, 'id'),
-      name: valueAt(json, 'computerDnsName'),
-    }));
-    const isMeant = found.id.toLowerCase() === hostId.toLowerCase() || isNamed(found.name, hostId);
-    if (isMeant && MACHINE_ID.test(found.id)) return found;
-    throw new RefusedError('Defender knows no such host.');
+/** Finds a machine by its id or name: https://learn.microsoft.com/en-us/defender-endpoint/api/get-machine-by-id */
+async function machineOf(defender: VendorApi, call: ActionCall): Promise<Machine> {
+  // For a rollback: the isolated host, because another host may have its name now.
+  const hostId = String(call.undoes?.['machine_id'] ?? call.parameters['host_id']);
+  if (!isHostName(hostId)) {
+    const text = 'host_id must be a Defender machine id (40 hex digits) or a host name.';
+    throw new RefusedError(text);
   }
+  const found = await defender.ask({ path: [...MACHINES, hostId] }, (json) => ({
+    id: textAt(json, 'id'),
+    name: valueAt(json, 'computerDnsName'),
+  }));
+  const isMeant = found.id.toLowerCase() === hostId.toLowerCase() || isNamed(found.name, hostId);
+  if (isMeant && MACHINE_ID.test(found.id)) return found;
+  throw new RefusedError('Defender knows no such host.');
+}
 
-  /** Latest first: https://learn.microsoft.com/en-us/defender-endpoint/api/get-machineactions-collection */
-  async actionsOn({ id }: Machine): Promise<MachineAction[]> {
-    const query = { $filter: `machineId eq '${id}'`, $top: LATEST };
-    return await this.api.ask({ path: MACHINE_ACTIONS, query }, (json) =>
-      listAt(json, 'value').map(readAction),
-    );
-  }
+/** Latest first: https://learn.microsoft.com/en-us/defender-endpoint/api/get-machineactions-collection */
+function actionsOn(defender: VendorApi, { id }: Machine): Promise<MachineAction[]> {
+  const query = { $filter: `machineId eq '${id}'`, $top: LATEST };
+  return defender.ask({ path: MACHINE_ACTIONS, query }, (json) =>
+    listAt(json, 'value').map(readAction),
+  );
+}
 
-  async send({ id }: Machine, command: Command, call: ActionCall): Promise<Outcome> {
-    const { reason } = call.parameters;
-    const why = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
-    const Comment = `Incident triage ${call.actionId}${shownStart(why, LONGEST_REASON)}`;
-    const { name, idempotent, bodyOf } = command;
-    const request = {
-      path: [...MACHINES, id, name],
-      body: { Comment, ...bodyOf(call) },
-      idempotent,
-    };
-    return outcomeOf(command, await this.api.change(request, readAction));
-  }
+async function sendTo(
+  defender: VendorApi,
+  { id }: Machine,
+  command: Command,
+  call: ActionCall,
+): Promise<Outcome> {
+  const { reason } = call.parameters;
+  const why = typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
+  const Comment = `Incident triage ${call.actionId}${shownStart(why, LONGEST_REASON)}`;
+  const { name, idempotent, bodyOf } = command;
+  const body = { Comment, ...bodyOf(call) };
+  const request = { path: [...MACHINES, id, name], body, idempotent };
+  return outcomeOf(command, await defender.change(request, readAction));
 }
 
 /** Defender creates a machine action for each request, and completes it when the host has received it. */
@@ -122,41 +108,38 @@ export const microsoftDefender = defineConnector({
     },
     ['tenant_id', 'client_id', 'client_secret'],
   ),
-  destinations: ['base_url', 'login_url'],
-  connect: (config, outbound) => {
-    const api = vendorApi(outbound, {
+  connect: (config, outbound) =>
+    vendorApi(outbound, {
       vendor: 'Defender',
       baseUrl: config.base_url,
-      credentials: microsoftTokens(outbound, config, RESOURCE),
+      tokens: microsoftTokens(outbound, config, RESOURCE),
       complaintIn,
-    });
-    return (gate) => new Defender(api(gate));
-  },
+    }),
   actions: {
     isolate_host: isolation(ISOLATE),
     unisolate_host: isolation(RELEASE),
     scan_host: {
       ...followed(SCAN),
       send: async (defender, call) => {
-        const machine = await defender.machine(call);
+        const machine = await machineOf(defender, call);
         judgeTarget(call, machine.name);
-        return await defender.send(machine, SCAN, call);
+        return await sendTo(defender, machine, SCAN, call);
       },
     },
   },
-  test: async ({ api }) => {
-    await api.test({ path: MACHINES, query: { $top: '1' } }, (json) => listAt(json, 'value'));
+  test: async (defender) => {
+    await defender.test({ path: MACHINES, query: { $top: '1' } }, (json) => listAt(json, 'value'));
     return 'Defender accepts the credentials.';
   },
 });
 
-function isolation(command: Command): ActionDefinition<Defender> {
+function isolation(command: Command): ActionDefinition<VendorApi> {
   return {
-    ...stateAction<Defender, Machine>({
-      find: (defender, call) => defender.machine(call),
+    ...stateAction<VendorApi, Machine>({
+      find: machineOf,
       reached: async (defender, machine) =>
-        outcomeFromLatest(command, await defender.actionsOn(machine)),
-      change: (defender, machine, call) => defender.send(machine, command, call),
+        outcomeFromLatest(command, await actionsOn(defender, machine)),
+      change: (defender, machine, call) => sendTo(defender, machine, command, call),
       // Another machine action is in progress.
       conflict: 400,
     }),
@@ -164,16 +147,16 @@ function isolation(command: Command): ActionDefinition<Defender> {
   };
 }
 
-function followed(command: Command): Required<Pick<ActionDefinition<Defender>, 'ask' | 'poll'>> {
+function followed(command: Command): Pick<ActionDefinition<VendorApi>, 'ask' | 'poll'> {
   return {
     /** https://learn.microsoft.com/en-us/defender-endpoint/api/get-machineaction-object */
-    poll: async ({ api }, handle) => {
+    poll: async (defender, handle) => {
       const path = [...MACHINE_ACTIONS, textAt(handle, 'machine_action_id')];
-      return outcomeOf(command, await api.ask({ path }, readAction));
+      return outcomeOf(command, await defender.ask({ path }, readAction));
     },
     /** Finds the machine action by the action id in its comment. */
     ask: async (defender, call) => {
-      const actions = await defender.actionsOn(await defender.machine(call));
+      const actions = await actionsOn(defender, await machineOf(defender, call));
       const own = actions.find(
         ({ type, comment }) => type === command.type && comment.includes(call.actionId),
       );

@@ -1,15 +1,9 @@
 import { bareMessageId, mailAddressIn } from '../../action-catalogue/parameters.js';
 import { OutcomeUnknownError } from '../../platform/net/net.errors.js';
 import { isObject } from '../../targets/target-config.js';
-import {
-  AnswerShapeError,
-  listAt,
-  RefusedError,
-  textAt,
-  valueAt,
-} from '../calls/vendor-answers.js';
+import { listAt, RefusedError, textAt, valueAt } from '../calls/vendor-answers.js';
 import type { VendorApi } from '../calls/vendor-api.js';
-import type { ActionCall, ActionDefinition, Outcome, Preview } from '../connector-type.js';
+import type { ActionCall, ActionDefinition, Outcome } from '../connector-type.js';
 
 /** Graph cannot move a mail into the quarantine of the mail service. In this folder its links are disabled. */
 const QUARANTINE = 'junkemail';
@@ -17,7 +11,7 @@ const INBOX = 'inbox';
 /** Mail rules may create a few copies. A higher number means other mails. */
 const MOST_COPIES = 20;
 
-interface GraphMail {
+export interface GraphMail {
   readonly api: VendorApi;
   readonly defaultMailbox: string | undefined;
 }
@@ -30,21 +24,16 @@ interface MailCopy {
   readonly senders: readonly string[];
 }
 
-/** Copies of the mail, and mails of other senders with the same id. */
-interface Found {
-  readonly copies: readonly MailCopy[];
-  readonly others: readonly MailCopy[];
-}
-
 /**
- * One mailbox of an action, with the mail that the action is about. https://learn.microsoft.com/en-us/graph/api/user-list-messages,
- * mailfolder-get, message-move and message-permanentdelete
+ * One mailbox of an action. https://learn.microsoft.com/en-us/graph/api/user-list-messages, mailfolder-get, message-move and
+ * message-permanentdelete
  */
 class Mailbox {
   constructor(
     private readonly api: VendorApi,
     readonly address: string,
-    readonly call: ActionCall,
+    /** Original folders of the copies that the action to undo has moved, by their current ids; `undefined` if unknown. */
+    readonly moved: ReadonlyMap<unknown, string> | undefined,
   ) {}
 
   /** Id of the folder for quarantined mails. */
@@ -54,8 +43,8 @@ class Mailbox {
   }
 
   /** Mails with the Message-ID, in all folders. */
-  async mails(): Promise<readonly MailCopy[]> {
-    const messageId = `<${bareMessageId(String(this.call.parameters['message_id']))}>`;
+  async mails({ parameters }: ActionCall): Promise<readonly MailCopy[]> {
+    const messageId = `<${bareMessageId(String(parameters['message_id']))}>`;
     const query = {
       $filter: `internetMessageId eq '${messageId.replaceAll("'", "''")}'`,
       $select: 'id,internetMessageId,parentFolderId,from,sender',
@@ -70,35 +59,6 @@ class Mailbox {
     );
   }
 
-  /**
-   * @param moved copies that the action to undo has moved: they are known by their ids, whoever else sent a mail with the
-   * same Message-ID since
-   */
-  async find(moved?: ReadonlyMap<unknown, string>): Promise<Found> {
-    const all = await this.mails();
-    const { sender } = this.call;
-    if (sender === undefined && moved) {
-      return { copies: all.filter(({ id }) => moved.has(id)), others: [] };
-    }
-    const address = addressIn(this.call);
-    const isMeant = ({ senders }: MailCopy): boolean =>
-      sender === undefined
-        ? isOfOneSender(all)
-        : address !== undefined && senders.includes(address);
-    return { copies: all.filter(isMeant), others: all.filter((copy) => !isMeant(copy)) };
-  }
-
-  /** Throws RefusedError if the mailbox does not hold the mail. */
-  async require(moved?: ReadonlyMap<unknown, string>): Promise<Found> {
-    const found = await this.find(moved);
-    if (found.copies.length > 0) return found;
-    throw new RefusedError(
-      found.others.length > 0
-        ? leftAlone(this.call, found)
-        : 'The mailbox holds no mail with this message_id.',
-    );
-  }
-
   /** Returns the new id of the copy. */
   move({ id }: MailCopy, destinationId: string): Promise<string> {
     const request = { path: this.path('messages', id, 'move'), body: { destinationId } };
@@ -110,129 +70,180 @@ class Mailbox {
     return this.api.change({ path: this.path('messages', id, 'permanentDelete') });
   }
 
-  done(message: string, others: readonly MailCopy[], more: Record<string, unknown>): Outcome {
-    const data = { mailbox: this.address, ...more };
-    if (others.length === 0) return { kind: 'done', message, data };
-    return {
-      kind: 'done',
-      message: `${message} A mail with the same message_id from another sender (${sendersOf(others)}) is left alone.`,
-      data: { ...data, left_alone: others.map(({ senders }) => ({ from: senders[0] })) },
-    };
-  }
-
   private path(...parts: readonly string[]): readonly string[] {
     return ['v1.0', 'users', this.address, ...parts];
   }
 }
+
+/** A mailbox with the mails that have the Message-ID. */
+interface Found {
+  readonly mailbox: Mailbox;
+  /** Copies of the mail of the action. */
+  readonly copies: readonly MailCopy[];
+  /** Mails of other senders. */
+  readonly others: readonly MailCopy[];
+  /** Why the mailbox is left alone. */
+  readonly refusal?: RefusedError;
+}
+
+/** Change of each copy of a mail. */
+interface MailChange {
+  /** Whether a copy is not yet as wanted. @param quarantine id of the folder; absent for a deletion */
+  isLeft(copy: MailCopy, quarantine: string | undefined, mailbox: Mailbox): boolean;
+  change(mailbox: Mailbox, copy: MailCopy): Promise<unknown>;
+  readonly done: string;
+  readonly already: string;
+  /** @param changed results of `change` */
+  data(changed: readonly unknown[], call: ActionCall): object;
+  readonly preview?: (mails: string) => string;
+}
+
+const QUARANTINE_MAIL: MailChange = {
+  isLeft: ({ folder }, quarantine) => folder !== quarantine,
+  // The copy has a new id now. A rollback needs it and the folder.
+  change: async (mailbox, copy) => ({
+    id: await mailbox.move(copy, QUARANTINE),
+    from: copy.folder,
+  }),
+  done: 'The mail is quarantined.',
+  already: 'The mail was quarantined already.',
+  // After an earlier attempt the moved copies are unknown. A rollback then releases all copies in quarantine.
+  data: (moved, { attempt }) => (attempt === 1 ? { moved } : {}),
+  preview: (mails) => `Moves ${mails} to quarantine`,
+};
+
+/** Moves the copies back to their folders if it rolls back a quarantine, else to the inbox. */
+const RELEASE_MAIL: MailChange = {
+  isLeft: ({ id, folder }, quarantine, { moved }) =>
+    folder === quarantine && (moved?.has(id) ?? true),
+  change: (mailbox, copy) => mailbox.move(copy, mailbox.moved?.get(copy.id) ?? INBOX),
+  done: 'The mail is released.',
+  already: 'The mail is not in quarantine.',
+  data: ({ length }) => ({ released: length }),
+};
+
+const DELETE_MAIL: MailChange = {
+  isLeft: () => true,
+  change: (mailbox, copy) => mailbox.delete(copy),
+  done: 'The mail is deleted.',
+  already: 'The mail is deleted.',
+  data: ({ length }) => ({ deleted: length }),
+  preview: (mails) => `Deletes ${mails}`,
+};
 
 /**
  * Actions on the copies of a mail in all folders. Each looks them up first and does only what is left, so it can be
  * repeated.
  */
 export const MAIL_ACTIONS = {
-  quarantine_email: {
-    ...mailAction(quarantine, async (mailbox) => {
-      return (await areAllIn(mailbox, true)) && 'The mail is quarantined.';
-    }),
-    preview,
-  },
-  release_email: mailAction(release, async (mailbox) => {
-    return (await areAllIn(mailbox, false)) && 'The mail is released.';
-  }),
-  delete_email: {
-    ...mailAction(remove, async (mailbox) => {
-      const { copies, others } = await mailbox.find();
-      // Without a sender, the mail may be among the others.
-      const isKnown = others.length === 0 || addressIn(mailbox.call) !== undefined;
-      return copies.length === 0 && isKnown && 'The mailbox does not hold the mail any more.';
-    }),
-    preview,
-  },
+  quarantine_email: mailAction(QUARANTINE_MAIL),
+  release_email: mailAction(RELEASE_MAIL),
+  delete_email: mailAction(DELETE_MAIL),
 };
 
-/** Whether the mailbox holds the mail, all of its copies in quarantine or all outside. */
-async function areAllIn(mailbox: Mailbox, isQuarantined: boolean): Promise<boolean> {
-  const { copies } = await mailbox.find();
-  const quarantine = await mailbox.quarantine();
-  const isRight = ({ folder }: MailCopy) => (folder === quarantine) === isQuarantined;
-  return copies.length > 0 && copies.every(isRight);
-}
-
-/** @param state returns a sentence if the mailbox is in the wanted state */
-function mailAction(
-  work: (mailbox: Mailbox) => Promise<Outcome>,
-  state: (mailbox: Mailbox) => Promise<string | false>,
-): ActionDefinition<GraphMail> {
+function mailAction(change: MailChange): ActionDefinition<GraphMail> {
+  const isDeletion = change === DELETE_MAIL;
+  const leftIn = async ({ mailbox, copies }: Found): Promise<MailCopy[]> => {
+    const quarantine = isDeletion ? undefined : await mailbox.quarantine();
+    return copies.filter((copy) => change.isLeft(copy, quarantine, mailbox));
+  };
   return {
     idempotent: true,
-    send: async (graph, call) => inEachMailbox(await boundMailboxes(graph, call), work),
+    /** Continues with the other mailboxes if one does not hold the mail. */
+    send: async (graph, call) => {
+      const all = await find(graph, call);
+      const outcomes: Outcome[] = [];
+      const refusals: RefusedError[] = [];
+      for (const found of all) {
+        const { mailbox } = found;
+        if (mailbox.moved?.size === 0) {
+          outcomes.push(NOTHING_TO_UNDO);
+          continue;
+        }
+        const changed: unknown[] = [];
+        try {
+          requireMail(found);
+          for (const copy of await leftIn(found)) changed.push(await change.change(mailbox, copy));
+          const message = changed.length > 0 ? change.done : change.already;
+          outcomes.push(done(found, message, change.data(changed, call)));
+        } catch (error) {
+          const isRefused = error instanceof RefusedError;
+          if (isRefused && changed.length === 0) {
+            const prefix = all.length > 1 ? `${mailbox.address}: ` : '';
+            refusals.push(new RefusedError(`${prefix}${error.message}`));
+            // After the first change, a refusal no longer means that nothing happened.
+          } else if (!isRefused && outcomes.length === 0) throw error;
+          else {
+            const soFar = `${changed.length} copies in this mailbox, ${outcomes.length} other mailboxes`;
+            const message = `Done so far: ${soFar}. ${(error as Error).message}`;
+            throw new OutcomeUnknownError(message, 'broken', { cause: error });
+          }
+        }
+      }
+      if (outcomes.length === 0) throw refusals[0]!;
+      return together(outcomes, refusals);
+    },
     ask: async (graph, call) => {
       const outcomes: Outcome[] = [];
-      for (const mailbox of mailboxesOf(graph, call)) {
-        const message = await state(mailbox);
-        if (!message) return 'unknown';
-        outcomes.push(mailbox.done(message, [], {}));
+      // A released copy has a new id.
+      for (const found of await find(graph, { ...call, undoes: undefined })) {
+        const isKnown = !found.refusal && (isDeletion || found.copies.length > 0);
+        if (!isKnown || (await leftIn(found)).length > 0) return 'unknown';
+        outcomes.push(done({ ...found, others: [] }, change.done, {}));
       }
       return together(outcomes, []);
     },
+    /** Counts the copies that the action would change now. */
+    ...(change.preview && {
+      preview: async (graph, call) => {
+        const messages: string[] = [];
+        let count = 0;
+        for (const found of await find(graph, call)) {
+          if (found.refusal) throw found.refusal;
+          const { length } = await leftIn(found);
+          const words = change.preview!(length === 1 ? '1 mail' : `${length} mails`);
+          messages.push(`${words} in ${found.mailbox.address}.${leftAlone(found.others)}`);
+          count += length;
+        }
+        return { count, message: messages.join(' ') };
+      },
+    }),
   };
 }
 
-async function quarantine(mailbox: Mailbox): Promise<Outcome> {
-  const quarantine = await mailbox.quarantine();
-  const { copies, others } = await mailbox.require();
-  const left = copies.filter(({ folder }) => folder !== quarantine);
-  const moved: object[] = [];
-  await eachOf(left, async (copy) => {
-    // The copy has a new id now. A rollback needs it and the folder.
-    const id = await mailbox.move(copy, QUARANTINE);
-    moved.push({ id, from: copy.folder });
-  });
-  const message =
-    left.length > 0 ? 'The mail is quarantined.' : 'The mail was quarantined already.';
-  // After an earlier attempt the moved copies are unknown. A rollback then releases all copies in quarantine.
-  return mailbox.done(message, others, mailbox.call.attempt === 1 ? { moved } : {});
-}
-
-/** Moves the copies back to their folders if it rolls back a quarantine, else to the inbox. */
-async function release(mailbox: Mailbox): Promise<Outcome> {
-  const origins = originsIn(mailbox.call);
-  if (origins?.size === 0) {
-    return { kind: 'done', message: 'Nothing to undo: the mail was in quarantine before.' };
+/**
+ * Finds the mail in the mailboxes of the action. Any sender can choose the Message-ID of another mail, so the mail is
+ * known by the sender of the incident, or by the ids of the copies that the action to undo has moved. Otherwise all
+ * mails with the Message-ID must be of one sender.
+ */
+async function find(graph: GraphMail, call: ActionCall): Promise<Found[]> {
+  const sender = call.sender === undefined ? undefined : mailAddressIn(call.sender);
+  if (sender === undefined && call.sender !== undefined) {
+    const text = 'The sender of the incident is not a mail address';
+    throw new RefusedError(`${text}, so all mails with this message_id are left alone.`);
   }
-  const quarantine = await mailbox.quarantine();
-  const { copies, others } = await mailbox.require(origins);
-  const left = copies.filter(
-    ({ id, folder }) => folder === quarantine && (origins?.has(id) ?? true),
+  const mailboxes = mailboxesOf(graph, call);
+  const found: Found[] = [];
+  const unproven: MailCopy[] = [];
+  for (const mailbox of mailboxes) {
+    try {
+      const mails = await mailbox.mails(call);
+      const byId = sender === undefined ? mailbox.moved : undefined;
+      if (sender === undefined && !byId) unproven.push(...mails);
+      const isMeant = ({ id, senders }: MailCopy): boolean =>
+        byId ? byId.has(id) : sender === undefined || senders.includes(sender);
+      const copies = mails.filter(isMeant);
+      found.push({ mailbox, copies, others: byId ? [] : mails.filter((one) => !isMeant(one)) });
+    } catch (error) {
+      if (!(error instanceof RefusedError) || mailboxes.length === 1) throw error;
+      found.push({ mailbox, copies: [], others: [], refusal: error });
+    }
+  }
+  const senders = new Set(unproven.map(({ senders: [first] }) => first));
+  if (senders.size < 2) return found;
+  throw new RefusedError(
+    `Mails of several senders have this message_id (${sendersOf(unproven)}), and the action names no sender: all are left alone. Request the action for an incident that names the sender.`,
   );
-  await eachOf(left, async (copy) => {
-    await mailbox.move(copy, origins?.get(copy.id) ?? INBOX);
-  });
-  const message = left.length > 0 ? 'The mail is released.' : 'The mail is not in quarantine.';
-  return mailbox.done(message, others, { released: left.length });
-}
-
-async function remove(mailbox: Mailbox): Promise<Outcome> {
-  const { copies, others } = await mailbox.require();
-  await eachOf(copies, (copy) => mailbox.delete(copy));
-  return mailbox.done('The mail is deleted.', others, { deleted: copies.length });
-}
-
-/** Counts the copies that a quarantine or a deletion would change now. */
-async function preview(graph: GraphMail, call: ActionCall): Promise<Preview> {
-  const messages: string[] = [];
-  let count = 0;
-  for (const mailbox of await boundMailboxes(graph, call)) {
-    const quarantine = call.type === 'delete_email' ? undefined : await mailbox.quarantine();
-    const found = await mailbox.find();
-    const { length } = found.copies.filter(({ folder }) => folder !== quarantine);
-    const mails = length === 1 ? '1 mail' : `${length} mails`;
-    const words = quarantine === undefined ? `Deletes ${mails}` : `Moves ${mails} to quarantine`;
-    const left = found.others.length === 0 ? '' : ` ${leftAlone(mailbox.call, found)}`;
-    messages.push(`${words} in ${mailbox.address}.${left}`);
-    count += length;
-  }
-  return { count, message: messages.join(' ') };
 }
 
 /** `recipient` may name several mailboxes, separated by commas. Each has its own copies. */
@@ -243,59 +254,30 @@ function mailboxesOf({ api, defaultMailbox }: GraphMail, call: ActionCall): read
     throw new RefusedError('recipient is required: the connector has no default mailbox.');
   }
   const addresses = list.split(/[,;]/).map((address) => address.trim());
-  const mailboxes = [...new Set(addresses.filter(Boolean))];
-  if (mailboxes.length < 2) return [new Mailbox(api, list, call)];
+  const names = [...new Set(addresses.filter(Boolean))];
+  if (names.length < 2) return [new Mailbox(api, list, movedIn(call.undoes))];
   const undone = call.undoes?.['mailboxes'];
   const results = Array.isArray(undone) ? undone.filter(isObject) : [];
-  return mailboxes.map((address) => {
-    const undoes = results.find(({ mailbox }) => mailbox === address);
-    return new Mailbox(api, address, { ...call, undoes });
+  return names.map((name) => {
+    const result = results.find(({ mailbox }) => mailbox === name);
+    return new Mailbox(api, name, movedIn(result));
   });
 }
 
-/**
- * Binds an action that names no sender and several mailboxes to the only sender in them, so that it acts on no mail of a
- * stranger who chose the same id.
- */
-async function boundMailboxes(graph: GraphMail, call: ActionCall): Promise<readonly Mailbox[]> {
-  const mailboxes = mailboxesOf(graph, call);
-  if (mailboxes.length < 2 || call.sender !== undefined || call.undoes) return mailboxes;
-  const all: MailCopy[] = [];
-  for (const mailbox of mailboxes) {
-    try {
-      all.push(...(await mailbox.mails()));
-    } catch (error) {
-      // The action says why this mailbox refuses.
-      if (!(error instanceof RefusedError)) throw error;
-    }
-  }
-  if (!isOfOneSender(all)) throw new RefusedError(fromSeveral(all));
-  return mailboxesOf(graph, { ...call, sender: all[0]?.senders[0] });
-}
+const NOTHING_TO_UNDO: Outcome = {
+  kind: 'done',
+  message: 'Nothing to undo: the mail was in quarantine before.',
+};
 
-/** Continues with the other mailboxes if one does not hold the mail. */
-async function inEachMailbox(
-  mailboxes: readonly Mailbox[],
-  work: (mailbox: Mailbox) => Promise<Outcome>,
-): Promise<Outcome> {
-  if (mailboxes.length === 1) return await work(mailboxes[0]!);
-  const outcomes: Outcome[] = [];
-  const refusals: RefusedError[] = [];
-  for (const mailbox of mailboxes) {
-    try {
-      outcomes.push(await work(mailbox));
-    } catch (error) {
-      if (error instanceof RefusedError) {
-        refusals.push(new RefusedError(`${mailbox.address}: ${error.message}`));
-      } else if (outcomes.length === 0) throw error;
-      else {
-        const message = `Done in ${outcomes.length} of ${mailboxes.length} mailboxes.`;
-        throw new OutcomeUnknownError(message, 'broken', { cause: error });
-      }
-    }
-  }
-  if (outcomes.length === 0) throw refusals[0]!;
-  return together(outcomes, refusals);
+/** Throws RefusedError if the mailbox does not hold the mail. */
+function requireMail({ copies, others, refusal }: Found): void {
+  if (refusal) throw refusal;
+  if (copies.length > 0) return;
+  throw new RefusedError(
+    others.length === 0
+      ? 'The mailbox holds no mail with this message_id.'
+      : `The mailbox holds no mail of the sender of the incident.${leftAlone(others)}`,
+  );
 }
 
 /** Combines the outcomes of several mailboxes, with the data of each. */
@@ -308,52 +290,22 @@ function together(outcomes: readonly Outcome[], refusals: readonly RefusedError[
   return { kind: 'done', message, data: { mailboxes } };
 }
 
-/** After the first copy, a refusal no longer means that nothing happened. */
-async function eachOf(
-  copies: readonly MailCopy[],
-  work: (copy: MailCopy) => Promise<void>,
-): Promise<void> {
-  for (const [at, copy] of copies.entries()) {
-    try {
-      await work(copy);
-    } catch (error) {
-      if (!(error instanceof RefusedError) || at === 0) throw error;
-      const message = `Done for ${at} of ${copies.length} copies of the mail. ${error.message}`;
-      throw new OutcomeUnknownError(message, 'broken', { cause: error });
-    }
-  }
+function done({ mailbox, others }: Found, message: string, more: object): Outcome {
+  const left_alone = others.map(({ senders }) => ({ from: senders[0] }));
+  const data = { mailbox: mailbox.address, ...more, ...(others.length > 0 && { left_alone }) };
+  return { kind: 'done', message: `${message}${leftAlone(others)}`, data };
 }
 
-const isOfOneSender = (mails: readonly MailCopy[]): boolean =>
-  new Set(mails.map(({ senders: [first] }) => first)).size < 2;
-
-/** Says why other mails with the same Message-ID are not touched. */
-function leftAlone(call: ActionCall, { copies, others }: Found): string {
-  const from = sendersOf(others);
-  const isAll = copies.length === 0;
-  if (call.sender === undefined && isAll) return fromSeveral(others);
-  if (call.sender !== undefined && addressIn(call) === undefined) {
-    return `The sender of the incident is not a mail address, so mails with this message_id (from ${from}) are left alone.`;
-  }
-  return isAll
-    ? `The mailbox holds a mail with this message_id, but not from the sender of the incident: it is from ${from}, and left alone.`
-    : `Leaves alone ${others.length} with the same message_id from another sender (${from}).`;
-}
-
-function fromSeveral(mails: readonly MailCopy[]): string {
-  return `Mails of several senders have this message_id (${sendersOf(mails)}), and the action names no sender: all are left alone. Request the action for an incident that names the sender.`;
+/** A further sentence; empty if there are no other mails. */
+function leftAlone(others: readonly MailCopy[]): string {
+  if (others.length === 0) return '';
+  return ` Mails with the same message_id from other senders (${sendersOf(others)}) are left alone.`;
 }
 
 const sendersOf = (mails: readonly MailCopy[]): string =>
   [...new Set(mails.map(({ senders: [first = 'nobody'] }) => first))].join(', ');
 
-/** `undefined` if the incident names no sender, or a text that is not an address. */
-function addressIn({ sender }: ActionCall): string | undefined {
-  return sender === undefined ? undefined : mailAddressIn(sender);
-}
-
-/** Original folders of the copies that the action to undo has moved, by their current ids; `undefined` if unknown. */
-function originsIn({ undoes }: ActionCall): ReadonlyMap<unknown, string> | undefined {
+function movedIn(undoes: ActionCall['undoes']): Mailbox['moved'] {
   const moved = undoes?.['moved'];
   if (!Array.isArray(moved)) return undefined;
   return new Map(
@@ -364,7 +316,7 @@ function originsIn({ undoes }: ActionCall): ReadonlyMap<unknown, string> | undef
 /** A service that ignores the filter would return any mails, which must not be changed. */
 function copyIn(item: unknown, messageId: string): MailCopy {
   if (textAt(item, 'internetMessageId').toLowerCase() !== messageId.toLowerCase()) {
-    throw new AnswerShapeError('The answer contains a mail with another Message-ID.');
+    throw new OutcomeUnknownError('The answer contains a mail with another Message-ID.', 'broken');
   }
   const senders = ['from', 'sender']
     .map((header) => valueAt(item, header, 'emailAddress', 'address'))

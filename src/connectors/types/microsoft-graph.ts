@@ -1,43 +1,34 @@
 import { address, fields, text } from '../../targets/target-config.js';
 import { MICROSOFT_LOGIN_FIELDS, microsoftTokens } from '../calls/access-tokens.js';
-import {
-  type Account,
-  accountAction,
-  type Accounts,
-  judgeTarget,
-  userIn,
-} from '../calls/target-state.js';
+import { type Account, accountAction, judgeTarget, userIn } from '../calls/target-state.js';
 import { booleanAt, listAt, RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
 import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
 import { defineConnector } from '../connector-type.js';
-import { MAIL_ACTIONS } from './microsoft-graph-mail.js';
+import { type GraphMail, MAIL_ACTIONS } from './microsoft-graph-mail.js';
 
 const USERS = ['v1.0', 'users'];
 
-/**
- * Accounts of Microsoft Entra ID. https://learn.microsoft.com/en-us/graph/api/user-update, user-get and
- * user-revokesigninsessions
- */
-class Graph implements Accounts {
-  constructor(
-    readonly api: VendorApi,
-    readonly defaultMailbox: string | undefined,
-  ) {}
-
-  async find(user: string): Promise<Account> {
-    const query = { $select: 'id,userPrincipalName,accountEnabled' };
-    return await this.api.ask({ path: [...USERS, user], query }, (json) => ({
-      id: textAt(json, 'id'),
-      name: textAt(json, 'userPrincipalName'),
-      enabled: booleanAt(json, 'accountEnabled'),
-    }));
-  }
-
-  async setEnabled({ id }: Account, enabled: boolean): Promise<void> {
-    const body = { accountEnabled: enabled };
-    await this.api.change({ method: 'PATCH', path: [...USERS, id], body, idempotent: true });
-  }
+/** https://learn.microsoft.com/en-us/graph/api/user-get */
+function readUser(api: VendorApi, user: string): Promise<Account> {
+  const query = { $select: 'id,userPrincipalName,accountEnabled' };
+  return api.ask({ path: [...USERS, user], query }, (json) => ({
+    id: textAt(json, 'id'),
+    name: textAt(json, 'userPrincipalName'),
+    enabled: booleanAt(json, 'accountEnabled'),
+  }));
 }
+
+/** https://learn.microsoft.com/en-us/graph/api/user-update */
+const ACCOUNT = accountAction<GraphMail>({
+  find: ({ api }, user) => readUser(api, user),
+  setEnabled: ({ api }, { id }, accountEnabled) =>
+    api.change({
+      method: 'PATCH',
+      path: [...USERS, id],
+      body: { accountEnabled },
+      idempotent: true,
+    }),
+});
 
 /** Each action checks first what is left to do, so it can be repeated. */
 export const microsoftGraph = defineConnector({
@@ -57,29 +48,29 @@ export const microsoftGraph = defineConnector({
     },
     ['tenant_id', 'client_id', 'client_secret'],
   ),
-  destinations: ['base_url', 'login_url'],
   connect: (config, outbound) => {
     const api = vendorApi(outbound, {
       vendor: 'Microsoft Graph',
       baseUrl: config.base_url,
       // National clouds use their own address as the scope.
-      credentials: microsoftTokens(outbound, config, new URL(config.base_url).origin),
+      tokens: microsoftTokens(outbound, config, new URL(config.base_url).origin),
       complaintIn,
     });
-    return (gate) => new Graph(api(gate), config.mailbox);
+    return (gate) => ({ api: api(gate), defaultMailbox: config.mailbox });
   },
   actions: {
     ...MAIL_ACTIONS,
-    disable_user: accountAction,
-    enable_user: accountAction,
+    disable_user: ACCOUNT,
+    enable_user: ACCOUNT,
     revoke_sessions: {
       idempotent: true,
-      send: async (graph, call) => {
+      /** https://learn.microsoft.com/en-us/graph/api/user-revokesigninsessions */
+      send: async ({ api }, call) => {
         const user = userIn(call);
         // The policy has already checked a principal name. Looking it up would need another permission.
-        if (!user.includes('@')) judgeTarget(call, (await graph.find(user)).name);
+        if (!user.includes('@')) judgeTarget(call, (await readUser(api, user)).name);
         const path = [...USERS, user, 'revokeSignInSessions'];
-        await graph.api.change({ path, idempotent: true }, (json) => {
+        await api.change({ path, idempotent: true }, (json) => {
           // The documentation of the status is inconsistent. Only an explicit false is a failure.
           if (valueAt(json, 'value') !== false) return;
           throw new RefusedError('Microsoft Graph reports that the sessions were not revoked.');

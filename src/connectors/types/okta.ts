@@ -1,13 +1,7 @@
 import { address, fields, secret } from '../../targets/target-config.js';
-import {
-  type Account,
-  accountAction,
-  type Accounts,
-  judgeTarget,
-  userIn,
-} from '../calls/target-state.js';
+import { accountAction, judgeTarget, userIn } from '../calls/target-state.js';
 import { RefusedError, said, textAt, valueAt } from '../calls/vendor-answers.js';
-import { fixedCredentials, type VendorApi, vendorApi } from '../calls/vendor-api.js';
+import { type VendorApi, vendorApi } from '../calls/vendor-api.js';
 import { type ActionCall, defineConnector, type Outcome } from '../connector-type.js';
 
 interface OktaUser {
@@ -28,41 +22,34 @@ const ENABLED: Readonly<Record<string, boolean>> = {
   DEPROVISIONED: false,
 };
 
-/**
- * Users of an Okta organisation. Suspends instead of deactivating, because that keeps groups and applications.
- * https://developer.okta.com/docs/api/openapi/okta-management/management/tag/UserLifecycle/
- */
-class OktaUsers implements Accounts {
-  constructor(readonly api: VendorApi) {}
-
-  async find(user: string): Promise<Account> {
-    const { id, login, status } = await this.read(user);
-    return { id, name: login, enabled: ENABLED[status] };
-  }
-
-  /** Okta rejects a second suspension, so the request is not idempotent. */
-  async setEnabled({ id }: Account, enabled: boolean): Promise<void> {
-    const path = [...USERS, id, 'lifecycle', enabled ? 'unsuspend' : 'suspend'];
-    await this.api.change({ path });
-  }
-
-  async target(call: ActionCall): Promise<OktaUser> {
-    const user = await this.read(userIn(call));
-    judgeTarget(call, user.login);
-    return user;
-  }
-
-  /** Okta finds users by id, by login, and by the part before the @. Rejects any other user. */
-  async read(user: string): Promise<OktaUser> {
-    if (user.toLowerCase() === OWNER) throw new RefusedError(`"${user}" is not a valid user name.`);
-    const found = await this.api.ask({ path: [...USERS, user] }, userOf);
-    const wanted = user.toLowerCase();
-    const login = found.login.toLowerCase();
-    if (found.id === user || login === wanted || login.startsWith(`${wanted}@`)) return found;
-    throw new RefusedError('Okta returned another user than the requested one.');
-  }
+/** Okta finds users by id, by login, and by the part before the @. Rejects any other user. */
+async function readUser(okta: VendorApi, user: string): Promise<OktaUser> {
+  if (user.toLowerCase() === OWNER) throw new RefusedError(`"${user}" is not a valid user name.`);
+  const found = await okta.ask({ path: [...USERS, user] }, userOf);
+  const wanted = user.toLowerCase();
+  const login = found.login.toLowerCase();
+  if (found.id === user || login === wanted || login.startsWith(`${wanted}@`)) return found;
+  throw new RefusedError('Okta returned another user than the requested one.');
 }
 
+async function targetOf(okta: VendorApi, call: ActionCall): Promise<OktaUser> {
+  const user = await readUser(okta, userIn(call));
+  judgeTarget(call, user.login);
+  return user;
+}
+
+/** Suspends instead of deactivating, because that keeps groups and applications. */
+const ACCOUNT = accountAction<VendorApi>({
+  find: async (okta, user) => {
+    const { id, login, status } = await readUser(okta, user);
+    return { id, name: login, enabled: ENABLED[status] };
+  },
+  // Okta rejects a second suspension, so the request is not idempotent.
+  setEnabled: (okta, { id }, enabled) =>
+    okta.change({ path: [...USERS, id, 'lifecycle', enabled ? 'unsuspend' : 'suspend'] }),
+});
+
+/** https://developer.okta.com/docs/api/openapi/okta-management/management/tag/UserLifecycle/ */
 export const okta = defineConnector({
   name: 'okta',
   description: 'Users of an Okta organisation, by the Okta Management API.',
@@ -75,28 +62,25 @@ export const okta = defineConnector({
     },
     ['org_url', 'api_token'],
   ),
-  destinations: ['org_url'],
-  connect: ({ org_url: baseUrl, api_token }, outbound) => {
-    const api = vendorApi(outbound, {
+  connect: ({ org_url: baseUrl, api_token }, outbound) =>
+    vendorApi(outbound, {
       vendor: 'Okta',
       baseUrl,
-      credentials: fixedCredentials({ authorization: `SSWS ${api_token}` }),
+      headers: { authorization: `SSWS ${api_token}` },
       complaintIn,
       // https://developer.okta.com/docs/reference/rl-best-practices/
       limitEndsIn: 'x-rate-limit-reset',
-    });
-    return (gate) => new OktaUsers(api(gate));
-  },
+    }),
   actions: {
-    disable_user: accountAction,
-    enable_user: accountAction,
+    disable_user: ACCOUNT,
+    enable_user: ACCOUNT,
     revoke_sessions: {
       idempotent: true,
-      send: async (users, call) => {
-        const { id, login } = await users.target(call);
+      send: async (okta, call) => {
+        const { id, login } = await targetOf(okta, call);
         const path = [...USERS, id, 'sessions'];
         const query = { oauthTokens: 'true' };
-        await users.api.change({ method: 'DELETE', path, query, idempotent: true });
+        await okta.change({ method: 'DELETE', path, query, idempotent: true });
         const message = `The sessions of ${login} at Okta are ended, and its tokens are revoked.`;
         return { kind: 'done', message };
       },
@@ -104,20 +88,20 @@ export const okta = defineConnector({
     // Not idempotent: a repetition would send a second mail.
     reset_password: {
       /** Okta mails the link. The service must not receive it, because readers of the action could use it. */
-      send: async (users, call) => {
-        const { id, login } = await users.target(call);
+      send: async (okta, call) => {
+        const { id, login } = await targetOf(okta, call);
         const path = [...USERS, id, 'lifecycle', 'reset_password'];
-        await users.api.change({ path, query: { sendEmail: 'true' } });
+        await okta.change({ path, query: { sendEmail: 'true' } });
         return passwordReset(login);
       },
-      ask: async (users, call) => {
-        const { login, status } = await users.read(userIn(call));
+      ask: async (okta, call) => {
+        const { login, status } = await readUser(okta, userIn(call));
         return status === RECOVERY ? passwordReset(login) : 'unknown';
       },
     },
   },
-  test: async ({ api }) => {
-    const { login } = await api.test({ path: [...USERS, OWNER] }, userOf);
+  test: async (okta) => {
+    const { login } = await okta.test({ path: [...USERS, OWNER] }, userOf);
     return `Okta accepts the token of ${login}.`;
   },
 });

@@ -41,7 +41,7 @@ describe('the configuration of an smtp connector', () => {
 
   it('changes the destination of the password if host, port or TLS mode changes', () => {
     const changes: Config[] = [{}, { host: 'b.example' }, { port: 465 }, { secure: true }];
-    const moved = changes.map((change) => originsOf(smtp, { ...CONFIG, ...change })[0]);
+    const moved = changes.map((change) => originsOf(smtp.config, { ...CONFIG, ...change })[0]);
     expect(moved).toEqual([
       'tcp://mail.example.com:587',
       'tcp://b.example:587',

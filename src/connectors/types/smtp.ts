@@ -40,7 +40,6 @@ export const smtp = defineConnector({
   name: 'smtp',
   description: 'A mail server: sends plain text to recipients of the allowed domains.',
   config: CONFIG,
-  destinations: ['host'],
   problems: mailAccountProblems,
   connect: (config, outbound) => {
     const attempts = new Attempts(outbound.wait);
@@ -82,7 +81,9 @@ class MailServer {
     const named = recipientsIn(String(parameters['recipient']));
     const refused = named.flatMap((recipient) => this.refusalOf(recipient));
     const allowed = without(named, refused);
-    if (allowed.length === 0) throw new RefusedError(reasonsOf(refused));
+    if (allowed.length === 0) {
+      throw new RefusedError([...new Set(refused.map(({ why }) => why))].slice(0, 3).join(' '));
+    }
     const { from } = this.config;
     const [subject, text] = [String(parameters['subject']), String(parameters['message'])];
     const to = allowed.slice(0, MAX_RECIPIENTS);
@@ -106,11 +107,22 @@ class MailServer {
       return { kind: 'done', message: 'The mail server took the message.', data: { reply } };
     }
     // Each recipient gets the message at most once, so it is not sent again to rejected recipients.
-    const notTaken = rejected.map(({ recipient, text: why }) => {
-      return { recipient, why: this.text.line(why) };
-    });
-    const result = { named: named.length, sentTo: without(to, notTaken) };
-    return outcomeOf(reply, { ...result, notSentTo: [...refused, ...notTaken] });
+    const notTaken = rejected.map((one) => ({ ...one, why: this.text.line(one.text) }));
+    const leftOut = [...refused, ...notTaken];
+    const sent_to = without(to, notTaken);
+    const beyond = allowed.length - to.length;
+    const words = [
+      `The mail server took the message for ${sent_to.length} of ${named.length} recipients.`,
+      beyond > 0 &&
+        `One action reaches at most ${MAX_RECIPIENTS}: ${beyond} more were not addressed.`,
+      leftOut.length > 0 && `Not sent to: ${leftOut.map(({ recipient }) => recipient).join(', ')}.`,
+    ];
+    const not_sent_to = leftOut.map(({ recipient, why }) => ({ recipient, why }));
+    return {
+      kind: 'done',
+      message: words.filter(Boolean).join(' '),
+      data: { reply, sent_to, ...(leftOut.length > 0 && { not_sent_to }) },
+    };
   }
 
   private refusalOf(recipient: string): LeftOut[] {
@@ -132,43 +144,14 @@ class MailServer {
   }
 }
 
-interface Result {
-  readonly named: number;
-  readonly sentTo: readonly string[];
-  readonly notSentTo: readonly LeftOut[];
-}
-
-function outcomeOf(reply: string, { named, sentTo, notSentTo }: Result): Outcome {
-  const beyond = named - sentTo.length - notSentTo.length;
-  const recipients = notSentTo.map(({ recipient }) => recipient).join(', ');
-  const parts = [
-    `The mail server took the message for ${sentTo.length} of ${named} recipients.`,
-    beyond > 0 &&
-      `One action reaches at most ${MAX_RECIPIENTS}: ${beyond} more were not addressed.`,
-    recipients && `Not sent to: ${recipients}.`,
-  ];
-  return {
-    kind: 'done',
-    message: parts.filter(Boolean).join(' '),
-    data: { reply, sent_to: sentTo, ...(recipients && { not_sent_to: notSentTo }) },
-  };
-}
-
-const without = (recipients: readonly string[], leftOut: readonly LeftOut[]): string[] =>
-  recipients.filter((one) => leftOut.every(({ recipient }) => recipient !== one));
+const without = (
+  recipients: readonly string[],
+  leftOut: readonly { readonly recipient: string }[],
+) => recipients.filter((one) => leftOut.every(({ recipient }) => recipient !== one));
 
 /** Addresses in a list with commas or semicolons, without duplicates. */
 function recipientsIn(list: string): string[] {
-  const byAddress = new Map<string, string>();
-  for (const text of list
-    .split(/[,;]/)
-    .map((one) => one.trim())
-    .filter(Boolean)) {
-    if (!byAddress.has(text.toLowerCase())) byAddress.set(text.toLowerCase(), text);
-  }
-  return byAddress.size === 0 ? [list] : [...byAddress.values()];
-}
-
-function reasonsOf(leftOut: readonly LeftOut[]): string {
-  return [...new Set(leftOut.map(({ why }) => why))].slice(0, 3).join(' ');
+  const names = list.split(/[,;]/).map((one) => one.trim());
+  const byAddress = Map.groupBy(names.filter(Boolean), (one) => one.toLowerCase());
+  return byAddress.size === 0 ? [list] : [...byAddress.values()].map(([first]) => first!);
 }

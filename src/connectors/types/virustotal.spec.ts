@@ -105,7 +105,7 @@ describe('VirusTotalConnector', () => {
 
   it('saves the daily quota for look-ups', () => {
     const { checkedEveryMs } = virusTotal;
-    expect(86_400_000 / checkedEveryMs).toBeLessThan(500 / 10);
+    expect(86_400_000 / checkedEveryMs!).toBeLessThan(500 / 10);
   });
 
   describeUsualTroubles('question', () => ({

@@ -14,13 +14,8 @@ import {
   PrimaryColumn,
 } from 'typeorm';
 import { Clock } from '../../platform/clock.js';
-import {
-  type InsertedColumn,
-  insertRows,
-  type Statement,
-  Statements,
-  valuesOfRows,
-} from '../../platform/database/statements.js';
+import { columnsOf } from '../../platform/database/columns.js';
+import { RowInsert, type Statement, Statements } from '../../platform/database/statements.js';
 import { RowsAtCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import { newId } from '../../platform/ids.js';
@@ -83,43 +78,20 @@ export interface NewTimelineEntry extends Omit<TimelineEntry, 'at'> {
   readonly incidentId: string;
 }
 
-interface TimelineRow extends NewTimelineEntry {
-  readonly id: string;
-  readonly at: Date;
-}
-
-const COLUMNS: readonly InsertedColumn<TimelineRow>[] = [
-  { name: 'id', type: 'uuid', of: (row) => row.id },
-  { name: 'incident_id', type: 'uuid', of: (row) => row.incidentId },
-  { name: 'at', type: 'timestamptz', of: (row) => row.at.toISOString() },
-  { name: 'event', type: 'text', of: (row) => row.event },
-  { name: 'actor', type: 'text', of: (row) => row.actor },
-  { name: 'summary', type: 'text', of: (row) => row.summary },
-  { name: 'subject_type', type: 'text', of: ({ subject }) => subject?.type ?? null },
-  { name: 'subject_id', type: 'text', of: ({ subject }) => subject?.id ?? null },
-  {
-    name: 'details',
-    type: 'json',
-    of: ({ details }) => (details ? JSON.stringify(details) : null),
-  },
-];
-
+const ROWS = new RowInsert(IncidentTimelineEntity, columnsOf(IncidentTimelineEntity, []));
 /** Number of parameters of `insertTimeline`. */
-export const TIMELINE_PARAMETERS = COLUMNS.length;
+export const TIMELINE_PARAMETERS = ROWS.parameters;
+export const insertTimeline = (firstParameter: number): string => ROWS.text(firstParameter);
 
-export function insertTimeline(firstParameter = 1): string {
-  return insertRows('incident_timeline', COLUMNS, firstParameter);
-}
-
-const INSERT: Statement = { name: 'incident_timeline_insert', text: insertTimeline() };
+const INSERT: Statement = { name: 'incident_timeline_insert', text: ROWS.text() };
 
 /** Modules add entries in the transaction of their change. */
 @Injectable()
 export class IncidentTimeline {
   /** Time of the last entry per transaction. Later entries are not earlier, even if the clock is set back. */
   private readonly latest = new WeakMap<Tx, Date>();
-  private readonly atCommit = new RowsAtCommit<TimelineRow>(async (tx, rows) => {
-    await this.statements.rowsIn(tx, INSERT, valuesOfRows(COLUMNS, rows));
+  private readonly atCommit = new RowsAtCommit<IncidentTimelineEntity>(async (tx, rows) => {
+    await this.statements.rowsIn(tx, INSERT, ROWS.values(rows));
   });
 
   constructor(
@@ -139,7 +111,7 @@ export class IncidentTimeline {
 
   /** Parameters of `insertTimeline`, for hot paths that insert entries in the statement of their change. */
   valuesOf(entries: readonly NewTimelineEntry[], at = this.clock.now()): unknown[] {
-    return valuesOfRows(COLUMNS, rowsOf(entries, at));
+    return ROWS.values(rowsOf(entries, at));
   }
 
   /** Subject ids of the newest `limit` entries with this event, such as the receipts that changed these incidents. */
@@ -182,8 +154,19 @@ export class IncidentTimeline {
   }
 }
 
-function rowsOf(entries: readonly NewTimelineEntry[], at: Date): TimelineRow[] {
-  return entries.map((entry) => ({ ...entry, id: newId(at.getTime()), at }));
+function rowsOf(entries: readonly NewTimelineEntry[], at: Date): IncidentTimelineEntity[] {
+  return entries.map(({ incidentId: incident_id, subject, details = null, ...entry }) => {
+    const { type: subject_type = null, id: subject_id = null } = subject ?? {};
+    return {
+      ...entry,
+      id: newId(at.getTime()),
+      at,
+      incident_id,
+      subject_type,
+      subject_id,
+      details,
+    };
+  });
 }
 
 /** The creation of the incident is the oldest entry and has no row, which saves an insert per incident. */

@@ -1,8 +1,6 @@
 import { actionType, isActionType, undoneBy } from '../../action-catalogue/action-types.js';
-import type { ActionEventPayload } from '../../actions/action-records.js';
 import { ActionId, FAILURE_CODES, REQUIRED_LEVELS } from '../../actions/action.js';
 import { Flag, Id, WholeNumber } from '../../platform/validation/fields.js';
-import type { StepFailedPayload } from '../../playbooks/runs/playbook-run.js';
 import {
   type AlertChange,
   apiUrl,
@@ -16,8 +14,10 @@ import {
   instant,
   maybe,
   nested,
+  renamed,
   resolve,
   severity,
+  type SourceEvent,
   subjectId,
   text,
   trigger,
@@ -25,7 +25,7 @@ import {
 } from './define-event.js';
 
 const ACTION = dataType('EventAction', 'An action, as shown in an event.', {
-  id: { ...field<string>(ActionId), from: ({ subject }) => subject.id },
+  id: { ...field<string>(ActionId), from: ({ subject_id }) => subject_id },
   action_type: text(),
   target: text('Target of the action.'),
   requested_by: text(),
@@ -60,21 +60,20 @@ const ACTION = dataType('EventAction', 'An action, as shown in an event.', {
 });
 type EventAction = DataOf<typeof ACTION>;
 
+const incidentId = ({ incident_id }: SourceEvent): string => incident_id ?? '';
 const INCIDENT = dataType(
   'EventActionIncident',
   'The incident of an action, as shown in an event.',
   {
-    id: { ...id('IncidentId'), from: ({ incidentId = '' }) => incidentId },
-    incident_number: { ...text(), from: ({ incidentNumber = '' }) => incidentNumber },
-    title: maybe({ ...text(), from: ({ payload }) => payload['incident_title'] as string }),
+    id: { ...id('IncidentId'), from: incidentId },
+    incident_number: { ...text(), from: ({ incident_number = '' }) => incident_number },
+    title: maybe(renamed('incident_title')),
     severity: maybe(severity()),
-    url: apiUrl('incident', ({ incidentId = '' }) => incidentId),
+    url: apiUrl('incident', incidentId),
   },
 );
 const incident = maybe(
-  nested(INCIDENT, (source) =>
-    source.incidentId === undefined ? undefined : INCIDENT.valuesOf(source),
-  ),
+  nested(INCIDENT, (source) => (source.incident_id ? INCIDENT.valuesOf(source) : undefined)),
 );
 
 const DATA = dataType('ActionData', 'An action and its incident.', {
@@ -83,69 +82,44 @@ const DATA = dataType('ActionData', 'An action and its incident.', {
 });
 export type ActionData = DataOf<typeof DATA>;
 
-/** Payloads of the examples. */
-const ABOUT = {
-  requested_by: 'alice',
-  severity: 'high',
-  incident_title: 'Phishing: "Urgent wire transfer" from ceo@examp1e.com to finance@example.com',
-} as const;
-const DELETION: ActionEventPayload = {
-  ...ABOUT,
-  action_type: 'delete_email',
-  target: '<4f2a1c@mail.example.net>',
-  reason: 'Phishing.',
-  approval_level: 'senior',
-};
-const WAITING: ActionEventPayload = { ...DELETION, expires_at: '2026-02-01T09:52:00.009Z' };
-
 export const ACTION_EVENT_TYPES = {
   'action.pending_approval': defineEvent({
     description: 'An action waits for approval.',
     data: DATA,
-    example: WAITING,
+    example: { expires_at: '2026-02-01T09:52:00.009Z' },
     forPeople: true,
     words: (data) => wordsOfApproval(data, 'Approval needed'),
-    alerts: (data, _, wave) => trigger(approvalKey(data, wave)),
+    alerts: (data, wave) => trigger(approvalKey(data, wave)),
   }),
 
   'action.expiring': defineEvent({
     description: 'An action waits for approval and expires soon.',
     data: DATA,
-    example: WAITING,
+    example: { expires_at: '2026-02-01T09:52:00.009Z' },
     forPeople: true,
     words: (data) => wordsOfApproval(data, 'Approval expires soon'),
-    alerts: (data, _, wave) => trigger(approvalKey(data, wave)),
+    alerts: (data, wave) => trigger(approvalKey(data, wave)),
   }),
 
   'action.completed': defineEvent({
     description: 'An action was completed.',
     data: DATA,
-    example: {
-      ...DELETION,
-      approved_by: 'carol',
-      message: 'The mail is deleted from all mailboxes.',
-    } satisfies ActionEventPayload,
+    example: { approved_by: 'carol', message: 'The mail is deleted from all mailboxes.' },
     words: (data) => wordsAbout(data, data.action.simulated ? 'Simulated' : 'Action completed'),
-    alerts: (data, _, wave) => endOfApproval(data, wave),
+    alerts: endOfApproval,
   }),
 
   'action.failed': defineEvent({
     description: 'An action failed, or its outcome is unknown.',
     data: DATA,
-    example: {
-      ...ABOUT,
-      action_type: 'create_ticket',
-      target: 'Tell finance about the mail.',
-      message: 'The service answered with status 500.',
-      code: 'refused',
-    } satisfies ActionEventPayload,
+    example: { code: 'refused', message: 'The service answered with status 500.' },
     forPeople: true,
     words: (data) => ({
       ...wordsAbout(data, `${data.action.simulated ? 'Simulated: ' : ''}Action failed`),
       request: nextStepAfter(data.action),
     }),
     // The alert of the approval would not page a person who acknowledged it, so a failure has a separate alert.
-    alerts: (data, _, wave) => [
+    alerts: (data, wave) => [
       ...trigger(`action_failed:${data.action.id}`),
       ...(data.action.approval_level === undefined ? [] : endOfApproval(data, wave)),
     ],
@@ -154,13 +128,9 @@ export const ACTION_EVENT_TYPES = {
   'action.rejected': defineEvent({
     description: 'An action was rejected.',
     data: DATA,
-    example: {
-      ...DELETION,
-      rejected_by: 'carol',
-      message: 'It is evidence, and in quarantine already.',
-    } satisfies ActionEventPayload,
+    example: { rejected_by: 'carol', message: 'It is evidence, and in quarantine already.' },
     words: (data) => wordsAbout(data, 'Action rejected'),
-    alerts: (data, _, wave) => endOfApproval(data, wave),
+    alerts: endOfApproval,
   }),
 
   'playbook.step_failed': defineEvent({
@@ -185,14 +155,8 @@ export const ACTION_EVENT_TYPES = {
       incident: { ...incident, description: 'Absent for a run without incident.' },
     }),
     example: {
-      playbook: 'phishing-response',
-      playbook_version: 2,
-      step: 'quarantine',
       message: 'steps.4.parameters.recipient at character 4: There is no recipient here.',
-      automatic: true,
-      incident_title: ABOUT.incident_title,
-      severity: 'high',
-    } satisfies StepFailedPayload,
+    },
     forPeople: true,
     words: ({ run, step, message, incident: about }) => ({
       headline: `Playbook step failed: ${step} of ${run.playbook}${forIncident(about)}`,

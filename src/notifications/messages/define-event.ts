@@ -1,6 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { SEVERITIES, type Severity } from '../../incidents/incident.js';
-import type { EventSubject } from '../../platform/work/domain-event.js';
 import {
   Choice,
   type FieldOptions,
@@ -9,17 +8,16 @@ import {
   Nested,
   Text,
 } from '../../platform/validation/fields.js';
+import type { Delivery } from '../delivery.entity.js';
 
-/** A domain event, with what its message needs. */
-export interface SourceEvent {
-  readonly eventId: string;
-  readonly occurredAt: Date;
-  readonly subject: EventSubject;
-  readonly payload: Readonly<Record<string, unknown>>;
-  readonly incidentId?: string;
-  readonly incidentNumber?: string;
+/** A domain event as a delivery has it, with what its message needs. */
+export interface SourceEvent extends Pick<
+  Delivery,
+  'event_id' | 'occurred_at' | 'subject_id' | 'payload' | 'incident_id'
+> {
+  readonly incident_number?: string;
   /** PUBLIC_URL without a slash at its end. */
-  readonly publicUrl?: string;
+  readonly public_url?: string;
 }
 
 /** A line of a message to people: `Severity`, `high`. The value is plain text, and may come from an attacker. */
@@ -72,8 +70,8 @@ export interface EventDefinition<Data> {
   /** Description of its schema. */
   readonly description: string;
   readonly data: DataType<Data>;
-  /** Payload of the domain event in the example of the contract. */
-  readonly example: object;
+  /** Fields of the domain event that differ from EXAMPLE in the example of the contract. */
+  readonly example?: object;
   /** Channels for people receive it by default, because people may have to act. */
   readonly forPeople?: true;
   /** Severity of its PagerDuty alert if it has no incident. Default: medium. */
@@ -86,7 +84,7 @@ export interface EventDefinition<Data> {
    * separate alerts: an approval pages people also if they have acknowledged the incident. An alert is acknowledged only for the
    * change of a person, because PagerDuty pages nobody for an acknowledged alert.
    */
-  alerts(data: Data, eventId: string, wave?: Wave): readonly AlertChange[];
+  alerts(data: Data, wave: Wave | undefined, eventId: string): readonly AlertChange[];
 }
 
 export function defineEvent<Data>(definition: EventDefinition<Data>): EventDefinition<Data> {
@@ -132,7 +130,7 @@ export function dataType<const Of extends Fields>(
     valuesOf: (source) => {
       const values = Object.entries(fields).map(([key, { from }]) => [
         key,
-        from ? from(source) : source.payload[key],
+        from ? from(source) : (source.payload as Record<string, unknown>)[key],
       ]);
       return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as ValuesOf<Of>;
     },
@@ -145,6 +143,11 @@ export const field = <Value>(
 ): DataField<Value> => ({ decorate, description });
 
 export const text = (description?: string) => field<string>(Text, description);
+/** A text that has another name in the payload. */
+export const renamed = (name: string, description?: string): DataField<string> => ({
+  ...text(description),
+  from: ({ payload }) => (payload as Record<string, string>)[name]!,
+});
 export const instant = (description?: string) => field<string>(Instant, description);
 export const choice = <Word extends string>(
   name: string,
@@ -158,7 +161,7 @@ export const id = (name: string) => field<string>((options) => Id(name, options)
 /** Id of the subject. */
 export const subjectId = (name: string): DataField<string> => ({
   ...id(name),
-  from: ({ subject }) => subject.id,
+  from: ({ subject_id }) => subject_id,
 });
 
 export const nested = <Data>(
@@ -184,21 +187,26 @@ type Linked = keyof typeof API_PATHS;
 /** URL in the API, for programs. */
 export const apiUrl = (
   kind: Linked,
-  idOf = ({ subject }: SourceEvent): string => subject.id,
+  idOf = ({ subject_id }: SourceEvent): string => subject_id,
 ): DataField<string | undefined> => ({
   decorate: (options) => Text({ ...options, format: 'uri' }),
   description: 'URL in the API. Absent if PUBLIC_URL is not set.',
   optional: true,
   from: (source) =>
-    source.publicUrl &&
-    `${source.publicUrl}/api/${API_PATHS[kind]}/${encodeURIComponent(idOf(source))}`,
+    source.public_url &&
+    `${source.public_url}/api/${API_PATHS[kind]}/${encodeURIComponent(idOf(source))}`,
 });
 
 /**
- * URL of a page for people, after the login, that shows only this object (platform/docs/browser/linked.mjs). The id is in the query,
- * because the login drops a fragment.
+ * URL of a page for people, after the login, that shows only the first object of `data` that has a page
+ * (platform/docs/browser/linked.mjs). The id is in the query, because the login drops a fragment.
  */
-export function pageUrl(publicUrl: string | undefined, kind?: Linked, id?: string) {
-  const query = kind && id ? `?${kind}=${encodeURIComponent(id)}` : '';
+export function pageUrl(publicUrl: string | undefined, data: object): string | undefined {
+  const kindOf = (name: string) => (name === 'channel' ? 'notification_channel' : name);
+  const [name, about] =
+    Object.entries<{ readonly id: string }>({ ...data }).find(([name]) =>
+      Object.hasOwn(API_PATHS, kindOf(name)),
+    ) ?? [];
+  const query = name && about ? `?${kindOf(name)}=${encodeURIComponent(about.id)}` : '';
   return publicUrl && `${publicUrl}/docs${query}`;
 }

@@ -1,15 +1,14 @@
 import { messageAbout } from '../../../test/support/notifications/messages.js';
 import type { IncidentState } from '../../incidents/incident.js';
 import { newId } from '../../platform/ids.js';
-import type { PresentState } from '../delivery.js';
-import { foldedMessage } from './folded-message.js';
+import { foldedMessage, type PresentState } from './folded-message.js';
 
 const created = (n: number, severity = 'high') =>
   messageAbout('incident.created', {
-    eventId: newId(),
-    occurredAt: new Date(1_795_000_000_000 + n * 1_000),
-    subject: { type: 'incident', id: `id-${n}` },
-    incidentNumber: `INC-2026-${n}`,
+    event_id: newId(),
+    occurred_at: new Date(1_795_000_000_000 + n * 1_000),
+    subject_id: `id-${n}`,
+    incident_number: `INC-2026-${n}`,
     payload: { title: `Beacon ${n}`, incident_type: 'malware', severity, source: 'edr' },
   });
 
@@ -32,11 +31,11 @@ const since = (states: Record<string, Partial<IncidentState>>): PresentState => 
 });
 const approval = (n: number, more: object = {}) =>
   messageAbout('action.pending_approval', {
-    eventId: newId(),
-    occurredAt: new Date(1_795_000_000_000 + n * 1_000),
-    subject: { type: 'action', id: `act-${n}` },
-    incidentId: `id-${n}`,
-    incidentNumber: `INC-2026-${n}`,
+    event_id: newId(),
+    occurred_at: new Date(1_795_000_000_000 + n * 1_000),
+    subject_id: `act-${n}`,
+    incident_id: `id-${n}`,
+    incident_number: `INC-2026-${n}`,
     payload: {
       action_type: 'isolate_host',
       target: `WS-${n}`,
@@ -64,8 +63,8 @@ describe('a folded message', () => {
 
   it('counts the incidents, and names and links the most severe one', () => {
     const [carrier, ...more] = [created(1), created(2, 'medium'), created(3), created(4, 'low')];
-    const { words, ...message } = foldedMessage([carrier, ...more], 4, nothingNew);
-    expect(message).toMatchObject({ eventId: carrier.eventId, severity: 'high' });
+    const { words, event, severity } = foldedMessage([carrier, ...more], 4, nothingNew);
+    expect([event.id, severity]).toEqual([carrier.event.id, 'high']);
     expect(words).toEqual({
       headline: '4 new incidents from edr: INC-2026-3',
       about: 'Beacon 3',
@@ -119,8 +118,8 @@ describe('a folded message', () => {
   it('counts incidents judged malicious', () => {
     const triaged = (n: number, severity: string) =>
       messageAbout('incident.triaged', {
-        subject: { type: 'incident', id: `id-${n}` },
-        incidentNumber: `INC-2026-${n}`,
+        subject_id: `id-${n}`,
+        incident_number: `INC-2026-${n}`,
         payload: {
           title: `Beacon ${n}`,
           incident_type: 'malware',
@@ -140,9 +139,9 @@ describe('a folded message', () => {
     const all = [
       approval(2, of2),
       messageAbout('action.pending_approval', {
-        subject: { type: 'action', id: 'act-3' },
-        incidentId: 'id-2',
-        incidentNumber: 'INC-2026-2',
+        subject_id: 'act-3',
+        incident_id: 'id-2',
+        incident_number: 'INC-2026-2',
         payload: {
           action_type: 'revoke_sessions',
           target: 'j.weber',
@@ -155,8 +154,8 @@ describe('a folded message', () => {
     ];
     const present = waiting('act-1', 'act-2', 'act-3');
     expect(foldedMessage([carrier], 1, present)).toEqual(carrier);
-    const { words, ...message } = foldedMessage([carrier, ...all], 3, present);
-    expect(message).toMatchObject({ eventId: carrier.eventId, severity: 'high' });
+    const { words, event, severity } = foldedMessage([carrier, ...all], 3, present);
+    expect([event.id, severity]).toEqual([carrier.event.id, 'high']);
     expect(words).toEqual({
       headline: '3 approvals needed for malware-containment: 2 isolate_host, 1 revoke_sessions',
       facts: [

@@ -1,9 +1,24 @@
 import { type IncidentState, SEVERITIES, type Severity } from '../../incidents/incident.js';
-import type { PresentState } from '../delivery.js';
 import type { Message } from '../notification.js';
 import type { ActionData } from './action.events.js';
 import type { Fact } from './define-event.js';
 import type { EventIncident } from './incident.events.js';
+
+/** Approvals that one message requested: the subjects of the carrier and of its carried deliveries. */
+export interface ApprovalWave {
+  readonly first: string;
+  readonly carried: readonly string[];
+}
+
+/** Current state of the incidents and actions of a message, which may be newer than its events. */
+export interface PresentState {
+  /** By id, with deleted ones. */
+  readonly incidents: ReadonlyMap<string, IncidentState>;
+  /** Ids of the actions that wait for approval, with the effect that the connector predicted. */
+  readonly waiting: ReadonlyMap<string, string | undefined>;
+  /** For PagerDuty: the approvals that were requested together with the subject of the event. */
+  readonly wave?: ApprovalWave;
+}
 
 /** Incidents that a message lists. It counts the others. */
 const MAX_LISTED = 8;
@@ -33,7 +48,7 @@ export function foldedMessage(
   const carrier = { ...messages[0], ...waveOf(present) };
   const approvals = messages.flatMap(approvalIn);
   if (approvals.length > 0) return approvalMessage(carrier, approvals, present.waiting);
-  if (carrier.event === 'playbook.step_failed' && messages.length > 1) {
+  if (carrier.event.type === 'playbook.step_failed' && messages.length > 1) {
     const value = `${messages.length} runs; the attention list has all of them`;
     return withFact(carrier, { name: 'Failed in', value });
   }
@@ -45,7 +60,7 @@ export function foldedMessage(
       ? lateMessage(carrier, first)
       : listOfIncidents(carrier, [first, ...others]);
   // The headline contains the number of listed incidents.
-  const isMore = carrier.event === 'incident.created' && alike > incidents.length;
+  const isMore = carrier.event.type === 'incident.created' && alike > incidents.length;
   const value = `${alike} new incidents in 10 minutes`;
   return isMore ? withFact(message, { name: 'Alike', value }) : message;
 }
@@ -57,7 +72,7 @@ function withFact(message: Message, fact: Fact): Message {
 /** Mentions if the incident was resolved or deleted while the message waited. */
 function lateMessage(carrier: Message, { incident, state }: JudgedIncident): Message {
   const end = endOf(state);
-  if (end === undefined || carrier.event !== 'incident.created') return carrier;
+  if (end === undefined || carrier.event.type !== 'incident.created') return carrier;
   const headline = `New incident, ${end} since: ${incident.incident_number}`;
   return { ...carrier, words: { ...carrier.words, headline } };
 }
@@ -69,7 +84,7 @@ function listOfIncidents(
   const { incident, message } = sorted[0];
   const malicious = sorted.filter(isMalicious).length;
   const ended = sorted.filter(({ state }) => endOf(state) !== undefined).length;
-  const isNew = carrier.event === 'incident.created';
+  const isNew = carrier.event.type === 'incident.created';
   const counts = [
     `${sorted.length} ${isNew ? 'new incidents' : 'incidents judged malicious'} from ${incident.source}`,
     ...(malicious > 0 && isNew ? [`${malicious} judged malicious`] : []),
@@ -115,7 +130,7 @@ function approvalMessage(
   const byType = Map.groupBy(open, (one) => one.action.action_type);
   const types = [...byType].map(([name, some]) => `${some.length} ${name}`).join(', ');
   const by = action.requested_by.replace(/^playbook:/, '');
-  const what = carrier.event === 'action.expiring' ? 'expire soon' : 'needed';
+  const what = carrier.event.type === 'action.expiring' ? 'expire soon' : 'needed';
   const lines = [...Map.groupBy(open, (one) => one.incident?.incident_number ?? 'No incident')];
   return {
     ...carrier,
@@ -159,13 +174,13 @@ function waveOf({ wave, waiting }: PresentState): Pick<Message, 'wave'> {
 }
 
 function incidentIn(message: Message, { incidents }: PresentState): JudgedIncident[] {
-  const { type, data } = message.payload;
+  const { type, data } = message.event;
   if (type !== 'incident.created' && type !== 'incident.triaged') return [];
   return [{ message, incident: data.incident, state: incidents.get(data.incident.id) }];
 }
 
 function approvalIn(message: Message): Approval[] {
-  const { type, data } = message.payload;
+  const { type, data } = message.event;
   const isApproval = type === 'action.pending_approval' || type === 'action.expiring';
   return isApproval ? [{ ...data, message }] : [];
 }
@@ -193,6 +208,6 @@ function worstFirst(one: JudgedIncident, other: JudgedIncident): number {
     isOpen(other) - isOpen(one) ||
     Number(isMalicious(other)) - Number(isMalicious(one)) ||
     bySeverity(one.incident.severity, other.incident.severity) ||
-    other.message.occurredAt.getTime() - one.message.occurredAt.getTime()
+    Date.parse(other.message.event.timestamp) - Date.parse(one.message.event.timestamp)
   );
 }

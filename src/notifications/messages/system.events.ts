@@ -7,6 +7,7 @@ import {
   instant,
   maybe,
   nested,
+  renamed,
   resolve,
   subjectId,
   text,
@@ -48,16 +49,11 @@ const channel = nested(
 
 const unhealthy_since = instant('Time of the event that reported the failure.');
 
-/** Payloads of the examples. */
-const FIREWALL = { name: 'firewall', type: 'http' };
-const SOC = { name: 'soc', type: 'webhook' };
-const FAILING_SINCE = '2026-01-31T09:20:00.000Z';
-
 export const SYSTEM_EVENT_TYPES = {
   'kill_switch.activated': defineEvent({
     description: 'The kill switch was turned on.',
     data: KILL_SWITCH,
-    example: { by: 'alice', reason: 'The isolation playbook takes the wrong hosts.' },
+    example: { reason: 'The isolation playbook takes the wrong hosts.' },
     forPeople: true,
     severity: 'critical',
     words: ({ by, reason }) => ({
@@ -72,7 +68,7 @@ export const SYSTEM_EVENT_TYPES = {
   'kill_switch.deactivated': defineEvent({
     description: 'The kill switch was turned off.',
     data: KILL_SWITCH,
-    example: { by: 'alice', reason: 'The playbook is corrected.' },
+    example: { reason: 'The playbook is corrected.' },
     forPeople: true,
     words: ({ by, reason }) => ({
       headline: 'The kill switch is off',
@@ -88,7 +84,7 @@ export const SYSTEM_EVENT_TYPES = {
       connector,
       message: text('Result of the check.'),
     }),
-    example: { ...FIREWALL, message: 'The connection failed (ECONNREFUSED).' },
+    example: { name: 'firewall', type: 'http', message: 'The connection failed (ECONNREFUSED).' },
     forPeople: true,
     words: (data) => ({
       headline: `Connector ${data.connector.name} does not work`,
@@ -107,7 +103,7 @@ export const SYSTEM_EVENT_TYPES = {
       'A connector that works again, and the result of its check.',
       { connector, unhealthy_since, message: text('Result of the check.') },
     ),
-    example: { ...FIREWALL, unhealthy_since: FAILING_SINCE, message: 'The vendor answered.' },
+    example: { name: 'firewall', type: 'http', message: 'The vendor answered.' },
     forPeople: true,
     words: (data) => ({
       headline: `Connector ${data.connector.name} works again`,
@@ -132,12 +128,8 @@ export const SYSTEM_EVENT_TYPES = {
           url: apiUrl('webhook_event'),
         }),
       ),
-      message: {
-        ...text('Reason of the failure.'),
-        from: ({ payload }) => payload['error'] as string,
-      },
+      message: renamed('error', 'Reason of the failure.'),
     }),
-    example: { source: 'siem', error: 'The body fits no known format.' },
     words: ({ webhook_event: { id, source }, message }) => ({
       headline: `Webhook event failed: ${source}`,
       about: message,
@@ -160,11 +152,7 @@ export const SYSTEM_EVENT_TYPES = {
         message: text('Reason of the last failure.'),
       },
     ),
-    example: {
-      ...SOC,
-      failing_since: FAILING_SINCE,
-      message: 'The receiver answered with status 500.',
-    },
+    example: { message: 'The receiver answered with status 500.' },
     words: ({ channel: about, message, failing_since }) => ({
       headline: `Notification channel ${about.name} does not work`,
       about: message,
@@ -181,7 +169,6 @@ export const SYSTEM_EVENT_TYPES = {
       channel,
       unhealthy_since,
     }),
-    example: { ...SOC, unhealthy_since: FAILING_SINCE },
     words: ({ channel: about, unhealthy_since: since }) => ({
       headline: `Notification channel ${about.name} works again`,
       facts: { 'Unhealthy since': since, Type: about.type },
@@ -198,6 +185,6 @@ export const SYSTEM_EVENT_TYPES = {
     severity: 'low',
     hasNoPage: true,
     words: ({ message }) => ({ headline: message, facts: {} }),
-    alerts: (_, eventId) => trigger(`test:${eventId}`),
+    alerts: (_, __, eventId) => trigger(`test:${eventId}`),
   }),
 };

@@ -1,12 +1,15 @@
-import { messageAbout, messageWith } from '../../../test/support/notifications/messages.js';
+import {
+  INCIDENT_ID,
+  messageAbout,
+  messageWith,
+} from '../../../test/support/notifications/messages.js';
 import { type Channel, channelOf } from '../../../test/support/notifications/channel-troubles.js';
 import { readMail, type ShownMail } from '../../../test/support/read-mail.js';
 import { SmtpServer, type Step, type Trick } from '../../../test/support/vendors/smtp-server.js';
 import { LocalResolver, problemsOf, targetsIn } from '../../../test/support/vendors/vendor-site.js';
 import { OutboundSmtp } from '../../platform/net/outbound-smtp.js';
 import type { Config } from '../../targets/target-config.js';
-import type { Outcome } from '../channel-type.js';
-import type { PartlySent } from '../delivery.js';
+import type { Outcome, PartlySent } from '../channel-type.js';
 import type { Message } from '../notification.js';
 import { email } from './email.js';
 
@@ -14,8 +17,8 @@ const ADA = 'ada@example.com';
 const BOB = 'bob@example.com';
 const EVE = 'eve@example.net';
 const LOGIN = { user: 'soc', pass: 'mail-password-9' };
-const NOT_SENT: PartlySent = { holders: [], attempts: 0 };
-const EVENT_ID = messageWith().eventId;
+const NOT_SENT: PartlySent = { holders: [], partial_attempts: 0 };
+const EVENT_ID = messageWith().event.id;
 const MEAN =
   '<a href="https://evil.example">x</a> \u202egpj.exe\r\nBcc: mallory@evil.example\r\n\r\n=?utf-8?Q?Hi?= &lt; \0\ud800';
 const SHOWN =
@@ -40,7 +43,7 @@ describe('an email channel', () => {
     const outcome = await to.deliver(message, signal, partlySent);
     if (outcome.kind !== 'failed') partlySent = NOT_SENT;
     else if (outcome.holders) {
-      partlySent = { holders: outcome.holders, attempts: partlySent.attempts + 1 };
+      partlySent = { holders: outcome.holders, partial_attempts: partlySent.partial_attempts + 1 };
     }
     return outcome;
   };
@@ -65,7 +68,7 @@ describe('an email channel', () => {
   it('sends headline, facts, request and link as text and as HTML', async () => {
     const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
     const message = messageAbout('action.pending_approval', {
-      subject: { type: 'action', id: 'act-1' },
+      subject_id: 'act-1',
       payload: { ...payload, approval_level: 'senior', severity: 'high' },
     });
     const { headers, parts } = await delivered(message);
@@ -73,8 +76,8 @@ describe('an email channel', () => {
       from: 'soc@example.com',
       to: `${ADA}, ${BOB}, ${EVE}`,
       subject: '[high] Approval needed: isolate_host for INC-2026-0042 - WS-042',
-      'message-id': `<${message.eventId}@example.com>`,
-      references: `<${message.incidentId}@example.com>`,
+      'message-id': `<${message.event.id}@example.com>`,
+      references: `<${INCIDENT_ID}@example.com>`,
       date: expect.any(String),
       'auto-submitted': 'auto-generated',
       'mime-version': '1.0',
@@ -131,10 +134,12 @@ describe('an email channel', () => {
 
   it('references the incident in all mails about it', async () => {
     const first = await delivered(messageWith());
-    const second = await delivered({ ...messageWith(), eventId: 'another' });
+    const second = await delivered(messageAbout('incident.created', { event_id: 'another' }));
     expect(second.headers.references).toBe(first.headers.references);
     expect(second.headers['message-id']).not.toBe(first.headers['message-id']);
-    const other = await delivered({ ...messageWith(), incidentId: undefined });
+    const other = await delivered(
+      messageAbout('notification.test', { payload: { message: 'A test.' } }),
+    );
     expect(other.headers).not.toHaveProperty('references');
   });
 

@@ -13,10 +13,14 @@ import {
   serverOf,
 } from '../../targets/mail-account.js';
 import { fields } from '../../targets/target-config.js';
-import { defineChannel, failureOf, type Outcome } from '../channel-type.js';
-import type { PartlySent } from '../delivery.js';
-import { LINK_TEXT, type ShownWords, shownWords } from '../messages/message.js';
-import type { Message } from '../notification.js';
+import { defineChannel, failureOf, type Outcome, type PartlySent } from '../channel-type.js';
+import {
+  incidentIn,
+  LINK_TEXT,
+  type Message,
+  type ShownWords,
+  shownWords,
+} from '../notification.js';
 
 /** Sends one mail per event to all recipients. The Message-ID contains the event id, so that mail programs recognize a copy. */
 export const email = defineChannel({
@@ -36,7 +40,6 @@ export const email = defineChannel({
     },
     ['host', 'from', 'to'],
   ),
-  destinations: ['host'],
   sentTo: ({ to }) => to as readonly string[],
   problems: (config, targets) => [
     ...mailAccountProblems(config, targets),
@@ -44,7 +47,13 @@ export const email = defineChannel({
       isMailbox(address) ? [] : [notOneAddress(`config.to.${at}`)],
     ),
   ],
-  async send({ config, message, signal, smtp, partlySent: { holders, attempts } = NOT_SENT }) {
+  async send({
+    config,
+    message,
+    signal,
+    smtp,
+    partlySent: { holders, partial_attempts } = NOT_SENT,
+  }) {
     const { from, to } = config;
     const missing = to.filter((address) => !holders.includes(address));
     // The recipients without the mail were removed from the configuration.
@@ -55,7 +64,7 @@ export const email = defineChannel({
     try {
       const reply = await smtp.deliver(serverOf(config), { from, to: missing, content }, departure);
       const reached = [...holders, ...newHolders(reply, missing)];
-      const partlySent = { holders: reached, attempts: attempts + 1 };
+      const partlySent = { holders: reached, partial_attempts: partial_attempts + 1 };
       return mailOutcome(reply, partlySent, new AnswerRedactor(mailSecrets(config)));
     } catch (error) {
       return failureOf(error);
@@ -63,7 +72,7 @@ export const email = defineChannel({
   },
 });
 
-const NOT_SENT: PartlySent = { holders: [], attempts: 0 };
+const NOT_SENT: PartlySent = { holders: [], partial_attempts: 0 };
 
 const MAX_SUBJECT = 250;
 
@@ -71,14 +80,14 @@ const MAX_SUBJECT = 250;
 function emailNote(message: Message): Omit<Note, 'from' | 'to'> {
   const { headline, facts, request, url } = shownWords(message);
   // A mail may come hours after the event.
-  const when = { name: 'When', value: message.occurredAt.toISOString() };
+  const when = { name: 'When', value: message.event.timestamp };
   const shown = { headline, facts: [...facts, when], request, url: url && new URL(url).href };
   return {
     subject: shortened(headline, MAX_SUBJECT),
     text: textOf(shown),
     html: htmlOf(shown),
-    id: message.eventId,
-    threadId: message.incidentId,
+    id: message.event.id,
+    threadId: incidentIn(message.event)?.id,
   };
 }
 
@@ -116,7 +125,7 @@ function htmlOf({ headline, facts, request, url }: ShownWords): string {
  */
 function mailOutcome(
   { code, text, rejected = [], isOfMessage = false }: MailReply,
-  { holders, attempts }: PartlySent,
+  { holders, partial_attempts }: PartlySent,
   redactor: AnswerRedactor,
 ): Outcome {
   const [first] = rejected;
@@ -124,7 +133,7 @@ function mailOutcome(
     const names = rejected.map(({ recipient }) => recipient).join(', ');
     const why = `The mail server refused ${names}: ${redactor.line(first.text)}. The others have the message.`;
     const isPermanent =
-      attempts >= MAX_PARTIAL_ATTEMPTS || rejected.every(({ code }) => code >= 500);
+      partial_attempts >= MAX_PARTIAL_ATTEMPTS || rejected.every(({ code }) => code >= 500);
     return isPermanent
       ? { kind: 'refused', why, isPartly: true }
       : { kind: 'failed', why, isPartly: true, holders };

@@ -30,9 +30,9 @@ describe('a PagerDuty channel', () => {
   const server = new PagerDutyServer();
   let channel: Channel;
 
-  const tell = async (event: EventName, payload: object, subject = { type: 'x', id: 'act-1' }) => {
+  const tell = async (event: EventName, payload: object, subject_id = 'act-1') => {
     const of = event.startsWith('incident') || event.startsWith('triage');
-    const told = { payload, ...(of ? {} : { subject }) };
+    const told = { payload, ...(of ? {} : { subject_id }) };
     expect(await channel.deliver(messageAbout(event, told))).toEqual({ kind: 'delivered' });
   };
 
@@ -85,7 +85,7 @@ describe('a PagerDuty channel', () => {
     const ofWave = async (event: EventName, id: string, isOver: boolean) => {
       const told = {
         payload: { ...ACTION, approval_level: 'senior' },
-        subject: { type: 'action', id },
+        subject_id: id,
       };
       const message = { ...messageAbout(event, told), wave: { first: 'act-1', isOver } };
       await channel.deliver(message);
@@ -129,7 +129,7 @@ describe('a PagerDuty channel', () => {
     const failed = { ...ACTION, approval_level: 'senior' };
     const message = messageAbout('action.failed', {
       payload: failed,
-      subject: { type: 'action', id: 'act-1' },
+      subject_id: 'act-1',
     });
     server.play(202, 500);
     expect(await channel.deliver(message)).toMatchObject({ kind: 'failed' });
@@ -244,7 +244,7 @@ describe('a PagerDuty channel', () => {
   describeChannelTroubles(() => {
     const about = messageAbout('notification.test', { payload: { message: 'A test.' } });
     const told: Channel = {
-      deliver: (_, given) => channel.deliver({ ...messageWith(), payload: about.payload }, given),
+      deliver: (_, given) => channel.deliver({ ...messageWith(), event: about.event }, given),
     };
     return { server, channel: told, arrived: () => server.events.length };
   });

@@ -3,8 +3,14 @@ import { shortened } from '../../incidents/raw-data-text.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { address, fields, text } from '../../targets/target-config.js';
 import { defineChannel, type Outcome, outcomeOf, postJson } from '../channel-type.js';
-import { alertChangesOf, LINK_TEXT, shownWords } from '../messages/message.js';
-import { EVENT_TYPES, EVENTS_FOR_PEOPLE, type Message } from '../notification.js';
+import {
+  alertChangesOf,
+  EVENT_TYPES,
+  EVENTS_FOR_PEOPLE,
+  LINK_TEXT,
+  type Message,
+  shownWords,
+} from '../notification.js';
 
 /** Source of the alerts that PagerDuty shows. */
 const PRODUCT = 'Incident Triage Service';
@@ -36,7 +42,6 @@ export const pagerDuty = defineChannel({
     },
     ['routing_key'],
   ),
-  destinations: ['base_url'],
   /** With the events that resolve alerts. */
   defaultEvents: [
     ...EVENTS_FOR_PEOPLE,
@@ -60,15 +65,15 @@ export const pagerDuty = defineChannel({
 
 /** https://developer.pagerduty.com/docs/events-api-v2/trigger-events/ */
 function contentOf(message: Message): object {
-  const { severity, event, occurredAt } = message;
+  const { severity, event } = message;
   const { headline, facts, request, url } = shownWords(message);
   return {
     payload: {
       summary: shortened(headline, MAX_SUMMARY),
       source: PRODUCT,
-      severity: SEVERITIES[severity ?? EVENT_TYPES[event].severity ?? 'medium'],
-      timestamp: occurredAt.toISOString(),
-      class: event,
+      severity: SEVERITIES[severity ?? EVENT_TYPES[event.type].severity ?? 'medium'],
+      timestamp: event.timestamp,
+      class: event.type,
       custom_details: Object.fromEntries([
         ...facts.map(({ name, value }) => [name, value]),
         ...(request === undefined ? [] : [['To do', request]]),

@@ -6,7 +6,7 @@ import {
 import { messageAbout, messageWith } from '../../../test/support/notifications/messages.js';
 import { SlackHookServer } from '../../../test/support/vendors/slack-hook-server.js';
 import { shortenWaits } from '../../../test/support/vendors/vendor-site.js';
-import { plainTextProblems, secretsNotGivenAgain } from '../../targets/target-check.js';
+import { originsOf, plainTextProblems, secretsNotGivenAgain } from '../../targets/target-check.js';
 import { slack } from './slack.js';
 
 describe('a Slack channel', () => {
@@ -33,8 +33,8 @@ describe('a Slack channel', () => {
 
   it('names the origin of its URL, and nothing if the URL is lost', () => {
     const webhook_url = 'https://hooks.example.com:8443/services/T0/B0/x';
-    expect(slack.sentTo({ webhook_url })).toEqual(['https://hooks.example.com:8443']);
-    expect(slack.sentTo({})).toEqual([]);
+    expect(originsOf(slack.config, { webhook_url })).toEqual(['https://hooks.example.com:8443']);
+    expect(originsOf(slack.config, {})).toEqual([]);
   });
 
   it('requires no secret again for another URL', () => {
@@ -47,7 +47,7 @@ describe('a Slack channel', () => {
   it('sends headline, facts, request and link', async () => {
     const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
     const message = messageAbout('action.pending_approval', {
-      subject: { type: 'action', id: 'act-1' },
+      subject_id: 'act-1',
       payload: { ...payload, approval_level: 'senior', severity: 'high' },
     });
     await channel.deliver(message);
@@ -98,7 +98,7 @@ describe('a Slack channel', () => {
   });
 
   it('requires https outside of private networks', () => {
-    const problems = (webhook_url: string) => plainTextProblems(slack, { webhook_url });
+    const problems = (webhook_url: string) => plainTextProblems(slack.config, { webhook_url });
     expect(problems('http://hooks.example.com/services/T/B/x')).toMatchObject([
       { field: 'config.webhook_url', code: 'https_required' },
     ]);

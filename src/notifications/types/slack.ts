@@ -1,8 +1,7 @@
 import { slackText } from '../../connectors/types/slack.js';
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
-import { LINK_TEXT, shownWords } from '../messages/message.js';
-import type { Message } from '../notification.js';
+import { LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 /** Limits of Slack: characters of a header, fields of a section. */
 const MAX_HEADER = 150;
@@ -15,7 +14,6 @@ export const slack = defineChannel({
   config: hookConfig(
     'The address of an incoming webhook, such as https://hooks.slack.com/services/….',
   ),
-  destinations: ['webhook_url'],
   send: ({ config, message, ...attempt }) =>
     postJson({ ...attempt, url: config.webhook_url, body: slackMessage(message) }, readAnswer),
 });

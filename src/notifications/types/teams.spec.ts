@@ -24,7 +24,7 @@ describe('a Teams channel', () => {
   it('sends headline, facts, request and link', async () => {
     const payload = { action_type: 'isolate_host', target: 'WS-042', requested_by: 'alice' };
     const message = messageAbout('action.pending_approval', {
-      subject: { type: 'action', id: 'act-1' },
+      subject_id: 'act-1',
       payload: {
         ...payload,
         approval_level: 'senior',

@@ -1,8 +1,7 @@
 import type { OutboundAnswer } from '../../platform/net/outbound-request.js';
 import { problemAt } from '../../targets/target-check.js';
 import { defineChannel, hookConfig, type Outcome, outcomeOf, postJson } from '../channel-type.js';
-import { LINK_TEXT, shownWords } from '../messages/message.js';
-import type { Message } from '../notification.js';
+import { LINK_TEXT, type Message, shownWords } from '../notification.js';
 
 const MAX_FACTS = 12;
 
@@ -17,7 +16,6 @@ export const teams = defineChannel({
   config: hookConfig(
     'The address of a workflow that starts when a Teams webhook request is received.',
   ),
-  destinations: ['webhook_url'],
   problems({ webhook_url }) {
     if (!OLD_CONNECTORS.test(new URL(webhook_url).hostname)) return [];
     const problem =

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { presentTime } from '../../platform/clock.js';
-import { httpsProblems, problemAt } from '../../targets/target-check.js';
+import { problemAt } from '../../targets/target-check.js';
 import { address, fields, text } from '../../targets/target-config.js';
 import { defineChannel, postJson } from '../channel-type.js';
 import { NOTIFIED_EVENTS } from '../notification.js';
@@ -11,43 +11,40 @@ const NEW_SECRET_BYTES = 32;
 const MIN_BYTES = 24;
 const MAX_BYTES = 64;
 
+const CONFIG = fields(
+  {
+    url: address(
+      'URL that receives the events. Admins can read it, so its query must not contain a secret.',
+      { format: 'uri-with-query', minLength: 8 },
+    ),
+    secret: text(
+      'whsec_ and the base64 of 24 to 64 random bytes. If absent, the service generates a secret and returns it once.',
+      { maxLength: 200, writeOnly: true },
+    ),
+  },
+  ['url', 'secret'],
+);
+
 /** Posts each event as JSON, with a signature. */
 export const webhook = defineChannel({
   name: 'webhook',
   description:
     'Any service that accepts webhooks: each event as JSON, signed according to Standard Webhooks.',
-  config: fields(
-    {
-      url: address(
-        'URL that receives the events. Admins can read it, so its query must not contain a secret.',
-        { format: 'uri-with-query', minLength: 8 },
-      ),
-      secret: text(
-        'whsec_ and the base64 of 24 to 64 random bytes. If absent, the service generates a secret and returns it once.',
-        { maxLength: 200, writeOnly: true },
-      ),
-    },
-    ['url', 'secret'],
-  ),
-  /** The secret is never sent, so a new URL does not require it again. */
-  destinations: [],
-  rotates: 'secret',
-  newSecret,
+  config: CONFIG,
+  requestConfig: { ...CONFIG, required: ['url'] },
+  signsOnly: true,
+  rotates: { field: 'secret', newSecret },
   isForPrograms: true,
   defaultEvents: NOTIFIED_EVENTS,
-  sentTo: ({ url }) => [new URL(url as string).origin],
-  problems({ url, secret }) {
+  problems({ secret }) {
     const problem = secretProblem(secret);
-    return [
-      ...httpsProblems(url, 'config.url'),
-      ...(problem ? [problemAt('config.secret', 'matches', problem)] : []),
-    ];
+    return problem ? [problemAt('config.secret', 'matches', problem)] : [];
   },
   send({ config: { url, secret }, formerSecret, message, signal, http }) {
-    const body = JSON.stringify(message.payload);
+    const body = JSON.stringify(message.event);
     const secrets = formerSecret === undefined ? [secret] : [secret, formerSecret];
     const at = new Date(presentTime());
-    const headers = signatureHeaders(body, { id: message.eventId, at, secrets });
+    const headers = signatureHeaders(body, { id: message.event.id, at, secrets });
     return postJson({ http, signal, url, headers, body, withoutBody: true });
   },
 });

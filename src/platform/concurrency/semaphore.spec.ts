@@ -31,6 +31,29 @@ describe('a semaphore', () => {
     await task(4);
     expect(order).toEqual([1, 2, 3, 4]);
   });
+
+  it('starts preferred tasks first, and rejects the last task in this order when too many wait', async () => {
+    const limit = { most: 2, error: () => new Error('Too many wait.') };
+    const semaphore = new Semaphore(1, limit);
+    const order: string[] = [];
+    const task = (name: string, isPreferred: boolean) =>
+      semaphore
+        .run(async () => void order.push(name), { isPreferred })
+        .catch((error: Error) => order.push(`${name}: ${error.message}`));
+    const tasks = ['running', 'first', 'second', 'rejected'].map((name) => task(name, false));
+    tasks.push(task('owner', true));
+    await Promise.all(tasks);
+    expect(order.toSorted()).toEqual(
+      [
+        'rejected: Too many wait.',
+        'second: Too many wait.',
+        'running',
+        'owner',
+        'first',
+      ].toSorted(),
+    );
+    expect(order.indexOf('owner')).toBeLessThan(order.indexOf('first'));
+  });
 });
 
 /** Counts the turns of the event loop during the work. */

@@ -1,21 +1,46 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Limits the number of tasks that run at a time. Waiting tasks start in the order of their requests. */
+interface Waiter {
+  readonly isPreferred: boolean;
+  readonly start: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface WaitingLimit {
+  readonly most: number;
+  readonly error: () => Error;
+}
+
+/**
+ * Limits the number of tasks that run at a time. Waiting tasks start in the order of their requests, preferred tasks
+ * first. If too many wait, the last of them is rejected.
+ */
 export class Semaphore {
   private taken = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly waiting: Waiter[] = [];
 
-  constructor(private readonly places: number) {}
+  constructor(
+    private readonly places: number,
+    private readonly limit?: WaitingLimit,
+  ) {}
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>, { isPreferred = false } = {}): Promise<T> {
     if (this.taken < this.places) this.taken += 1;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    else await new Promise<void>((start, reject) => this.wait({ isPreferred, start, reject }));
     try {
       return await work();
     } finally {
       const next = this.waiting.shift();
-      if (next) next();
+      if (next) next.start();
       else this.taken -= 1;
+    }
+  }
+
+  private wait(waiter: Waiter): void {
+    const behind = waiter.isPreferred ? this.waiting.findIndex((one) => !one.isPreferred) : -1;
+    this.waiting.splice(behind < 0 ? this.waiting.length : behind, 0, waiter);
+    if (this.limit && this.waiting.length > this.limit.most) {
+      this.waiting.pop()!.reject(this.limit.error());
     }
   }
 }

@@ -64,7 +64,7 @@ export class Settings {
 
   @Setting(
     'Service',
-    'Memory for all request bodies in progress, in bytes. A body without room gets 503. At least BODY_LIMIT_BYTES. Callers without a credential get at most half.',
+    'Memory for all request bodies in progress, in bytes. If it is full, the body that has been arriving for longest gets 503. At least BODY_LIMIT_BYTES.',
     integer(16_777_216, 65_536, 10_737_418_240),
   )
   readonly bodiesLimitBytes: number;
@@ -78,7 +78,7 @@ export class Settings {
 
   @Setting(
     'Database',
-    'The same database with the role that owns its tables. Migrations run with this role and grant the role of DATABASE_URL, which should own nothing, the rights that the service needs. Unset: the role of DATABASE_URL does both.',
+    'The same database with the role that owns its tables, for migrations. The role of DATABASE_URL then needs the privileges of docs/service-role.sql. Unset: the role of DATABASE_URL owns the tables.',
     optionalText({ pattern: /^postgres(ql)?:\/\//, hint: 'a postgres:// address' }),
   )
   readonly migrationDatabaseUrl: string | undefined;

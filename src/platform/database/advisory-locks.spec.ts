@@ -7,11 +7,9 @@ const ADVISORY_CALL = /pg_\w*advisory\w*\(([^)]*)\)/g;
 const BY_NAME = /^\$\{AdvisoryLock\.\w+\}(?:$|, )/;
 const NAME = /\bAdvisoryLock\.(\w+)/g;
 
-/** Calls without a number of the enum, by file. CountFold receives an AdvisoryLock. */
+/** Calls without a number of the enum, by file. */
 const WITHOUT_NUMBER: Readonly<Record<string, string>> = {
   'actions/duplicate-actions.ts': 'target',
-  'platform/counting/count-fold.ts': '$1',
-  'platform/database/schema-checks.ts': '$1, $2',
   'platform/idempotency/idempotency.repository.ts': '$1::bigint',
 };
 

@@ -1,15 +1,9 @@
-import { type Roles, requireSameDatabase, requireUsableDatabase } from './schema-checks.js';
+import { requireReadable, requireUsableDatabase } from './schema-checks.js';
 import type { Settings } from '../config/settings.js';
 import { AdvisoryLock } from './advisory-locks.js';
-import {
-  connectionOptions,
-  isDatabaseReadOnly,
-  patientConnectionOptions,
-  tryToConnect,
-} from './connection.js';
+import { connectionOptions, isDatabaseReadOnly, patientConnectionOptions } from './connection.js';
 import { createDataSource, poolOf, type Schema } from './data-source.js';
-import { type Log, Outage, ReadOnlyTime } from './outage.js';
-import { grantRuntime } from './runtime-role.js';
+import { type Log, Outage } from './outage.js';
 import { isDatabaseUnavailable } from './sqlstate.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
@@ -22,8 +16,6 @@ export interface OpenDatabase {
   /** Connected as the role of the service. */
   readonly dataSource: DataSource;
   readonly url: string;
-  /** URL of the role that owns the tables; equals `url` if there is only one role. */
-  readonly ownerUrl: string;
   /** Where the data is, for people. Never contains a password. */
   readonly place: string;
   close(): Promise<void>;
@@ -43,49 +35,42 @@ export async function openDatabase(
   options: OpenOptions = {},
 ): Promise<OpenDatabase> {
   const server = await reachServer(settings, log, options);
+  const { url } = server;
+  const connection = connectionOptions(url, settings);
+  const outage = new Outage(log, () => isDatabaseReadOnly(connection));
+  const dataSource = createDataSource(schema, connection, (error) => outage.suspect(error));
+  const close = async (): Promise<void> => {
+    // The embedded server ends its connections when it stops.
+    outage.ignore();
+    // The pool waits for all connections, and a connection to a hanging server never returns.
+    const closed = dataSource.isInitialized ? dataSource.destroy() : undefined;
+    await Promise.race([closed, sleep(CLOSE_MS, undefined, { ref: false })]);
+    await server.stop();
+  };
   try {
     giveUp?.throwIfAborted();
     await untilAvailable(settings.databaseUrl ? settings.databaseWaitMs : 0, log, giveUp, () =>
-      migrateFor(server, schema),
+      migrate(server.ownerUrl, schema),
     );
     giveUp?.throwIfAborted();
-    const { url, ownerUrl } = server;
-    const connection = connectionOptions(url, settings);
-    const outage = new Outage(log, () => tryToConnect(connection));
-    const readOnly = new ReadOnlyTime(log, () => isDatabaseReadOnly(connection));
-    const dataSource = createDataSource(schema, connection, (error) => outage.lost(error));
     await dataSource.initialize();
+    await requireReadable(dataSource);
     await followDatabaseTime(dataSource);
-    const pool = poolOf(dataSource);
-    pool.on('connect', () => outage.connected());
-    pool.onBroken = (error) => outage.lost(error);
-    pool.onReadOnly = (error) => readOnly.refused(error);
-    pool.onUnreachable = (error) => outage.unreachable(error);
-    pool.onFull = (connections) =>
+    poolOf(dataSource).onFull = (connections) =>
       log(
         `PostgreSQL accepts no more connections. The service continues with ${connections}; requests wait for a free one.`,
       );
-    return {
-      dataSource,
-      url,
-      ownerUrl,
-      place: server.place,
-      close: async () => {
-        // The embedded server ends its connections when it stops.
-        outage.ignore();
-        readOnly.ignore();
-        // The pool waits for all connections, and a connection to a hanging server never returns.
-        await Promise.race([dataSource.destroy(), sleep(CLOSE_MS, undefined, { ref: false })]);
-        await server.stop();
-      },
-    };
+    return { dataSource, url, place: server.place, close };
   } catch (error) {
-    await server.stop();
+    await close();
     throw error;
   }
 }
 
-export interface Server extends Roles {
+export interface Server {
+  readonly url: string;
+  /** URL of the role that owns the tables; equals `url` if there is only one role. */
+  readonly ownerUrl: string;
   readonly place: string;
   stop(): Promise<void>;
 }
@@ -104,7 +89,7 @@ export async function reachServer(
   const { startEmbeddedPostgres, startOrJoin } = await import('./embedded/embedded-postgres.js');
   const server = await (join ? startOrJoin : startEmbeddedPostgres)({ dataDir, log });
   return {
-    url: server.serviceUrl,
+    url: server.url,
     ownerUrl: server.url,
     place: `embedded PostgreSQL, which keeps its data in ${server.cluster}`,
     stop: () => server.stop(),
@@ -115,13 +100,6 @@ function placeOf(url: string): string {
   const { hostname, port, pathname } = new URL(url);
   const host = hostname === '' ? 'a local socket' : `${hostname}:${port || '5432'}`;
   return `PostgreSQL at ${host}, database ${pathname.slice(1) || 'of the role'}`;
-}
-
-/** Migrates the schema as its owner, and grants the role of the service its rights. */
-export async function migrateFor({ ownerUrl, url }: Roles, schema: Schema): Promise<void> {
-  await requireSameDatabase({ ownerUrl, url });
-  await migrate(ownerUrl, schema);
-  await letServiceUse({ ownerUrl, url });
 }
 
 /** Migrates the schema. Replicas that start together take turns. */
@@ -140,12 +118,6 @@ export async function migrate(url: string, schema: Schema): Promise<void> {
   } finally {
     await dataSource.destroy();
   }
-}
-
-/** Grants rights that the role of the service needs. */
-export async function letServiceUse({ ownerUrl, url }: Roles): Promise<void> {
-  if (ownerUrl === url) return;
-  await grantRuntime(ownerUrl, url);
 }
 
 async function untilAvailable(

@@ -1,9 +1,5 @@
 import type { DataSource } from 'typeorm';
 import { MIGRATIONS_TABLE, type Schema } from './data-source.js';
-import { randomInt } from 'node:crypto';
-import { Client } from 'pg';
-import { commandConnection } from './connection.js';
-import { sqlStateOf } from './sqlstate.js';
 
 const OLDEST_SUPPORTED = 140_000;
 
@@ -34,14 +30,15 @@ async function requireSupportedVersion(dataSource: DataSource): Promise<void> {
   }
 }
 
-async function requireReadable(dataSource: DataSource): Promise<void> {
+/** Rejects a role without grants. */
+export async function requireReadable(dataSource: DataSource): Promise<void> {
   const [found] = await dataSource.query<{ readable: boolean | null; role: string }[]>(
     `select has_table_privilege(to_regclass($1)::oid, 'select') as readable, current_user as role`,
     [MIGRATIONS_TABLE],
   );
   if (found?.readable !== false) return;
   throw new UnsupportedDatabaseError(
-    `The role "${found.role}" may not read the tables of the service. ${AS_THE_OWNER}; this grants the rights.`,
+    `The role "${found.role}" may not read the tables of the service. ${AS_THE_OWNER}, then run docs/service-role.sql.`,
   );
 }
 
@@ -99,56 +96,4 @@ interface Rights {
   readonly database: string;
   readonly schema: string;
   readonly may_create_tables: boolean;
-}
-
-/** Database URLs of the two roles; equal if there is only one role. */
-export interface Roles {
-  readonly ownerUrl: string;
-  readonly url: string;
-}
-
-/** SQLSTATE class of a refused login. The later use of the connection reports the error. */
-const NOT_LET_IN = /^28/;
-
-/**
- * Rejects two URLs that lead to different databases. The URLs alone do not show that. So one session takes a random
- * advisory lock, which needs no rights, and the other session can take it only in another database.
- */
-export async function requireSameDatabase({ ownerUrl, url }: Roles): Promise<void> {
-  if (ownerUrl === url) return;
-  const owner = new Client(commandConnection(ownerUrl));
-  const service = new Client(commandConnection(url));
-  // A broken connection rejects the current query; the event adds nothing.
-  for (const client of [owner, service]) client.on('error', () => undefined);
-  const lock = [randomInt(2 ** 31), randomInt(2 ** 31)];
-  try {
-    await owner.connect();
-    if (!(await isLetIn(service))) return;
-    await owner.query('select pg_advisory_lock($1, $2)', lock);
-    const { rows } = await service.query<{ free: boolean }>(
-      'select pg_try_advisory_lock($1, $2) as free',
-      lock,
-    );
-    if (!rows[0]?.free) return;
-  } finally {
-    await Promise.all([owner.end(), service.end()]);
-  }
-  throw new UnsupportedDatabaseError(
-    `MIGRATION_DATABASE_URL leads to ${serverOf(ownerUrl)} but DATABASE_URL to ${serverOf(url)}. Both must name the same database.`,
-  );
-}
-
-async function isLetIn(client: Client): Promise<boolean> {
-  try {
-    await client.connect();
-    return true;
-  } catch (error) {
-    if (NOT_LET_IN.test(String(sqlStateOf(error)))) return false;
-    throw error;
-  }
-}
-
-function serverOf(url: string): string {
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}`;
 }

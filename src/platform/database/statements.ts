@@ -1,7 +1,7 @@
 // SQL: batched inserts, for which TypeORM would use one parameter per value.
 import { Injectable } from '@nestjs/common';
 import type { QueryResultRow } from 'pg';
-import { DataSource, QueryRunnerAlreadyReleasedError } from 'typeorm';
+import { DataSource, getMetadataArgsStorage, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { presentSpan } from '../tracing/tracing.js';
 import { poolOf } from './data-source.js';
 import type { TracedQuery } from './connection.js';
@@ -25,12 +25,13 @@ export class Statements {
     return result.rows;
   }
 
-  /** Runs the statement in the given transaction. */
+  /** Runs the statement in the given transaction; without one, like `rows`. */
   async rowsIn<R extends QueryResultRow>(
-    tx: Tx,
+    tx: Tx | undefined,
     statement: Statement,
     values: unknown[] = [],
   ): Promise<R[]> {
+    if (!tx) return await this.rows(statement, values);
     if (!tx.queryRunner) throw new Error('A transaction has a query runner.');
     // The transaction has ended, and its connection may already serve another one.
     if (tx.queryRunner.isReleased) throw new QueryRunnerAlreadyReleasedError();
@@ -40,36 +41,48 @@ export class Statements {
   }
 }
 
-/** A column, and how its value is taken from a row. */
-export interface InsertedColumn<Row> {
-  readonly name: string;
-  readonly type: string;
-  readonly of: (row: Row) => string | Buffer | null;
-}
-
-export function namesOf<Row>(columns: readonly InsertedColumn<Row>[]): string {
-  return columns.map(({ name }) => name).join(', ');
-}
-
 /**
- * Text of an insert of any number of rows. Each column is one array parameter, numbered from `firstParameter`. The text
- * is a statement, or a CTE in the statement of the recorded change, which saves a round trip. A condition appended to
- * the text (` where …`) may use the columns.
+ * Inserts any number of rows of an entity. Each column is one array parameter. A value that is a text is stored as it is, also in a
+ * column of JSON.
  */
-export function insertRows<Row>(
-  table: string,
-  columns: readonly InsertedColumn<Row>[],
-  firstParameter: number,
-): string {
-  const arrays = columns.map(({ type }, index) => `$${firstParameter + index}::${type}[]`);
-  const names = namesOf(columns);
-  return `insert into ${table} (${names}) select * from unnest(${arrays.join(', ')}) as added (${names})`;
+export class RowInsert<Row extends object, Name extends keyof Row & string> {
+  private readonly table: string;
+  private readonly types: readonly string[];
+
+  constructor(
+    entity: new () => Row,
+    private readonly names: readonly Name[],
+  ) {
+    const { tables, columns } = getMetadataArgsStorage();
+    this.table = tables.find(({ target }) => target === entity)!.name!;
+    this.types = names.map((name) => {
+      const declared = columns.find((one) => one.target === entity && one.propertyName === name);
+      const { enumName, type } = declared!.options;
+      return enumName ?? (type as string);
+    });
+  }
+
+  get parameters(): number {
+    return this.names.length;
+  }
+
+  /**
+   * Text of a statement, or of a CTE in the statement of the recorded change, which saves a round trip. A condition appended to
+   * the text (` where …`) may use the columns.
+   */
+  text(firstParameter = 1): string {
+    const arrays = this.types.map((type, index) => `$${firstParameter + index}::${type}[]`);
+    const names = this.names.join(', ');
+    return `insert into ${this.table} (${names}) select * from unnest(${arrays.join(', ')}) as added (${names})`;
+  }
+
+  values(rows: readonly Readonly<Partial<Record<Name, unknown>>>[]): unknown[] {
+    return this.names.map((name) => rows.map((row) => parameterOf(row[name])));
+  }
 }
 
-/** Parameter values for `insertRows`. */
-export function valuesOfRows<Row>(
-  columns: readonly InsertedColumn<Row>[],
-  rows: readonly Row[],
-): unknown[] {
-  return columns.map(({ of }) => rows.map(of));
+function parameterOf(value: unknown): unknown {
+  if (value === undefined || value === null || Buffer.isBuffer(value)) return value;
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,256 +1,176 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError, UnavailableError } from '../errors/app-error.js';
 import { GrowingBuffer } from '../growing-buffer.js';
-import { type BodyMemory, BodyShare, SMALL_BODY_BYTES, Stranger } from './body-memory.js';
 
-/** Chunks read in a row before other requests get a turn. The cost of a chunk hardly depends on its size. */
-const CHUNKS_AT_A_TIME = 256;
+/** Largest body that counts as small: a login, an approval, the kill switch, most events of a webhook. */
+const SMALL_BODY_BYTES = 16 * 1024;
 
-/**
- * Stops reading from a connection, so that TCP makes the sender wait. Node's `pause` is not enough, because Node requests more
- * data after each chunk.
- */
-class SenderPause {
-  private readonly readOn: () => void;
-  private isPaused = false;
-  private isOthersTurn = false;
-  private chunks = 0;
+const ARRIVAL_MS = { known: 30_000, stranger: 10_000 } as const;
 
-  /** @param mustWait whether the sender has to wait for memory */
-  constructor(
-    private readonly raw: IncomingMessage,
-    private readonly mustWait: () => boolean,
-  ) {
-    const read = raw._read.bind(raw);
-    this.readOn = () => read(0);
-    raw._read = (size) => {
-      if (!this.isPaused) read(size);
-    };
+/** The rest of a rejected body is discarded first: a client that is still sending may never read the response. */
+const DISCARD_BYTES = 8 * 1024 * 1024;
+const DISCARD_MS = 1_000;
+
+/** Memory for bodies of one size class. */
+class Pool {
+  /** Incomplete bodies, oldest first. */
+  readonly arriving = new Set<ArrivingBody>();
+  private taken = 0;
+
+  constructor(private readonly bytes: number) {}
+
+  /**
+   * Changes what `body` holds. Until there is room, the oldest incomplete body is rejected, so that slow senders do not
+   * block fast ones.
+   */
+  resize(from: number, to: number, body: ArrivingBody): boolean {
+    this.taken -= from;
+    for (const oldest of this.arriving) {
+      if (this.taken + to <= this.bytes || oldest === body) break;
+      oldest.reject(noMemory());
+    }
+    const fits = this.taken + to <= this.bytes;
+    this.taken += fits ? to : from;
+    return fits;
   }
 
-  /** Call this after each chunk. */
-  afterChunk(): void {
-    this.chunks += 1;
-    if (this.chunks % CHUNKS_AT_A_TIME === 0) this.letOthersHaveTheirTurn();
-    else if (this.isOthersTurn || this.mustWait()) this.pause();
-  }
-
-  /** Continues to read, unless there is still a reason to wait. */
-  resume(): void {
-    if (!this.isPaused || this.isOthersTurn || this.mustWait()) return;
-    this.isPaused = false;
-    this.readOn();
-  }
-
-  private letOthersHaveTheirTurn(): void {
-    this.pause();
-    if (this.isOthersTurn) return;
-    this.isOthersTurn = true;
-    setImmediate(() => {
-      this.isOthersTurn = false;
-      this.resume();
-    });
-  }
-
-  private pause(): void {
-    if (this.isPaused) return;
-    this.isPaused = true;
-    this.raw.socket.pause();
+  release(bytes: number): void {
+    this.taken -= bytes;
   }
 }
 
-/** So much of a body is taken before it is known whether anybody wants it; then the sender has to wait. */
-const UNDECIDED_BYTES = SMALL_BODY_BYTES;
-const UNDECIDED_CHUNKS = 1_024;
-const SMALLEST_BUFFER = 1024;
-
-/** For a body to arrive whole: one that takes longer holds memory that others may need. */
-const ARRIVAL_MS = 30_000;
-const ARRIVAL_OF_STRANGERS_MS = 10_000;
-
 /**
- * A client that is still sending when the connection closes may never read the answer. So what nobody wants is read and
- * thrown away, as long as that is soon done.
+ * Bounds the memory of request bodies: of small bodies until they are complete, of large bodies until the response is
+ * sent. Large bodies never take the memory of small bodies.
  */
-const DISCARD_BYTES = 8 * 1024 * 1024;
-const DISCARD_CHUNKS = 16 * 1024;
-const DISCARD_MS = 1_000;
+export class BodyMemory {
+  readonly small: Pool;
+  readonly large: Pool;
+
+  constructor(bytes: number, largestBody: number) {
+    this.small = new Pool(bytes / 4);
+    this.large = new Pool(Math.max((3 * bytes) / 4, largestBody));
+  }
+}
 
 /**
- * Somebody without a credential who sends so many tiny chunks wants nothing but the time that they cost. The connection
- * is cut: Node would go on through all that it has read of it, some ten thousand chunks at a time.
- */
-const MOST_TINY_CHUNKS = 2_048;
-const TINY_BYTES = 16;
-
-type Then = () => void;
-
-/**
- * The body of one request on its way in. Nobody has asked for it at first (`undecided`): its sender is held back after
- * the first bytes. Then it is `wanted` by the handler, or `unwanted` and thrown away as it comes.
+ * The body of one request. Nothing is read until somebody asks for it, so TCP makes the sender wait until the caller is
+ * authenticated.
  */
 export class ArrivingBody {
-  private state: 'undecided' | 'wanted' | 'unwanted' = 'undecided';
-  private limit = Infinity;
-  private problem: AppError | undefined;
-
-  /** Nothing more comes: all of it was sent, or the connection broke. */
-  private isOver = false;
-  private whenOver: Then | undefined;
-
   private readonly announced: number;
-  private readonly content: GrowingBuffer;
-  private readonly share: BodyShare;
-  private readonly pause: SenderPause;
+  private readonly arrival = Promise.withResolvers<void>();
+  private pool: Pool;
+  private held = 0;
 
-  private readonly received = { bytes: 0, chunks: 0 };
-  private readonly discarded = { bytes: 0, chunks: 0 };
-  private whenTooMuchDiscarded: Then | undefined;
-
-  /** `invite` tells a client that waits for it (Expect: 100-continue) to send the body. */
+  /** @param invite tells a client that waits for it (Expect: 100-continue) to send the body */
   constructor(
     private readonly raw: IncomingMessage,
-    memory: BodyMemory,
-    private invite: Then | undefined,
+    private readonly memory: BodyMemory,
+    private invite: (() => void) | undefined,
   ) {
-    this.announced = Number(raw.headers['content-length']);
-    this.share = new BodyShare(memory, this.announced);
-    this.content = new GrowingBuffer({
-      firstBytes: SMALLEST_BUFFER,
-      announcedBytes: this.announced,
-      // Most bodies are one chunk.
-      keepsOnlyChunk: true,
-      reserve: (bytes) => this.share.resize(bytes),
-    });
-    this.pause = new SenderPause(raw, () => this.mustWait());
-    raw.on('data', (chunk: Buffer) => this.take(chunk));
-    raw.on('end', () => this.end());
-    raw.on('error', () => this.end(new AppError('bad_request', 'The body was cut short.')));
+    this.announced = Number(raw.headers['content-length'] ?? NaN);
+    this.pool = this.announced > SMALL_BODY_BYTES ? memory.large : memory.small;
+    this.arrival.promise.catch(() => undefined);
   }
 
-  /** The whole body, when it has at most `limit` bytes; `sender` is the principal's name, or a stranger. */
-  async read(limit: number, sender: string | Stranger): Promise<Buffer> {
-    this.limit = limit;
-    if (this.announced > limit || this.content.length > limit) this.refuse(tooLarge(limit));
-    else if (!this.share.assignTo(sender)) this.refuse(noMemory());
-    if (!this.isOver && !this.problem) await this.arrival();
-    if (this.problem) throw this.problem;
-    return this.content.content;
-  }
-
-  /** Whether there is nothing in it, which a body without an announced length shows only as it arrives. */
-  isEmpty(sender: string | Stranger): Promise<boolean> {
-    return this.read(0, sender).then(
-      () => true,
-      () => false,
-    );
-  }
-
-  /** Counts a body that was read for whoever turned out to have sent it, and no more for the stranger. */
-  assignTo(sender: string): void {
-    if (!this.share.assignTo(sender)) throw noMemory();
-  }
-
-  /** Throws away what nobody has read, and says whether that is all: otherwise the connection cannot be used again. */
-  discard(then: (isAll: boolean) => void): void {
-    if (this.isOver) return then(this.raw.complete);
-    this.drop();
-    if (this.invite || this.announced - this.discarded.bytes > DISCARD_BYTES) return then(false);
-    const stop = (): void => {
-      clearTimeout(timer);
-      this.whenOver = this.whenTooMuchDiscarded = undefined;
-      then(this.raw.complete);
+  /** Returns the whole body if it has at most `limit` bytes. */
+  async read(limit: number, sender: keyof typeof ARRIVAL_MS): Promise<Buffer> {
+    if (this.announced > limit) throw tooLarge(limit);
+    const most = Number.isNaN(this.announced) ? limit : this.announced;
+    const content = new GrowingBuffer(most, (bytes) => this.reserve(bytes));
+    const take = (chunk: Buffer): void => {
+      if (content.length + chunk.length > limit) this.reject(tooLarge(limit));
+      else if (!content.append(chunk)) this.reject(noMemory());
     };
-    const timer = setTimeout(stop, DISCARD_MS);
-    this.whenOver = this.whenTooMuchDiscarded = stop;
-    this.pause.resume();
-  }
-
-  /** The request has been answered: the memory is free for others. */
-  release(): void {
-    this.drop();
-  }
-
-  private arrival(): Promise<void> {
-    this.state = 'wanted';
-    const isStranger = this.share.sender instanceof Stranger;
-    const mostMs = isStranger ? ARRIVAL_OF_STRANGERS_MS : ARRIVAL_MS;
-    const timer = setTimeout(() => this.refuse(tooSlow()), mostMs);
-    this.share.awaitRest(() => this.refuse(noMemory()));
+    const end = (): void => {
+      if (this.raw.complete) this.arrival.resolve();
+      else this.reject(new AppError('bad_request', 'The body was cut short.'));
+    };
+    const stopReading = this.eachChunk(take, end);
+    const tooSlow = new AppError('bad_request', 'The body took too long to arrive.');
+    const timer = setTimeout(() => this.reject(tooSlow), ARRIVAL_MS[sender]);
+    this.pool.arriving.add(this);
     this.invite?.();
     this.invite = undefined;
-    return new Promise((resolve) => {
-      this.whenOver = () => {
-        clearTimeout(timer);
-        this.share.restArrived();
-        this.whenOver = undefined;
-        resolve();
-      };
-      this.pause.resume();
-    });
+    try {
+      await this.arrival.promise;
+      return content.content;
+    } finally {
+      clearTimeout(timer);
+      stopReading();
+      this.pool.arriving.delete(this);
+      if (this.pool === this.memory.small) this.release();
+    }
   }
 
-  private take(chunk: Buffer): void {
-    this.received.bytes += chunk.length;
-    if (this.isFlood()) return this.cut();
-    this.received.chunks += 1;
-    if (this.state === 'unwanted') this.throwAway(chunk);
-    else if (this.content.length + chunk.length > this.limit) this.refuse(tooLarge(this.limit));
-    else if (!this.content.append(chunk)) this.refuse(noMemory());
-    this.pause.afterChunk();
+  reject(problem: AppError): void {
+    this.arrival.reject(problem);
+    this.pool.arriving.delete(this);
+    this.release();
   }
 
-  private mustWait(): boolean {
-    if (this.state !== 'undecided') return false;
-    return this.content.length >= UNDECIDED_BYTES || this.received.chunks >= UNDECIDED_CHUNKS;
+  /** Discards what was not read, and tells whether all of it arrived: otherwise the connection cannot be used again. */
+  discard(then: (isAll: boolean) => void): void {
+    const { raw, announced } = this;
+    const isHopeless = raw.destroyed || this.invite !== undefined || announced > DISCARD_BYTES;
+    if (raw.complete || isHopeless) return then(raw.complete);
+    let discarded = 0;
+    const stop = (): void => {
+      clearTimeout(timer);
+      stopReading();
+      then(raw.complete);
+    };
+    const timer = setTimeout(stop, DISCARD_MS);
+    const stopReading = this.eachChunk((chunk) => {
+      if ((discarded += chunk.length) > DISCARD_BYTES) stop();
+    }, stop);
   }
 
-  /** Who sends it is known once somebody wants the body, or nobody does: until then the sender waits. */
-  private isFlood(): boolean {
-    if (this.state === 'undecided' || typeof this.share.sender === 'string') return false;
-    const { bytes, chunks } = this.received;
-    return chunks > MOST_TINY_CHUNKS && bytes < chunks * TINY_BYTES;
+  release(): void {
+    this.pool.release(this.held);
+    this.held = 0;
   }
 
-  private cut(): void {
-    this.refuse(new AppError('bad_request', 'The body comes in too many small parts.'));
-    this.raw.destroy();
+  /** A body that grows large moves to the memory of large bodies. */
+  private reserve(bytes: number): boolean {
+    if (bytes > SMALL_BODY_BYTES && this.pool === this.memory.small) {
+      this.release();
+      this.pool.arriving.delete(this);
+      this.pool = this.memory.large;
+      this.pool.arriving.add(this);
+    }
+    if (!this.pool.resize(this.held, bytes, this)) return false;
+    this.held = bytes;
+    return true;
   }
 
-  private throwAway(chunk: Buffer): void {
-    const { discarded } = this;
-    discarded.bytes += chunk.length;
-    discarded.chunks += 1;
-    const isTooMuch = discarded.bytes > DISCARD_BYTES || discarded.chunks > DISCARD_CHUNKS;
-    if (isTooMuch) this.whenTooMuchDiscarded?.();
-  }
-
-  private end(problem?: AppError): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.problem ??= problem;
-    this.whenOver?.();
-  }
-
-  private refuse(problem: AppError): void {
-    this.problem ??= problem;
-    this.drop();
-    this.whenOver?.();
-  }
-
-  private drop(): void {
-    this.state = 'unwanted';
-    this.content.clear();
-    this.share.release();
+  /**
+   * Reads once in each turn of the event loop. Otherwise Node would parse megabytes of tiny chunks in one turn, while
+   * other requests wait.
+   */
+  private eachChunk(take: (chunk: Buffer) => void, end: () => void): () => void {
+    const { raw } = this;
+    let isStopped = false;
+    const read = (): void => {
+      const chunk = isStopped ? null : (raw.read() as Buffer | null);
+      if (chunk) take(chunk);
+    };
+    const later = (): void => void setImmediate(read);
+    const over = (): void => {
+      if (!isStopped) end();
+    };
+    raw.on('readable', later).on('end', over).on('close', over).on('error', over);
+    read();
+    return () => {
+      isStopped = true;
+      raw.off('readable', later);
+    };
   }
 }
 
 function tooLarge(limit: number): AppError {
   return new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
-}
-
-function tooSlow(): AppError {
-  return new AppError('bad_request', 'The body took too long to arrive.');
 }
 
 function noMemory(): AppError {

@@ -1,7 +1,6 @@
 import './request.js';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { ArrivingBody } from './arriving-body.js';
-import { type BodyMemory, Stranger } from './body-memory.js';
+import { ArrivingBody, type BodyMemory } from './arriving-body.js';
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { Settings } from '../config/settings.js';
@@ -99,11 +98,13 @@ export class BodyGuard implements CanActivate {
     handler: Handler,
   ): Promise<boolean> {
     const kind = this.option<BodyKind>(BODY_KIND, handler) ?? 'json';
-    const sender = request.caller?.name ?? Stranger.at(request.ip);
+    const sender = request.caller ? 'known' : 'stranger';
     const wrongType = kind === 'raw' ? undefined : problemOfType(request, kind);
     if (wrongType) {
-      if (await arriving.isEmpty(sender)) return true;
-      throw wrongType;
+      return await arriving.read(0, sender).then(
+        () => true,
+        () => Promise.reject(wrongType),
+      );
     }
     const bytes = await arriving.read(this.mostBytes(handler), sender);
     request.received = bytes;

@@ -29,8 +29,8 @@ export function installDraining(instance: FastifyInstance, draining: Draining): 
 }
 
 /**
- * Knows which connections serve a request. Node closes those that wait between two requests, and would let one that
- * never sent any hold the exit.
+ * Knows which connections serve a request. Node closes those that wait between two requests when the server closes, but not
+ * those that never sent a request, nor those whose response began before: they would hold the exit.
  */
 @Injectable()
 export class OpenConnections {
@@ -43,7 +43,10 @@ export class OpenConnections {
     });
     server.on('request', ({ socket }, response) => {
       this.count(socket, 1);
-      response.once('close', () => this.count(socket, -1));
+      response.once('close', () => {
+        this.count(socket, -1);
+        if (!server.listening) socket.end();
+      });
     });
   }
 

@@ -1,24 +1,30 @@
 import { FailureLimits } from './failure-limits.js';
-import { MemoryLimitStorage } from './memory-limit-storage.js';
+import { loadSettings } from '../config/load-settings.js';
+import { LimitStorage } from './limit-storage.js';
 
 describe('FailureLimits', () => {
+  let failures: FailureLimits;
+
+  beforeEach(() => {
+    jest.useFakeTimers();
+    failures = new FailureLimits(new LimitStorage(loadSettings({})));
+  });
+  afterEach(() => jest.useRealTimers());
+
   it('allows ten failed logins of an address per minute, and unblocks it afterwards', async () => {
-    const clock = { now: 0 };
-    const failures = new FailureLimits(new MemoryLimitStorage(() => clock.now));
     for (let i = 0; i < 10; i += 1) {
       expect(await failures.blocked('login', '192.0.2.1')).toBeUndefined();
       expect(await failures.record('login', '192.0.2.1')).toBeUndefined();
     }
-    clock.now = 500;
+    jest.advanceTimersByTime(500);
     expect(await failures.blocked('login', '192.0.2.1')).toBe(60);
     expect(await failures.blocked('login', '192.0.2.2')).toBeUndefined();
     expect(await failures.blocked('key', '192.0.2.1')).toBeUndefined();
-    clock.now = 60_000;
+    jest.advanceTimersByTime(59_500);
     expect(await failures.blocked('login', '192.0.2.1')).toBeUndefined();
   });
 
   it('makes parallel guesses wait', async () => {
-    const failures = new FailureLimits(new MemoryLimitStorage());
     const told = await Promise.all(
       Array.from({ length: 50 }, () => failures.record('login', '192.0.2.1')),
     );
@@ -26,7 +32,6 @@ describe('FailureLimits', () => {
   });
 
   it('counts a /64 as one address, and its /48 with a higher limit', async () => {
-    const failures = new FailureLimits(new MemoryLimitStorage(() => 0));
     const failed: string[] = [];
     for (let subnet = 0; subnet < 20; subnet += 1) {
       for (let host = 0; host < 20; host += 1) {
@@ -41,19 +46,16 @@ describe('FailureLimits', () => {
   });
 
   it('allows ten failed guesses of an account per minute and sixty per hour', async () => {
-    const clock = { now: 0 };
-    const failures = new FailureLimits(new MemoryLimitStorage(() => clock.now));
     const failed: number[] = [];
-    for (; clock.now < 3_600_000; clock.now += 1_000) {
+    for (let now = 0; now < 3_600_000; now += 1_000, jest.advanceTimersByTime(1_000)) {
       if (await failures.accountBlocked('someone')) continue;
       await failures.recordForAccount('someone');
-      failed.push(clock.now);
+      failed.push(now);
     }
     expect(failed).toHaveLength(60);
     expect(failed[9]).toBeLessThan(60_000);
     expect(failed[10]).toBeGreaterThanOrEqual(59_000);
     expect(await failures.accountBlocked('somebody else')).toBeUndefined();
-    clock.now += 60_000;
     expect(await failures.accountBlocked('someone')).toBeUndefined();
   });
 });

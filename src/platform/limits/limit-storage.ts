@@ -1,38 +1,144 @@
+import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
+import { Redis } from 'ioredis';
+import { once } from 'node:events';
+import {
+  type RateLimiterAbstract,
+  RateLimiterMemory,
+  RateLimiterRedis,
+  type RateLimiterRes,
+} from 'rate-limiter-flexible';
+import { Settings } from '../config/settings.js';
 
 /** State of a limit for one key. Times are seconds from now, with fractions. */
 export interface LimitRecord {
-  /** Hits in the window, including the current one if it was allowed. */
+  /** Hits in the window, including the current one. */
   readonly totalHits: number;
-  /** Time until the window is empty. */
+  /** Time until the end of the window. */
   readonly timeToExpire: number;
   readonly isBlocked: boolean;
   /** Time until the next hit is allowed; 0 if it is allowed now. */
   readonly timeToBlockExpire: number;
 }
 
+const KEY_PREFIX = 'its:limit';
+/** Short, because a slow shared counter is worse than a local one. */
+const COMMAND_TIMEOUT_MS = 75;
+/** Then the connection counts as lost, and requests do not wait for it. */
+const SOCKET_TIMEOUT_MS = 500;
+const START_TIMEOUT_MS = 1_000;
+const LONGEST_RETRY_MS = 2_000;
+const PROBE_MS = 1_000;
+
 /**
- * Counts hits per name and key in a sliding window. Rejected hits are not counted, so a caller that keeps trying is
- * allowed again as soon as its earlier hits expire. Names are few and fixed. Each has its own memory, so that invented
- * addresses cannot displace the counters of principals.
+ * Counts hits per name and key in fixed windows: in Redis for all replicas, or in this process without Redis and while
+ * it is unavailable. Names are few and fixed.
  */
-export abstract class LimitStorage implements ThrottlerStorage {
-  /**
-   * Counts one or several hits, or rejects them. `blockDuration` is not used: the window determines when the next hit
-   * is allowed.
-   */
-  abstract increment(
+@Injectable()
+export class LimitStorage implements ThrottlerStorage, OnModuleInit, OnModuleDestroy {
+  private readonly logger = new Logger('RateLimits');
+  private readonly limiters = new Map<string, RateLimiterAbstract>();
+  private readonly redis: Redis | undefined;
+  private isAway = false;
+
+  constructor({ redisUrl }: Settings) {
+    if (redisUrl === undefined) return;
+    this.redis = new Redis(redisUrl, {
+      commandTimeout: COMMAND_TIMEOUT_MS,
+      connectTimeout: LONGEST_RETRY_MS,
+      disconnectTimeout: COMMAND_TIMEOUT_MS,
+      socketTimeout: SOCKET_TIMEOUT_MS,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: (attempt) => Math.min(attempt * 100, LONGEST_RETRY_MS),
+    });
+    this.redis.on('error', ({ message }: Error) => this.lost(message));
+    this.redis.on('close', () => this.lost('the connection ended'));
+    this.redis.on('ready', () => this.found());
+  }
+
+  async onModuleInit(): Promise<void> {
+    if (!this.redis || this.redis.status === 'ready') return;
+    const signal = AbortSignal.timeout(START_TIMEOUT_MS);
+    await once(this.redis, 'ready', { signal }).catch(() => undefined);
+  }
+
+  onModuleDestroy(): void {
+    this.isAway = true;
+    this.redis?.disconnect();
+  }
+
+  /** Counts one or several hits, also over the limit. `blockDuration` is not used: a block ends with the window. */
+  async increment(
     key: string,
     ttl: number,
     limit: number,
-    blockDuration: number,
+    _blockDuration: number,
     name: string,
-    hits?: number,
-  ): Promise<LimitRecord>;
+    hits = 1,
+  ): Promise<LimitRecord> {
+    const state = await this.limiterOf(name, ttl).penalty(key, hits);
+    return recordOf(state, state.consumedPoints > limit);
+  }
 
-  /** Whether the shared counter works; `undefined` if each replica counts for itself. */
-  abstract sharedWorks(): Promise<boolean | undefined>;
+  /** Returns whether `increment` would block, without counting a hit. */
+  async peek(key: string, ttl: number, limit: number, name: string): Promise<LimitRecord> {
+    const state = await this.limiterOf(name, ttl).get(key);
+    return recordOf(state, (state?.consumedPoints ?? 0) >= limit);
+  }
 
-  /** Returns what `increment` would, without counting a hit. */
-  abstract peek(key: string, ttl: number, limit: number, name: string): Promise<LimitRecord>;
+  /**
+   * Whether the shared counter works; `undefined` if each replica counts for itself. Writes, because a full server or a
+   * standby still answers other commands.
+   */
+  async sharedWorks(): Promise<boolean | undefined> {
+    return await this.redis?.set(`${KEY_PREFIX}:probe`, 1, 'PX', PROBE_MS).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** The limit depends on the caller, so the limiters only count. */
+  private limiterOf(name: string, ttl: number): RateLimiterAbstract {
+    let limiter = this.limiters.get(name);
+    if (!limiter) {
+      const keyPrefix = `${KEY_PREFIX}:${name}`;
+      const options = { keyPrefix, duration: ttl / 1_000, points: Number.MAX_SAFE_INTEGER };
+      const local = new RateLimiterMemory(options);
+      limiter = this.redis
+        ? new RateLimiterRedis({
+            ...options,
+            storeClient: this.redis,
+            rejectIfRedisNotReady: true,
+            insuranceLimiter: local,
+          })
+        : local;
+      this.limiters.set(name, limiter);
+    }
+    return limiter;
+  }
+
+  private lost(reason: string): void {
+    if (this.isAway) return;
+    this.isAway = true;
+    this.logger.warn(
+      `Redis does not count rate limits (${reason}). Until it does, this replica counts locally.`,
+    );
+  }
+
+  private found(): void {
+    if (this.isAway) this.logger.log('Redis counts rate limits again.');
+    this.isAway = false;
+  }
+}
+
+function recordOf(state: RateLimiterRes | null, isBlocked: boolean): LimitRecord {
+  const timeToExpire = Math.max(0, state?.msBeforeNext ?? 0) / 1_000;
+  return {
+    totalHits: state?.consumedPoints ?? 0,
+    timeToExpire,
+    isBlocked,
+    timeToBlockExpire: isBlocked ? timeToExpire : 0,
+  };
 }

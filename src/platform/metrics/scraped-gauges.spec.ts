@@ -1,22 +1,27 @@
 import { Logger } from '@nestjs/common';
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, register } from 'prom-client';
 import { ScrapedGauges } from './scraped-gauges.js';
 
 describe('ScrapedGauges', () => {
-  const registry = new Registry();
+  const known = register.getMetricsAsArray().map(({ name }) => name);
   let made = 0;
-  const newGauge = () =>
-    new Gauge({ name: `gauge_${(made += 1)}`, help: 'Of a test.', registers: [registry] });
+  const newGauge = (...labelNames: string[]) =>
+    new Gauge({ name: `gauge_${(made += 1)}`, help: 'Of a test.', labelNames });
+  const nameOf = (metric: object) => (metric as { readonly name: string }).name;
   const shown = async (gauge: Gauge): Promise<number | undefined> =>
     (await gauge.get()).values[0]?.value;
 
   beforeAll(() => void jest.spyOn(Logger.prototype, 'debug').mockImplementation());
-  afterAll(() => jest.restoreAllMocks());
+  afterAll(() => {
+    jest.restoreAllMocks();
+    const names = register.getMetricsAsArray().map(({ name }) => name);
+    for (const name of names) if (!known.includes(name)) register.removeSingleMetric(name);
+  });
 
   it('reads at each scrape, once for concurrent scrapes', async () => {
     const gauge = newGauge();
     const read = jest.fn(async () => 7);
-    new ScrapedGauges().register(gauge, read);
+    new ScrapedGauges().register(nameOf(gauge), read);
     expect(await Promise.all([shown(gauge), shown(gauge), shown(gauge)])).toEqual([7, 7, 7]);
     expect(read).toHaveBeenCalledTimes(1);
   });
@@ -26,44 +31,36 @@ describe('ScrapedGauges', () => {
     broken.set(5);
     hung.set(5);
     const gauges = new ScrapedGauges();
-    gauges.register(broken, () => Promise.reject(new Error('The database is away.')));
-    gauges.register(hung, () => new Promise(() => undefined));
-    gauges.register(good, () => 3);
-    const text = await registry.metrics();
+    gauges.register(nameOf(broken), () => Promise.reject(new Error('The database is away.')));
+    gauges.register(nameOf(hung), () => new Promise(() => undefined));
+    gauges.register(nameOf(good), () => 3);
+    const text = await register.metrics();
     expect(await Promise.all([shown(broken), shown(hung)])).toEqual([undefined, undefined]);
-    expect(text).toMatch(new RegExp(`^${(good as unknown as { name: string }).name} 3$`, 'm'));
+    expect(text).toMatch(new RegExp(`^${nameOf(good)} 3$`, 'm'));
   });
 
   it('shows one value per label, and none if the read fails', async () => {
-    const gauge = new Gauge({
-      name: 'labelled_gauge',
-      help: 'Of a test.',
-      labelNames: ['status'],
-      registers: [registry],
-    });
+    const gauge = newGauge('status');
     const values = [
       [{ status: 'queued' }, 3],
       [{ status: 'failed' }, 0],
     ] as const;
-    new ScrapedGauges().register(gauge, () => values);
+    new ScrapedGauges().register(nameOf(gauge), () => values);
     const read = async () => (await gauge.get()).values.map((one) => [one.labels, one.value]);
     expect(await read()).toEqual(values);
-    new ScrapedGauges().register(gauge, () => Promise.reject(new Error('The database is away.')));
+    new ScrapedGauges().register(nameOf(gauge), () =>
+      Promise.reject(new Error('The database is away.')),
+    );
     expect(await read()).toEqual([]);
   });
 
   it('shows no value without data, and no label of an earlier scrape', async () => {
     const plain = newGauge();
-    new ScrapedGauges().register(plain, () => undefined);
+    new ScrapedGauges().register(nameOf(plain), () => undefined);
     expect(await shown(plain)).toBeUndefined();
-    const gauge = new Gauge({
-      name: 'gauge_of_names',
-      help: 'Of a test.',
-      labelNames: ['name'],
-      registers: [registry],
-    });
+    const gauge = newGauge('name');
     gauge.set({ name: 'renamed' }, 1);
-    new ScrapedGauges().register(gauge, () => [[{ name: 'new' }, 1]]);
+    new ScrapedGauges().register(nameOf(gauge), () => [[{ name: 'new' }, 1]]);
     expect((await gauge.get()).values.map(({ labels }) => labels)).toEqual([{ name: 'new' }]);
   });
 
@@ -72,7 +69,6 @@ describe('ScrapedGauges', () => {
       name: 'labelled_counter',
       help: 'Of a test.',
       labelNames: ['source'],
-      registers: [registry],
     });
     const values = async () => (await counter.get()).values.map(({ value }) => value);
     new ScrapedGauges().registerSeries(counter, async () => counter.inc({ source: 'siem' }, 0));
@@ -85,8 +81,8 @@ describe('ScrapedGauges', () => {
   it('releases a gauge when its app ends, unless another app has taken it over', async () => {
     const gauge = newGauge();
     const [first, second] = [new ScrapedGauges(), new ScrapedGauges()];
-    first.register(gauge, () => 1);
-    second.register(gauge, () => 2);
+    first.register(nameOf(gauge), () => 1);
+    second.register(nameOf(gauge), () => 2);
     first.onModuleDestroy();
     expect(await shown(gauge)).toBe(2);
     second.onModuleDestroy();

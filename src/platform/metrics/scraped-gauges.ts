@@ -1,6 +1,5 @@
 import { Injectable, Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { type Counter, Gauge } from 'prom-client';
+import { type Counter, type Gauge, register } from 'prom-client';
 import { DataSource } from 'typeorm';
 import { within } from '../concurrency/within.js';
 import { poolOf } from '../database/data-source.js';
@@ -29,8 +28,9 @@ export class ScrapedGauges implements OnModuleDestroy {
   private readonly logger = new Logger(ScrapedGauges.name);
   private readonly unregister: (() => void)[] = [];
 
-  /** Call it in `onModuleInit`. */
-  register(gauge: Gauge, read: Read): void {
+  /** Call it in `onModuleInit`. `name` is that of a gauge in METRICS. */
+  register(name: string, read: Read): void {
+    const gauge = register.getSingleMetric(name) as Gauge;
     this.beforeScrapes(gauge, async () => {
       const values = await within(PATIENCE_MS, Promise.resolve().then(read), tooLate).catch(
         (error: unknown) => void this.tellUnread(error),
@@ -89,12 +89,11 @@ function tooLate(): never {
 export class PoolGauge implements OnModuleInit {
   constructor(
     private readonly gauges: ScrapedGauges,
-    @InjectMetric('db_pool_connections_active') private readonly active: Gauge,
     private readonly dataSource: DataSource,
   ) {}
 
   onModuleInit(): void {
-    this.gauges.register(this.active, () => {
+    this.gauges.register('db_pool_connections_active', () => {
       const { totalCount, idleCount } = poolOf(this.dataSource);
       return totalCount - idleCount;
     });

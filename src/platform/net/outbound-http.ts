@@ -12,7 +12,7 @@ const ALL_ANSWERS_BYTES = 32 * MAX_ANSWER_BYTES;
 
 /**
  * Sends all outgoing HTTP requests. It follows no redirect, uses no proxy from the environment, always verifies
- * certificates, opens one connection per request, and distinguishes UnreachableError (nothing was sent) from
+ * certificates, opens one connection per request unless the request allows to reuse one, and distinguishes UnreachableError (nothing was sent) from
  * OutcomeUnknownError (something was sent, without a complete response).
  */
 @Injectable()

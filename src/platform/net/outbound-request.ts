@@ -11,8 +11,13 @@ export interface OutboundRequest {
   readonly timeoutMs?: number;
   /** A longer response fails the request. */
   readonly maxAnswerBytes?: number;
-  /** Only status and headers matter: the body is not read, and the connection is closed. */
+  /** Only status and headers matter: the body is dropped. */
   readonly withoutBody?: boolean;
+  /**
+   * The connection may serve several requests. If it was closed meanwhile, the request is sent again over a new one, so it
+   * must be repeatable.
+   */
+  readonly reusesConnection?: true;
   readonly signal?: AbortSignal;
   /**
    * The target comes from the settings of the operator, not from a caller, so it may be in any private network. Cloud

@@ -1,10 +1,11 @@
 import {
   Agent as HttpAgent,
+  type AgentOptions,
   type ClientRequest,
   type IncomingMessage,
   request as requestPlain,
 } from 'node:http';
-import { Agent as HttpsAgent, request as requestTls } from 'node:https';
+import { Agent as HttpsAgent, request as requestTls, type RequestOptions } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
 import { OutcomeUnknownError, UnreachableError } from './net.errors.js';
 import { OutboundAnswer, type OutboundRequest } from './outbound-request.js';
@@ -28,16 +29,46 @@ export interface PreparedRequest extends OutboundRequest {
 /** Maximum number of 1xx responses. Honest vendors send one or two. */
 const MOST_INTERIM_ANSWERS = 16;
 
-/**
- * Own agents, because the environment can make the global agents of Node use a proxy. Each connection serves one
- * request.
- */
-const PLAIN = new HttpAgent({ keepAlive: false });
-const TLS = new HttpsAgent({ keepAlive: false });
+/** A connection serves only requests whose name resolves to the same addresses. */
+type WithAddresses = AgentOptions & { readonly addresses?: readonly PinnedAddress[] };
+const addressesOf = ({ addresses = [] }: WithAddresses): string =>
+  addresses
+    .map(({ address }) => address)
+    .toSorted()
+    .join();
 
-/** Sends one request over a new connection and reads the response. */
+class KeepingHttpAgent extends HttpAgent {
+  override getName(options: WithAddresses = {}): string {
+    return `${super.getName(options)}:${addressesOf(options)}`;
+  }
+}
+
+class KeepingHttpsAgent extends HttpsAgent {
+  override getName(options: WithAddresses = {}): string {
+    return `${super.getName(options)}:${addressesOf(options)}`;
+  }
+}
+
+/** Many servers close a connection that is idle for 5 s. */
+const KEEPING = { keepAlive: true, timeout: 4_000 };
+/** Own agents, because the environment can make the global agents of Node use a proxy. */
+const AGENTS = {
+  'http:': { once: new HttpAgent(), keeping: new KeepingHttpAgent(KEEPING) },
+  'https:': { once: new HttpsAgent(), keeping: new KeepingHttpsAgent(KEEPING) },
+};
+/** How much of an unread response is received to keep its connection. */
+const DROPPED_BYTES = 65_536;
+const DROPPED_MS = 1_000;
+
+/** Sends one request and reads the response. */
 export async function sendRequest(prepared: PreparedRequest): Promise<OutboundAnswer> {
-  return await new RequestUnderWay(prepared).run();
+  const request = new RequestUnderWay(prepared);
+  try {
+    return await request.run();
+  } catch (error) {
+    if (!request.wasStale) throw error;
+    return await new RequestUnderWay({ ...prepared, reusesConnection: undefined }).run();
+  }
 }
 
 class RequestUnderWay {
@@ -49,6 +80,11 @@ class RequestUnderWay {
   /** The outcome is known. An error that nobody sees would cost its stack trace. */
   private ended = false;
   private interimAnswers = 0;
+  private isAnswered = false;
+  /** The response does not need the connection any more. */
+  private isComplete = false;
+  /** The server had closed the kept connection. */
+  wasStale = false;
 
   constructor(private readonly request: PreparedRequest) {
     try {
@@ -80,12 +116,13 @@ class RequestUnderWay {
       this.ended = true;
       for (const timer of this.timers) clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      this.outgoing.destroy();
+      if (!this.request.reusesConnection || !this.isComplete) this.outgoing.destroy();
     }
   }
 
   /** The connection is open and TLS is verified. Node sends nothing before `end`, not even headers. */
   private whenConnected(socket: Socket): void {
+    if (this.outgoing.reusedSocket) return void this.leave();
     const event = this.request.url.protocol === 'https:' ? 'secureConnect' : 'connect';
     socket.once(event, () => void this.leave());
   }
@@ -110,11 +147,14 @@ class RequestUnderWay {
   }
 
   private receive(incoming: IncomingMessage): void {
+    this.isAnswered = true;
     const { statusCode = 0, headers } = incoming;
     const { answerMemory, maxAnswerBytes, withoutBody = false } = this.request;
     if (withoutBody) {
-      // The body is not read, so later data and errors do not matter.
+      // Later data and errors do not matter.
       incoming.on('error', () => undefined);
+      this.isComplete = true;
+      if (this.request.reusesConnection) drop(incoming);
       return this.outcome.resolve(new OutboundAnswer(statusCode, headers, Buffer.alloc(0)));
     }
     const tooLong = (): void => this.fail('broken', 'The response is too long.');
@@ -132,15 +172,18 @@ class RequestUnderWay {
       else if (isPlain && !this.outgoing.destroyed) body.append(chunk);
     });
     incoming.on('error', (cause) => this.fail('broken', messageOf(cause), cause));
-    incoming.on('end', () =>
-      this.outcome.resolve(new OutboundAnswer(statusCode, headers, body.content)),
-    );
+    incoming.on('end', () => {
+      this.isComplete = true;
+      this.outcome.resolve(new OutboundAnswer(statusCode, headers, body.content));
+    });
     incoming.on('close', () => answerMemory.close(body));
   }
 
   /** Only the first outcome counts: a later connection error does not undo a complete response. */
   private fail(reason: 'timeout' | 'broken', message: string, cause?: unknown): void {
     if (this.ended) return;
+    const { reusedSocket } = this.outgoing;
+    this.wasStale = reusedSocket && reason === 'broken' && !this.isAnswered;
     this.outcome.reject(
       this.sent
         ? new OutcomeUnknownError(message, reason, { cause })
@@ -154,10 +197,21 @@ class RequestUnderWay {
   }
 }
 
+function drop(incoming: IncomingMessage): void {
+  let size = 0;
+  const end = () => incoming.destroy();
+  const timer = setTimeout(end, DROPPED_MS).unref();
+  incoming.on('close', () => clearTimeout(timer));
+  incoming.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > DROPPED_BYTES) end();
+  });
+}
+
 function open(request: PreparedRequest): ClientRequest {
-  const { url, method, headers, body, addresses, traceparent } = request;
+  const { url, method, headers, body, addresses, traceparent, reusesConnection } = request;
   const secure = url.protocol === 'https:';
-  return (secure ? requestTls : requestPlain)({
+  const options: WithAddresses & RequestOptions = {
     method,
     protocol: url.protocol,
     hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
@@ -170,11 +224,13 @@ function open(request: PreparedRequest): ClientRequest {
       ...headers,
       'content-length': body === undefined ? undefined : String(Buffer.byteLength(body)),
     }),
-    agent: secure ? TLS : PLAIN,
+    agent: AGENTS[secure ? 'https:' : 'http:'][reusesConnection ? 'keeping' : 'once'],
+    addresses,
     lookup: lookUpOf(addresses),
     // Certificates are verified regardless of NODE_TLS_REJECT_UNAUTHORIZED.
     rejectUnauthorized: true,
-  });
+  };
+  return (secure ? requestTls : requestPlain)(options);
 }
 
 /** Node throws if the value of a header is undefined. */
@@ -199,8 +255,6 @@ export function messageOf(cause: unknown): string {
   return typeof code === 'string' ? `The connection failed (${code}).` : 'The connection failed.';
 }
 
-const FIRST_BYTES = 4_096;
-
 /**
  * Memory shared by all responses in progress. If it is exceeded, the largest response is aborted, so that an endless
  * response of one vendor does not cost another vendor its short one.
@@ -216,10 +270,9 @@ export class AnswerMemory {
 
   /** @param giveUp aborts the request of the response */
   open(giveUp: () => void): GrowingBuffer {
-    const buffer: GrowingBuffer = new GrowingBuffer({
-      firstBytes: FIRST_BYTES,
-      reserve: (bytes) => this.reserve(buffer, bytes),
-    });
+    const buffer: GrowingBuffer = new GrowingBuffer(Infinity, (bytes) =>
+      this.reserve(buffer, bytes),
+    );
     this.answers.set(buffer, { bytes: 0, giveUp });
     return buffer;
   }

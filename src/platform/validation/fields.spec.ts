@@ -65,6 +65,7 @@ const KINDS: [string, PropertyDecorator, object, unknown, unknown, string][] = [
     'matches',
   ],
   ['Reason', Reason({ max: 2 }), { minLength: 1, maxLength: 2 }, 'a', 'abc', 'max_length'],
+  ['Reason of spaces', Reason({ max: 3 }), { minLength: 1 }, ' a ', ' \t\n', 'matches'],
   ['Texts', Texts({ maxItems: 1 }), { maxItems: 1 }, ['a'], ['a', 'b'], 'array_max_size'],
   ['Choice', Choice('Two', ['a', 'b']), { enum: ['a', 'b'] }, 'a', 'c', 'is_in'],
   ['Choices', Choices('Two', ['a', 'b']), { enumName: 'Two' }, ['a'], ['c'], 'is_in'],

@@ -2,6 +2,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Statement, Statements } from '../database/statements.js';
 import { afterCommit, type Tx } from '../database/transactions.js';
+import { AppError, NotFoundError } from '../errors/app-error.js';
 import { isUuid } from '../ids.js';
 import type { Page, PageRequest, SortWord } from '../paging/page.js';
 import { TIMERS, Work } from './work.js';
@@ -60,7 +61,7 @@ const REQUEUE: Statement = {
   name: 'work_requeue',
   text: `
     update work set ready = true, due_at = now(), added_at = now(), died_at = null, dead_id = null, attempts = 0
-     where died_at is not null and dead_id = $1 returning id`,
+     where died_at is not null and dead_id = $1 returning kind`,
 };
 
 const KEPT_DAYS = 14;
@@ -100,11 +101,20 @@ export class WorkStates {
     await this.statements.rows(PRUNE);
   }
 
-  /** Lets dead work be done again, with all its attempts. Returns false if there is no such work. */
-  async requeue(tx: Tx, id: string): Promise<boolean> {
-    if (!isUuid(id)) return false;
-    const rows = await this.statements.rowsIn(tx, REQUEUE, [id]);
+  /**
+   * Lets dead work be done again, with all its attempts. Throws NotFoundError, and `invalid_state` for work whose kind has stored
+   * that it was given up.
+   */
+  async requeue(tx: Tx, id: string): Promise<void> {
+    const rows = isUuid(id)
+      ? await this.statements.rowsIn<{ kind: string }>(tx, REQUEUE, [id])
+      : [];
+    const [row] = rows;
+    if (!row) throw new NotFoundError('Dead job');
+    if (this.work.endsGivenUp(row.kind)) {
+      const message = `The run of this ${row.kind} job has failed, and a failed run does not continue. Start a new run.`;
+      throw new AppError('invalid_state', message);
+    }
     afterCommit(tx, () => this.work.wake());
-    return rows.length === 1;
   }
 }

@@ -96,7 +96,7 @@ export class Work
   ): Promise<ReadonlyMap<string, Promise<void>>> {
     this.check(kind.name, added);
     const defined = this.kinds.get(kind.name)!;
-    return await this.worker.addClaimed(tx, defined, added, permit, presentSpan()?.traceparent);
+    return await this.worker.addClaimed(tx, defined, added, permit);
   }
 
   /**
@@ -154,6 +154,11 @@ export class Work
   /** Whether this replica works; false while the database is unreachable at the start. */
   get started(): boolean {
     return this.registeredAt > -Infinity;
+  }
+
+  /** Whether dead work of this kind has stored its failure, so that a repetition would do nothing. */
+  endsGivenUp(kind: string): boolean {
+    return this.kinds.get(kind)?.gaveUp !== undefined;
   }
 
   /** Looks for work at once. */

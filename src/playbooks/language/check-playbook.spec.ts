@@ -1,6 +1,8 @@
 import type { FieldError } from '../../platform/errors/app-error.js';
 import { checkPlaybook } from './check-playbook.js';
-import type { WrittenPlaybook, WrittenStep } from './playbook-definition.js';
+import type { WrittenStep } from '../playbook.js';
+
+type Playbook = Parameters<typeof checkPlaybook>[0];
 
 const QUARANTINE: WrittenStep = {
   name: 'quarantine',
@@ -9,7 +11,7 @@ const QUARANTINE: WrittenStep = {
   on_error: 'stop',
 };
 
-function withSteps(...steps: Partial<WrittenStep>[]): WrittenPlaybook {
+function withSteps(...steps: Partial<WrittenStep>[]): Playbook {
   const named = steps.map((step, index) => ({ ...QUARANTINE, name: `step_${index}`, ...step }));
   return {
     variables: { minutes: 60, note: 'seen', tags: ['a'], at: {}, any: null, on: true },
@@ -155,10 +157,10 @@ describe('checkPlaybook', () => {
       );
     expect(said('steps.step_0.result.success')).toEqual([]);
     expect(said('has(steps.step_1.result)')).toEqual([
-      'The step step_1 cannot read what it comes to itself.',
+      'The step step_1 cannot read its own result.',
     ]);
     expect(said('steps.step_2.result.success')).toEqual([
-      'The step step_2 comes later: only earlier ones can be read.',
+      'The step step_2 comes later: read only earlier steps.',
     ]);
     expect(said('steps["other"].result.success')).toEqual(['There is no step other.']);
   });

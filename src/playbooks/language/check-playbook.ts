@@ -1,21 +1,178 @@
+import { Environment, TypeError as CelTypeError } from '@marcbachmann/cel-js';
 import { actionType, isActionType } from '../../action-catalogue/action-types.js';
 import { type ActionParameter, parameterErrors } from '../../action-catalogue/parameters.js';
 import { type FieldError, MOST_ERRORS } from '../../platform/errors/app-error.js';
 import { shownName } from '../../platform/text.js';
-import { ExpressionError, readExpression, type Root, ROOTS, TEMPLATE_ROOTS } from './expression.js';
-import { ExpressionTypes } from './expression-types.js';
 import {
   isName,
   LONGEST_DEFINITION,
   MOST_STEPS,
   NAME_IN_WORDS,
-  type WrittenPlaybook,
+  type PlaybookDefinition,
   type WrittenStep,
-} from './playbook-definition.js';
-import { type Placeholder, placeholdersOf, readTemplate, soleOf } from './template.js';
+} from '../playbook.js';
+import { INCIDENT_TEXTS } from './decide-step.js';
+import {
+  asSentence,
+  CEL_OPTIONS,
+  childrenOf,
+  ExpressionError,
+  fail,
+  fieldRead,
+  isRoot,
+  type Node,
+  nodesOf,
+  positionOf,
+  readExpression,
+  type Root,
+  ROOTS,
+} from './expression.js';
+import { DECLARATIONS } from './functions.js';
+import { readsClassification } from './steps-read.js';
+import { placeholdersOf, readTemplate, soleOf, withExpression } from './template.js';
+
+type Variables = PlaybookDefinition['variables'];
+type Fields = Readonly<Record<string, string>>;
+
+/** The incident of the API, with the classification of its verdict. Other fields of the verdict are only in `verdict`. */
+const INCIDENT: Fields = {
+  ...Object.fromEntries(['classification', ...INCIDENT_TEXTS].map((name) => [name, 'string'])),
+  fields: 'map<string, dyn>',
+  raw_data: 'map<string, dyn>',
+};
+
+const VERDICT: Fields = {
+  classification: 'string',
+  confidence: 'double',
+  category: 'string',
+  reasoning: 'string',
+  indicators: 'list<map<string, dyn>>',
+  mitre_techniques: 'list<string>',
+  evidence: 'list<map<string, dyn>>',
+  decided_by: 'string',
+  model: 'string',
+  recommended_actions: 'list<string>',
+};
+
+const RESULT: Fields = {
+  success: 'bool',
+  message: 'string',
+  code: 'string',
+  simulated: 'bool',
+  data: 'map<string, dyn>',
+};
+
+/** Numbers from JSON are double, and whole numbers in expressions are int. Expressions can mix them. */
+const OPERATIONS = [
+  'int == double: bool',
+  ...['+', '-', '*', '/', '%'].map((operator) => `int ${operator} double: double`),
+  ...['+', '-', '*', '/', '%'].map((operator) => `double ${operator} int: double`),
+  'double % double: double',
+];
+
+const COMMON = new Environment(CEL_OPTIONS)
+  .registerType('Incident', { fields: INCIDENT })
+  .registerType('Verdict', { fields: VERDICT })
+  .registerType('Result', { fields: RESULT })
+  .registerType('Step', { fields: { result: 'Result' } })
+  .registerVariable('incident', 'Incident')
+  .registerVariable('verdict', 'Verdict')
+  .registerVariable('steps', 'map<string, Step>');
+for (const signature of OPERATIONS) COMMON.registerOperator(signature, notEvaluated);
+for (const signature of DECLARATIONS) COMMON.registerFunction(signature, notEvaluated);
+
+function notEvaluated(): never {
+  throw new Error('The library only reads and checks expressions; Interpreter evaluates them.');
+}
+
+const SCALARS: Fields = { string: 'string', number: 'double', boolean: 'bool' };
+
+function typeOfJson(value: unknown): string {
+  if (value === null) return 'dyn';
+  return Array.isArray(value) ? 'list<dyn>' : (SCALARS[typeof value] ?? 'map<string, dyn>');
+}
+
+/** Types of the values that the expressions of one playbook can read. */
+export class ExpressionTypes {
+  private readonly types: Environment;
+  private readonly fields: Readonly<Record<Exclude<Root, 'steps'>, Fields>>;
+
+  constructor(values: Variables) {
+    const variables = Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, typeOfJson(value)]),
+    );
+    this.fields = { incident: INCIDENT, verdict: VERDICT, variables };
+    this.types = COMMON.clone()
+      .registerType('Variables', { fields: variables })
+      .registerVariable('variables', 'Variables');
+  }
+
+  /**
+   * Returns the library's name of the type of an expression in the step at this position of `names`. Throws ExpressionError if
+   * types do not match.
+   */
+  typeOf(tree: Node, names: readonly string[], position: number, isForPeople = false): string {
+    // Elsewhere a model could choose the action.
+    const refused = isForPeople ? undefined : nodesOf(tree).find(readsClassification);
+    if (refused) {
+      fail(
+        refused.pos,
+        'Only texts for people can read incident.classification. A condition can read verdict.classification.',
+      );
+    }
+    this.checkFields(tree, names, position);
+    const { type, error } = this.types.check(tree.input);
+    if (type !== undefined) return type;
+    if (!(error instanceof CelTypeError)) throw new Error('The library read this before.');
+    return fail(positionOf(error.node ?? tree), typeProblem(error.summary));
+  }
+
+  /** The library does not check names in has() and does not know the order of steps. */
+  private checkFields(node: Node, names: readonly string[], position: number): void {
+    const read = fieldRead(node);
+    if (!read) {
+      if (node.op === 'id' && isRoot(node.args)) {
+        const root = node.args;
+        fail(node.pos, `Only single fields of ${root} can be read, such as ${root}.name.`);
+      }
+      for (const child of childrenOf(node)) this.checkFields(child, names, position);
+      return;
+    }
+    const { root, name } = read;
+    if (root === 'steps') {
+      const problem = stepProblem(name, names, position);
+      if (problem !== undefined) fail(node.pos, problem);
+    } else if (!Object.hasOwn(this.fields[root], name)) {
+      fail(node.pos, `There is no ${name} in ${root}.`);
+    }
+  }
+}
+
+/** Returns why the step at the position cannot read this step; `undefined` if it can. */
+function stepProblem(name: string, names: readonly string[], position: number): string | undefined {
+  const at = names.indexOf(name);
+  if (at < 0) return `There is no step ${name}.`;
+  if (at === position) return `The step ${name} cannot read its own result.`;
+  return at > position ? `The step ${name} comes later: read only earlier steps.` : undefined;
+}
+
+/** Returns the message of the library as a sentence. */
+function typeProblem(summary: string): string {
+  return asSentence(
+    summary
+      .replace(/^no such overload:/, 'there is no operation')
+      .replace(/^found no matching overload for/, 'there is no function'),
+  );
+}
 
 /** Returns the problems of a playbook; none if it can be saved. */
-export function checkPlaybook({ variables, steps }: WrittenPlaybook): FieldError[] {
+export function checkPlaybook({
+  variables,
+  steps,
+}: {
+  readonly variables: Variables;
+  readonly steps: readonly WrittenStep[];
+}): FieldError[] {
   if (JSON.stringify({ variables, steps }).length > LONGEST_DEFINITION) {
     const message = `variables and steps have at most ${LONGEST_DEFINITION} characters together, as JSON.`;
     return [wrong('', message)];
@@ -28,7 +185,7 @@ export function checkPlaybook({ variables, steps }: WrittenPlaybook): FieldError
   const types = new ExpressionTypes(variables);
   const names = steps.map(({ name }) => name);
   return steps
-    .flatMap((step, position) => new StepCheck(step, position, names, types).errors())
+    .flatMap((step, position) => stepErrors(step, position, names, types))
     .slice(0, MOST_ERRORS);
 }
 
@@ -41,107 +198,70 @@ function wrong(field: string, message: string): FieldError {
   return { field, code: 'playbook', message };
 }
 
-class StepCheck {
-  private readonly found: FieldError[] = [];
-
-  constructor(
-    private readonly step: WrittenStep,
-    private readonly position: number,
-    private readonly names: readonly string[],
-    private readonly types: ExpressionTypes,
-  ) {}
-
-  errors(): FieldError[] {
-    this.checkName();
-    this.checkCondition();
-    this.checkParameters();
-    return this.found;
-  }
-
-  private checkName(): void {
-    const { name } = this.step;
-    if (!isName(name)) this.add('name', NAME_IN_WORDS);
-    if (this.names.indexOf(name) < this.position)
-      this.add('name', 'is the name of an earlier step');
-  }
-
-  private checkCondition(): void {
-    const { condition } = this.step;
-    if (condition === undefined) return;
-    this.attempt('condition', () => this.checkExpression(condition, ROOTS, WANTED_OF_CONDITION));
-  }
-
-  private checkParameters(): void {
-    const { action, parameters } = this.step;
-    if (!isActionType(action)) {
-      this.add('action', `must be an action type; ${shownName(action)} is not known`);
-      return;
-    }
-    const type = actionType(action);
-    const templated = new Set<string>();
-    for (const [name, value] of Object.entries(parameters)) {
-      const parameter = type.parameters.find((known) => known.name === name);
-      if (!parameter || typeof value !== 'string' || !value.includes('{{')) continue;
-      const field = `parameters.${name}`;
-      templated.add(field);
-      this.attempt(field, () => this.checkTemplate(value, parameter));
-    }
-    for (const { field, message } of parameterErrors(type, parameters)) {
-      // The sentence begins with the field.
-      if (!templated.has(field)) this.found.push(wrong(this.path(field), this.path(message)));
-    }
-  }
-
-  private checkTemplate(text: string, parameter: ActionParameter): void {
-    const template = readTemplate(text);
-    const sole = soleOf(template);
-    if (!sole && parameter.type !== 'string') {
-      const problem = 'This parameter is a number: write one {{ }} and nothing around it.';
-      throw new ExpressionError(0, problem);
-    }
-    const ofText = sole ? WANTED[parameter.type] : WANTED_IN_TEXT;
-    const wanted = { ...ofText, isForPeople: parameter.forPeople };
-    for (const placeholder of placeholdersOf(template)) this.checkPlaceholder(placeholder, wanted);
-  }
-
-  private checkPlaceholder({ expression, offset }: Placeholder, wanted: Wanted): void {
-    try {
-      this.checkExpression(expression, TEMPLATE_ROOTS, wanted);
-    } catch (error) {
-      throw error instanceof ExpressionError ? error.within(offset) : error;
-    }
-  }
-
-  private checkExpression(text: string, roots: readonly Root[], wanted: Wanted): void {
-    const tree = readExpression(text, roots);
-    const type = this.types.typeOf(tree, this.names, this.position, wanted.isForPeople);
-    if (type === 'dyn' || wanted.types.includes(type)) return;
-    throw new ExpressionError(tree.start, `${wanted.words}, not ${type}.`);
-  }
-
-  private attempt(field: string, check: () => void): void {
+function stepErrors(
+  { name, action, condition, parameters }: WrittenStep,
+  position: number,
+  names: readonly string[],
+  types: ExpressionTypes,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  const path = (field: string) => `steps.${position}.${field}`;
+  const add = (field: string, problem: string) =>
+    errors.push(wrong(path(field), `${path(field)} ${problem}.`));
+  const attempt = (field: string, check: () => void) => {
     try {
       check();
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      this.found.push(error.inField(this.path(field)));
+      errors.push(error.inField(path(field)));
     }
-  }
+  };
+  const requireType = (tree: Node, wanted: Wanted, isForPeople?: boolean) => {
+    const type = types.typeOf(tree, names, position, isForPeople);
+    if (type === 'dyn' || wanted.types.includes(type)) return;
+    fail(tree.start, `${wanted.words}, not ${type}.`);
+  };
+  const checkTemplate = (text: string, { type, forPeople }: ActionParameter) => {
+    const template = readTemplate(text);
+    const sole = soleOf(template);
+    if (!sole && type !== 'string') {
+      fail(0, 'This parameter is a number: write one {{ }} and nothing around it.');
+    }
+    const wanted = sole ? WANTED[type] : WANTED_IN_TEXT;
+    for (const placeholder of placeholdersOf(template)) {
+      withExpression(placeholder, (tree) => requireType(tree, wanted, forPeople));
+    }
+  };
 
-  private add(field: string, problem: string): void {
-    this.found.push(wrong(this.path(field), `${this.path(field)} ${problem}.`));
+  if (!isName(name)) add('name', NAME_IN_WORDS);
+  if (names.indexOf(name) < position) add('name', 'is the name of an earlier step');
+  if (condition !== undefined) {
+    attempt('condition', () => requireType(readExpression(condition, ROOTS), WANTED_OF_CONDITION));
   }
-
-  private path(field: string): string {
-    return `steps.${this.position}.${field}`;
+  if (!isActionType(action)) {
+    add('action', `must be an action type; ${shownName(action)} is not known`);
+    return errors;
   }
+  const type = actionType(action);
+  const templated = new Set<string>();
+  for (const [key, value] of Object.entries(parameters)) {
+    const parameter = type.parameters.find((known) => known.name === key);
+    if (!parameter || typeof value !== 'string' || !value.includes('{{')) continue;
+    const field = `parameters.${key}`;
+    templated.add(field);
+    attempt(field, () => checkTemplate(value, parameter));
+  }
+  for (const { field, message } of parameterErrors(type, parameters)) {
+    // The sentence begins with the field.
+    if (!templated.has(field)) errors.push(wrong(path(field), path(message)));
+  }
+  return errors;
 }
 
 /** Permitted types. `dyn` is always permitted, because its type is known only in the run. */
 interface Wanted {
   readonly types: readonly string[];
   readonly words: string;
-  readonly isForPeople?: boolean;
 }
 
 const WANTED_OF_CONDITION: Wanted = { types: ['bool'], words: 'A condition must be true or false' };

@@ -1,22 +1,95 @@
 import { actionType, isActionType } from '../../action-catalogue/action-types.js';
-import type { Parameters } from '../../actions/action.js';
 import { parameterErrors } from '../../action-catalogue/parameters.js';
+import type { ActionResult, Parameters } from '../../actions/action.js';
 import { defangForPeople } from '../../incidents/defang.js';
+import type { Incident } from '../../incidents/incident.js';
 import { storable } from '../../platform/text.js';
+import type { WrittenStep } from '../playbook.js';
 import {
   ExpressionError,
+  fail,
   isRaw,
   type Node,
   readExpression,
+  type Root,
   ROOTS,
-  TEMPLATE_ROOTS,
 } from './expression.js';
 import { textOf } from './functions.js';
 import { Interpreter } from './interpreter.js';
-import type { WrittenStep } from './playbook-definition.js';
-import type { Values } from './step-context.js';
-import { type Placeholder, readTemplate, soleOf } from './template.js';
+import { type Placeholder, readTemplate, soleOf, withExpression } from './template.js';
 import { asTruth, Budget, type Members, Mismatch, needs, type Value } from './values.js';
+
+/** Input of a run. */
+export interface RunInput {
+  /** Without an incident, `incident` and `verdict` are empty. */
+  readonly incident?: Incident;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** Results of the earlier steps that later steps can read, by name. A skipped step has none. */
+export type Outcomes = Readonly<Record<string, { readonly result?: ActionResult }>>;
+
+/** JSON values that expressions can read. */
+export type Values = ReadonlyMap<Root, Value>;
+
+/** Fields of an incident that are texts. */
+export const INCIDENT_TEXTS = [
+  'id',
+  'incident_number',
+  'incident_type',
+  'severity',
+  'status',
+  'source',
+  'title',
+  'resolution',
+  'created_at',
+  'updated_at',
+  'triaged_at',
+] as const satisfies (keyof Incident)[];
+
+/** Values that all steps of a run share. Raw data may be long, so it is parsed once. */
+export function valuesOf({ incident, variables }: RunInput): Values {
+  const { verdict, recommended_actions } = incident ?? {};
+  return new Map<Root, Value>([
+    ['incident', incident ? ofIncident(incident) : {}],
+    ['variables', asJson(variables)],
+    ['verdict', verdict ? asJson({ ...verdict, recommended_actions }) : {}],
+  ]);
+}
+
+/** Adds the outcomes of the earlier steps. */
+export function withOutcomes(values: Values, steps: Outcomes): Values {
+  return new Map(values).set('steps', asJson(steps));
+}
+
+function ofIncident(incident: Incident): Members {
+  const texts = INCIDENT_TEXTS.map((name) => [name, incident[name] ?? undefined] as const);
+  const plain = asJson(Object.fromEntries<unknown>([...texts, ['fields', incident.fields]]));
+  return { ...plain, raw_data: exactly(incident.raw_data) };
+}
+
+function asJson(value: object): Members {
+  return JSON.parse(JSON.stringify(value)) as Members;
+}
+
+/** Numbers with so many digits, or with an exponent, may exceed the precision of JavaScript. */
+const ODD_NUMBER = /\d{16}|\dE/i;
+/** A JSON text or number. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
+const WHOLE = /^-?\d+$/;
+
+/** Parses JSON. A number that would change becomes the text of its digits. */
+function exactly(json: string): Value {
+  const kept = ODD_NUMBER.test(json) ? json.replace(TOKEN, keptToken) : json;
+  return JSON.parse(kept) as Value;
+}
+
+function keptToken(token: string): string {
+  if (token.startsWith('"')) return token;
+  const number = Number(token);
+  const changed = WHOLE.test(token) ? !Number.isSafeInteger(number) : !Number.isFinite(number);
+  return changed ? `"${token}"` : token;
+}
 
 /** Decision about a step. */
 export type Decision =
@@ -34,53 +107,67 @@ export function decideStep(
   steps: readonly WrittenStep[],
   position: number,
   values: Values,
+  ignoresCondition = false,
 ): Decision {
-  const interpreter = new Interpreter(Budget.forOneOf(steps.length));
-  return new StepEvaluation(steps[position]!, `steps.${position}`, values, interpreter).decision();
+  const { condition, action, parameters } = steps[position]!;
+  const path = `steps.${position}`;
+  const failed = (field: string, problem: string): Decision => {
+    return { kind: 'error', message: `${path}.${field} ${problem}` };
+  };
+  const evaluation = new Evaluation(values, new Interpreter(Budget.forOneOf(steps.length)));
+  let field = `${path}.condition`;
+  try {
+    if (!ignoresCondition && condition !== undefined && !evaluation.holds(condition)) {
+      return { kind: 'skip' };
+    }
+    if (!isActionType(action)) return failed('action', 'is not a known action type.');
+    const type = actionType(action);
+    const filled = Object.entries(parameters).map(([name, written]) => {
+      field = `${path}.parameters.${name}`;
+      if (typeof written !== 'string') return [name, written] as const;
+      const isForPeople = type.parameters.some((one) => one.forPeople && one.name === name);
+      return [name, evaluation.filled(written, isForPeople)] as const;
+    });
+    const given = filled.filter(([, value]) => value !== null);
+    const [error] = parameterErrors(type, Object.fromEntries(given));
+    if (error) return { kind: 'error', message: `${path}.${error.message}` };
+    const broken = given.find(
+      ([, value]) => typeof value === 'string' && storable(value) !== value,
+    );
+    return broken
+      ? failed(`parameters.${broken[0]}`, 'must have no NUL and no half of a character.')
+      : { kind: 'run', parameters: Object.fromEntries(given) };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return { kind: 'error', message: error.inField(field).message };
+  }
 }
 
 /** Longer than the longest parameter. */
 const LONGEST_PARAMETER = 8_192;
 
-class StepEvaluation {
+class Evaluation {
   constructor(
-    private readonly step: WrittenStep,
-    /** Path of the field in requests. */
-    private readonly path: string,
     private readonly values: Values,
     private readonly interpreter: Interpreter,
   ) {}
 
-  decision(): Decision {
-    let field = `${this.path}.condition`;
-    try {
-      if (!this.applies()) return { kind: 'skip' };
-      const parameters = Object.entries(this.step.parameters).map(([name, given]) => {
-        field = `${this.path}.parameters.${name}`;
-        return [name, typeof given === 'string' ? this.filled(given, name) : given] as const;
-      });
-      return this.judged(Object.fromEntries(parameters.filter(([, value]) => value !== null)));
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
-      return { kind: 'error', message: error.inField(field).message };
-    }
-  }
-
-  private applies(): boolean {
-    const { condition } = this.step;
-    if (condition === undefined) return true;
+  holds(condition: string): boolean {
     return this.value(readExpression(condition, ROOTS), this.values, asTruth);
   }
 
   /** The value of a template; null leaves the parameter out. */
-  private filled(text: string, parameter: string): string | number | null {
-    const isForPeople = this.isForPeople(parameter);
+  filled(text: string, isForPeople: boolean): string | number | null {
     const values = isForPeople ? withClassification(this.values) : this.values;
     const shown = isForPeople ? defangForPeople : (value: string) => value;
+    const placed = <T>(placeholder: Placeholder, convert: (value: Value) => T) =>
+      withExpression(placeholder, (tree) => {
+        return { value: this.value(tree, values, convert), raw: isRaw(tree) };
+      });
     const template = readTemplate(text);
     const sole = soleOf(template);
     if (sole) {
-      const { value, raw } = this.placed(sole, values, whole);
+      const { value, raw } = placed(sole, whole);
       return typeof value === 'string' && !raw ? shown(value) : value;
     }
     let filled = '';
@@ -88,59 +175,22 @@ class StepEvaluation {
     let foreign = '';
     for (const part of template) {
       const { value, raw } =
-        typeof part === 'string' ? { value: part, raw: true } : this.placed(part, values, textOf);
+        typeof part === 'string' ? { value: part, raw: true } : placed(part, textOf);
       if (raw) filled += shown(foreign) + value;
       foreign = raw ? '' : foreign + value;
-      if (filled.length + foreign.length > LONGEST_PARAMETER) throw tooLong();
+      if (filled.length + foreign.length > LONGEST_PARAMETER) {
+        fail(0, `With its values this has more than ${LONGEST_PARAMETER} characters.`);
+      }
     }
     return filled + shown(foreign);
   }
 
-  private isForPeople(parameter: string): boolean {
-    const { action } = this.step;
-    if (!isActionType(action)) return false;
-    return actionType(action).parameters.some(
-      ({ name, forPeople }) => forPeople && name === parameter,
-    );
-  }
-
-  private placed<T>(
-    { expression, offset }: Placeholder,
-    values: Values,
-    convert: (value: Value) => T,
-  ): { readonly value: T; readonly raw: boolean } {
+  private value<T>(tree: Node, values: Values, convert: (value: Value) => T): T {
     try {
-      const tree = readExpression(expression, TEMPLATE_ROOTS);
-      const readable = new Map([...values].filter(([root]) => TEMPLATE_ROOTS.includes(root)));
-      return { value: this.value(tree, readable, convert), raw: isRaw(tree) };
-    } catch (error) {
-      throw error instanceof ExpressionError ? error.within(offset) : error;
-    }
-  }
-
-  private value<T>(tree: Node, readable: Values, convert: (value: Value) => T): T {
-    try {
-      return convert(this.interpreter.value(tree, readable));
+      return convert(this.interpreter.value(tree, values));
     } catch (error) {
       throw error instanceof Mismatch ? new ExpressionError(tree.start, error.message) : error;
     }
-  }
-
-  private judged(parameters: Parameters): Decision {
-    const { action } = this.step;
-    if (!isActionType(action)) return this.failed('action', 'is not a known action type.');
-    const [error] = parameterErrors(actionType(action), parameters);
-    if (error) return { kind: 'error', message: `${this.path}.${error.message}` };
-    const broken = Object.entries(parameters).find(
-      ([, value]) => typeof value === 'string' && storable(value) !== value,
-    );
-    return broken
-      ? this.failed(`parameters.${broken[0]}`, 'must have no NUL and no half of a character.')
-      : { kind: 'run', parameters };
-  }
-
-  private failed(field: string, problem: string): Decision {
-    return { kind: 'error', message: `${this.path}.${field} ${problem}` };
   }
 }
 
@@ -156,11 +206,4 @@ function whole(value: Value): string | number | null {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
   if (typeof value === 'bigint') return Number(value);
   throw needs('a text or a number', value);
-}
-
-function tooLong(): ExpressionError {
-  return new ExpressionError(
-    0,
-    `With its values this has more than ${LONGEST_PARAMETER} characters.`,
-  );
 }

@@ -1,14 +1,15 @@
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import type { FieldError } from '../../platform/errors/app-error.js';
 import { shownName, shownStart } from '../../platform/text.js';
-import { isFunction, isInRange, mostOperands, OUT_OF_RANGE, RAW } from './functions.js';
 import {
   DEEPEST_NODE,
   LONGEST_EXPRESSION,
   MOST_LEVELS_BUILT,
   MOST_NESTED_LOOPS,
   MOST_NODES,
-} from './playbook-definition.js';
+} from '../playbook.js';
+import { FUNCTIONS, METHODS, RAW } from './functions.js';
+import { isInRange, OUT_OF_RANGE } from './values.js';
 
 /** Expressions contain names of any length, so messages are shortened. */
 const LONGEST_MESSAGE = 300;
@@ -36,6 +37,10 @@ export class ExpressionError extends Error {
   }
 }
 
+export function fail(offset: number, message: string): never {
+  throw new ExpressionError(offset, message);
+}
+
 /** Node of the tree of an expression. */
 export type Node = ASTNode;
 
@@ -47,7 +52,7 @@ export type Root = (typeof ROOTS)[number];
 export const TEMPLATE_ROOTS: readonly Root[] = ['incident', 'variables', 'steps'];
 
 export function isRoot(name: string): name is Root {
-  return ROOTS.some((root) => root === name);
+  return (ROOTS as readonly string[]).includes(name);
 }
 
 /** Yields all nodes of the tree, the root first. */
@@ -58,7 +63,10 @@ export function nodesOf(node: Node): Node[] {
 /** Returns the children. Operands are nodes, lists of nodes and texts. */
 export function childrenOf(node: Node): readonly Node[] {
   const operands: readonly unknown[] = [node.args].flat(2);
-  return operands.filter(isNode);
+  return operands.filter(
+    (operand): operand is Node =>
+      typeof operand === 'object' && operand !== null && 'op' in operand,
+  );
 }
 
 /** `incident.title`, or `incident["title"]`. */
@@ -77,16 +85,12 @@ export function positionOf(node: Node): number {
   return node.input.indexOf(name, node.input.indexOf('.', receiver.end));
 }
 
-function isNode(operand: unknown): operand is Node {
-  return typeof operand === 'object' && operand !== null && 'op' in operand;
-}
-
 /** Functions that visit the items of a list or the keys of an object. */
 const LOOPS = ['all', 'exists', 'exists_one', 'map', 'filter'] as const;
 export type Loop = (typeof LOOPS)[number];
 
 export function isLoop(name: string): name is Loop {
-  return LOOPS.some((loop) => loop === name);
+  return (LOOPS as readonly string[]).includes(name);
 }
 
 export const CEL_OPTIONS = {
@@ -101,13 +105,12 @@ const reader = new Environment(CEL_OPTIONS);
  */
 export function readExpression(text: string, roots: readonly Root[]): Node {
   if (text.length > LONGEST_EXPRESSION) {
-    throw new ExpressionError(0, `An expression has at most ${LONGEST_EXPRESSION} characters.`);
+    fail(0, `An expression has at most ${LONGEST_EXPRESSION} characters.`);
   }
   const tree = parsed(text);
   judge(tree, { names: new Set<string>(roots), depth: 1, loops: 0 });
   if (levelsBuilt(tree) > MOST_LEVELS_BUILT) {
-    const problem = `An expression builds at most ${MOST_LEVELS_BUILT} lists or objects within each other.`;
-    throw new ExpressionError(tree.start, problem);
+    fail(tree.start, `An expression nests at most ${MOST_LEVELS_BUILT} lists or objects.`);
   }
   return tree;
 }
@@ -117,7 +120,7 @@ function parsed(text: string): Node {
     return reader.parse(text).ast;
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
-    throw new ExpressionError(error.range?.start ?? 0, syntaxProblem(error, text));
+    return fail(error.range?.start ?? 0, syntaxProblem(error, text));
   }
 }
 
@@ -130,7 +133,7 @@ interface Place {
 
 function judge(node: Node, place: Place): void {
   const problem = problemOf(node, place);
-  if (problem !== undefined) throw new ExpressionError(positionOf(node), problem);
+  if (problem !== undefined) fail(positionOf(node), problem);
   if (wholeNumber(node) !== undefined) return;
   const inside = { ...place, depth: place.depth + 1 };
   if (node.op === 'rcall' && isLoop(node.args[0])) return judgeLoop(node, inside);
@@ -146,18 +149,23 @@ function problemOf(node: Node, { names, depth }: Place): string | undefined {
   }
   const number = wholeNumber(node);
   if (number !== undefined && !isInRange(number)) return OUT_OF_RANGE;
+  const isText = (key: Node) => key.op === 'value' && typeof key.args === 'string';
   if (node.op === 'map' && !node.args.every(([key]) => isText(key))) {
     return 'The keys of an object are texts in quotes.';
   }
-  if (node.op === 'call' && !isFunction(node.args[0])) {
+  if (node.op === 'call' && node.args[0] !== 'has' && !FUNCTIONS.has(node.args[0])) {
     return `There is no function ${node.args[0]}().`;
   }
-  if (isRaw(node) && depth > 1) return 'raw() goes around all that stands in {{ }}.';
+  if (isRaw(node) && depth > 1) return 'raw() must enclose the whole expression.';
   if (node.op !== 'rcall') return undefined;
   const [name, , operands] = node.args;
   if (isLoop(name)) return undefined;
-  const most = mostOperands(name);
-  if (most === undefined) return unknownMethod(name);
+  const [, most] = METHODS.get(name) ?? [];
+  if (most === undefined) {
+    return name === 'matches'
+      ? 'There are no regular expressions: use contains(), startsWith() or endsWith().'
+      : `There is no function ${name}().`;
+  }
   return operands.length > most ? `There are too many operands in ${name}().` : undefined;
 }
 
@@ -174,10 +182,6 @@ function wholeNumber(node: Node): bigint | undefined {
   return typeof args === 'bigint' ? -args : undefined;
 }
 
-function isText(node: Node): boolean {
-  return node.op === 'value' && typeof node.args === 'string';
-}
-
 /** Returns the maximum depth of the type. The value that a loop builds can contain the value that it visits. */
 function levelsBuilt(node: Node): number {
   const levels = childrenOf(node).map(levelsBuilt);
@@ -188,22 +192,17 @@ function levelsBuilt(node: Node): number {
   return node.op === 'list' || node.op === 'map' ? 1 + most : most;
 }
 
-type MethodCall = Extract<Node, { op: 'rcall' }>;
-
-function judgeLoop(node: MethodCall, place: Place): void {
+function judgeLoop(node: Extract<Node, { op: 'rcall' }>, place: Place): void {
   const [name, list, [variable, ...body]] = node.args;
   judge(list, place);
   if (variable?.op !== 'id' || body.length === 0) {
-    const problem = `There has to be a name and an expression in ${name}().`;
-    throw new ExpressionError(positionOf(node), problem);
+    fail(positionOf(node), `There has to be a name and an expression in ${name}().`);
   }
   if (isRoot(variable.args)) {
-    const problem = `The name ${variable.args} has a meaning already: choose another one.`;
-    throw new ExpressionError(variable.pos, problem);
+    fail(variable.pos, `The name ${variable.args} has a meaning already: choose another name.`);
   }
   if (place.loops === MOST_NESTED_LOOPS) {
-    const problem = `At most ${MOST_NESTED_LOOPS} of all, exists, exists_one, map and filter may be within each other.`;
-    throw new ExpressionError(positionOf(node), problem);
+    fail(positionOf(node), `At most ${MOST_NESTED_LOOPS} of ${LOOPS.join(', ')} may be nested.`);
   }
   const names = new Set([...place.names, variable.args]);
   for (const part of body) judge(part, { ...place, names, loops: place.loops + 1 });
@@ -212,11 +211,6 @@ function judgeLoop(node: MethodCall, place: Place): void {
 function unknownName(name: string, names: ReadonlySet<string>): string {
   if (name === 'verdict') return 'A template cannot read the verdict; only a condition can.';
   return `There is no ${name} here. What can be read: ${[...names].join(', ')}.`;
-}
-
-function unknownMethod(name: string): string {
-  if (name !== 'matches') return `There is no function ${name}().`;
-  return 'There are no regular expressions: use contains(), startsWith() or endsWith().';
 }
 
 const TOKENS: Readonly<Record<string, string>> = {
@@ -231,8 +225,6 @@ const LIMITS: Readonly<Record<string, string>> = {
   maxAstNodes: 'parts',
   maxDepth: 'levels',
   maxCallArguments: 'operands of a function',
-  maxListElements: 'items of a list',
-  maxMapEntries: 'keys of an object',
 };
 
 /** Returns the message of the library as a sentence, with readable names of tokens and limits. */

@@ -1,172 +1,31 @@
 import { hasFormat } from '../../action-catalogue/parameters.js';
 import { LONGEST_TITLE, titleLine } from '../../incidents/raw-data-text.js';
 import { isIsoTime } from '../../platform/validation/fields.js';
-import { MOST_ITEMS } from './playbook-definition.js';
+import { MOST_ITEMS } from '../playbook.js';
 import {
   asIndex,
   asText,
   type Budget,
   Duration,
+  inRange,
   isList,
   isMembers,
   isNumber,
+  knownTime,
   Mismatch,
   needs,
   type Value,
 } from './values.js';
 
-const LONGEST_NUMBER = 40;
-const WHOLE = /^[+-]?\d{1,19}$/;
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
-const LEAST_INT = -(2n ** 63n);
-const LARGEST_INT = 2n ** 63n - 1n;
-/** Words that CEL parses as true and false. */
-const TRUE = ['true', 'TRUE', 'True', 't', '1'];
-const FALSE = ['false', 'FALSE', 'False', 'f', '0'];
-
-/** Returns a number, text or boolean as text. */
-export function textOf(value: Value): string {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'boolean' || isNumber(value)) return String(value);
-  throw needs('a text, a number, or true or false', value);
-}
-
-export const OUT_OF_RANGE = 'This number is too large for a whole number of 64 bits.';
-
-export function isInRange(number: bigint): boolean {
-  return number >= LEAST_INT && number <= LARGEST_INT;
-}
-
-export function inRange(number: bigint): bigint {
-  if (isInRange(number)) return number;
-  throw new Mismatch(OUT_OF_RANGE);
-}
-
-function toInt(value: Value): bigint {
-  if (typeof value === 'bigint') return value;
-  if (typeof value === 'number' && Number.isFinite(value))
-    return inRange(BigInt(Math.trunc(value)));
-  if (typeof value === 'string' && WHOLE.test(value)) return inRange(BigInt(value));
-  throw needs('a number, or a text of digits', value);
-}
-
-function toDouble(value: Value): number {
-  if (isNumber(value)) return Number(value);
-  if (typeof value === 'string' && value.length <= LONGEST_NUMBER && DECIMAL.test(value)) {
-    return Number(value);
-  }
-  throw needs('a number, or a text of digits', value);
-}
-
-function toTruth(value: Value): boolean {
-  if (typeof value === 'boolean') return value;
-  if (typeof value === 'string' && [...TRUE, ...FALSE].includes(value)) return TRUE.includes(value);
-  throw needs('true or false, or such a word', value);
-}
-
-const LONGEST_TIME = 40;
-const PARTS = /^(-?)((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)$/;
-const PART = /(\d+(?:\.\d+)?)(ms|h|m|s)/g;
-const MILLISECONDS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
-
-/** Range of CEL timestamps: the years 1 to 9999. */
-const EARLIEST = -62_135_596_800_000;
-const LATEST = 253_402_300_799_999;
-
-/** A number is in seconds since 1970. */
-function readTime(value: Value | undefined): Date {
-  if (typeof value === 'number' || typeof value === 'bigint')
-    return knownTime(Number(value) * 1_000);
-  const text = asText(value);
-  if (text.length > LONGEST_TIME || !isIsoTime(text)) {
-    throw new Mismatch('This is no time such as 2026-01-31T09:30:00Z.');
-  }
-  return knownTime(Date.parse(text));
-}
-
-function readDuration(value: Value | undefined): Duration {
-  const text = asText(value);
-  const [, sign, parts] = (text.length <= LONGEST_TIME && PARTS.exec(text)) || [];
-  if (parts === undefined) throw new Mismatch('This is no duration such as 1h30m.');
-  const sum = [...parts.matchAll(PART)].reduce(
-    (total, [, number, unit]) => total + Number(number) * MILLISECONDS[unit!]!,
-    0,
-  );
-  return new Duration(sign === '-' ? -sum : sum);
-}
-
-export function knownTime(milliseconds: number): Date {
-  if (milliseconds >= EARLIEST && milliseconds <= LATEST) return new Date(milliseconds);
-  throw new Mismatch('This time is out of range.');
-}
-
-const TIME_PARTS = [
-  'getFullYear',
-  'getMonth',
-  'getDate',
-  'getDayOfMonth',
-  'getDayOfWeek',
-  'getHours',
-  'getMinutes',
-  'getSeconds',
-  'getMilliseconds',
-] as const;
-type TimePart = (typeof TIME_PARTS)[number];
-
-type Read<T> = (value: T) => number;
-
-/** CEL counts months and getDayOfMonth from 0, getDate from 1, and days of the week from Sunday = 0. */
-const OF_TIME: Readonly<Record<TimePart, Read<Date>>> = {
-  getFullYear: (time) => time.getUTCFullYear(),
-  getMonth: (time) => time.getUTCMonth(),
-  getDate: (time) => time.getUTCDate(),
-  getDayOfMonth: (time) => time.getUTCDate() - 1,
-  getDayOfWeek: (time) => time.getUTCDay(),
-  getHours: (time) => time.getUTCHours(),
-  getMinutes: (time) => time.getUTCMinutes(),
-  getSeconds: (time) => time.getUTCSeconds(),
-  getMilliseconds: (time) => time.getUTCMilliseconds(),
-};
-
-const OF_DURATION: Readonly<Partial<Record<TimePart, Read<Duration>>>> = {
-  getHours: ({ milliseconds }) => milliseconds / MILLISECONDS.h!,
-  getMinutes: ({ milliseconds }) => milliseconds / MILLISECONDS.m!,
-  getSeconds: ({ milliseconds }) => milliseconds / MILLISECONDS.s!,
-  getMilliseconds: ({ milliseconds }) => milliseconds,
-};
-
-/** Reads the part of a time in UTC or in the named zone, or the whole duration in that unit. */
-function timePart(part: TimePart, value: Value, zone?: Value): bigint {
-  if (value instanceof Date) {
-    const local = zone === undefined ? value : inZone(value, asText(zone));
-    return BigInt(OF_TIME[part](local));
-  }
-  const read = OF_DURATION[part];
-  if (!(value instanceof Duration) || !read) throw needs('a time', value);
-  return BigInt(Math.trunc(read(value)));
-}
-
-/** Returns a time whose UTC parts are the local parts of `time` in the zone. */
-function inZone(time: Date, zone: string): Date {
-  if (zone.length > LONGEST_TIME) throw new Mismatch('There is no such time zone.');
-  try {
-    const shown = time.toLocaleString('en-US', { timeZone: zone, hourCycle: 'h23' });
-    const local = new Date(`${shown} UTC`);
-    local.setUTCMilliseconds(time.getUTCMilliseconds());
-    return local;
-  } catch {
-    throw new Mismatch('There is no such time zone.');
-  }
-}
-
+/** Each operation charges its cost before it runs. The first operand of a method is its receiver. */
+type Operation = (budget: Budget, first: Value, second?: Value, third?: Value) => Value;
 /** Keeps the text of a placeholder unchanged in texts for people. */
 export const RAW = 'raw';
 
-/** Cost of the lookup of a time zone, in nodes of an expression. */
-const COST_OF_ZONE = 3_000;
-const FUNCTIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+/** Functions of one operand. `has` is a part of the interpreter. */
+export const FUNCTIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['size', size],
-  ['dyn', (_, value) => value!],
+  ['dyn', (_, value) => value],
   ['string', (_, value) => textOf(value)],
   ['int', (_, value) => toInt(value)],
   ['double', (_, value) => toDouble(value)],
@@ -178,11 +37,28 @@ const FUNCTIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['oneLine', oneLine],
 ]);
 
-/** Methods with their maximum number of arguments. */
-const METHODS: ReadonlyMap<string, readonly [Operation, number]> = new Map<
-  string,
-  readonly [Operation, number]
->([
+const HOUR_MS = 3_600_000;
+
+/**
+ * Parts of a time in UTC, and the milliseconds of the part if a duration can be read in it. CEL counts months and getDayOfMonth
+ * from 0, getDate from 1, and days of the week from Sunday = 0.
+ */
+const TIME_PARTS: Readonly<Record<string, readonly [(time: Date) => number, number?]>> = {
+  getFullYear: [(time) => time.getUTCFullYear()],
+  getMonth: [(time) => time.getUTCMonth()],
+  getDate: [(time) => time.getUTCDate()],
+  getDayOfMonth: [(time) => time.getUTCDate() - 1],
+  getDayOfWeek: [(time) => time.getUTCDay()],
+  getHours: [(time) => time.getUTCHours(), HOUR_MS],
+  getMinutes: [(time) => time.getUTCMinutes(), 60_000],
+  getSeconds: [(time) => time.getUTCSeconds(), 1_000],
+  getMilliseconds: [(time) => time.getUTCMilliseconds(), 1],
+};
+
+/** A method with its maximum number of arguments. */
+type Method = readonly [Operation, number];
+
+export const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['size', [size, 0]],
   ['contains', [search((text, wanted) => text.includes(wanted)), 1]],
   ['indexOf', [search((text, wanted) => BigInt(text.indexOf(wanted))), 1]],
@@ -195,67 +71,126 @@ const METHODS: ReadonlyMap<string, readonly [Operation, number]> = new Map<
   ['substring', [substring, 2]],
   ['split', [split, 1]],
   ['join', [join, 1]],
-  ...TIME_PARTS.map((part) => [part, [partOfTime(part), 1]] as const),
+  ...Object.keys(TIME_PARTS).map((part) => [part, [timePart(part), 1]] as const),
 ]);
 
-/** Signatures of functions and methods that the library does not know, for the type check. */
+/** Signatures of functions that the library does not know, for the type check. */
 export const DECLARATIONS: readonly string[] = [
   `${RAW}(dyn): string`,
   'isIP(dyn): bool',
   'oneLine(dyn): string',
 ];
 
-/** Names in both tables. */
-export const FUNCTION_NAMES: readonly string[] = [...FUNCTIONS.keys(), ...METHODS.keys()];
-
-export function isFunction(name: string): boolean {
-  return name === 'has' || FUNCTIONS.has(name);
+/** Returns a number, text or boolean as text. */
+export function textOf(value: Value): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean' || isNumber(value)) return String(value);
+  throw needs('a text, a number, or true or false', value);
 }
 
-/** Returns the maximum number of arguments of the method; `undefined` if there is no such method. */
-export function mostOperands(name: string): number | undefined {
-  return METHODS.get(name)?.[1];
+const LONGEST_NUMBER = 40;
+const WHOLE = /^[+-]?\d{1,19}$/;
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+function toInt(value: Value): bigint {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) {
+    return inRange(BigInt(Math.trunc(value)));
+  }
+  if (typeof value === 'string' && WHOLE.test(value)) return inRange(BigInt(value));
+  throw needs('a number, or a text of digits', value);
 }
 
-export function callFunction(name: string, budget: Budget, operands: Value[]): Value {
-  const operation = FUNCTIONS.get(name);
-  if (!operation || operands.length !== 1)
-    throw new Mismatch(`There has to be one operand in ${name}().`);
-  return operation(budget, ...operands);
+function toDouble(value: Value): number {
+  if (isNumber(value)) return Number(value);
+  if (typeof value === 'string' && value.length <= LONGEST_NUMBER && DECIMAL.test(value)) {
+    return Number(value);
+  }
+  throw needs('a number, or a text of digits', value);
 }
 
-export function callMethod(name: string, budget: Budget, operands: Value[]): Value {
-  const [operation] = METHODS.get(name) ?? [];
-  if (!operation) throw new Mismatch(`There is no function ${name}().`);
-  return operation(budget, ...operands);
+/** Words that CEL parses as true and false. */
+const TRUE: readonly Value[] = [true, 'true', 'TRUE', 'True', 't', '1'];
+const FALSE: readonly Value[] = [false, 'false', 'FALSE', 'False', 'f', '0'];
+
+function toTruth(value: Value): boolean {
+  if (TRUE.includes(value) || FALSE.includes(value)) return TRUE.includes(value);
+  throw needs('true or false, or such a word', value);
 }
 
-/** Maximum length of a title. Without line breaks, external text cannot imitate another line of a ticket. */
-function oneLine(budget: Budget, value?: Value): string {
-  const text = textOf(value!);
+const LONGEST_TIME = 40;
+const PARTS = /^(-?)((?:\d+(?:\.\d+)?(?:ms|h|m|s))+)$/;
+const PART = /(\d+(?:\.\d+)?)(ms|h|m|s)/g;
+const MILLISECONDS: Readonly<Record<string, number>> = { h: HOUR_MS, m: 60_000, s: 1_000, ms: 1 };
+
+/** A number is in seconds since 1970. */
+function readTime(value: Value): Date {
+  if (isNumber(value)) return knownTime(Number(value) * 1_000);
+  const text = asText(value);
+  if (text.length > LONGEST_TIME || !isIsoTime(text)) {
+    throw new Mismatch('This is no time such as 2026-01-31T09:30:00Z.');
+  }
+  return knownTime(Date.parse(text));
+}
+
+function readDuration(value: Value): Duration {
+  const text = asText(value);
+  const [, sign, parts] = (text.length <= LONGEST_TIME && PARTS.exec(text)) || [];
+  if (parts === undefined) throw new Mismatch('This is no duration such as 1h30m.');
+  const sum = [...parts.matchAll(PART)].reduce(
+    (total, [, number, unit]) => total + Number(number) * MILLISECONDS[unit!]!,
+    0,
+  );
+  return new Duration(sign === '-' ? -sum : sum);
+}
+
+/** Cost of the lookup of a time zone, in nodes of an expression. */
+const COST_OF_ZONE = 3_000;
+
+/** Reads the part of a time in UTC or in the named zone, or the whole duration in that unit. */
+function timePart(part: string): Operation {
+  const [read, unit] = TIME_PARTS[part]!;
+  return (budget, value, zone) => {
+    if (zone !== undefined) budget.spend(COST_OF_ZONE);
+    if (value instanceof Date) {
+      return BigInt(
+        read(zone === undefined ? value : inZone(value, asText(zone).slice(0, LONGEST_TIME))),
+      );
+    }
+    if (!(value instanceof Duration) || !unit) throw needs('a time', value);
+    return BigInt(Math.trunc(value.milliseconds / unit));
+  };
+}
+
+/** Returns a time whose UTC parts are the local parts of `time` in the zone. */
+function inZone(time: Date, zone: string): Date {
+  try {
+    const shown = time.toLocaleString('en-US', { timeZone: zone, hourCycle: 'h23' });
+    const local = new Date(`${shown} UTC`);
+    local.setUTCMilliseconds(time.getUTCMilliseconds());
+    return local;
+  } catch {
+    throw new Mismatch('There is no such time zone.');
+  }
+}
+
+/** Cuts to the maximum length of a title. Without line breaks, external text cannot imitate another line of a ticket. */
+function oneLine(budget: Budget, value: Value): string {
+  const text = textOf(value);
   budget.make(Math.min(text.length, LONGEST_TITLE));
   return titleLine(text) ?? '';
 }
 
-function partOfTime(part: TimePart): Operation {
-  return (budget, value, zone) => {
-    if (zone !== undefined) budget.spend(COST_OF_ZONE);
-    return timePart(part, value, zone);
-  };
-}
-
-function size(budget: Budget, value?: Value): bigint {
+function size(budget: Budget, value: Value): bigint {
   if (typeof value === 'string') return charactersIn(value, budget);
-  if (value !== undefined && isList(value)) return BigInt(value.length);
-  if (value === undefined || !isMembers(value)) throw needs('a text, a list or an object', value);
+  if (isList(value)) return BigInt(value.length);
+  if (!isMembers(value)) throw needs('a text, a list or an object', value);
   return BigInt(budget.keys(value).length);
 }
 
-/** Each function charges its cost before it runs. The first operand of a method is its receiver. */
-type Operation = (budget: Budget, ...operands: Value[]) => Value;
-
 /** Characters that are counted in the time of one node. */
 const CHARACTERS_COUNTED = 16;
+const SURROGATE_PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g;
 /** Characters that are looked up in the Unicode tables in the time of one node. */
 const CHARACTERS_LOOKED_UP = 4;
 const ASCII = /^[\0-\x7f]*$/;
@@ -290,7 +225,7 @@ function atEnd(look: (text: string, wanted: string) => boolean): Operation {
   };
 }
 
-function substring(budget: Budget, value?: Value, from?: Value, to?: Value): string {
+function substring(budget: Budget, value: Value, from?: Value, to?: Value): string {
   const text = asText(value);
   const start = asIndex(from);
   const end = to === undefined ? text.length : asIndex(to);
@@ -301,7 +236,7 @@ function substring(budget: Budget, value?: Value, from?: Value, to?: Value): str
   return text.slice(start, end);
 }
 
-function split(budget: Budget, value?: Value, by?: Value): string[] {
+function split(budget: Budget, value: Value, by?: Value): string[] {
   const [text, separator] = [asText(value), asText(by)];
   budget.search(text, separator);
   budget.make(text.length);
@@ -310,23 +245,16 @@ function split(budget: Budget, value?: Value, by?: Value): string[] {
   return parts;
 }
 
-function join(budget: Budget, value?: Value, by: Value = ''): string {
-  if (value === undefined || !isList(value)) throw needs('a list', value);
+function join(budget: Budget, value: Value, by: Value = ''): string {
+  if (!isList(value)) throw needs('a list', value);
   const separator = asText(by);
   budget.items(value.length);
   const texts = value.map(asText);
-  const length = texts.reduce((sum, text) => sum + text.length + separator.length, 0);
-  budget.make(length);
+  budget.make(texts.reduce((sum, text) => sum + text.length + separator.length, 0));
   return texts.join(separator);
 }
 
 function charactersIn(text: string, budget: Budget): bigint {
   budget.spend(text.length / CHARACTERS_COUNTED);
-  let pairs = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    if (text.codePointAt(at)! <= 0xffff) continue;
-    pairs += 1;
-    at += 1;
-  }
-  return BigInt(text.length - pairs);
+  return BigInt(text.length - (text.match(SURROGATE_PAIRS)?.length ?? 0));
 }

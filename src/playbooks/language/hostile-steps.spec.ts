@@ -2,9 +2,8 @@ import { type Context, decided } from '../../../test/support/playbooks/decisions
 import { incidentWith } from '../../../test/support/playbooks/incident-with.js';
 import { Random } from '../../../test/support/playbooks/random.js';
 import { checkPlaybook } from './check-playbook.js';
-import { decideStep } from './decide-step.js';
-import type { WrittenStep } from './playbook-definition.js';
-import { valuesOf } from './step-context.js';
+import type { WrittenStep } from '../playbook.js';
+import { decideStep, valuesOf } from './decide-step.js';
 
 const LIST = Array.from({ length: 1_000 }, (_, n) => ({ v: `x${n}`, n }));
 const LONG = 'a'.repeat(250_000);

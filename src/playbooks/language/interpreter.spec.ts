@@ -1,6 +1,6 @@
 import { Environment } from '@marcbachmann/cel-js';
 import { ExpressionError, readExpression, ROOTS } from './expression.js';
-import { MOST_NESTED_LOOPS } from './playbook-definition.js';
+import { MOST_NESTED_LOOPS } from '../playbook.js';
 import { Budget, Duration, type Value } from './values.js';
 import { Interpreter, type Scope } from './interpreter.js';
 import { Random } from '../../../test/support/playbooks/random.js';

@@ -1,4 +1,5 @@
 import { ExpressionError, isLoop, type Loop, type Node, positionOf } from './expression.js';
+import { FUNCTIONS, METHODS } from './functions.js';
 import {
   asIndex,
   asText,
@@ -10,37 +11,10 @@ import {
   type Members,
   Mismatch,
   needs,
+  negated,
+  OPERATORS,
   type Value,
 } from './values.js';
-import { callFunction, callMethod } from './functions.js';
-import { type BinaryOperator, isBinaryOperator, negated, operate } from './operators.js';
-
-function literal(value: Extract<Node, { op: 'value' }>['args']): Value {
-  if (typeof value === 'object' && value !== null) {
-    throw new Mismatch('Bytes and unsigned numbers are not part of this language.');
-  }
-  return value;
-}
-
-function named(name: string, scope: ReadonlyMap<string, Value>): Value {
-  const value = scope.get(name);
-  if (value === undefined) throw new Mismatch(`There is no ${name} here.`);
-  return value;
-}
-
-function member(value: Value, name: string): Value {
-  if (!isMembers(value)) throw new Mismatch(`There is no ${name} in ${kindOf(value)}.`);
-  const found = memberOf(value, name);
-  if (found === undefined) throw new Mismatch(`There is no ${name} here.`);
-  return found;
-}
-
-function at(value: Value, index: Value): Value {
-  if (!isList(value)) return member(value, asText(index));
-  const found = value[asIndex(index)];
-  if (found === undefined) throw new Mismatch('The list has no item there.');
-  return found;
-}
 
 type NodeOf<Operator extends Node['op']> = Extract<Node, { op: Operator }>;
 
@@ -53,8 +27,8 @@ const COST_OF_ERROR = 400;
 const COST_OF_ROUND = 4;
 
 /**
- * Evaluates the tree of one expression by the rules of CEL. A test compares it with the evaluator of the library, whose cost
- * has no bound: see docs/adr/0030.
+ * Evaluates a tree of readExpression by the rules of CEL. A test compares it with the evaluator of the library, whose cost has no
+ * bound: see docs/adr/0030.
  */
 export class Interpreter {
   constructor(private readonly budget: Budget) {}
@@ -73,13 +47,14 @@ export class Interpreter {
   private found(node: Node, scope: Scope): Value {
     if (isBinary(node)) {
       const [left, right] = node.args;
-      return operate(node.op, this.value(left, scope), this.value(right, scope), this.budget);
+      const operate = OPERATORS[node.op];
+      return operate(this.value(left, scope), this.value(right, scope), this.budget);
     }
     switch (node.op) {
       case 'value':
-        return literal(node.args);
+        return node.args as Value;
       case 'id':
-        return named(node.args, scope);
+        return scope.get(node.args)!;
       case '.':
         return member(this.value(node.args[0], scope), node.args[1]);
       case '[]':
@@ -92,7 +67,7 @@ export class Interpreter {
         return this.value(node.args[this.truth(node.args[0], scope) ? 1 : 2], scope);
       case '||':
       case '&&':
-        return this.either(node, scope);
+        return this.quantified(node.op === '||', node.args, (side) => this.truth(side, scope));
       case '!_':
         return !this.truth(node.args, scope);
       case '-_':
@@ -113,27 +88,21 @@ export class Interpreter {
     throw new ExpressionError(positionOf(node), needs('true or false', value).message);
   }
 
-  /** In CEL, a side that decides the result hides an error of the other side. */
-  private either(node: NodeOf<'||' | '&&'>, scope: Scope): boolean {
-    const decides = node.op === '||';
-    const left = this.attempt(() => this.truth(node.args[0], scope));
-    if (left === decides) return decides;
-    const right = this.truth(node.args[1], scope);
-    if (right === decides || !(left instanceof ExpressionError)) return right;
-    throw left;
-  }
-
   private call(node: NodeOf<'call'>, scope: Scope): Value {
     const [name, operands] = node.args;
     if (name === 'has') return this.has(operands, scope);
-    const values = operands.map((operand) => this.value(operand, scope));
-    return callFunction(name, this.budget, values);
+    const [value, ...more] = operands.map((operand) => this.value(operand, scope));
+    if (value === undefined || more.length > 0) {
+      throw new Mismatch(`There has to be one operand in ${name}().`);
+    }
+    return FUNCTIONS.get(name)!(this.budget, value);
   }
 
   /** Whether the last member of a path exists. The members before it must exist. */
   private has([path]: readonly Node[], scope: Scope): boolean {
-    if (path?.op !== '.')
+    if (path?.op !== '.') {
       throw new Mismatch('has() needs a path, such as incident.raw_data.sender.');
+    }
     const [before, name] = path.args;
     const value = this.value(before, scope);
     return isMembers(value) && memberOf(value, name) !== undefined;
@@ -144,12 +113,12 @@ export class Interpreter {
     const receiver = this.value(first, scope);
     if (isLoop(name)) return this.loop(name, receiver, more, scope);
     const operands = more.map((operand) => this.value(operand, scope));
-    return callMethod(name, this.budget, [receiver, ...operands]);
+    const [method] = METHODS.get(name)!;
+    return method(this.budget, receiver, ...operands);
   }
 
-  private loop(name: Loop, over: Value, [variable, ...body]: readonly Node[], scope: Scope): Value {
-    if (variable?.op !== 'id' || !body[0])
-      throw new Mismatch(`There has to be a name and an expression in ${name}().`);
+  private loop(name: Loop, over: Value, parts: readonly Node[], scope: Scope): Value {
+    const [variable, first, second] = parts as [NodeOf<'id'>, Node, Node?];
     const items = isMembers(over) ? this.budget.keys(over) : over;
     if (!isList(items)) throw needs('a list or an object', over);
     this.budget.items(items.length);
@@ -157,7 +126,6 @@ export class Interpreter {
       this.budget.spend(COST_OF_ROUND);
       return new Map(scope).set(variable.args, item);
     };
-    const [first, second] = body;
     const holds = (item: Value) => this.truth(first, within(item));
     switch (name) {
       case 'map':
@@ -174,30 +142,24 @@ export class Interpreter {
     }
   }
 
-  /** Like `||` and `&&` over all items. */
-  private quantified(
+  /** In CEL, an item that decides the result hides the errors of other items. */
+  private quantified<T>(
     decides: boolean,
-    items: readonly Value[],
-    holds: (item: Value) => boolean,
+    items: readonly T[],
+    holds: (item: T) => boolean,
   ): boolean {
     let failure: ExpressionError | undefined;
     for (const item of items) {
-      const result = this.attempt(() => holds(item));
-      if (result === decides) return decides;
-      if (result instanceof ExpressionError) failure ??= result;
+      try {
+        if (holds(item) === decides) return decides;
+      } catch (error) {
+        if (!(error instanceof ExpressionError)) throw error;
+        this.budget.spend(COST_OF_ERROR);
+        failure ??= error;
+      }
     }
     if (failure) throw failure;
     return !decides;
-  }
-
-  private attempt(work: () => boolean): boolean | ExpressionError {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
-      this.budget.spend(COST_OF_ERROR);
-      return error;
-    }
   }
 
   private members(node: NodeOf<'map'>, scope: Scope): Members {
@@ -209,6 +171,20 @@ export class Interpreter {
   }
 }
 
-function isBinary(node: Node): node is NodeOf<BinaryOperator> {
-  return isBinaryOperator(node.op);
+function isBinary(node: Node): node is NodeOf<keyof typeof OPERATORS> {
+  return Object.hasOwn(OPERATORS, node.op);
+}
+
+function member(value: Value, name: string): Value {
+  if (!isMembers(value)) throw new Mismatch(`There is no ${name} in ${kindOf(value)}.`);
+  const found = memberOf(value, name);
+  if (found === undefined) throw new Mismatch(`There is no ${name} here.`);
+  return found;
+}
+
+function at(value: Value, index: Value): Value {
+  if (!isList(value)) return member(value, asText(index));
+  const found = value[asIndex(index)];
+  if (found === undefined) throw new Mismatch('The list has no item there.');
+  return found;
 }

@@ -1,5 +1,5 @@
 import { stepsReadBy, stepsUnderVerdict } from './steps-read.js';
-import type { WrittenStep } from './playbook-definition.js';
+import type { WrittenStep } from '../playbook.js';
 
 const read = (condition: string, parameters: Record<string, unknown> = {}) =>
   [...stepsReadBy({ condition, parameters })].sort();

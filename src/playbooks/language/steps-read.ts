@@ -1,4 +1,4 @@
-import { readsClassification } from './expression-types.js';
+import type { WrittenStep } from '../playbook.js';
 import {
   ExpressionError,
   fieldRead,
@@ -7,7 +7,6 @@ import {
   readExpression,
   ROOTS,
 } from './expression.js';
-import type { WrittenStep } from './playbook-definition.js';
 import { placeholdersOf, readTemplate } from './template.js';
 
 type Expressions = Pick<WrittenStep, 'condition' | 'parameters'>;
@@ -20,19 +19,16 @@ export function stepsReadBy(step: Expressions): ReadonlySet<string> {
 }
 
 /** Returns all nodes of the condition and the templates; `undefined` if one does not parse, which no saved playbook has. */
-function nodesOfStep(step: Expressions): Node[] | undefined {
+function nodesOfStep({ condition, parameters }: Expressions): Node[] | undefined {
   try {
-    return expressionsOf(step).flatMap((text) => nodesOf(readExpression(text, ROOTS)));
+    const templates = Object.values(parameters).filter((value) => typeof value === 'string');
+    const placed = templates.flatMap((text) => placeholdersOf(readTemplate(text)));
+    const texts = placed.map(({ expression }) => expression).concat(condition ?? []);
+    return texts.flatMap((text) => nodesOf(readExpression(text, ROOTS)));
   } catch (error) {
     if (error instanceof ExpressionError) return undefined;
     throw error;
   }
-}
-
-function expressionsOf({ condition, parameters }: Expressions): string[] {
-  const templates = Object.values(parameters).filter((value) => typeof value === 'string');
-  const placed = templates.flatMap((text) => placeholdersOf(readTemplate(text)));
-  return [...(condition === undefined ? [] : [condition]), ...placed.map((one) => one.expression)];
 }
 
 /**
@@ -48,27 +44,25 @@ export function stepsUnderVerdict(steps: readonly WrittenStep[]): ReadonlySet<st
   const under = new Set<string>();
   const telling = new Set<string>();
   let mayHaveEnded = false;
+  const depends = (node: Node) => {
+    const read = fieldRead(node);
+    if (read?.root === 'steps') return under.has(read.name) || telling.has(read.name);
+    return node.op === 'id' && node.args === 'verdict';
+  };
   for (const step of steps) {
-    if (nodesOfStep(step)?.some(readsClassification)) telling.add(step.name);
-    if (!mayHaveEnded && !isDecidedByVerdict(step, new Set([...under, ...telling]))) continue;
+    // An expression that does not parse counts as reading everything.
+    const nodes = nodesOfStep(step);
+    const isUnder = mayHaveEnded || !nodes || nodes.some(depends);
+    if (nodes?.some(readsClassification)) telling.add(step.name);
+    if (!isUnder) continue;
     under.add(step.name);
     mayHaveEnded ||= step.on_error === 'stop';
   }
   return under;
 }
 
-/** Treats an expression that does not parse as reading everything. */
-function isDecidedByVerdict(step: WrittenStep, under: ReadonlySet<string>): boolean {
-  const nodes = nodesOfStep(step);
-  return !nodes || nodes.some((node) => isVerdict(node) || isOutcomeOf(node, under));
-}
-
-/** Checks the tree, because a quoted text `verdict` reads nothing. */
-function isVerdict(node: Node): boolean {
-  return node.op === 'id' && node.args === 'verdict';
-}
-
-function isOutcomeOf(node: Node, steps: ReadonlySet<string>): boolean {
+/** Whether the node reads the classification of the incident, which only texts for people can contain. */
+export function readsClassification(node: Node): boolean {
   const read = fieldRead(node);
-  return read?.root === 'steps' && steps.has(read.name);
+  return read?.root === 'incident' && read.name === 'classification';
 }

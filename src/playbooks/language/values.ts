@@ -1,9 +1,4 @@
-import {
-  LARGEST_COST,
-  LARGEST_COST_OF_ALL,
-  LONGEST_MADE_TEXT,
-  MOST_ITEMS,
-} from './playbook-definition.js';
+import { LARGEST_COST, LARGEST_COST_OF_ALL, LONGEST_MADE_TEXT, MOST_ITEMS } from '../playbook.js';
 
 /**
  * A value of an expression. Values from outside are JSON, so their numbers are of type number (CEL: double);
@@ -18,19 +13,17 @@ export interface Members {
 
 export class Duration {
   constructor(readonly milliseconds: number) {}
+
+  valueOf(): number {
+    return this.milliseconds;
+  }
 }
 
 /** An operand has the wrong type or value. The caller adds the position and throws an ExpressionError. */
 export class Mismatch extends Error {}
 
 export function isMembers(value: Value): value is Members {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof Date) &&
-    !(value instanceof Duration)
-  );
+  return kindOf(value) === 'an object';
 }
 
 export function isList(value: Value): value is readonly Value[] {
@@ -134,4 +127,146 @@ export class Budget {
     if (count > MOST_ITEMS) throw new Mismatch(`This list has more than ${MOST_ITEMS} items.`);
     this.spend(count);
   }
+}
+
+export const OUT_OF_RANGE = 'This number is too large for a whole number of 64 bits.';
+
+export function isInRange(number: bigint): boolean {
+  return BigInt.asIntN(64, number) === number;
+}
+
+export function inRange(number: bigint): bigint {
+  if (isInRange(number)) return number;
+  throw new Mismatch(OUT_OF_RANGE);
+}
+
+/** Range of CEL timestamps: the years 1 to 9999. */
+const EARLIEST = -62_135_596_800_000;
+const LATEST = 253_402_300_799_999;
+
+export function knownTime(milliseconds: number): Date {
+  if (milliseconds >= EARLIEST && milliseconds <= LATEST) return new Date(milliseconds);
+  throw new Mismatch('This time is out of range.');
+}
+
+type BinaryOperation = (left: Value, right: Value, budget: Budget) => Value;
+
+export const OPERATORS = {
+  '==': (left, right, budget) => equal(left, right, budget),
+  '!=': (left, right, budget) => !equal(left, right, budget),
+  '<': (left, right, budget) => compare(left, right, budget) < 0,
+  '<=': (left, right, budget) => compare(left, right, budget) <= 0,
+  '>': (left, right, budget) => compare(left, right, budget) > 0,
+  '>=': (left, right, budget) => compare(left, right, budget) >= 0,
+  in: isIn,
+  '+': add,
+  '-': subtract,
+  '*': (left, right) => calculate('*', left, right),
+  '/': (left, right) => calculate('/', left, right),
+  '%': (left, right) => calculate('%', left, right),
+} satisfies Record<string, BinaryOperation>;
+
+export function negated(value: Value): Value {
+  if (typeof value === 'bigint') return inRange(-value);
+  if (typeof value === 'number') return -value;
+  throw new Mismatch(`There is no negative of ${kindOf(value)}.`);
+}
+
+function isIn(value: Value, within: Value, budget: Budget): boolean {
+  if (isList(within)) return within.some((item) => equal(value, item, budget));
+  if (isMembers(within)) return typeof value === 'string' && memberOf(within, value) !== undefined;
+  throw new Mismatch(`Nothing is in ${kindOf(within)}.`);
+}
+
+function add(left: Value, right: Value, budget: Budget): Value {
+  if (typeof left === 'string' && typeof right === 'string') {
+    budget.make(left.length + right.length);
+    return left + right;
+  }
+  if (isList(left) && isList(right)) {
+    budget.items(left.length + right.length);
+    return [...left, ...right];
+  }
+  if (left instanceof Duration && right instanceof Date) return later(right, left.milliseconds);
+  if (right instanceof Duration) return later(left, right.milliseconds);
+  return calculate('+', left, right);
+}
+
+function subtract(left: Value, right: Value): Value {
+  if (left instanceof Date && right instanceof Date) return new Duration(+left - +right);
+  if (right instanceof Duration) return later(left, -right.milliseconds);
+  return calculate('-', left, right);
+}
+
+/** Adds a duration to a time or a duration. */
+function later(value: Value, milliseconds: number): Value {
+  if (value instanceof Date) return knownTime(value.getTime() + milliseconds);
+  if (value instanceof Duration) return new Duration(value.milliseconds + milliseconds);
+  throw new Mismatch(`There is no + or - of ${kindOf(value)} and a duration.`);
+}
+
+/** Of whole numbers, and of all numbers. */
+const ARITHMETIC = {
+  '+': [(a: bigint, b: bigint) => a + b, (a: number, b: number) => a + b],
+  '-': [(a: bigint, b: bigint) => a - b, (a: number, b: number) => a - b],
+  '*': [(a: bigint, b: bigint) => a * b, (a: number, b: number) => a * b],
+  '/': [(a: bigint, b: bigint) => a / b, (a: number, b: number) => a / b],
+  '%': [(a: bigint, b: bigint) => a % b, (a: number, b: number) => a % b],
+} as const;
+
+function calculate(sign: keyof typeof ARITHMETIC, left: Value, right: Value): Value {
+  if (!isNumber(left) || !isNumber(right)) {
+    throw new Mismatch(`There is no ${sign} of ${kindOf(left)} and ${kindOf(right)}.`);
+  }
+  const [ofWhole, ofAny] = ARITHMETIC[sign];
+  if (typeof left === 'number' || typeof right === 'number') {
+    return ofAny(Number(left), Number(right));
+  }
+  if (right === 0n && (sign === '/' || sign === '%')) throw new Mismatch('This divides by zero.');
+  return inRange(ofWhole(left, right));
+}
+
+/** Maximum depth of input and of built values. */
+const DEEPEST = 100;
+
+/** Values of different types are not equal. An int equals the double of the same value. */
+function equal(left: Value, right: Value, budget: Budget, depth = 0): boolean {
+  budget.spend(1);
+  if (depth > DEEPEST) throw new Mismatch('These values are too deep to be compared.');
+  if (kindOf(left) !== kindOf(right)) return false;
+  if (isList(left)) {
+    const others = right as readonly Value[];
+    return (
+      left.length === others.length &&
+      left.every((item, index) => equal(item, others[index]!, budget, depth + 1))
+    );
+  }
+  if (isMembers(left)) {
+    const others = right as Members;
+    const keys = budget.keys(left);
+    if (keys.length !== budget.keys(others).length) return false;
+    return keys.every((key) => {
+      const other = memberOf(others, key);
+      return other !== undefined && equal(left[key]!, other, budget, depth + 1);
+    });
+  }
+  if (left === null) return true;
+  if (typeof left === 'string' && left.length !== (right as string).length) return false;
+  return compare(left, right, budget) === 0;
+}
+
+const ORDERED = ['a number', 'a text', 'true or false', 'a time', 'a duration'];
+
+/** Returns a negative number, 0 or a positive number; NaN if an operand is NaN. */
+function compare(left: Value, right: Value, budget: Budget): number {
+  const kind = kindOf(left);
+  if (kind !== kindOf(right) || !ORDERED.includes(kind)) {
+    throw new Mismatch(`Here ${kind} and ${kindOf(right)} cannot be compared by < or >.`);
+  }
+  if (typeof left === 'string') budget.read(Math.min(left.length, (right as string).length));
+  // JavaScript compares texts, booleans, and times by their values, and a bigint with a number.
+  const [one, other] = [left, right] as [number, number];
+  if (one < other) return -1;
+  if (one > other) return 1;
+  return Number.isNaN(one) || Number.isNaN(other) ? NaN : 0;
 }

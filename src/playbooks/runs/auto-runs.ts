@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { isPerson, SYSTEM } from '../../actions/action.js';
-import { INCIDENT_EVENTS, type IncidentTriagedPayload } from '../../incidents/change-records.js';
+import { INCIDENT_EVENTS } from '../../incidents/change-records.js';
 import { type Incident, SEVERITIES } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -11,10 +11,10 @@ import { DomainEvents } from '../../platform/work/domain-events.js';
 import { Work } from '../../platform/work/work.js';
 import { isTriggeredBy, type PlaybookVersion } from '../playbook.js';
 import { PlaybooksRepository } from '../playbooks.repository.js';
-import { AutoRunsRepository, type Turn } from './auto-runs.repository.js';
-import { type PlaybookRun, RUN_WORK, waitsForTurn } from './playbook-run.js';
+import { AutoRunsRepository } from './auto-runs.repository.js';
+import { newRun, type PlaybookRun, RUN_WORK, waitsForTurn } from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
-import { newRun, RunsRepository } from './runs.repository.js';
+import { RunsRepository } from './runs.repository.js';
 
 export const AUTO_RUNS = 'playbook-auto-runs';
 
@@ -30,7 +30,7 @@ interface WantedAutoRun {
 export class AutoRuns implements OnModuleInit {
   constructor(
     private readonly playbooks: PlaybooksRepository,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly autoRuns: AutoRunsRepository,
     private readonly runs: RunsRepository,
     private readonly recorder: RunRecorder,
@@ -51,14 +51,16 @@ export class AutoRuns implements OnModuleInit {
   async startAll(tx: Tx, events: readonly DomainEvent[]): Promise<void> {
     const isTriage = ({ type }: DomainEvent) => type === INCIDENT_EVENTS.triaged;
     const candidates = await this.wantedBy(tx, events.filter(isTriage));
-    const reordered = await this.playbooksToReorder(
-      tx,
-      events.filter((one) => !isTriage(one)),
-    );
+    // Another severity changes the order of the runs that wait for their turn.
+    const changed = events.filter((event) => !isTriage(event)).map(({ subject }) => subject.id);
+    const reordered =
+      this.limit > 0 && changed.length > 0
+        ? await this.autoRuns.playbooksWaitingFor(tx, changed)
+        : [];
     const ids = [...candidates.map(({ playbook }) => playbook.id), ...reordered];
     if (ids.length === 0) return;
     if (this.limit > 0) await this.autoRuns.lockPlaybooks(tx, [...new Set(ids)]);
-    await this.start(tx, await this.worseThanBefore(tx, candidates));
+    if (candidates.length > 0) await this.start(tx, await this.worseThanBefore(tx, candidates));
     for (const id of reordered) await this.addWork(tx, await this.autoRuns.orderTurns(tx, id));
   }
 
@@ -73,21 +75,11 @@ export class AutoRuns implements OnModuleInit {
     if (open.length === 0) return [];
     const playbooks = await this.playbooks.autoRuns(tx);
     return open.flatMap((incident) => {
-      const { incident_type: type, severity, source } = incident;
       const on_behalf_of = verdictIsOf(incident, events.get(incident.id)!.payload);
       return playbooks
-        .filter(({ definition }) => isTriggeredBy(definition.triggers, { type, severity, source }))
+        .filter(({ definition }) => isTriggeredBy(definition.triggers, incident))
         .map((playbook) => ({ playbook, incident, on_behalf_of }));
     });
-  }
-
-  /** Another severity changes the order of the runs that wait for their turn. */
-  private async playbooksToReorder(tx: Tx, changes: readonly DomainEvent[]): Promise<string[]> {
-    if (this.limit === 0 || changes.length === 0) return [];
-    return await this.autoRuns.playbooksWaitingFor(
-      tx,
-      changes.map(({ subject }) => subject.id),
-    );
   }
 
   /** Drops the runs of versions that ran for the same incident with an equal or worse verdict. */
@@ -95,7 +87,6 @@ export class AutoRuns implements OnModuleInit {
     tx: Tx,
     wanted: readonly WantedAutoRun[],
   ): Promise<WantedAutoRun[]> {
-    if (wanted.length === 0) return [];
     const earlier = await this.autoRuns.automaticallyRunFor(tx, wanted);
     return wanted.filter(({ incident }, at) =>
       earlier[at]!.every((one) => badness(one) < badness(incident.verdict?.classification)),
@@ -103,47 +94,37 @@ export class AutoRuns implements OnModuleInit {
   }
 
   private async start(tx: Tx, wanted: readonly WantedAutoRun[]): Promise<void> {
-    const now = this.clock.now();
+    const { limit } = this;
+    const earliest = this.clock.now();
     const created: PlaybookRun[] = [];
     for (const [id, ofPlaybook] of Map.groupBy(wanted, ({ playbook }) => playbook.id)) {
-      const turns = await this.turnsOf(tx, id, ofPlaybook.length, now);
+      const count = ofPlaybook.length;
+      const turns = limit > 0 ? await this.autoRuns.turns(tx, id, limit, count, earliest) : [];
       for (const [at, { playbook, incident, on_behalf_of }] of ofPlaybook.entries()) {
         const { variables } = playbook.definition;
-        const run = newRun({ playbook, incident, variables }, SYSTEM, now);
+        const run = newRun({ playbook, incident, variables }, SYSTEM, earliest);
         created.push({ ...run, automatic: true, on_behalf_of, starts_at: turns[at] ?? null });
       }
     }
     if (created.length === 0) return;
     const inserted = await this.runs.insert(tx, created);
-    const turns = await this.orderNew(tx, inserted.filter(waitsForTurn));
-    const turnOf = new Map(turns.map(({ id, starts_at }) => [id, starts_at]));
-    const started = inserted.map((run) => ({
-      ...run,
-      starts_at: turnOf.get(run.id) ?? run.starts_at,
-    }));
-    for (const run of started) await this.recorder.started(tx, run);
-    const isStarted = new Set(started.map(({ id }) => id));
-    await this.addWork(tx, [...started, ...turns.filter(({ id }) => !isStarted.has(id))]);
-  }
-
-  /** Runs over the limit begin later. Empty without a limit. */
-  private async turnsOf(tx: Tx, playbook: string, count: number, earliest: Date): Promise<Date[]> {
-    const { limit } = this;
-    return limit > 0 ? await this.autoRuns.turns(tx, playbook, { limit, count, earliest }) : [];
-  }
-
-  private async orderNew(tx: Tx, waiting: readonly PlaybookRun[]): Promise<Turn[]> {
-    const turns: Turn[] = [];
-    for (const [id, runs] of Map.groupBy(waiting, ({ playbook_id }) => playbook_id)) {
-      turns.push(
-        ...(await this.autoRuns.orderTurns(
-          tx,
-          id,
-          runs.map((run) => run.id),
-        )),
-      );
+    const late = Map.groupBy(inserted.filter(waitsForTurn), ({ playbook_id }) => playbook_id);
+    const turns = new Map<string, Date | null>();
+    for (const [playbook, runs] of late) {
+      const ids = runs.map(({ id }) => id);
+      for (const turn of await this.autoRuns.orderTurns(tx, playbook, ids)) {
+        turns.set(turn.id, turn.starts_at);
+      }
     }
-    return turns;
+    for (const run of inserted) {
+      const starts_at = turns.get(run.id) ?? run.starts_at;
+      await this.recorder.started(tx, { ...run, starts_at });
+      turns.set(run.id, starts_at);
+    }
+    await this.addWork(
+      tx,
+      [...turns].map(([id, starts_at]) => ({ id, starts_at })),
+    );
   }
 
   /** Work of a run whose turn became later finds out that it is early. */
@@ -155,6 +136,7 @@ export class AutoRuns implements OnModuleInit {
     await this.work.add(tx, RUN_WORK, ...added);
   }
 
+  /** 0 without a limit. */
   private get limit(): number {
     return this.settings.playbookRunsPerHour;
   }
@@ -166,7 +148,7 @@ export class AutoRuns implements OnModuleInit {
  */
 function verdictIsOf(
   { verdict, verdict_by_person }: Incident,
-  { triaged_by }: Partial<IncidentTriagedPayload>,
+  { triaged_by }: { readonly triaged_by?: string },
 ): string | null {
   const by = verdict && verdict_by_person ? verdict.decided_by : triaged_by;
   return by !== undefined && isPerson(by) ? by : null;

@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import type { Parameters, RequiredLevel } from '../../actions/action.js';
+import type { ActionResult, RequiredLevel } from '../../actions/action.js';
 import { RequiredLevels } from '../../actions/required-levels.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import type { PlaybookStep } from '../playbook.js';
-import type { DryRun, DryRunStepDto } from './dry-run.dto.js';
-import { nextMove, type SettledStep, type StepDecider, type TakenStep } from './next-move.js';
-import type { WantedRun } from './runs.repository.js';
+import { foreseenMoves, type StepDecider } from './next-move.js';
+import type { WantedRun } from './playbook-run.js';
+import type { DryRun, DryRunStepDto } from './runs.dto.js';
 import { StepDecisions } from './step-decisions.js';
 
 type Told = Pick<DryRunStepDto, 'decision' | 'parameters' | 'error'>;
 
-/** Parameters that are known only in a real run. */
-const UNKNOWN: Parameters = {};
+/** The steps that would read it are undecided. */
+const UNKNOWN: ActionResult = { success: true, message: '' };
 
 /** Simulates a run with the decisions of a real run. Writes nothing and calls no vendor. */
 @Injectable()
@@ -25,7 +25,7 @@ export class DryRuns {
 
   async of(wanted: WantedRun): Promise<DryRun> {
     const { definition } = wanted.playbook;
-    const decider = await this.decisions.before(wanted);
+    const decider = await this.decisions.of(wanted);
     const told = await this.rehearse(definition.steps, decider);
     const available = await this.registry.availableTypes();
     const automaticLevels = definition.auto_run
@@ -48,60 +48,47 @@ export class DryRuns {
 
   /** Takes the steps as a real run would. The result of each action is unknown. */
   private async rehearse(steps: readonly PlaybookStep[], decider: StepDecider): Promise<Told[]> {
-    const taken: TakenStep[] = [];
-    const told: Told[] = [];
     const begun = new Set<string>();
-    /** Parameters of undecided steps whose condition alone is unknown. */
-    const known = new Map<number, Parameters>();
-    const knowing: StepDecider = {
-      ...decider,
-      decide: async (position, outcomes) => {
-        const step = steps[position]!;
-        if (!(await this.decisions.readsAny(step, begun))) {
-          return await decider.decide(position, outcomes);
-        }
-        if (!(await this.decisions.readsAny({ ...step, condition: undefined }, begun))) {
-          const decision = await decider.decideUnconditionally(position, outcomes);
-          if (decision.kind === 'run') known.set(position, decision.parameters);
-        }
-        return { kind: 'run', parameters: UNKNOWN };
-      },
+    /** Undecided steps by position, with their parameters if only the condition is unknown. */
+    const undecided = new Map<number, Told>();
+    const decide: StepDecider['decide'] = async (position, outcomes) => {
+      const step = steps[position]!;
+      if (!(await this.decisions.readsAny(step, begun))) {
+        const decision = await decider.decide(position, outcomes);
+        if (decision.kind === 'run') begun.add(step.name);
+        return decision;
+      }
+      const decision = (await this.decisions.readsAny({ ...step, condition: undefined }, begun))
+        ? undefined
+        : await decider.decide(position, outcomes, true);
+      const parameters = decision?.kind === 'run' ? decision.parameters : undefined;
+      undecided.set(position, { decision: 'undecided', parameters });
+      begun.add(step.name);
+      return { kind: 'run', parameters: {} };
     };
-    for (;;) {
-      const { settled, next } = await nextMove(steps, taken, knowing);
-      taken.push(...settled);
-      told.push(...settled.map(toldOf));
-      if (next.kind !== 'act') return told;
+    const told: Told[] = [];
+    const moves = await foreseenMoves(steps, [], { ...decider, decide }, () => UNKNOWN, Infinity);
+    for (const { settled, next } of moves) {
+      for (const { position, status, error } of settled) {
+        if (status === 'skipped') told[position] = { decision: 'skip' };
+        if (status === 'failed') told[position] = { decision: 'error', error };
+      }
+      if (next.kind !== 'act') continue;
       const { position, parameters } = next;
-      const { name } = next.step;
-      begun.add(name);
-      taken.push({ position, name, status: 'completed' });
-      told.push(
-        parameters === UNKNOWN
-          ? { decision: 'undecided', parameters: known.get(position) }
-          : { decision: 'run', parameters },
-      );
+      told[position] = undecided.get(position) ?? { decision: 'run', parameters };
     }
+    return told;
   }
 
   /** `undefined` if the step has no action, or the action needs no approval. */
   private levelOf(
-    step: PlaybookStep,
-    { decision, parameters = step.parameters }: Told,
+    { action: action_type, parameters: given }: PlaybookStep,
+    { decision, parameters = given }: Told,
     askedLevel: ApprovalLevel | undefined,
     { incident }: WantedRun,
   ): RequiredLevel | undefined {
     if (!askedLevel || (decision !== 'run' && decision !== 'undecided')) return undefined;
-    const level = this.levels.forRequest({
-      action_type: step.action,
-      parameters,
-      incident,
-      askedLevel,
-    });
+    const level = this.levels.forRequest({ action_type, parameters, incident, askedLevel });
     return level === 'none' ? undefined : level;
   }
-}
-
-function toldOf({ status, error }: SettledStep): Told {
-  return status === 'skipped' ? { decision: 'skip' } : { decision: 'error', error };
 }

@@ -1,6 +1,5 @@
 import type { PlaybookStep } from '../playbook.js';
-import type { Decision } from '../language/decide-step.js';
-import type { Outcomes } from '../language/step-context.js';
+import type { Decision, Outcomes } from '../language/decide-step.js';
 import { foreseenMoves, nextMove, type StepDecider } from './next-move.js';
 import type { ReachedStep, StepAction } from './playbook-run.js';
 
@@ -26,12 +25,7 @@ const action = (status: StepAction['status'], more: Partial<StepAction> = {}): S
 });
 
 function reached(position: number, more: Partial<ReachedStep>): ReachedStep {
-  return {
-    position,
-    name: `s${position}`,
-    status: 'running',
-    ...more,
-  };
+  return { position, name: `s${position}`, status: 'running', ...more };
 }
 
 /** Decides by a list, and keeps what it was told of the steps before. */
@@ -44,7 +38,6 @@ function script(...decisions: readonly Decision[]) {
   const decider: StepDecider = {
     askedLevels: ['none', 'analyst', 'none'],
     decide,
-    decideUnconditionally: decide,
   };
   return { decider, told };
 }

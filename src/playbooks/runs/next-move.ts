@@ -2,15 +2,14 @@ import { type ActionResult, hasEnded, type Parameters } from '../../actions/acti
 import { endOf } from '../../actions/execution/execution-rules.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { shownStart } from '../../platform/text.js';
-import type { Decision } from '../language/decide-step.js';
-import type { StepOutcome } from '../language/playbook-definition.js';
-import type { Outcomes } from '../language/step-context.js';
+import type { Decision, Outcomes } from '../language/decide-step.js';
 import type { PlaybookStep } from '../playbook.js';
 import {
   type EndedStatus,
   isOpen,
   type OpenStatus,
   type ReachedStep,
+  type SettledStep,
   type StepAction,
 } from './playbook-run.js';
 
@@ -18,24 +17,14 @@ import {
 export interface StepDecider {
   /** Minimum approval level of the action of each step. */
   readonly askedLevels: readonly ApprovalLevel[];
-  decide(position: number, outcomes: Outcomes): Promise<Decision>;
-  /** Decides as if the condition of the step were true. */
-  decideUnconditionally(position: number, outcomes: Outcomes): Promise<Decision>;
+  /** With `ignoresCondition` the condition of the step counts as true. */
+  decide(position: number, outcomes: Outcomes, ignoresCondition?: boolean): Promise<Decision>;
 }
 
 /** A step that has begun. */
 export type TakenStep = Pick<ReachedStep, 'position' | 'name' | 'status' | 'error'> & {
   readonly action?: StepAction | null;
 };
-
-/** A step that has ended. */
-export interface SettledStep {
-  readonly position: number;
-  readonly name: string;
-  readonly status: 'completed' | 'failed' | 'skipped' | 'cancelled';
-  readonly action_id?: string;
-  readonly error?: string;
-}
 
 type NextThing =
   | {
@@ -48,7 +37,7 @@ type NextThing =
   | { readonly kind: 'wait'; readonly status: OpenStatus }
   | { readonly kind: 'end'; readonly status: EndedStatus; readonly error?: string };
 
-/** The steps that have ended since the last move, and what comes next. */
+/** The steps that have ended since the last move, and what follows. */
 export interface Move {
   readonly settled: readonly SettledStep[];
   readonly next: NextThing;
@@ -68,12 +57,14 @@ export async function nextMove(
   decider: StepDecider,
 ): Promise<Move> {
   const settled: SettledStep[] = [];
-  const outcomes = new Map<string, StepOutcome>();
+  const outcomes = new Map<string, Outcomes[string]>();
   const stands = reached.filter((one) => !(isOpen(one) && isRefusedElsewhere(one)));
   for (const one of stands) {
     const ended = isOpen(one) ? settledBy(one) : undefined;
     if (isOpen(one) && !ended) {
-      return { settled, next: { kind: 'wait', status: statusWhile(one.action) } };
+      const isPending = one.action?.status === 'pending_approval';
+      const status = isPending ? 'waiting_approval' : 'running';
+      return { settled, next: { kind: 'wait', status } };
     }
     if (ended) settled.push(ended);
     outcomes.set(one.name, outcomeOf(ended ?? one, one.action));
@@ -87,7 +78,11 @@ export async function nextMove(
       const askedLevel = decider.askedLevels[position]!;
       return { settled, next: { kind: 'act', position, step, parameters, askedLevel } };
     }
-    const ended = settledWithout(position, step, decision);
+    const { name } = step;
+    const ended: SettledStep =
+      decision.kind === 'skip'
+        ? { position, name, status: 'skipped' }
+        : { position, name, status: 'failed', error: shownStart(decision.message, LONGEST_ERROR) };
     settled.push(ended);
     if (stops(step, ended)) return { settled, next: failed(ended) };
     outcomes.set(step.name, outcomeOf(ended));
@@ -105,6 +100,7 @@ export async function foreseenMoves(
   reached: readonly TakenStep[],
   decider: StepDecider,
   resultOf: (step: PlaybookStep) => ActionResult | undefined,
+  most = MOST_FORESEEN,
 ): Promise<ForeseenMoves> {
   const taken = new Map(reached.map((step) => [step.position, step]));
   const earlier: Move[] = [];
@@ -113,7 +109,7 @@ export async function foreseenMoves(
     const move = await nextMove(steps, inOrder, decider);
     const { settled, next } = move;
     const result = next.kind === 'act' ? resultOf(next.step) : undefined;
-    if (next.kind !== 'act' || !result || earlier.length === MOST_FORESEEN) {
+    if (next.kind !== 'act' || !result || earlier.length === most) {
       return [...earlier, move];
     }
     earlier.push(move);
@@ -139,17 +135,12 @@ function settledBy({ position, name, action }: TakenStep): SettledStep | undefin
   if (!action || !hasEnded(action)) return undefined;
   const ended = { position, name, action_id: action.id };
   if (action.status === 'completed') return { ...ended, status: 'completed' };
-  return { ...ended, status: 'failed', error: shownStart(messageOf(action), LONGEST_ERROR) };
-}
-
-function settledWithout(
-  position: number,
-  { name }: PlaybookStep,
-  decision: Exclude<Decision, { kind: 'run' }>,
-): SettledStep {
-  if (decision.kind === 'skip') return { position, name, status: 'skipped' };
-  const error = shownStart(decision.message, LONGEST_ERROR);
-  return { position, name, status: 'failed', error };
+  const { status, result, rejected_by, rejection_reason } = action;
+  const message =
+    status === 'rejected'
+      ? `Rejected by ${rejected_by}: ${rejection_reason}`
+      : (result?.message ?? 'The action failed.');
+  return { ...ended, status: 'failed', error: shownStart(message, LONGEST_ERROR) };
 }
 
 function stops({ on_error }: PlaybookStep, { status }: SettledStep): boolean {
@@ -164,16 +155,7 @@ function failed({ name, error }: SettledStep): NextThing {
 function outcomeOf(
   { status, error }: Pick<TakenStep, 'status' | 'error'>,
   action?: StepAction | null,
-): StepOutcome {
+): Outcomes[string] {
   if (status === 'skipped') return {};
   return { result: action?.result ?? { success: false, message: error ?? '' } };
-}
-
-function messageOf({ status, result, rejected_by, rejection_reason }: StepAction): string {
-  if (status === 'rejected') return `Rejected by ${rejected_by}: ${rejection_reason}`;
-  return result?.message ?? 'The action failed.';
-}
-
-function statusWhile(action: StepAction | null | undefined): OpenStatus {
-  return action?.status === 'pending_approval' ? 'waiting_approval' : 'running';
 }

@@ -1,30 +1,24 @@
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from 'typeorm';
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
-import type { ActionResult, Action, Parameters, RequiredLevel } from '../../actions/action.js';
+import type { Action } from '../../actions/action.js';
 import type { Incident, Severity } from '../../incidents/incident.js';
 import { columnsOf } from '../../platform/database/columns.js';
-import { AppError, NotFoundError } from '../../platform/errors/app-error.js';
+import { newId } from '../../platform/ids.js';
 import type { PlaybookVersion } from '../playbook.js';
 
 /** The kind of the work that a run has to do. A run that waits for an action has none. */
 export const RUN_WORK = { name: 'playbook-run' } as const;
 
-export const PLAYBOOK_RUN_STATUSES = [
-  'running',
-  'waiting_approval',
-  'completed',
-  'failed',
-  'cancelled',
-] as const;
-export type PlaybookRunStatus = (typeof PLAYBOOK_RUN_STATUSES)[number];
-export type OpenStatus = Extract<PlaybookRunStatus, 'running' | 'waiting_approval'>;
-export type EndedStatus = Exclude<PlaybookRunStatus, OpenStatus>;
+const OPEN = ['running', 'waiting_approval'] as const;
+const ENDED = ['completed', 'failed', 'cancelled'] as const;
+export type OpenStatus = (typeof OPEN)[number];
+export type EndedStatus = (typeof ENDED)[number];
+export const PLAYBOOK_RUN_STATUSES = [...OPEN, ...ENDED] as const;
+export type PlaybookRunStatus = OpenStatus | EndedStatus;
 
 /** A step that was not reached is shown as `pending` and has no row. */
 export const STEP_STATUSES = [
   'pending',
-  'running',
-  'waiting_approval',
+  ...OPEN,
   'completed',
   'failed',
   'skipped',
@@ -51,9 +45,7 @@ export type IncidentAtStart = Omit<Incident, 'raw_data'>;
 @Index('ix_playbook_runs_playbook', ['playbook_id', 'id'])
 @Index('ix_playbook_runs_playbook_status', ['playbook_id', 'status', 'id'])
 @Index('ix_playbook_runs_incident', ['incident_id', 'id'], { where: 'incident_id is not null' })
-@Index('ix_playbook_runs_starts', ['playbook_id', 'starts_at'], {
-  where: 'starts_at is not null',
-})
+@Index('ix_playbook_runs_starts', ['playbook_id', 'starts_at'], { where: 'starts_at is not null' })
 @Index('ix_playbook_runs_status', ['status', 'id'])
 @Index(
   'uq_playbook_runs_automatic',
@@ -175,19 +167,15 @@ export type PlaybookRun = Omit<PlaybookRunEntity, 'classification' | 'void'>;
 export const RUN_COLUMNS = columnsOf(PlaybookRunEntity, ['classification', 'void']);
 
 /** Action of a step. `borrowed`: another run or person requested it. `elsewhere`: for another incident, or for none. */
-export interface StepAction {
-  readonly id: string;
-  readonly action_type: ActionTypeName;
-  readonly status: Action['status'];
-  readonly parameters: Parameters;
-  readonly approval_level?: RequiredLevel | null;
-  readonly result?: ActionResult | null;
-  readonly rejected_by?: string | null;
-  readonly rejection_reason?: string | null;
-  readonly rejection_code?: Action['rejection_code'] | null;
-  readonly borrowed: boolean;
-  readonly elsewhere: boolean;
-}
+export type StepAction = Pick<Action, 'id' | 'action_type' | 'status' | 'parameters'> &
+  Nullable<
+    Pick<
+      Action,
+      'approval_level' | 'result' | 'rejected_by' | 'rejection_reason' | 'rejection_code'
+    >
+  > & { readonly borrowed: boolean; readonly elsewhere: boolean };
+
+type Nullable<T> = { readonly [K in keyof T]?: T[K] | null };
 
 /** A step that the run has reached. */
 export type ReachedStep = Pick<PlaybookRunStepEntity, 'position' | 'name' | 'status'> & {
@@ -209,8 +197,26 @@ export interface PlaybookRunWithSteps extends PlaybookRun {
   readonly steps: readonly ReachedStep[];
 }
 
+/** A step that ended in a move of its run. */
+export interface SettledStep {
+  readonly position: number;
+  readonly name: string;
+  readonly status: 'completed' | 'failed' | 'skipped' | 'cancelled';
+  readonly action_id?: string;
+  readonly error?: string;
+}
+
 /** Progress of a run. Skipped steps count as completed. */
 export type RunProgress = Pick<PlaybookRun, 'steps_completed' | 'steps_failed'>;
+
+export function progressAfter(run: RunProgress, settled: readonly SettledStep[]): RunProgress {
+  const count = (...statuses: readonly StepStatus[]) =>
+    settled.filter(({ status }) => statuses.includes(status)).length;
+  return {
+    steps_completed: run.steps_completed + count('completed', 'skipped'),
+    steps_failed: run.steps_failed + count('failed'),
+  };
+}
 
 export interface RunEnd extends RunProgress {
   readonly status: EndedStatus;
@@ -241,9 +247,7 @@ export function isOpen({ status }: { readonly status: StepStatus }): boolean {
   return status === 'running' || status === 'waiting_approval';
 }
 
-/** Domain event of a failed step, once for each run and step. */
-export const STEP_FAILED = 'playbook.step_failed';
-
+/** Payload of `playbook.step_failed`, which is recorded once for each run and step. */
 export interface StepFailedPayload {
   readonly playbook: string;
   readonly playbook_version: number;
@@ -257,22 +261,41 @@ export interface StepFailedPayload {
   readonly severity?: Severity;
 }
 
-export class RunEndedError extends AppError {
-  constructor() {
-    super('invalid_state', 'The playbook run has ended.');
-  }
+/** A run that a person wants. */
+export interface WantedRun {
+  readonly playbook: PlaybookVersion;
+  readonly incident?: Incident;
+  /** All variables of the playbook, with their values in this run. */
+  readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export class PlaybookDisabledError extends AppError {
-  constructor(name: string) {
-    super('invalid_state', `The playbook ${name} is disabled: it starts no run.`, {
-      details: { reason: 'playbook_disabled' },
-    });
-  }
+export function newRun(
+  { playbook, incident, variables }: WantedRun,
+  requested_by: string,
+  started_at: Date,
+): PlaybookRun {
+  return {
+    id: newId(started_at.getTime()),
+    playbook_id: playbook.id,
+    playbook_version: playbook.version,
+    playbook_name: playbook.name,
+    incident_id: incident?.id ?? null,
+    status: 'running',
+    requested_by,
+    on_behalf_of: null,
+    automatic: false,
+    variables,
+    incident: incident ? withoutRawData(incident) : null,
+    steps_completed: 0,
+    steps_failed: 0,
+    steps_total: playbook.definition.steps.length,
+    error: null,
+    starts_at: null,
+    started_at,
+    completed_at: null,
+  };
 }
 
-export class PlaybookRunNotFoundError extends NotFoundError {
-  constructor() {
-    super('Playbook run');
-  }
+function withoutRawData({ raw_data: _, ...incident }: Incident): IncidentAtStart {
+  return incident;
 }

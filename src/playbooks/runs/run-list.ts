@@ -1,7 +1,6 @@
 // SQL: a list is one statement with its exact total. What waits is counted for all replicas.
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Gauge } from 'prom-client';
+import { IncidentReference } from '../../incidents/incident-reference.js';
 import { countedList, equal } from '../../platform/counting/counted-list.js';
 import {
   BY_ID,
@@ -9,19 +8,20 @@ import {
   pageOf,
   type WithTotal,
 } from '../../platform/counting/counted-list.sql.js';
-import { CountFold } from '../../platform/counting/count-fold.js';
-import { AdvisoryLock } from '../../platform/database/advisory-locks.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
-import { Transactions } from '../../platform/database/transactions.js';
 import { HealthComponents } from '../../platform/health-components.js';
 import { firstIdAfter, firstIdAt, wholeMs } from '../../platform/ids.js';
 import { ScrapedGauges } from '../../platform/metrics/scraped-gauges.js';
-import { type Page, type PageRequest, sortsOf, type SortWord } from '../../platform/paging/page.js';
+import { type Page, sortsOf, sortWords } from '../../platform/paging/page.js';
+import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
+import { Choice, Id, Instant } from '../../platform/validation/fields.js';
+import { Words } from '../../platform/validation/query-fields.js';
 import {
   PLAYBOOK_RUN_STATUSES,
   type PlaybookRun,
   type PlaybookRunStatus,
   RUN_COLUMNS,
+  RUN_OUTCOMES,
   RUN_WORK,
   type RunOutcome,
 } from './playbook-run.js';
@@ -54,31 +54,46 @@ const runList = countedList({
   sorts: { created_at: BY_ID },
 });
 
-export interface RunListRequest extends PageRequest {
+const SORTS = sortWords('created_at');
+
+export class PlaybookRunsQueryDto extends PageQueryDto {
+  @Words('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, { optional: true })
   readonly status?: readonly PlaybookRunStatus[];
+
+  @Words('PlaybookRunEnd', RUN_OUTCOMES, {
+    optional: true,
+    description: 'Runs that ended with one of these outcomes.',
+  })
   readonly outcome?: readonly RunOutcome[];
-  readonly playbook_id?: string;
+
+  @IncidentReference({
+    optional: true,
+    description: 'Id or number of the incident.',
+    example: undefined,
+  })
   readonly incident_id?: string;
+
+  @Instant({ optional: true, description: 'Runs that started at or after this time.' })
   readonly from?: string;
+
+  @Instant({ optional: true, description: 'Runs that started at or before this time.' })
   readonly to?: string;
-  readonly sort: SortWord<'created_at'>;
+
+  @Choice('PlaybookRunSort', SORTS, {
+    optional: true,
+    default: '-created_at',
+    description: 'Order by the time of the start.',
+  })
+  readonly sort: (typeof SORTS)[number] = '-created_at';
 }
 
-@Injectable()
-export class RunLists {
-  constructor(private readonly statements: Statements) {}
-
-  async list({ playbook_id, sort, ...request }: RunListRequest): Promise<Page<PlaybookRun>> {
-    const { statement, values } = runList({
-      ...request,
-      playbook_id: playbook_id === undefined ? undefined : [playbook_id],
-      sort: sortsOf([sort]),
-    });
-    return pageOf(
-      await this.statements.rows<PlaybookRun & WithTotal>(statement, values),
-      (run) => run,
-    );
-  }
+export class AllPlaybookRunsQueryDto extends PlaybookRunsQueryDto {
+  @Id('PlaybookId', {
+    optional: true,
+    description: 'Id of the playbook, also of a deleted one.',
+    example: undefined,
+  })
+  readonly playbook_id?: string;
 }
 
 const countOpen = (status: 'running' | 'waiting_approval') => `
@@ -105,34 +120,41 @@ const OPEN: Statement = {
 const OPEN_STATUSES = ['due', 'rate_limited', 'running', 'waiting_approval'] as const;
 type OpenCounts = Readonly<Record<(typeof OPEN_STATUSES)[number] | 'oldest_due_seconds', number>>;
 
-/** Keeps the totals of the lists cheap, and shows open runs in metrics and health. */
+/** Lists runs, and shows open runs in metrics and health. */
 @Injectable()
-export class PlaybookRunCounts extends CountFold implements OnModuleInit {
+export class PlaybookRunLists implements OnModuleInit {
   constructor(
-    statements: Statements,
-    transactions: Transactions,
+    private readonly statements: Statements,
     private readonly components: HealthComponents,
     private readonly gauges: ScrapedGauges,
-    @InjectMetric('playbook_runs') private readonly open: Gauge<'status'>,
-    @InjectMetric('playbook_runs_oldest_due_seconds') private readonly oldestDue: Gauge,
-  ) {
-    super(statements, transactions, {
-      rows: 'playbook runs',
-      table: 'playbook_run',
-      by: ['playbook_id', 'status'],
-      lock: AdvisoryLock.PlaybookRunCounts,
-    });
-  }
+  ) {}
 
   onModuleInit(): void {
-    this.gauges.register(this.open, async () => {
+    this.gauges.register('playbook_runs', async () => {
       const counts = await this.openCounts();
       return OPEN_STATUSES.map((status) => [{ status }, counts[status]] as const);
     });
-    this.gauges.register(this.oldestDue, async () => (await this.openCounts()).oldest_due_seconds);
+    this.gauges.register(
+      'playbook_runs_oldest_due_seconds',
+      async () => (await this.openCounts()).oldest_due_seconds,
+    );
     this.components.addDetails('jobs', async () => {
       return { playbook_runs_due: (await this.openCounts()).due };
     });
+  }
+
+  async list({
+    playbook_id,
+    sort,
+    ...request
+  }: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
+    const { statement, values } = runList({
+      ...request,
+      playbook_id: playbook_id === undefined ? undefined : [playbook_id],
+      sort: sortsOf([sort]),
+    });
+    const rows = await this.statements.rows<PlaybookRun & WithTotal>(statement, values);
+    return pageOf(rows, (run) => run);
   }
 
   private async openCounts(): Promise<OpenCounts> {

@@ -1,7 +1,8 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Counter } from 'prom-client';
-import { type Action, shownActionId, SYSTEM } from '../../actions/action.js';
+import { type Action, actionIdOf, shownActionId, SYSTEM } from '../../actions/action.js';
+import { ACTION_EVENTS } from '../../actions/action-records.js';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import { AuditLog } from '../../audit/audit-log.js';
 import type { LockedIncident } from '../../incidents/incident.js';
@@ -11,19 +12,21 @@ import {
 } from '../../incidents/timeline/incident-timeline.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { beginAtZero } from '../../platform/metrics/metrics.js';
+import { shownStart } from '../../platform/text.js';
 import { DomainEvents } from '../../platform/work/domain-events.js';
-import type { SettledStep } from './next-move.js';
 import {
   outcomeOf,
   type PlaybookRun,
   RUN_OUTCOMES,
   type RunEnd,
-  STEP_FAILED,
+  type SettledStep,
   type StepFailedPayload,
   waitsForTurn,
 } from './playbook-run.js';
+import { RunsRepository, type UndoneStep } from './runs.repository.js';
 
 const FAILURE_CAUSES = ['expression', 'action'] as const;
+const LONGEST_REASON = 500;
 
 /** Records the changes of runs: audit trail, timeline of the incident, events, metrics and log. */
 @Injectable()
@@ -34,6 +37,7 @@ export class RunRecorder implements OnModuleInit {
     private readonly audit: AuditLog,
     private readonly timeline: IncidentTimeline,
     private readonly events: DomainEvents,
+    private readonly runs: RunsRepository,
     @InjectMetric('playbook_runs_total')
     private readonly total: Counter<'automatic' | 'outcome'>,
     @InjectMetric('playbook_steps_failed_total')
@@ -43,6 +47,12 @@ export class RunRecorder implements OnModuleInit {
   onModuleInit(): void {
     beginAtZero(this.total, { automatic: ['true', 'false'], outcome: RUN_OUTCOMES });
     beginAtZero(this.failedSteps, { automatic: ['true', 'false'], cause: FAILURE_CAUSES });
+    // The rollback of an action also undoes the steps of other incidents that share the action. Their timelines say so.
+    const rollbacks = { types: [ACTION_EVENTS.completed], where: 'exists($.rollback_of)' };
+    this.events.inTransaction(rollbacks, 'playbook-steps-undone', async (tx, events) => {
+      const ids = events.map(({ subject }) => actionIdOf(subject.id));
+      await this.timeline.add(tx, ...(await this.runs.undoneBy(tx, ids)).map(entryOfUndone));
+    });
   }
 
   async started(tx: Tx, run: PlaybookRun): Promise<void> {
@@ -61,20 +71,25 @@ export class RunRecorder implements OnModuleInit {
     settled: readonly SettledStep[],
     incident?: Pick<LockedIncident, 'title' | 'severity'>,
   ): Promise<void> {
-    for (const step of settled.filter(({ status }) => status === 'failed')) {
+    for (const { name, error = 'It failed.', action_id, status } of settled) {
+      if (status !== 'failed') continue;
       const subject = { type: 'playbook_run', id: run.id };
-      const payload = failurePayload(run, step, incident);
-      await this.events.record(tx, { type: STEP_FAILED, subject, payload });
-      if (run.incident_id !== null) {
-        await this.timeline.add(tx, {
-          incidentId: run.incident_id,
-          event: 'playbook_step_failed',
-          actor: SYSTEM,
-          summary: `Step ${step.name} of ${named(run)} failed: ${payload.message}`,
-          subject,
-        });
-      }
-      const cause = step.action_id === undefined ? 'expression' : 'action';
+      const payload: StepFailedPayload = {
+        playbook: run.playbook_name,
+        playbook_version: run.playbook_version,
+        step: name,
+        message: error,
+        automatic: run.automatic,
+        action_id: action_id && shownActionId(action_id),
+        incident_id: run.incident_id ?? undefined,
+        incident_title: incident?.title,
+        severity: incident?.severity,
+      };
+      await this.events.record(tx, { type: 'playbook.step_failed', subject, payload });
+      const summary = `Step ${name} of ${named(run)} failed: ${error}`;
+      const about = { event: 'playbook_step_failed', actor: SYSTEM, summary, subject };
+      await this.timeline.add(tx, ...entriesOf(run, about));
+      const cause = action_id === undefined ? 'expression' : 'action';
       const labels = { automatic: String(run.automatic), cause };
       afterCommit(tx, () => this.failedSteps.inc(labels));
     }
@@ -82,23 +97,20 @@ export class RunRecorder implements OnModuleInit {
 
   /** Records that a step takes an action that was requested before. The own actions of the incident are in its timeline anyway. */
   async sharedAction(tx: Tx, run: PlaybookRun, step: string, action: Action): Promise<void> {
-    if (run.incident_id === null || action.incident_id === run.incident_id) return;
+    if (action.incident_id === run.incident_id) return;
     const { action_type, status, requested_by, incident } = action;
     const id = shownActionId(action.id);
     const of = incident ? ` for ${incident.incident_number}` : '';
     const state = status === 'pending_approval' ? 'waits for approval' : `is ${status}`;
-    await this.timeline.add(tx, {
-      incidentId: run.incident_id,
-      event: 'playbook_step_shared',
-      actor: SYSTEM,
-      summary: `Step ${step} of ${named(run)} takes the ${action_type} that ${requested_by} requested${of} (${id}): it ${state}.`,
-      subject: { type: 'action', id },
-    });
+    const summary = `Step ${step} of ${named(run)} takes the ${action_type} that ${requested_by} requested${of} (${id}): it ${state}.`;
+    const subject = { type: 'action', id };
+    const about = { event: 'playbook_step_shared', actor: SYSTEM, summary, subject };
+    await this.timeline.add(tx, ...entriesOf(run, about));
   }
 
   private async record(tx: Tx, { audit, timeline }: RunRecords): Promise<void> {
     await this.audit.record(tx, audit);
-    if (timeline) await this.timeline.add(tx, timeline);
+    await this.timeline.add(tx, ...timeline);
   }
 
   private count(run: PlaybookRun, end: RunEnd): void {
@@ -114,8 +126,8 @@ export class RunRecorder implements OnModuleInit {
 
 interface RunRecords {
   readonly audit: AuditEntry;
-  /** Absent if the run has no incident. */
-  readonly timeline?: NewTimelineEntry;
+  /** Empty if the run has no incident. */
+  readonly timeline: readonly NewTimelineEntry[];
 }
 
 function recordsOfStart(run: PlaybookRun): RunRecords {
@@ -148,37 +160,37 @@ function recordsOf(
   summary: string,
 ): RunRecords {
   const { id, playbook_id, playbook_name: playbook, playbook_version: version } = run;
-  const incidentId = run.incident_id ?? undefined;
   const subject = { type: 'playbook_run', id };
-  const about = { playbook_id, playbook, version, incident_id: incidentId };
+  const about = { playbook_id, playbook, version, incident_id: run.incident_id ?? undefined };
   return {
     audit: { actor, action: `playbook.run_${change}`, subject, details: { ...about, ...details } },
-    timeline:
-      incidentId === undefined
-        ? undefined
-        : { incidentId, event: `playbook_${change}`, actor, summary, subject },
+    timeline: entriesOf(run, { event: `playbook_${change}`, actor, summary, subject }),
   };
 }
 
-function failurePayload(
-  run: PlaybookRun,
-  { name, error = 'It failed.', action_id }: SettledStep,
-  incident: Pick<LockedIncident, 'title' | 'severity'> | undefined,
-): StepFailedPayload {
+function entriesOf(
+  { incident_id }: PlaybookRun,
+  entry: Omit<NewTimelineEntry, 'incidentId'>,
+): NewTimelineEntry[] {
+  return incident_id === null ? [] : [{ incidentId: incident_id, ...entry }];
+}
+
+function entryOfUndone(undone: UndoneStep): NewTimelineEntry {
+  const { incident_id: incidentId, step, type, rolled_back_by: actor, rollback_id } = undone;
+  const why = shownStart(undone.reason, LONGEST_REASON);
   return {
-    playbook: run.playbook_name,
-    playbook_version: run.playbook_version,
-    step: name,
-    message: error,
-    automatic: run.automatic,
-    action_id: action_id && shownActionId(action_id),
-    incident_id: run.incident_id ?? undefined,
-    incident_title: incident?.title,
-    severity: incident?.severity,
+    incidentId,
+    event: 'playbook_step_undone',
+    actor,
+    summary: `Step ${step} of ${named(undone)} is undone: ${actor} rolled back its ${type}, which another incident shares. Reason: ${why}`,
+    subject: { type: 'action', id: shownActionId(rollback_id) },
   };
 }
 
-function named({ playbook_name, playbook_version }: PlaybookRun): string {
+function named({
+  playbook_name,
+  playbook_version,
+}: Pick<PlaybookRun, 'playbook_name' | 'playbook_version'>): string {
   return `the playbook ${playbook_name} (version ${playbook_version})`;
 }
 

@@ -1,4 +1,4 @@
-import { variableErrors, variablesOf } from './run-variables.js';
+import { variableErrors } from './run-variables.js';
 
 const DEFAULTS = {
   channel: '#soc',
@@ -19,7 +19,6 @@ describe('the variables that a run is given', () => {
     ['note', 'any type'],
   ])('may change %s', (name, value) => {
     expect(variableErrors(DEFAULTS, { [name]: value })).toEqual([]);
-    expect(variablesOf(DEFAULTS, { [name]: value })).toEqual({ ...DEFAULTS, [name]: value });
   });
 
   it.each([
@@ -37,12 +36,6 @@ describe('the variables that a run is given', () => {
   it.each(['other', 'toString', '__proto__', 'constructor'])('may not be new: %s', (name) => {
     const given = JSON.parse(`{${JSON.stringify(name)}: "x"}`) as Record<string, unknown>;
     expect(variableErrors(DEFAULTS, given)).toMatchObject([{ code: 'unknown_field' }]);
-  });
-
-  it('keep a name that prototypes have as a key like others', () => {
-    const defaults = JSON.parse('{"__proto__": "a"}') as Record<string, unknown>;
-    const merged = variablesOf(defaults, JSON.parse('{"__proto__": "b"}') as typeof defaults);
-    expect(JSON.stringify(merged)).toBe('{"__proto__":"b"}');
   });
 
   it('are bounded together', () => {

@@ -23,11 +23,6 @@ export function variableErrors(defaults: Variables, given: Variables): FieldErro
   return Object.keys(given).flatMap((name) => errorOf(name, defaults, given[name]));
 }
 
-/** Returns the variables of a run. */
-export function variablesOf(defaults: Variables, given: Variables): Variables {
-  return Object.fromEntries([...Object.entries(defaults), ...Object.entries(given)]);
-}
-
 function errorOf(name: string, defaults: Variables, value: unknown): FieldError[] {
   const field = `variables.${shownName(name)}`;
   if (!Object.hasOwn(defaults, name)) {

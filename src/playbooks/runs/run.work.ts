@@ -1,13 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { type Action, actionIdOf, hasEnded, SYSTEM } from '../../actions/action.js';
 import { ACTION_EVENTS } from '../../actions/action-records.js';
 import { type ActionToCreate, ActionRequests } from '../../actions/action-requests.js';
 import { simulatedResult } from '../../actions/execution/execution-rules.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
-import type { Connector } from '../../connectors/connector-type.js';
 import type { LockedIncident } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { isKillSwitchActive, KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { within } from '../../platform/concurrency/within.js';
@@ -16,15 +14,13 @@ import { DomainEvents } from '../../platform/work/domain-events.js';
 import type { Again, Claimed } from '../../platform/work/kind.js';
 import { Work } from '../../platform/work/work.js';
 import { PlaybooksRepository } from '../playbooks.repository.js';
-import { foreseenMoves, type ForeseenMoves, type SettledStep } from './next-move.js';
+import { foreseenMoves, type ForeseenMoves } from './next-move.js';
 import {
   isOpen,
   type PlaybookRun,
-  type ReachedStatus,
-  type ReachedStep,
+  progressAfter,
   RUN_WORK,
   type RunEnd,
-  type RunProgress,
   waitsForTurn,
 } from './playbook-run.js';
 import { RunRecorder } from './run-records.js';
@@ -43,27 +39,28 @@ const FOR_A_PERSON = 1;
 
 const SOON: Again = { inMs: 0, countsAsAttempt: false };
 
-const LATE = 'Its incident was resolved before it began.';
+const TOO_LATE = {
+  status: 'cancelled',
+  error: 'Its incident was resolved before it began.',
+  void: true,
+} as const;
 const BROKEN = 'The service could not go on with it; see its log.';
-
-type Connectors = (type: ActionTypeName) => Connector | undefined;
 
 /** What a run does next, decided without locks. */
 interface Plan {
   readonly run: OpenRun;
-  readonly reached: readonly ReachedStep[];
   readonly moves: ForeseenMoves;
-  readonly connectors: Connectors;
-  readonly authors?: readonly string[];
+  /** Actions of the moves. */
+  readonly wanted: readonly ActionToCreate[];
 }
 
-/** A stored move. */
-interface Moved extends RunMove {
+interface Move extends RunMove {
   readonly run: PlaybookRun;
-  readonly incident?: LockedIncident;
   /** Action of the step that began. */
   readonly action?: Action;
 }
+
+type LockedIncidents = ReadonlyMap<string, LockedIncident>;
 
 /**
  * Continues runs in sets, until each has ended or waits for an action. A run that waits has no work: the end of its action adds
@@ -78,7 +75,7 @@ export class RunWork implements OnModuleInit {
     private readonly work: Work,
     private readonly events: DomainEvents,
     private readonly killSwitch: KillSwitch,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly registry: ConnectorRegistry,
     private readonly requests: ActionRequests,
     private readonly playbooks: PlaybooksRepository,
@@ -99,15 +96,15 @@ export class RunWork implements OnModuleInit {
     const { completed, failed, rejected, approved } = ACTION_EVENTS;
     const types = [completed, failed, rejected, approved];
     // A run has seen the end of an action that ended with its creation.
-    this.events.inTransaction(
-      { types, where: '!exists($.at_once)' },
-      'playbook-runs',
-      (tx, events) =>
-        this.wakeFor(
-          tx,
-          events.map(({ subject }) => actionIdOf(subject.id)),
-        ),
-    );
+    const news = { types, where: '!exists($.at_once)' };
+    this.events.inTransaction(news, 'playbook-runs', async (tx, events) => {
+      const ids = events.map(({ subject }) => actionIdOf(subject.id));
+      const runs = await this.runs.waitingFor(tx, ids);
+      const added = runs.map(({ id, automatic }) => {
+        return automatic ? { ref: id } : { ref: id, urgency: FOR_A_PERSON };
+      });
+      await this.work.add(tx, RUN_WORK, ...added);
+    });
   }
 
   /** Waits until the run has ended, waits for an approval or waits for an action of others, but at most `patienceMs`. */
@@ -126,40 +123,30 @@ export class RunWork implements OnModuleInit {
     }
   }
 
-  private async wakeFor(tx: Tx, actionIds: readonly string[]): Promise<void> {
-    const runs = await this.runs.waitingFor(tx, actionIds);
-    const added = runs.map(({ id, automatic }) => {
-      return automatic ? { ref: id } : { ref: id, urgency: FOR_A_PERSON };
-    });
-    await this.work.add(tx, RUN_WORK, ...added);
-  }
-
   private async continueAll(
     tx: Tx,
     rows: readonly Claimed[],
   ): Promise<ReadonlyMap<Claimed, Again>> {
-    const again = new Map<string, Again>();
-    const open = await this.runs.open(
-      tx,
-      rows.map(({ ref }) => ref),
-    );
+    const again = new Map<Claimed, Again>();
+    const rowOf = new Map(rows.map((row) => [row.ref, row]));
+    const open = await this.runs.open(tx, [...rowOf.keys()]);
     try {
       if (open.some(({ is_held }) => is_held)) return await this.hold(tx, rows);
       const due = open.filter(({ early_ms }) => early_ms === 0);
       for (const { id, early_ms } of open) {
-        if (early_ms > 0) again.set(id, { inMs: early_ms, countsAsAttempt: false });
+        if (early_ms > 0) again.set(rowOf.get(id)!, { inMs: early_ms, countsAsAttempt: false });
       }
       const plans = await this.plan(tx, due);
-      for (const { id } of due.slice(plans.length)) again.set(id, SOON);
-      if (plans.some(({ moves }) => acts(moves))) await this.killSwitch.claimPermit(tx);
+      for (const { id } of due.slice(plans.length)) again.set(rowOf.get(id)!, SOON);
+      if (plans.some(({ wanted }) => wanted.length > 0)) await this.killSwitch.claimPermit(tx);
       for (const { run, action } of await this.carryOut(tx, plans)) {
-        if (action && hasEnded(action)) again.set(run.id, SOON);
+        if (action && hasEnded(action)) again.set(rowOf.get(run.id)!, SOON);
       }
     } catch (error) {
       if (isKillSwitchActive(error)) return await this.hold(tx, rows);
       throw error;
     }
-    return new Map(rows.flatMap((row) => (again.has(row.ref) ? [[row, again.get(row.ref)!]] : [])));
+    return again;
   }
 
   /** All runs wait while the kill switch is on. */
@@ -178,61 +165,72 @@ export class RunWork implements OnModuleInit {
     const deadline = performance.now() + LONGEST_DECISIONS_MS;
     for (const run of runs) {
       if (plans.length > 0 && performance.now() > deadline) break;
-      const { playbook_id, playbook_version } = run;
-      const version = await this.playbooks.findVersion(playbook_id, playbook_version, tx);
-      if (!version) throw new Error('The version of the playbook is missing.');
-      const { definition } = version;
-      const decider = await this.decisions.of(run, run.raw_data, definition);
-      const reached = stepsOf(run.id);
-      const moves = await foreseenMoves(definition.steps, reached, decider, ({ action }) =>
+      const { playbook_id, playbook_version, variables, automatic } = run;
+      const playbook = await this.playbooks.findVersion(playbook_id, playbook_version, tx);
+      if (!playbook) throw new Error('The version of the playbook is missing.');
+      const { steps } = playbook.definition;
+      const incident = run.incident ? { ...run.incident, raw_data: run.raw_data! } : undefined;
+      const decider = await this.decisions.of({ playbook, incident, variables }, automatic);
+      const moves = await foreseenMoves(steps, stepsOf(run.id), decider, ({ action }) =>
         simulatedResult(connectors(action), action),
       );
+      const acts = moves.flatMap(({ next }) => (next.kind === 'act' ? [next] : []));
       const authors =
-        run.automatic && acts(moves)
+        automatic && acts.length > 0
           ? await this.playbooks.authorsOf(playbook_id, playbook_version, tx)
           : undefined;
-      plans.push({ run, reached, moves, connectors, authors });
+      const wanted = acts.map(({ step, parameters, askedLevel }) => ({
+        action_type: step.action,
+        parameters,
+        requested_by: `playbook:${run.playbook_name}`,
+        playbook_run_id: run.id,
+        on_behalf_of: automatic ? (run.on_behalf_of ?? undefined) : run.requested_by,
+        authors,
+        approval_level: askedLevel,
+        connector: connectors(step.action),
+      }));
+      plans.push({ run, moves, wanted });
     }
     return plans;
   }
 
   /** Carries out the plans, each up to the first move that differs: its action waits for approval, or is borrowed. */
-  private async carryOut(tx: Tx, plans: readonly Plan[]): Promise<Moved[]> {
+  private async carryOut(tx: Tx, plans: readonly Plan[]): Promise<Move[]> {
     if (plans.length === 0) return [];
     const incidentIds = plans.flatMap(({ run }) => run.incident_id ?? []);
     const incidents = await this.incidents.lockAllForShare(tx, incidentIds);
-    const open = await this.runs.lock(
-      tx,
-      plans.map(({ run }) => run.id),
-    );
-    const incidentOf = ({ incident_id }: OpenRun) => incidents.get(incident_id ?? '');
+    const ids = plans.map(({ run }) => run.id);
+    const open = await this.runs.lock(tx, ids);
     const current = plans.filter(
-      ({ run }) => open.has(run.id) && (run.incident_id === null || incidentOf(run)),
+      ({ run }) => open.has(run.id) && (run.incident_id === null || incidents.has(run.incident_id)),
     );
-    const late = ({ run }: Plan) =>
-      waitsForTurn(run) && !run.has_steps && incidentOf(run)?.status === 'resolved';
-    const wanted = current.map((plan) => (late(plan) ? [] : wantedBy(plan, incidentOf(plan.run))));
-    const actions = await this.requests.createOrBorrow(tx, wanted);
-    const at = this.clock.now();
-    const moved = current.map((plan, n): Moved => {
-      const incident = incidentOf(plan.run);
-      return { ...(late(plan) ? cancelled(plan) : moveOf(plan, actions[n]!)), incident, at };
+    const incidentOf = ({ run }: Plan) => incidents.get(run.incident_id ?? '');
+    const late = new Set(current.filter((plan) => isLate(plan, incidentOf(plan))));
+    const wanted = current.map((plan) => {
+      const incident = incidentOf(plan);
+      return late.has(plan) ? [] : plan.wanted.map((one) => ({ ...one, incident }));
     });
-    await this.store(tx, moved);
-    return moved;
+    const actions = await this.requests.createOrBorrow(tx, wanted);
+    const moves = current.map((plan, n) =>
+      late.has(plan) ? { run: plan.run, settled: [], next: TOO_LATE } : moveOf(plan, actions[n]!),
+    );
+    await this.store(tx, moves, incidents);
+    return moves;
   }
 
-  private async store(tx: Tx, moved: readonly Moved[]): Promise<void> {
-    if (moved.length === 0) return;
-    await this.runs.store(tx, moved);
-    for (const { run, settled, begun, next, action, incident, ...progress } of moved) {
-      await this.recorder.stepsFailed(tx, run, settled, incident);
-      if (begun && action && action.playbook_run_id !== run.id) {
-        await this.recorder.sharedAction(tx, run, begun.name, action);
+  private async store(tx: Tx, moves: readonly Move[], incidents: LockedIncidents): Promise<void> {
+    if (moves.length === 0) return;
+    await this.runs.store(tx, moves, this.clock.now());
+    for (const { run, settled, begun, next, action } of moves) {
+      await this.recorder.stepsFailed(tx, run, settled, incidents.get(run.incident_id ?? ''));
+      const isOwn = !action || action.playbook_run_id === run.id;
+      if (begun && !isOwn) await this.recorder.sharedAction(tx, run, begun.name, action);
+      if (hasRunEnded(next)) {
+        const end = { ...progressAfter(run, settled), ...next };
+        await this.recorder.ended(tx, run, end, SYSTEM);
       }
-      if (hasRunEnded(next)) await this.recorder.ended(tx, run, { ...progress, ...next }, SYSTEM);
-      const isOwn = !action || hasEnded(action) || action.playbook_run_id === run.id;
-      if (next.status !== 'running' || !isOwn) afterCommit(tx, () => this.waiting.get(run.id)?.());
+      const continues = next.status === 'running' && (isOwn || hasEnded(action));
+      if (!continues) afterCommit(tx, () => this.waiting.get(run.id)?.());
     }
   }
 
@@ -245,46 +243,21 @@ export class RunWork implements OnModuleInit {
     const settled = reached.filter(isOpen).map(({ position, name, action }) => {
       return { position, name, action_id: action?.id, status: 'cancelled' as const };
     });
-    const { steps_completed, steps_failed } = run;
     const next = { status: 'failed', error: BROKEN } as const;
-    const at = this.clock.now();
-    await this.store(tx, [{ run, steps_completed, steps_failed, settled, next, at }]);
+    await this.store(tx, [{ run, settled, next }], new Map());
   }
 }
 
 const hasRunEnded = (next: RunMove['next']): next is Pick<RunEnd, 'status'> => !isOpen(next);
 
-const acts = (moves: ForeseenMoves): boolean => moves.some(({ next }) => next.kind === 'act');
-
-function wantedBy(
-  { run, moves, connectors, authors }: Plan,
-  incident: LockedIncident | undefined,
-): ActionToCreate[] {
-  return moves.flatMap(({ next }): ActionToCreate[] => {
-    if (next.kind !== 'act') return [];
-    const { step, parameters, askedLevel } = next;
-    return [
-      {
-        action_type: step.action,
-        parameters,
-        requested_by: `playbook:${run.playbook_name}`,
-        playbook_run_id: run.id,
-        on_behalf_of: run.automatic ? (run.on_behalf_of ?? undefined) : run.requested_by,
-        authors,
-        approval_level: askedLevel,
-        connector: connectors(step.action),
-        incident,
-      },
-    ];
-  });
+/** A run that waited for its turn does not begin if its incident was resolved meanwhile. */
+function isLate({ run }: Plan, incident: LockedIncident | undefined): boolean {
+  return waitsForTurn(run) && !run.has_steps && incident?.status === 'resolved';
 }
 
-type Move = Omit<Moved, 'at' | 'incident'>;
-
-function moveOf({ run, reached, moves: foreseen }: Plan, actions: readonly Action[]): Move {
-  const wanted = foreseen.filter(({ next }) => next.kind === 'act').length;
+function moveOf({ run, moves: foreseen, wanted }: Plan, actions: readonly Action[]): Move {
   const cameTrue =
-    actions.length === wanted &&
+    actions.length === wanted.length &&
     actions.every((one) => hasEnded(one) && one.playbook_run_id === run.id);
   const moves = cameTrue ? foreseen : foreseen.slice(0, actions.length);
   const positions = moves.flatMap(({ next }) => (next.kind === 'act' ? [next.position] : []));
@@ -294,25 +267,10 @@ function moveOf({ run, reached, moves: foreseen }: Plan, actions: readonly Actio
     .flatMap((move) => move.settled)
     .map((step) => ({ ...step, action_id: actionOf.get(step.position)?.id ?? step.action_id }));
   const { next } = moves.at(-1)!;
-  const about = { run, settled, ...progressOf(reached, settled) };
-  if (next.kind !== 'act') return { ...about, next };
+  if (next.kind !== 'act') return { run, settled, next };
   const { position, step } = next;
   const action = actionOf.get(position)!;
   const status = action.status === 'pending_approval' ? 'waiting_approval' : 'running';
   const begun = { position, name: step.name, action_id: action.id, status } as const;
-  return { ...about, begun, next: { status }, action };
-}
-
-/** A run that waited for its turn does not begin if its incident was resolved meanwhile. */
-function cancelled({ run }: Plan): Move {
-  const { steps_completed, steps_failed } = run;
-  const next = { status: 'cancelled', error: LATE, void: true } as const;
-  return { run, steps_completed, steps_failed, settled: [], next };
-}
-
-function progressOf(reached: readonly ReachedStep[], settled: readonly SettledStep[]): RunProgress {
-  const statuses = [...reached, ...settled].map(({ status }) => status);
-  const count = (...wanted: readonly ReachedStatus[]) =>
-    statuses.filter((status) => wanted.includes(status)).length;
-  return { steps_completed: count('completed', 'skipped'), steps_failed: count('failed') };
+  return { run, settled, begun, next: { status }, action };
 }

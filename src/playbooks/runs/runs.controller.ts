@@ -7,20 +7,19 @@ import { type Idempotency, Idempotent } from '../../platform/idempotency/idempot
 import {
   ApiAnswer,
   ApiErrorMeanings,
-  ApiErrors,
   Operation,
   SAME_KEY_UNDER_WAY,
 } from '../../platform/openapi/answers.js';
 import { ListAnswer } from '../../platform/paging/page.js';
 import { ByNameOrId, NO_SUCH_PLAYBOOK } from '../playbook.dto.js';
 import { IncidentIdPipe } from '../../incidents/incident-reference.js';
-import { PlaybookDryRunDto } from './dry-run.dto.js';
+import { AllPlaybookRunsQueryDto, PlaybookRunsQueryDto } from './run-list.js';
 import {
-  AllPlaybookRunsQueryDto,
+  PlaybookDryRunDto,
   PlaybookRunDto,
   PlaybookRunRequestDto,
-  PlaybookRunsQueryDto,
   PlaybookRunSummaryDto,
+  presentDryRun,
   presentRun,
   presentStarted,
   presentSummary,
@@ -67,7 +66,6 @@ export class PlaybookRunsController {
     description: 'The run continues, or waits for the approval of an action.',
     type: RUN_OUTCOME,
   })
-  @ApiErrors('invalid_state', 'kill_switch_active')
   @ApiErrorMeanings({
     not_found: 'There is no such playbook, or no such incident.',
     conflict: SAME_KEY_UNDER_WAY,
@@ -81,7 +79,7 @@ export class PlaybookRunsController {
     @Idempotent() idempotency: Idempotency,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<StartedPlaybookRunDto | PlaybookDryRunDto> {
-    if (body.dry_run) return PlaybookDryRunDto.from(await this.runs.dryRun(playbook, body));
+    if (body.dry_run) return presentDryRun(await this.runs.dryRun(playbook, body));
     const remember = idempotency.remember(presentStarted, {
       status: statusOfRun,
       provisionalForMs: this.runs.answeredWithinMs,
@@ -120,11 +118,7 @@ export class PlaybookRunsController {
     'A run of a deleted playbook can be read by the id of the playbook.',
   )
   @ByNameOrId()
-  @ApiAnswer({
-    status: 200,
-    description: 'The run with all of its steps.',
-    type: PlaybookRunDto,
-  })
+  @ApiAnswer({ status: 200, description: 'The run with all of its steps.', type: PlaybookRunDto })
   @ApiErrorMeanings({ not_found: NO_SUCH_RUN })
   async get(
     @Param('id') playbook: string,
@@ -142,12 +136,7 @@ export class PlaybookRunsController {
     'No further step begins. An action of the run that waits for approval is rejected in the name of the caller, who needs the level of the action unless the caller started the run. An action that needs no approval and has not begun is also rejected. An action that is being executed continues to its end.',
   )
   @ByNameOrId()
-  @ApiAnswer({
-    status: 200,
-    description: 'The cancelled run.',
-    type: PlaybookRunDto,
-  })
-  @ApiErrors('invalid_state', 'insufficient_approval_level')
+  @ApiAnswer({ status: 200, description: 'The cancelled run.', type: PlaybookRunDto })
   @ApiErrorMeanings({
     not_found: NO_SUCH_RUN,
     conflict: SAME_KEY_UNDER_WAY,
@@ -197,11 +186,7 @@ export class AllPlaybookRunsController {
     'Read a playbook run by its id alone',
     'Actions have the id of their run as `playbook_run_id`. Also reads runs of deleted playbooks.',
   )
-  @ApiAnswer({
-    status: 200,
-    description: 'The run with all of its steps.',
-    type: PlaybookRunDto,
-  })
+  @ApiAnswer({ status: 200, description: 'The run with all of its steps.', type: PlaybookRunDto })
   async find(@Param('run_id') runId: string): Promise<PlaybookRunDto> {
     return presentRun(await this.runs.find(runId));
   }

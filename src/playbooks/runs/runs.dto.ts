@@ -1,15 +1,14 @@
+import { PickType } from '@nestjs/swagger';
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import {
   ActionId,
-  type ActionResult,
   REQUIRED_LEVELS,
   type RequiredLevel,
   shownActionId,
 } from '../../actions/action.js';
 import { IncidentReference } from '../../incidents/incident-reference.js';
-import { sortWords } from '../../platform/paging/page.js';
-import { PageQueryDto } from '../../platform/paging/page-query.dto.js';
 import {
+  AlwaysTrue,
   Choice,
   Flag,
   Id,
@@ -22,8 +21,6 @@ import {
   WholeNumber,
 } from '../../platform/validation/fields.js';
 import { present } from '../../platform/validation/present.js';
-import { Words } from '../../platform/validation/query-fields.js';
-import { PLAYBOOK_ID, SHIPPED_NAME, VARIABLES_EXAMPLE } from '../playbook.dto.js';
 import type { PlaybookStep } from '../playbook.js';
 import {
   outcomeOf,
@@ -37,42 +34,35 @@ import {
   STEP_STATUSES,
   type StepStatus,
   waitsForTurn,
+  type WantedRun,
 } from './playbook-run.js';
 import { LONGEST_VARIABLES } from './run-variables.js';
 
-const TIME = '2026-01-31T09:30:00.000Z';
-const ACTION_ID = 'act-0193f2b6-7c1e-7a0b-9f4e-2f0a7b6c5d4e';
-
 class SharedActionDto {
-  @ActionId({ example: ACTION_ID })
+  @ActionId()
   readonly action_id: string;
 
-  @Text({ optional: true, description: 'Requester of the action.', example: 'alice' })
+  @Text({ optional: true, description: 'Requester of the action.' })
   readonly requested_by?: string;
 
-  @Text({
-    optional: true,
-    description: 'Incident of the action. Absent for a direct action.',
-    example: 'INC-2026-0042',
-  })
+  @Text({ optional: true, description: 'Incident of the action. Absent for a direct action.' })
   readonly incident_number?: string;
 }
 
 class PlaybookRunStepDto {
-  @Text({ example: 'quarantine' })
+  @Text()
   readonly name: string;
 
-  @OpenChoice('ActionTypeName', ACTION_TYPES, { example: 'quarantine_email' })
+  @OpenChoice('ActionTypeName', ACTION_TYPES)
   readonly action: string;
 
   @Choice('PlaybookStepStatus', STEP_STATUSES, {
     description:
       '`pending`: the run has not reached it. `running`: its action is being executed. `waiting_approval`: its action waits for an approval. `completed`: its action succeeded. `failed`: its action failed or was rejected, or an expression could not be evaluated. `skipped`: its condition was false. `cancelled`: the run was cancelled before it ended.',
-    example: 'completed',
   })
   readonly status: StepStatus;
 
-  @ActionId({ optional: true, example: ACTION_ID })
+  @ActionId({ optional: true })
   readonly action_id?: string;
 
   @Nested(() => SharedActionDto, {
@@ -85,31 +75,28 @@ class PlaybookRunStepDto {
   @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
     description: 'Level at which the action needs or needed an approval.',
-    example: 'analyst',
   })
   readonly approval_level?: RequiredLevel;
 
   @JsonObject({
     optional: true,
     description: 'Parameters of the action: the templates with their values.',
-    example: { message_id: '<1@mail.example.net>' },
   })
   readonly parameters?: Readonly<Record<string, unknown>>;
 
   @JsonObject({
     optional: true,
     description: 'Result of the action, as later steps read it in `steps.<name>.result`.',
-    example: { success: true, message: 'The email was moved.' },
   })
   readonly result?: Readonly<Record<string, unknown>>;
 
   @Text({ optional: true, description: 'Reason of the failure.' })
   readonly error?: string;
 
-  @Instant({ optional: true, example: TIME })
+  @Instant({ optional: true })
   readonly started_at?: Date;
 
-  @Instant({ optional: true, example: TIME })
+  @Instant({ optional: true })
   readonly completed_at?: Date;
 }
 
@@ -123,36 +110,27 @@ function shownStep({ name, action }: PlaybookStep, reached: ReachedStep | undefi
     action,
     action_id,
     shared_action: done?.borrowed ? { ...done, action_id: action_id! } : undefined,
-    result: done?.result && shownResult(done.result),
+    result: done?.result && { ...done.result },
   };
-}
-
-function shownResult(result: ActionResult): Record<string, unknown> {
-  const { success, message, code, simulated, data } = result;
-  return { success, message, code, simulated, data };
 }
 
 const STEPS_FAILED = 'A `completed` run can have failed steps whose `on_error` is `continue`.';
 
 /** A run in a list. */
 export class PlaybookRunSummaryDto {
-  @Id('PlaybookRunId', { example: '019c138d-6704-7000-a012-264bc847fa9a' })
+  @Id('PlaybookRunId')
   readonly run_id: string;
 
-  @Id('PlaybookId', { example: PLAYBOOK_ID })
+  @Id('PlaybookId')
   readonly playbook_id: string;
 
   @WholeNumber({
     min: 1,
     description: 'The run keeps this version, even if the playbook is changed or deleted.',
-    example: 2,
   })
   readonly playbook_version: number;
 
-  @Text({
-    description: 'Name of the playbook in that version.',
-    example: SHIPPED_NAME,
-  })
+  @Text({ description: 'Name of the playbook in that version.' })
   readonly playbook: string;
 
   @Id('IncidentId', { optional: true })
@@ -161,7 +139,6 @@ export class PlaybookRunSummaryDto {
   @Choice('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, {
     description:
       '`running`: a step is being taken, or waits for its turn. `waiting_approval`: an action waits for an approval. `completed`: all steps were taken or skipped, or failed with `on_error: continue`. `failed`: a step failed or was rejected. `cancelled`: a person or a restore cancelled it, its incident was deleted or resolved, or it was discarded.',
-    example: 'waiting_approval',
   })
   readonly status: PlaybookRunStatus;
 
@@ -169,51 +146,43 @@ export class PlaybookRunSummaryDto {
     optional: true,
     description:
       'How the run ended. Absent while it is open. `partial`: all steps were taken, and steps with `on_error: continue` failed.',
-    example: 'partial',
   })
   readonly outcome?: RunOutcome;
 
-  @Text({
-    description: 'Principal who started the run; `system` for an automatic run.',
-    example: 'alice',
-  })
+  @Text({ description: 'Principal who started the run; `system` for an automatic run.' })
   readonly requested_by: string;
 
-  @Flag({ description: 'Whether a triage started the run.', example: false })
+  @Flag({ description: 'Whether a triage started the run.' })
   readonly automatic: boolean;
 
-  @WholeNumber({ min: 0, description: 'Completed and skipped steps.', example: 1 })
+  @WholeNumber({ min: 0, description: 'Completed and skipped steps.' })
   readonly steps_completed: number;
 
-  @WholeNumber({ min: 0, description: STEPS_FAILED, example: 0 })
+  @WholeNumber({ min: 0, description: STEPS_FAILED })
   readonly steps_failed: number;
 
-  @WholeNumber({ min: 0, example: 3 })
+  @WholeNumber({ min: 0 })
   readonly steps_total: number;
 
   @Text({ optional: true, description: 'Reason of the failure or of the cancellation.' })
   readonly error?: string;
 
-  @Instant({ example: TIME })
+  @Instant()
   readonly started_at: Date;
 
   @Instant({
     optional: true,
     description:
       'Earliest start of an automatic run that waits or waited because its playbook had reached `PLAYBOOK_RUNS_PER_HOUR`.',
-    example: TIME,
   })
   readonly starts_at?: Date;
 
-  @Instant({ optional: true, description: 'Time of the end.', example: TIME })
+  @Instant({ optional: true, description: 'Time of the end.' })
   readonly completed_at?: Date;
 }
 
 export class PlaybookRunDto extends PlaybookRunSummaryDto {
-  @JsonObject({
-    description: 'Variables with their values in this run.',
-    example: VARIABLES_EXAMPLE,
-  })
+  @JsonObject({ description: 'Variables with their values in this run.' })
   readonly variables: Readonly<Record<string, unknown>>;
 
   @NestedList(() => PlaybookRunStepDto)
@@ -222,13 +191,10 @@ export class PlaybookRunDto extends PlaybookRunSummaryDto {
 
 /** Response to a request that started a run. */
 export class StartedPlaybookRunDto extends PlaybookRunDto {
-  @Choice('PlaybookRunKind', ['run'], {
-    description: 'Distinguishes a run from a dry run.',
-    example: 'run',
-  })
+  @Choice('PlaybookRunKind', ['run'], { description: 'Distinguishes a run from a dry run.' })
   readonly kind: 'run';
 
-  @Flag({ description: 'Always false.', example: false })
+  @Flag({ description: 'Always false.' })
   readonly dry_run: false;
 }
 
@@ -265,16 +231,12 @@ export function statusOfRun({ completed_at }: PlaybookRun): number {
 }
 
 export class PlaybookRunRequestDto {
-  @IncidentReference({
-    optional: true,
-    description: 'Id or number of the incident.',
-  })
+  @IncidentReference({ optional: true, description: 'Id or number of the incident.' })
   readonly incident_id?: string;
 
   @JsonObject({
     optional: true,
     description: `Values that replace the defaults of variables, with the same types. At most ${LONGEST_VARIABLES} characters as JSON.`,
-    example: { channel: '#soc-night' },
   })
   readonly variables?: Record<string, unknown>;
 
@@ -286,50 +248,73 @@ export class PlaybookRunRequestDto {
   readonly dry_run?: boolean = false;
 }
 
-const SORTS = sortWords('created_at');
+const DRY_DECISIONS = ['run', 'skip', 'undecided', 'error', 'not_reached'] as const;
+export type DryDecision = (typeof DRY_DECISIONS)[number];
 
-export class PlaybookRunsQueryDto extends PageQueryDto {
-  @Words('PlaybookRunStatus', PLAYBOOK_RUN_STATUSES, { optional: true })
-  readonly status?: readonly PlaybookRunStatus[];
-
-  @Words('PlaybookRunEnd', RUN_OUTCOMES, {
-    optional: true,
-    description: 'Runs that ended with one of these outcomes.',
+export class DryRunStepDto extends PickType(PlaybookRunStepDto, [
+  'name',
+  'action',
+  'parameters',
+  'error',
+]) {
+  @Choice('DryDecision', DRY_DECISIONS, {
+    description:
+      'What the step would do. `undecided`: it reads the result of a step that only a real run takes; it has `parameters` if only its condition is unknown. `error`: it would fail. `not_reached`: an error before it ends the run.',
   })
-  readonly outcome?: readonly RunOutcome[];
+  readonly decision: DryDecision;
 
-  @IncidentReference({
-    optional: true,
-    description: 'Id or number of the incident.',
-    example: undefined,
-  })
-  readonly incident_id?: string;
+  @Flag({ description: 'Whether an enabled connector provides the action.' })
+  readonly available: boolean;
 
-  @Instant({
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
-    description: 'Runs that started at or after this time.',
+    description:
+      'Level at which the action would need approval. Of an `undecided` step: the minimum, because its target is not known.',
   })
-  readonly from?: string;
+  readonly approval_level?: RequiredLevel;
 
-  @Instant({
+  @Choice('RequiredLevel', REQUIRED_LEVELS, {
     optional: true,
-    description: 'Runs that started at or before this time.',
+    description:
+      'The `approval_level` of the step in an automatic run, if the playbook has `auto_run`.',
   })
-  readonly to?: string;
-
-  @Choice('PlaybookRunSort', SORTS, {
-    optional: true,
-    default: '-created_at',
-    description: 'Order by the time of the start.',
-  })
-  readonly sort: (typeof SORTS)[number] = '-created_at';
+  readonly automatic_approval_level?: RequiredLevel;
 }
 
-export class AllPlaybookRunsQueryDto extends PlaybookRunsQueryDto {
-  @Id('PlaybookId', {
-    optional: true,
-    description: 'Id of the playbook, also of a deleted one.',
-    example: undefined,
-  })
-  readonly playbook_id?: string;
+/** Effect of a run. It has no id, because it is not stored, and no completed steps. */
+export class PlaybookDryRunDto extends PickType(PlaybookRunDto, [
+  'playbook_id',
+  'playbook_version',
+  'playbook',
+  'incident_id',
+  'steps_completed',
+  'steps_total',
+  'variables',
+]) {
+  @Choice('PlaybookDryRunKind', ['dry_run'], { description: 'Distinguishes a dry run from a run.' })
+  readonly kind: 'dry_run';
+
+  @AlwaysTrue()
+  readonly dry_run: true;
+
+  @NestedList(() => DryRunStepDto)
+  readonly steps: readonly DryRunStepDto[];
+}
+
+export interface DryRun extends WantedRun {
+  readonly steps: readonly DryRunStepDto[];
+}
+
+export function presentDryRun({ playbook, incident, ...run }: DryRun): PlaybookDryRunDto {
+  return {
+    ...run,
+    kind: 'dry_run',
+    dry_run: true,
+    playbook_id: playbook.id,
+    playbook_version: playbook.version,
+    playbook: playbook.name,
+    incident_id: incident?.id,
+    steps_completed: 0,
+    steps_total: run.steps.length,
+  };
 }

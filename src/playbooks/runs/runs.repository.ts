@@ -1,61 +1,20 @@
 // SQL: a set of runs is read, locked and stored by one statement each. The work of a run is found by its kind and id.
 import { Injectable } from '@nestjs/common';
-import type { Incident } from '../../incidents/incident.js';
+import type { ActionTypeName } from '../../action-catalogue/action-types.js';
 import { IS_KILL_SWITCH_ON } from '../../kill-switch/kill-switch.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/transactions.js';
-import { newId } from '../../platform/ids.js';
-import type { PlaybookVersion } from '../playbook.js';
-import type { SettledStep } from './next-move.js';
 import {
-  type IncidentAtStart,
   type OpenStatus,
   type PlaybookRun,
+  progressAfter,
   type ReachedStep,
   RUN_COLUMNS,
   RUN_WORK,
   type RunEnd,
   type RunProgress,
+  type SettledStep,
 } from './playbook-run.js';
-
-/** A run that a person wants. */
-export interface WantedRun {
-  readonly playbook: PlaybookVersion;
-  readonly incident?: Incident;
-  /** All variables of the playbook, with their values in this run. */
-  readonly variables: Readonly<Record<string, unknown>>;
-}
-
-export function newRun(
-  { playbook, incident, variables }: WantedRun,
-  requested_by: string,
-  started_at: Date,
-): PlaybookRun {
-  return {
-    id: newId(started_at.getTime()),
-    playbook_id: playbook.id,
-    playbook_version: playbook.version,
-    playbook_name: playbook.name,
-    incident_id: incident?.id ?? null,
-    status: 'running',
-    requested_by,
-    on_behalf_of: null,
-    automatic: false,
-    variables,
-    incident: incident ? withoutRawData(incident) : null,
-    steps_completed: 0,
-    steps_failed: 0,
-    steps_total: playbook.definition.steps.length,
-    error: null,
-    starts_at: null,
-    started_at,
-    completed_at: null,
-  };
-}
-
-function withoutRawData({ raw_data: _, ...incident }: Incident): IncidentAtStart {
-  return incident;
-}
 
 /** A run that has something to do. */
 export interface OpenRun extends PlaybookRun {
@@ -68,9 +27,8 @@ export interface OpenRun extends PlaybookRun {
 }
 
 /** New state of a run and of its steps. */
-export interface RunMove extends RunProgress {
-  readonly run: Pick<PlaybookRun, 'id'>;
-  readonly at: Date;
+export interface RunMove {
+  readonly run: RunProgress & Pick<PlaybookRun, 'id'>;
   readonly settled: readonly SettledStep[];
   /** Step that waits for its action. */
   readonly begun?: {
@@ -84,13 +42,14 @@ export interface RunMove extends RunProgress {
 }
 
 const columnsOf = (run: string) => RUN_COLUMNS.map((name) => `${run}.${name}`).join(', ');
-const INSERTED = [...RUN_COLUMNS, 'classification'].join(', ');
+const INSERTED = RUN_COLUMNS.join(', ');
 
 const INSERT: Statement = {
   name: 'playbook_runs_insert',
   text: `
-    insert into playbook_runs (${INSERTED})
-    select ${INSERTED} from json_populate_recordset(null::playbook_runs, $1::json) order by id
+    insert into playbook_runs (${INSERTED}, classification)
+    select ${INSERTED}, case when automatic then coalesce(incident #>> '{verdict,classification}', '') else '' end
+      from json_populate_recordset(null::playbook_runs, $1::json) order by id
         on conflict do nothing
     returning id`,
 };
@@ -198,16 +157,44 @@ const COUNT_HELD: Statement = {
   text: `select count(*)::integer as n from (${HELD}) as held`,
 };
 
-/** The decision of a person also holds for the next triage with the same verdict, so the run is not void. */
-const CANCEL_ONE: Statement = { name: 'playbook_runs_cancel', text: cancel('id = $1') };
-const CANCEL_OF_INCIDENT: Statement = {
-  name: 'playbook_runs_cancel_of_incident',
-  text: cancel('incident_id = $1', DID_NOTHING),
-};
-/** `$1` has no meaning here: the three statements take the same parameters. */
-const CANCEL_HELD: Statement = {
-  name: 'playbook_runs_cancel_held',
-  text: cancel(`id = any(array(${HELD})) and $1::uuid is null`, DID_NOTHING),
+/** `$1` has no meaning for `held` and `all`: the statements take the same parameters. */
+const CANCEL = {
+  /** The decision of a person also holds for the next triage with the same verdict, so the run is not void. */
+  run: { name: 'playbook_runs_cancel', text: cancel('id = $1') },
+  incident: {
+    name: 'playbook_runs_cancel_of_incident',
+    text: cancel('incident_id = $1', DID_NOTHING),
+  },
+  held: {
+    name: 'playbook_runs_cancel_held',
+    text: cancel(`id = any(array(${HELD})) and $1::uuid is null`, DID_NOTHING),
+  },
+  all: { name: 'playbook_runs_cancel_all', text: cancel('$1::uuid is null') },
+} satisfies Record<string, Statement>;
+
+/** A step whose action was rolled back for another incident. */
+export interface UndoneStep {
+  readonly rollback_id: string;
+  readonly type: ActionTypeName;
+  readonly rolled_back_by: string;
+  readonly reason: string;
+  readonly step: string;
+  readonly playbook_name: string;
+  readonly playbook_version: number;
+  readonly incident_id: string;
+}
+
+const UNDONE: Statement = {
+  name: 'playbook_run_steps_undone',
+  text: `
+    select rollback.id as rollback_id, original.action_type as type, rollback.requested_by as rolled_back_by,
+           rollback.reason, step.name as step, run.playbook_name, run.playbook_version, run.incident_id
+      from actions rollback
+      join actions original on original.id = rollback.rollback_of
+      join playbook_run_steps step on step.action_id = original.id
+      join playbook_runs run on run.id = step.run_id
+     where rollback.id = any($1::uuid[]) and run.incident_id is distinct from rollback.incident_id
+       and run.incident_id is not null`,
 };
 
 @Injectable()
@@ -216,8 +203,7 @@ export class RunsRepository {
 
   /** Returns the inserted runs, without automatic runs that exist. */
   async insert<R extends PlaybookRun>(tx: Tx, runs: readonly R[]): Promise<R[]> {
-    const rows = runs.map((run) => ({ ...run, classification: classificationOf(run) }));
-    const ids = await this.statements.rowsIn<{ id: string }>(tx, INSERT, [JSON.stringify(rows)]);
+    const ids = await this.statements.rowsIn<{ id: string }>(tx, INSERT, [JSON.stringify(runs)]);
     const inserted = new Set(ids.map(({ id }) => id));
     return runs.filter(({ id }) => inserted.has(id));
   }
@@ -229,9 +215,7 @@ export class RunsRepository {
   /** Returns the reached steps of each run, in order. */
   async stepsOf(ids: readonly string[], tx?: Tx): Promise<(id: string) => readonly ReachedStep[]> {
     type Row = ReachedStep & { readonly run_id: string };
-    const rows = tx
-      ? await this.statements.rowsIn<Row>(tx, STEPS, [ids])
-      : await this.statements.rows<Row>(STEPS, [ids]);
+    const rows = await this.statements.rowsIn<Row>(tx, STEPS, [ids]);
     const byRun = Map.groupBy(rows, ({ run_id }) => run_id);
     return (id) => byRun.get(id) ?? [];
   }
@@ -248,10 +232,10 @@ export class RunsRepository {
   }
 
   /** The runs are locked. */
-  async store(tx: Tx, moves: readonly RunMove[]): Promise<void> {
-    const rows = moves.map(({ run, settled, begun, next, steps_completed, steps_failed, at }) => {
+  async store(tx: Tx, moves: readonly RunMove[], at: Date): Promise<void> {
+    const rows = moves.map(({ run, settled, begun, next }) => {
       const steps = begun ? [...settled, begun] : settled;
-      return { void: false, ...next, id: run.id, steps_completed, steps_failed, at, steps };
+      return { void: false, ...next, ...progressAfter(run, settled), id: run.id, at, steps };
     });
     await this.statements.rowsIn(tx, STORE, [JSON.stringify(rows)]);
   }
@@ -264,25 +248,24 @@ export class RunsRepository {
     return await this.statements.rowsIn(tx, WAITING_FOR, [actionIds]);
   }
 
+  /** Returns the steps of other incidents that these rollbacks undid. */
+  async undoneBy(tx: Tx, rollbackIds: readonly string[]): Promise<UndoneStep[]> {
+    return await this.statements.rowsIn(tx, UNDONE, [rollbackIds]);
+  }
+
   /** Counts the runs that wait for the kill switch while it is on. */
   async countHeld(): Promise<number> {
     return (await this.statements.rows<{ n: number }>(COUNT_HELD))[0]!.n;
   }
 
-  /** Returns `undefined` if the run has ended. */
-  async cancel(tx: Tx, id: string, why: string, at: Date): Promise<PlaybookRun | undefined> {
-    return (await this.statements.rowsIn<PlaybookRun>(tx, CANCEL_ONE, [id, why, at]))[0];
+  /** Cancels the open runs of `which`: the run or the runs of the incident with this id, those that the kill switch holds, or all. */
+  async cancel(
+    tx: Tx,
+    which: keyof typeof CANCEL,
+    id: string | null,
+    why: string,
+    at: Date,
+  ): Promise<PlaybookRun[]> {
+    return await this.statements.rowsIn(tx, CANCEL[which], [id, why, at]);
   }
-
-  async cancelOfIncident(tx: Tx, id: string, why: string, at: Date): Promise<PlaybookRun[]> {
-    return await this.statements.rowsIn(tx, CANCEL_OF_INCIDENT, [id, why, at]);
-  }
-
-  async cancelHeld(tx: Tx, why: string, at: Date): Promise<PlaybookRun[]> {
-    return await this.statements.rowsIn(tx, CANCEL_HELD, [null, why, at]);
-  }
-}
-
-function classificationOf({ automatic, incident }: PlaybookRun): string {
-  return automatic ? (incident?.verdict?.classification ?? '') : '';
 }

@@ -3,34 +3,35 @@ import { SYSTEM } from '../../actions/action.js';
 import { ActionDecisions } from '../../actions/action-decisions.js';
 import { requireApprovalLevel, SamePerson } from '../../auth/authorisation.js';
 import type { Principal } from '../../auth/principal.js';
-import { IncidentEndings, IncidentsService } from '../../incidents/incidents.service.js';
+import { IncidentEndings } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { reportFailure } from '../../platform/concurrency/background-loop.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../../platform/database/transactions.js';
-import { NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
+import { AppError, NotFoundError, ValidationError } from '../../platform/errors/app-error.js';
 import { isUuid } from '../../platform/ids.js';
 import type { Page } from '../../platform/paging/page.js';
 import { Work } from '../../platform/work/work.js';
-import { PlaybookNotFoundError, type PlaybookVersion } from '../playbook.js';
-import { PlaybooksService } from '../playbooks.service.js';
-import type { DryRun } from './dry-run.dto.js';
+import type { PlaybookVersion } from '../playbook.js';
+import { PlaybooksRepository } from '../playbooks.repository.js';
+import { found } from '../playbooks.service.js';
 import { DryRuns } from './dry-run.js';
 import {
-  PlaybookDisabledError,
+  newRun,
   type PlaybookRun,
-  PlaybookRunNotFoundError,
   type PlaybookRunWithSteps,
   RUN_WORK,
-  RunEndedError,
   type StepAction,
+  type WantedRun,
 } from './playbook-run.js';
-import { RunLists, type RunListRequest } from './run-list.js';
+import { type AllPlaybookRunsQueryDto, PlaybookRunLists } from './run-list.js';
 import { RunRecorder } from './run-records.js';
-import { variableErrors, variablesOf } from './run-variables.js';
+import { variableErrors } from './run-variables.js';
 import { RunWork } from './run.work.js';
-import { newRun, RunsRepository, type WantedRun } from './runs.repository.js';
+import type { DryRun } from './runs.dto.js';
+import { RunsRepository } from './runs.repository.js';
 
 interface RunRequest {
   readonly incident_id?: string;
@@ -50,8 +51,8 @@ export class RunsService implements OnModuleInit {
 
   constructor(
     private readonly transactions: Transactions,
-    private readonly playbooks: PlaybooksService,
-    private readonly incidents: IncidentsService,
+    private readonly playbooks: PlaybooksRepository,
+    private readonly incidents: Incidents,
     private readonly endings: IncidentEndings,
     private readonly decisions: ActionDecisions,
     private readonly samePerson: SamePerson,
@@ -59,7 +60,7 @@ export class RunsService implements OnModuleInit {
     private readonly work: Work,
     private readonly runWork: RunWork,
     private readonly runs: RunsRepository,
-    private readonly lists: RunLists,
+    private readonly lists: PlaybookRunLists,
     private readonly dryRuns: DryRuns,
     private readonly recorder: RunRecorder,
     private readonly clock: Clock,
@@ -67,23 +68,23 @@ export class RunsService implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
+    type Cancelled = Parameters<RunsRepository['cancel']>;
+    const cancel = async (tx: Tx, which: Cancelled[1], id: Cancelled[2], why: string, by: string) =>
+      await this.ended(tx, await this.runs.cancel(tx, which, id, why, this.clock.now()), by);
     this.killSwitch.registerHeld('playbook_runs', {
       count: () => this.runs.countHeld(),
-      discard: async (tx, { name }) => {
-        const why = `Discarded by ${name}, who turned the kill switch off.`;
-        return await this.ended(tx, await this.runs.cancelHeld(tx, why, this.clock.now()), SYSTEM);
-      },
+      discard: (tx, { name }) =>
+        cancel(tx, 'held', null, `Discarded by ${name}, who turned the kill switch off.`, SYSTEM),
     });
-    const withdraw = async (tx: Tx, incidentId: string, by: string, why: string) => {
-      const cancelled = await this.runs.cancelOfIncident(tx, incidentId, why, this.clock.now());
-      return await this.ended(tx, cancelled, by);
-    };
     // The module of actions has registered before, so waiting actions are rejected first.
     this.endings.register({
       onDeleted: async (tx, incidentId) => {
-        await withdraw(tx, incidentId, SYSTEM, INCIDENT_DELETED);
+        await cancel(tx, 'incident', incidentId, INCIDENT_DELETED, SYSTEM);
       },
-      pending: { name: 'runs', withdraw },
+      pending: {
+        name: 'runs',
+        withdraw: (tx, incidentId, by, why) => cancel(tx, 'incident', incidentId, why, by),
+      },
     });
   }
 
@@ -104,7 +105,10 @@ export class RunsService implements OnModuleInit {
   ): Promise<PlaybookRunWithSteps> {
     const wanted = await this.wanted(playbook, request);
     const { name, definition } = wanted.playbook;
-    if (!definition.enabled) throw new PlaybookDisabledError(name);
+    if (!definition.enabled) {
+      const message = `The playbook ${name} is disabled: it starts no run.`;
+      throw new AppError('invalid_state', message, { details: { reason: 'playbook_disabled' } });
+    }
     const started = await this.start(caller, wanted, idempotency);
     try {
       await this.runWork.rested(started.id, this.settings.actionWaitMs);
@@ -121,33 +125,34 @@ export class RunsService implements OnModuleInit {
     return await this.dryRuns.of(await this.wanted(playbook, request));
   }
 
-  async listOf(playbook: string, request: RunListRequest): Promise<Page<PlaybookRun>> {
+  async listOf(playbook: string, request: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
     return await this.list({ ...request, playbook_id: await this.idOf(playbook) });
   }
 
-  async list(request: RunListRequest): Promise<Page<PlaybookRun>> {
-    return await this.lists.list(request);
+  list(request: AllPlaybookRunsQueryDto): Promise<Page<PlaybookRun>> {
+    return this.lists.list(request);
   }
 
   async get(playbook: string, runId: string): Promise<PlaybookRunWithSteps> {
     const id = await this.idOf(playbook);
     const run = await this.find(runId);
-    if (run.playbook_id !== id) throw new PlaybookRunNotFoundError();
+    if (run.playbook_id !== id) throw new NotFoundError('Playbook run');
     return run;
   }
 
   /** Reads a run by its id alone, because actions know only the id of their run. */
   async find(runId: string): Promise<PlaybookRunWithSteps> {
     const run = isUuid(runId) ? await this.runs.find(runId) : undefined;
-    const version = run && (await this.playbooks.versionOf(run.playbook_id, run.playbook_version));
-    if (!run || !version) throw new PlaybookRunNotFoundError();
+    const version =
+      run && (await this.playbooks.findVersion(run.playbook_id, run.playbook_version));
+    if (!run || !version) throw new NotFoundError('Playbook run');
     return await this.withSteps(run, version);
   }
 
   /**
    * Cancels the run and stops its action. An action that waits for approval is rejected, for which the caller needs its level
    * or must have started the run. An action that has not begun is withdrawn. An action that runs ends by itself, and an
-   * action that another run or person requested is left alone. Throws RunEndedError.
+   * action that another run or person requested is left alone.
    */
   async cancel(
     caller: Principal,
@@ -161,8 +166,8 @@ export class RunsService implements OnModuleInit {
         // The order of the locks is that of approvals and deletions.
         if (run.incident_id !== null) await this.incidents.lockForShare(tx, run.incident_id);
         const why = `Cancelled by ${caller.name}.`;
-        const cancelled = await this.runs.cancel(tx, run.id, why, this.clock.now());
-        if (!cancelled) throw new RunEndedError();
+        const [cancelled] = await this.runs.cancel(tx, 'run', run.id, why, this.clock.now());
+        if (!cancelled) throw new AppError('invalid_state', 'The playbook run has ended.');
         const steps = (await this.runs.stepsOf([run.id], tx))(run.id);
         const open = steps.find(({ status }) => status === 'cancelled')?.action;
         if (open && !open.borrowed) await this.stop(tx, caller, open, run);
@@ -226,13 +231,9 @@ export class RunsService implements OnModuleInit {
     for (const run of cancelled) {
       await this.recorder.ended(tx, run, { ...run, status: 'cancelled' }, by);
     }
-    if (cancelled.length > 0)
-      await this.work.cancel(
-        tx,
-        RUN_WORK,
-        cancelled.map(({ id }) => id),
-      );
-    return cancelled.length;
+    const ids = cancelled.map(({ id }) => id);
+    if (ids.length > 0) await this.work.cancel(tx, RUN_WORK, ids);
+    return ids.length;
   }
 
   private async withSteps(
@@ -246,21 +247,18 @@ export class RunsService implements OnModuleInit {
     nameOrId: string,
     { incident_id, variables = {} }: RunRequest,
   ): Promise<WantedRun> {
-    const playbook = await this.playbooks.find(nameOrId);
-    if (!playbook) throw new PlaybookNotFoundError();
+    const playbook = found(await this.playbooks.find(nameOrId));
     const defaults = playbook.definition.variables;
     const errors = variableErrors(defaults, variables);
     if (errors.length > 0) throw new ValidationError(errors);
     const incident = incident_id === undefined ? undefined : await this.incidents.get(incident_id);
-    return { playbook, incident, variables: variablesOf(defaults, variables) };
+    return { playbook, incident, variables: { ...defaults, ...variables } };
   }
 
   /** A deleted playbook is found by its id only, because another playbook may have its name. */
   private async idOf(nameOrId: string): Promise<string> {
-    const found = await this.playbooks.find(nameOrId);
-    if (found) return found.id;
-    const firstVersion = isUuid(nameOrId) && (await this.playbooks.versionOf(nameOrId, 1));
-    if (!firstVersion) throw new PlaybookNotFoundError();
-    return firstVersion.id;
+    const playbook = await this.playbooks.find(nameOrId);
+    if (playbook || !isUuid(nameOrId)) return found(playbook).id;
+    return found(await this.playbooks.findVersion(nameOrId, 1)).id;
   }
 }

@@ -60,7 +60,7 @@ describe('the decisions of a run', () => {
     };
     const definition = playbook(Array.from({ length: 9 }, (_, n) => step(`s${n}`)));
     const version = { id: '0', version: 1, name: 'p', definition };
-    const decider = await decisions.before({ playbook: version, incident, variables: {} });
+    const decider = await decisions.of({ playbook: version, incident, variables: {} });
     for (const position of definition.steps.keys()) {
       expect(await decider.decide(position, {})).toEqual({
         kind: 'run',

@@ -2,35 +2,28 @@ import { Injectable } from '@nestjs/common';
 import { higherLevel } from '../../actions/required-levels.js';
 import type { ApprovalLevel } from '../../platform/access/roles.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
-import { decideStep } from '../language/decide-step.js';
-import type { WrittenStep } from '../language/playbook-definition.js';
-import { type RunInput, type Values, valuesOf, withOutcomes } from '../language/step-context.js';
+import { decideStep, type Values, valuesOf, withOutcomes } from '../language/decide-step.js';
 import { stepsReadBy, stepsUnderVerdict } from '../language/steps-read.js';
 import type { PlaybookDefinition, PlaybookStep } from '../playbook.js';
 import type { StepDecider } from './next-move.js';
-import type { PlaybookRun } from './playbook-run.js';
-import type { WantedRun } from './runs.repository.js';
+import type { WantedRun } from './playbook-run.js';
 
-/** Decides about the steps of dry runs and of real runs. */
+/** Decides about the steps of dry runs and of real runs, without blocking the event loop. */
 @Injectable()
 export class StepDecisions {
   private readonly turns = new LoopTurns();
 
-  /** @param raw_data of the incident of the run */
-  async of(
-    { variables, automatic, incident }: Pick<PlaybookRun, 'variables' | 'automatic' | 'incident'>,
-    raw_data: string | null,
-    definition: PlaybookDefinition,
-  ): Promise<StepDecider> {
-    const input = incident
-      ? { variables, incident: { ...incident, raw_data: raw_data! } }
-      : { variables };
-    return await this.decider(definition, automatic, input);
-  }
-
-  /** For a run that a person would start now. */
-  async before({ playbook, incident, variables }: WantedRun): Promise<StepDecider> {
-    return await this.decider(playbook.definition, false, { variables, incident });
+  async of({ playbook, ...input }: WantedRun, automatic = false): Promise<StepDecider> {
+    const { steps } = playbook.definition;
+    let values: Values | undefined;
+    return {
+      askedLevels: await this.levelsOf(playbook.definition, automatic),
+      decide: (position, outcomes, ignoresCondition) =>
+        this.turns.run(() => {
+          values ??= valuesOf(input);
+          return decideStep(steps, position, withOutcomes(values, outcomes), ignoresCondition);
+        }),
+    };
   }
 
   /** Returns the minimum approval level of each step, by its position. */
@@ -42,27 +35,6 @@ export class StepDecisions {
   async readsAny(step: PlaybookStep, names: ReadonlySet<string>): Promise<boolean> {
     if (names.size === 0) return false;
     return await this.turns.run(() => [...stepsReadBy(step)].some((name) => names.has(name)));
-  }
-
-  private async decider(
-    definition: PlaybookDefinition,
-    automatic: boolean,
-    input: RunInput,
-  ): Promise<StepDecider> {
-    let values: Values | undefined;
-    const deciding =
-      (steps: readonly WrittenStep[]): StepDecider['decide'] =>
-      (position, outcomes) =>
-        this.turns.run(() => {
-          values ??= valuesOf(input);
-          return decideStep(steps, position, withOutcomes(values, outcomes));
-        });
-    const { steps } = definition;
-    return {
-      askedLevels: await this.levelsOf(definition, automatic),
-      decide: deciding(steps),
-      decideUnconditionally: deciding(steps.map((step) => ({ ...step, condition: undefined }))),
-    };
   }
 }
 

@@ -123,7 +123,6 @@ export class AskedTriage
       write: (tx, ended) => this.write(tx, ended),
       gaveUp: (tx, { ref }) => this.endings.gaveUp(tx, ref),
     });
-    this.killSwitch.onTurnedOff(() => this.work.wake());
   }
 
   /** A start may come with other settings. Pauses that the same provider asked for stay. */

@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Histogram } from 'prom-client';
 import { Clock } from '../../platform/clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type ComponentHealth, HealthComponents } from '../../platform/health-components.js';
@@ -84,7 +84,6 @@ export class ProviderState implements OnModuleInit, OnApplicationBootstrap {
     private readonly gauges: ScrapedGauges,
     private readonly clock: Clock,
     @InjectMetric('triage_duration_seconds') private readonly durations: Histogram<'status'>,
-    @InjectMetric('triage_runs') private readonly open: Gauge<'status'>,
     @InjectMetric('llm_tokens_total') private readonly tokens: Counter<'direction'>,
   ) {}
 
@@ -92,7 +91,7 @@ export class ProviderState implements OnModuleInit, OnApplicationBootstrap {
     beginAtZero(this.durations, { status: ['completed', 'failed'] });
     beginAtZero(this.tokens, { direction: ['input', 'output'] });
     this.components.register('llm', () => this.health());
-    this.gauges.register(this.open, async () => {
+    this.gauges.register('triage_runs', async () => {
       const counts = Object.entries(await this.runs.countOpen());
       return counts.map(([status, count]) => [{ status }, count] as const);
     });

@@ -5,6 +5,7 @@ import {
   IncidentsService,
   type RecordedChange,
 } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
@@ -50,7 +51,8 @@ const OVERDUE_SECONDS = 60;
 export class RunEndings implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
+    private readonly changes: IncidentsService,
     private readonly incidentEndings: IncidentEndings,
     private readonly runs: TriageRunsRepository,
     private readonly recorder: RunRecorder,
@@ -118,7 +120,7 @@ export class RunEndings implements OnModuleInit {
     }
     await this.runs.addIndicators(tx, judged);
     await this.recorder.failed(tx, failed, incidents);
-    await this.incidents.changeAll(tx, applied);
+    await this.changes.changeAll(tx, applied);
     return changed;
   }
 
@@ -138,7 +140,7 @@ export class RunEndings implements OnModuleInit {
     const failed = [...(await this.runs.change(tx, changes)).values()];
     const told = failed.filter(({ incident_id }) => incident_id !== deletedId);
     const incidents = told.map(({ incident_id }) => incident_id);
-    await this.recorder.failed(tx, failed, await this.incidents.summariesOf(tx, incidents));
+    await this.recorder.failed(tx, failed, await this.incidents.listedOf(incidents, tx));
     return failed.length;
   }
 

@@ -5,7 +5,7 @@ import { RequiredLevels } from '../../actions/required-levels.js';
 import { shownData, shownMessage } from '../../connectors/calls/vendor-answers.js';
 import { ConnectorRegistry } from '../../connectors/connector-registry.js';
 import type { Incident } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { unlessAborted } from '../../platform/concurrency/within.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
 import type { ExtractedIndicator, IndicatorType } from '../evidence/indicators.js';
@@ -50,7 +50,7 @@ const MOST_RELATED = 10;
 export class TriageTools {
   constructor(
     private readonly runs: TriageRunsRepository,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly registry: ConnectorRegistry,
     private readonly levels: RequiredLevels,
   ) {}

@@ -47,6 +47,8 @@ const WARM_UP = 200;
 const ALONE = 30;
 const STEADY_SECONDS = 10;
 const NOTIFICATIONS = 4;
+/** Number of notifications that the sink has received. */
+let received = 0;
 const MOST_STATEMENTS = 40;
 
 const PLAYBOOK = {
@@ -71,6 +73,7 @@ export async function flowCost(server: Server, plan: FlowPlan): Promise<FlowCost
     NODE_OPTIONS: `--require ${resolve('test/bench/lib/count-statements.cjs')}`,
   });
   const sink = createServer((request, response) => {
+    received += 1;
     request.resume().on('end', () => response.writeHead(204).end());
   });
   await new Promise<void>((listening) => sink.listen(0, '127.0.0.1', listening));
@@ -125,20 +128,20 @@ export async function flowCost(server: Server, plan: FlowPlan): Promise<FlowCost
 
 /** Sends alerts as quickly as the service accepts them, and waits for their last notification. */
 async function flood(target: Target, count: number): Promise<void> {
-  const notified = await notifiedAfter(target, count);
+  const notified = await notificationsOf(target, count);
   await send(target, count, Math.min(CLIENTS, count));
-  await until(target, notified);
+  await notified();
 }
 
 async function atRate(target: Target, rate: number): Promise<void> {
   const length = rate * STEADY_SECONDS;
-  const notified = await notifiedAfter(target, length);
+  const notified = await notificationsOf(target, length);
   const sendLater = async (_: unknown, n: number) => {
     await sleep((n * 1_000) / rate);
     await send(target, 1, 1);
   };
   await Promise.all(Array.from({ length }, sendLater));
-  await until(target, notified);
+  await notified();
 }
 
 async function send(target: Target, length: number, clients: number): Promise<void> {
@@ -147,11 +150,15 @@ async function send(target: Target, length: number, clients: number): Promise<vo
   await barrage(target, { clients, seconds: 300, requests });
 }
 
-/** The condition of SQL that so many more events are notified. */
-async function notifiedAfter({ databaseUrl }: Target, events: number): Promise<string> {
+/** Waits until so many more events are notified. Asks the database only when the sink has all notifications. */
+async function notificationsOf(target: Target, events: number): Promise<() => Promise<void>> {
   const delivered = `select count(*)::integer as n from notification_deliveries where status = 'delivered'`;
-  const [row] = await run<{ n: number }>(databaseUrl, delivered);
-  return `(${delivered}) >= ${row!.n + events * NOTIFICATIONS}`;
+  const [row] = await run<{ n: number }>(target.databaseUrl, delivered);
+  const wanted = received + events * NOTIFICATIONS;
+  return async () => {
+    while (received < wanted) await sleep(10);
+    await until(target, `(${delivered}) >= ${row!.n + events * NOTIFICATIONS}`);
+  };
 }
 
 async function commitsOf({ databaseUrl }: Target): Promise<number> {

@@ -10,7 +10,7 @@ import {
   type TriageModel,
 } from '../../../src/triage/model/triage-model.port.js';
 import type { Gate } from '../../../src/platform/net/outbound-request.js';
-import { presetNamed } from '../../../src/webhooks/mapping/presets.js';
+import { presetNamed } from '../../../src/webhooks/presets/presets.js';
 import type { Json } from '../../../src/webhooks/reading/json.js';
 import { isUnfit, readEvents } from '../../../src/webhooks/reading/read-events.js';
 import { SEVERITIES } from '../../../src/incidents/incident.js';
@@ -81,16 +81,8 @@ function asGiven(incident: GivenIncident, rawData: RawData): ReadIncident {
 
 /** The first event of a body, as the webhook source of this preset reads it. */
 function readByPreset(name: string, body: RawData): ReadIncident {
-  const { mapping, severityMapping = {}, typeMapping = {}, incidentType } = presetNamed(name)!;
-  const rules = {
-    format: 'mapping',
-    mapping,
-    severityMapping,
-    typeMapping,
-    incidentType,
-    source: name,
-  } as const;
-  const read = readEvents({ ...rules, autoTriage: false }, body as Json);
+  const rules = { ...presetNamed(name)!, source: name, format: 'mapping' } as const;
+  const read = readEvents(rules, body as Json);
   if (isUnfit(read)) throw new Error(`${name}: ${read.why}`);
   const { incident } = read[0]!;
   const rawData = JSON.parse(incident.raw_data) as RawData;

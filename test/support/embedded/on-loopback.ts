@@ -15,7 +15,6 @@ export async function startOnLoopback(options: EmbeddedPostgresOptions): Promise
   });
   return {
     url: onPort(server.url, port),
-    serviceUrl: onPort(server.serviceUrl, port),
     cluster: server.cluster,
     get pid() {
       return server.pid;

@@ -1,17 +1,14 @@
 import type { IncidentFields } from '../../../src/incidents/incident-fields.js';
 import type { Classification } from '../../../src/incidents/incident.js';
-import { decideStep, type Decision } from '../../../src/playbooks/language/decide-step.js';
-import type {
-  StepOutcome,
-  WrittenStep,
-} from '../../../src/playbooks/language/playbook-definition.js';
 import {
+  decideStep,
+  type Decision,
   type Outcomes,
   type RunInput,
   valuesOf,
   withOutcomes,
-} from '../../../src/playbooks/language/step-context.js';
-import type { PlaybookVersion } from '../../../src/playbooks/playbook.js';
+} from '../../../src/playbooks/language/decide-step.js';
+import type { WrittenStep, PlaybookVersion } from '../../../src/playbooks/playbook.js';
 import { incidentWith } from './incident-with.js';
 
 /** The run of a playbook whose actions all do what they say. */
@@ -22,7 +19,7 @@ export function decisionsOf(
 ): Record<string, string> {
   const verdict = classification && { classification, decided_by: 'system' };
   const incident = incidentWith({ fields, verdict });
-  const steps: Record<string, StepOutcome> = {};
+  const steps: Record<string, Outcomes[string]> = {};
   const decisions: Record<string, string> = {};
   const values = valuesOf({ incident, variables: definition.variables });
   for (const [position, { name }] of definition.steps.entries()) {

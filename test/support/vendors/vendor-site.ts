@@ -4,12 +4,13 @@ import type { Settings } from '../../../src/platform/config/settings.js';
 import type { Gate } from '../../../src/platform/net/outbound-request.js';
 import { OutboundHttp } from '../../../src/platform/net/outbound-http.js';
 import type { ActionTypeName } from '../../../src/action-catalogue/action-types.js';
-import type {
-  ActionCall,
-  Connector,
-  ConnectorType,
-  Outbound,
+import {
+  type ActionCall,
+  type Connector,
+  connectorOf,
+  type ConnectorType,
 } from '../../../src/connectors/connector-type.js';
+import type { Outbound } from '../../../src/connectors/calls/vendor-calls.js';
 import type { VendorServer } from './vendor-server.js';
 import { type PinnedAddress, Resolver, Targets } from '../../../src/platform/net/targets.js';
 import { allProblems, type ConfigDefinition } from '../../../src/targets/target-check.js';
@@ -85,7 +86,7 @@ export function connectTo(
   wait: (ms: number) => Promise<unknown> = async () => undefined,
 ): Connector {
   const identity = { id: 'c', name: 'the vendor', type: type.name };
-  return type.connect(identity, config as Config, { wait, ...outbound } as Outbound);
+  return connectorOf(type, identity, config as Config, { wait, ...outbound } as Outbound);
 }
 
 /**

@@ -8,48 +8,32 @@ import { runAs, type ServerUser } from './server-user.js';
 
 /** Name of the database and of the role that owns it. The superuser has no password and cannot log in. */
 export const DATABASE = 'incidents';
-/** Role of the service. It owns nothing. */
-export const SERVICE_ROLE = 'incidents_service';
 
 interface ClusterOptions {
   readonly cluster: string;
   readonly passwordFile: string;
-  readonly servicePasswordFile: string;
   readonly binaries: Binaries;
   readonly user: ServerUser;
   /** False if the data need not survive a power failure, as in tests. */
   readonly durable: boolean;
 }
 
-export interface Passwords {
-  readonly owner: string;
-  readonly service: string;
-}
-
-/** Creates the cluster on the first start. Returns the passwords of both roles. */
-export async function prepareCluster(options: ClusterOptions): Promise<Passwords> {
+/** Creates the cluster on the first start. Returns the password of its role. */
+export async function prepareCluster(options: ClusterOptions): Promise<string> {
   if (!(await exists(options.cluster))) return createCluster(options);
 
   await verifyVersion(options);
-  const owner = (await readIfPresent(options.passwordFile))?.trim();
-  const service = (await readIfPresent(options.servicePasswordFile))?.trim();
-  if (owner && service) return { owner, service };
-  const passwords = { owner: owner ?? newPassword(), service: service ?? newPassword() };
-  await runStatements(options, options.cluster, [
-    `ALTER ROLE ${DATABASE} PASSWORD '${passwords.owner}'`,
-    `ALTER ROLE ${SERVICE_ROLE} PASSWORD '${passwords.service}'`,
-  ]);
-  await writePasswords(options, passwords);
-  return passwords;
-}
-
-async function writePasswords(options: ClusterOptions, passwords: Passwords): Promise<void> {
-  await writeWhole(options.passwordFile, passwords.owner, 0o600);
-  await writeWhole(options.servicePasswordFile, passwords.service, 0o600);
+  const known = (await readIfPresent(options.passwordFile))?.trim();
+  if (known) return known;
+  const password = newPassword();
+  const statement = `ALTER ROLE ${DATABASE} PASSWORD '${password}'`;
+  await runStatements(options, options.cluster, [statement]);
+  await writeWhole(options.passwordFile, password, 0o600);
+  return password;
 }
 
 /** Creates the cluster as a draft and renames it when complete, so that an interrupted first start needs no repair. */
-async function createCluster(options: ClusterOptions): Promise<Passwords> {
+async function createCluster(options: ClusterOptions): Promise<string> {
   const { cluster, user, binaries, durable } = options;
   await removeDrafts(cluster);
   const draft = await mkdtemp(draftPrefix(cluster));
@@ -63,15 +47,14 @@ async function createCluster(options: ClusterOptions): Promise<Passwords> {
   const { ok, stderr } = await runAs(user, binaries.initdb, initdb);
   if (!ok) throw new EmbeddedPostgresError(`PostgreSQL's initdb failed: ${lastComplaint(stderr)}`);
 
-  const passwords = { owner: newPassword(), service: newPassword() };
+  const password = newPassword();
   await runStatements(options, draft, [
-    `CREATE ROLE ${DATABASE} LOGIN CREATEDB PASSWORD '${passwords.owner}'`,
-    `CREATE ROLE ${SERVICE_ROLE} LOGIN PASSWORD '${passwords.service}'`,
+    `CREATE ROLE ${DATABASE} LOGIN CREATEDB CREATEROLE PASSWORD '${password}'`,
     `CREATE DATABASE ${DATABASE} OWNER ${DATABASE}`,
   ]);
-  await writePasswords(options, passwords);
+  await writeWhole(options.passwordFile, password, 0o600);
   await rename(draft, cluster);
-  return passwords;
+  return password;
 }
 
 const draftPrefix = (cluster: string): string => `${cluster}.new-`;
@@ -115,10 +98,12 @@ async function verifyVersion({ cluster, binaries }: ClusterOptions): Promise<voi
 
 const newPassword = (): string => randomBytes(24).toString('hex');
 
-/** Password access for the two roles only. Loopback TCP is off by default; tests turn it on. */
-export const HOST_BASED_ACCESS = [DATABASE, SERVICE_ROLE]
-  .map((role) => `local all ${role} scram-sha-256\nhost all ${role} 127.0.0.1/32 scram-sha-256\n`)
-  .join('');
+/** Password access. Loopback TCP is off by default; tests turn it on. */
+export const HOST_BASED_ACCESS = `local all postgres reject
+host all postgres all reject
+local all all scram-sha-256
+host all all 127.0.0.1/32 scram-sha-256
+`;
 
 /** Settings for one application on a small machine. Safe defaults (fsync, checksums, full page writes) stay. */
 export const SMALL_SERVER: Readonly<Record<string, string>> = {

@@ -2,13 +2,7 @@ import { mkdir, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareBinaries } from './binaries.js';
-import {
-  DATABASE,
-  HOST_BASED_ACCESS,
-  prepareCluster,
-  SERVICE_ROLE,
-  SMALL_SERVER,
-} from './cluster.js';
+import { DATABASE, HOST_BASED_ACCESS, prepareCluster, SMALL_SERVER } from './cluster.js';
 import {
   recordedHome,
   settleHome,
@@ -34,10 +28,7 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** URL of the role that owns the database. */
   readonly url: string;
-  /** URL of the role of the service. */
-  readonly serviceUrl: string;
   /** Directory of the data. For root it may be outside DATA_DIR, which matters for backups. */
   readonly cluster: string;
   /** Process id of the current server. A killed server is replaced. */
@@ -81,14 +72,8 @@ async function urlsOfRunning(
   for (const begin = Date.now(); Date.now() - begin < START_PATIENCE_MS; await sleep(50)) {
     const cluster = await clusterOf(dataDir);
     const file = await readPostmasterFile(cluster);
-    const owner = await readIfPresent(passwordFileIn(dataDir));
-    const service = await readIfPresent(servicePasswordFileIn(dataDir));
-    if (!file?.ready || !owner || !service) continue;
-    return {
-      url: urlOf(DATABASE, owner.trim(), file.socketDir),
-      serviceUrl: urlOf(SERVICE_ROLE, service.trim(), file.socketDir),
-      cluster,
-    };
+    const password = await readIfPresent(passwordFileIn(dataDir));
+    if (file?.ready && password) return { url: urlOf(password.trim(), file.socketDir), cluster };
   }
   return undefined;
 }
@@ -106,12 +91,8 @@ function passwordFileIn(dataDir: string): string {
   return join(dataDir, 'postgres.password');
 }
 
-function servicePasswordFileIn(dataDir: string): string {
-  return join(dataDir, 'postgres.service-password');
-}
-
-function urlOf(role: string, password: string, socketDir: string): string {
-  return `postgres://${role}:${password}@localhost/${DATABASE}?host=${encodeURIComponent(socketDir)}`;
+function urlOf(password: string, socketDir: string): string {
+  return `postgres://${DATABASE}:${password}@localhost/${DATABASE}?host=${encodeURIComponent(socketDir)}`;
 }
 
 async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<EmbeddedPostgres> {
@@ -132,10 +113,9 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
 
   const cluster = join(home, 'postgres');
   await stopPredecessor(cluster, log);
-  const passwords = await prepareCluster({
+  const password = await prepareCluster({
     cluster,
     passwordFile: passwordFileIn(dataDir),
-    servicePasswordFile: servicePasswordFileIn(dataDir),
     binaries,
     user,
     durable: options.parameters?.fsync !== 'off',
@@ -160,8 +140,7 @@ async function start(options: EmbeddedPostgresOptions, undo: UndoList): Promise<
   undo.add(() => supervisor.stop());
 
   return {
-    url: urlOf(DATABASE, passwords.owner, socketDir),
-    serviceUrl: urlOf(SERVICE_ROLE, passwords.service, socketDir),
+    url: urlOf(password, socketDir),
     cluster,
     get pid() {
       return supervisor.pid;

@@ -1,7 +1,12 @@
 import type { MailAuthentication } from '../../evidence/mail-authentication.js';
 import { isInMail, isOwnPlace } from '../../evidence/own-places.js';
-import type { Fact } from './facts.js';
 import { ACCOUNT_SIGNS, ENDPOINT_SIGNS, type Sign, WEB_SIGNS } from './signs.js';
+
+interface NamedValue {
+  readonly key: string;
+  readonly path: string;
+  readonly value: string | number | boolean;
+}
 
 /** Words of people, in which `virus` may be the flu. */
 export const MESSAGES: ReadonlySet<string> = new Set(
@@ -15,8 +20,8 @@ const ADDRESS_KEYS = ['sender', 'from', 'fromaddress', 'mailfrom', 'senderaddres
 
 interface Event {
   readonly authentication: MailAuthentication;
-  at(pointer: string): Fact | undefined;
-  named(...keys: readonly string[]): readonly Fact[];
+  at(pointer: string): NamedValue | undefined;
+  named(...keys: readonly string[]): readonly NamedValue[];
 }
 
 /**
@@ -80,7 +85,7 @@ const NAMED_THINGS =
   /(?:^|\/)(?:user|username|userid|userprincipalname|displayname|owner|department|site|company|organi[sz]ation|location|host|hostname|computer|computername|device|devicename|machine|machinename|share|sharename)(?:\/name)?$/;
 
 /** Whether a sign that is no more than a name was only read in a name. */
-export const isNameOfThing = (sign: Sign, { path }: Fact): boolean =>
+export const isNameOfThing = (sign: Sign, { path }: NamedValue): boolean =>
   NAMES.has(sign) && NAMED_THINGS.test(path);
 
 /**
@@ -90,10 +95,10 @@ export const isNameOfThing = (sign: Sign, { path }: Fact): boolean =>
 const SAYS_NOTHING =
   /(?:^|\/)(?:odata\/type|tactics?(?:\/name)?|tacticid|behaviors|logonlysecuritydata)$/;
 
-export const saysNothing = ({ path }: Fact): boolean => SAYS_NOTHING.test(path);
+export const saysNothing = ({ path }: NamedValue): boolean => SAYS_NOTHING.test(path);
 
 /** Whether a text speaks of an attack without being a trace of one: prose of a mail, or a title that announces something else. */
-export function isOnlyTold(sign: Sign, { key, path, value }: Fact, isMail: boolean): boolean {
+export function isOnlyTold(sign: Sign, { key, path, value }: NamedValue, isMail: boolean): boolean {
   if (isMail && OF_MACHINES.has(sign) && isProse(key, path)) return true;
   const text = String(value).slice(0, 200);
   return (

@@ -1,5 +1,31 @@
-import { STEPS_EXAMPLE, VARIABLES_EXAMPLE } from '../../../../src/playbooks/playbook.dto.js';
 import { by, type Scene } from '../scene.js';
+
+const STEPS = [
+  {
+    name: 'quarantine',
+    action: 'quarantine_email',
+    parameters: { message_id: '{{ incident.raw_data.message_id }}' },
+    condition: 'has(incident.raw_data.message_id)',
+    on_error: 'stop',
+  },
+  {
+    name: 'delete',
+    action: 'delete_email',
+    parameters: { message_id: '{{ incident.raw_data.message_id }}' },
+    condition: 'has(steps.quarantine.result)',
+    approval_level: 'senior',
+    on_error: 'continue',
+  },
+  {
+    name: 'tell_team',
+    action: 'notify_channel',
+    parameters: {
+      channel: '{{ variables.channel }}',
+      message: 'The mail of {{ incident.incident_number }} is dealt with.',
+    },
+    on_error: 'continue',
+  },
+];
 
 const REPORTED_MAIL = {
   name: 'reported-mail',
@@ -8,12 +34,12 @@ const REPORTED_MAIL = {
   triggers: { incident_types: ['phishing'], severities: ['high', 'critical'], sources: [] },
   auto_run: false,
   trust_verdict: false,
-  variables: VARIABLES_EXAMPLE,
-  steps: STEPS_EXAMPLE,
+  variables: { channel: '#soc' },
+  steps: STEPS,
 };
 const BROKEN = {
   ...REPORTED_MAIL,
-  steps: [{ ...STEPS_EXAMPLE[0], condition: 'has(incident.raw_data.message_id' }],
+  steps: [{ ...STEPS[0], condition: 'has(incident.raw_data.message_id' }],
 };
 
 export const PLAYBOOKS: readonly Scene[] = [

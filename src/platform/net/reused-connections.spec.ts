@@ -1,0 +1,104 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { AnswerMemory, type PreparedRequest, sendRequest } from './send-request.js';
+
+describe('Requests that reuse connections', () => {
+  const sockets: Socket[] = [];
+  let host = 0;
+  let answer = (response: ServerResponse): void => void response.end('ok');
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => answer(response));
+  }).on('connection', (socket) => sockets.push(socket));
+  const answerMemory = new AnswerMemory(1_000_000);
+
+  beforeAll(() => new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening)));
+
+  beforeEach(() => {
+    sockets.length = 0;
+    host += 1;
+    answer = (response) => void response.end('ok');
+  });
+
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  function send(more: Partial<PreparedRequest> = {}) {
+    return sendRequest({
+      method: 'POST',
+      url: new URL(`http://receiver-${host}.example:${(server.address() as AddressInfo).port}/`),
+      body: '{}',
+      addresses: [{ address: '127.0.0.1', family: 4 }],
+      connectBy: performance.now() + 5_000,
+      deadline: performance.now() + 20_000,
+      maxAnswerBytes: 100,
+      answerMemory,
+      reusesConnection: true,
+      ...more,
+    });
+  }
+
+  it('share one', async () => {
+    for (let n = 0; n < 3; n += 1) {
+      expect((await send()).status).toBe(200);
+      await new Promise(setImmediate);
+    }
+    expect(sockets).toHaveLength(1);
+  });
+
+  it('share one if they drop the body', async () => {
+    let n = 0;
+    while (n === sockets.length) {
+      expect((await send({ withoutBody: true })).status).toBe(200);
+      n += 1;
+      await new Promise((later) => setTimeout(later, 5));
+    }
+    expect(sockets.length).toBeLessThan(n);
+  });
+
+  it('share none if they must not be repeated', async () => {
+    for (let n = 0; n < 2; n += 1) await send({ reusesConnection: undefined });
+    expect(sockets).toHaveLength(2);
+  });
+
+  it('open another one if the name resolves to another address', async () => {
+    await send();
+    await new Promise(setImmediate);
+    await send({
+      addresses: [
+        { address: '127.0.0.1', family: 4 },
+        { address: '::1', family: 6 },
+      ],
+    });
+    expect(sockets).toHaveLength(2);
+  });
+
+  it('are sent again over a new connection if the server closes the kept one', async () => {
+    await send();
+    await new Promise(setImmediate);
+    let n = 0;
+    answer = (response) => void ((n += 1) === 1 ? response.socket!.destroy() : response.end('ok'));
+    expect((await send()).status).toBe(200);
+    expect([n, sockets.length]).toEqual([2, 2]);
+  });
+
+  it('fail if a new connection breaks', async () => {
+    answer = (response) => void response.socket!.destroy();
+    await expect(send()).rejects.toThrow('The connection failed (ECONNRESET).');
+    expect(sockets).toHaveLength(1);
+  });
+
+  it('close the connection of an endless response', async () => {
+    let closed: Promise<void> | undefined;
+    answer = (response) => {
+      closed = new Promise((resolve) => response.on('close', resolve));
+      const more = (): void => {
+        if (!response.destroyed) response.write(Buffer.alloc(10_000), () => setImmediate(more));
+      };
+      more();
+    };
+    expect((await send({ withoutBody: true })).status).toBe(200);
+    await closed;
+  });
+});

@@ -1,0 +1,133 @@
+import {
+  Column,
+  type DataSource,
+  type FindOptionsOrder,
+  type FindOptionsWhere,
+  IsNull,
+  type QueryDeepPartialEntity,
+  type Repository,
+} from 'typeorm';
+import { RowTimes } from '../platform/database/columns.js';
+import { mapConstraints } from '../platform/database/sqlstate.js';
+import type { Tx } from '../platform/database/transactions.js';
+import { AppError, NotFoundError } from '../platform/errors/app-error.js';
+import { isUuid } from '../platform/ids.js';
+import { findOrder, type Page, type PageRequest, sortWords } from '../platform/paging/page.js';
+import type { Config } from './target-config.js';
+
+/** Columns of connectors and channels. */
+export abstract class TargetRow extends RowTimes {
+  abstract readonly id: string;
+
+  @Column({ type: 'text' })
+  readonly name: string;
+
+  @Column({ type: 'text' })
+  readonly type: string;
+
+  @Column({ type: 'boolean' })
+  readonly enabled: boolean;
+
+  /** Without its secrets. */
+  @Column({ type: 'jsonb' })
+  readonly config: Config;
+
+  /** Sealed secrets; null if there are none. */
+  @Column({ type: 'text', nullable: true })
+  readonly secrets: string | null;
+
+  /** Names of the secrets that are set, such as `secrets.token`. */
+  @Column({ type: 'text', array: true, default: [] })
+  readonly secret_names: string[];
+
+  /** Number of changes by people. */
+  @Column({ type: 'integer', default: 1 })
+  readonly version: number;
+
+  /** Time at which the failure was reported; null if no failure is reported. */
+  @Column({ type: 'timestamptz', precision: 3, nullable: true })
+  readonly unhealthy_reported_at: Date | null;
+}
+
+export const TARGET_SORTS = sortWords('created_at', 'name');
+export type TargetSort = (typeof TARGET_SORTS)[number];
+
+const SORT_COLUMNS = { created_at: 'created_at', name: 'name' } as const;
+const DELETED = {
+  deleted_at: () => 'now()',
+  enabled: false,
+  config: {},
+  secrets: null,
+  secret_names: [],
+};
+
+/** Rows of connectors or channels. */
+export abstract class TargetRows<Row extends TargetRow> {
+  protected abstract readonly dataSource: DataSource;
+  protected abstract readonly entity: new () => Row;
+  /** Such as `Connector`, for error messages. */
+  protected abstract readonly noun: string;
+  protected readonly notDeleted = { deleted_at: IsNull() } as FindOptionsWhere<Row>;
+
+  async list({ page, per_page }: PageRequest, sort: readonly TargetSort[]): Promise<Page<Row>> {
+    const order = findOrder<TargetRow, 'created_at' | 'name'>(sort, SORT_COLUMNS, 'id');
+    const [items, total] = await this.rows().findAndCount({
+      where: this.notDeleted,
+      order: order as FindOptionsOrder<Row>,
+      take: per_page,
+      skip: (page - 1) * per_page,
+    });
+    return { items, total };
+  }
+
+  /** Locks the row if there is a transaction. */
+  async find(id: string, tx?: Tx): Promise<Row | null> {
+    if (!isUuid(id)) return null;
+    const lock = tx && ({ mode: 'pessimistic_write' } as const);
+    return await this.rows(tx).findOne({ where: { id, ...this.notDeleted }, lock });
+  }
+
+  /** Like `find`, but throws if there is none. */
+  async get(id: string, tx?: Tx): Promise<Row> {
+    const row = await this.find(id, tx);
+    if (row) return row;
+    throw new NotFoundError(this.noun);
+  }
+
+  async insert(tx: Tx, row: Partial<Row> & Pick<Row, 'id' | 'name'>): Promise<Row> {
+    const values = row as QueryDeepPartialEntity<Row>;
+    await this.unlessTaken(row.name, () => this.rows(tx).insert(values));
+    return await this.reread(tx, row.id);
+  }
+
+  /** The row stays, because other rows refer to it. Its configuration may contain a secret. */
+  async markDeleted(tx: Tx, id: string, more: QueryDeepPartialEntity<Row> = {}): Promise<void> {
+    await this.rows(tx).update(id, { ...DELETED, ...more });
+  }
+
+  /** Writes a change by a person. */
+  protected async change(
+    tx: Tx,
+    id: string,
+    change: QueryDeepPartialEntity<Row> & Pick<TargetRow, 'name'>,
+  ): Promise<Row> {
+    const versions = { version: () => 'version + 1', updated_at: () => 'now()' };
+    await this.unlessTaken(change.name, () => this.rows(tx).update(id, { ...change, ...versions }));
+    return await this.reread(tx, id);
+  }
+
+  protected rows(tx?: Tx): Repository<Row> {
+    return (tx ?? this.dataSource).getRepository(this.entity);
+  }
+
+  private async reread(tx: Tx, id: string): Promise<Row> {
+    return await this.rows(tx).findOneByOrFail({ id } as FindOptionsWhere<Row>);
+  }
+
+  private unlessTaken<T>(name: string, write: () => Promise<T>): Promise<T> {
+    const { tableName } = this.dataSource.getMetadata(this.entity);
+    const message = `A ${this.noun.toLowerCase()} named ${name} already exists.`;
+    const taken = () => new AppError('conflict', message);
+    return mapConstraints({ [`uq_${tableName}_name`]: taken }, write);
+  }
+}

@@ -94,7 +94,7 @@ export class IncidentTriageController {
     @Param('id', IncidentIdPipe) incidentId: string,
     @Query() query: TriageRunsQueryDto,
   ): Promise<ListAnswer<TriageRunSummaryDto>> {
-    const page = await this.triage.list(incidentId, TriageRunsQueryDto.toRequest(query));
+    const page = await this.triage.list(incidentId, query);
     return ListAnswer.of(page, query, presentTriageRun);
   }
 

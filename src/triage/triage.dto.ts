@@ -22,7 +22,6 @@ import {
 } from '../platform/validation/fields.js';
 import { present } from '../platform/validation/present.js';
 import { PROVIDERS } from './model/triage-model.port.js';
-import type { RunListRequest } from './records/triage-runs.repository.js';
 import {
   NOT_APPLIED,
   type NotApplied,
@@ -299,10 +298,6 @@ const SORTS = sortWords('created_at');
 export class TriageRunsQueryDto extends PageQueryDto {
   @Choice('TriageRunSort', SORTS, { optional: true, default: '-created_at' })
   readonly sort: (typeof SORTS)[number] = '-created_at';
-
-  static toRequest(this: void, { page, per_page, sort }: TriageRunsQueryDto): RunListRequest {
-    return { page, per_page, newestFirst: sort === '-created_at' };
-  }
 }
 
 /** Texts of the contract beside the DTOs and controllers. */

@@ -417,7 +417,10 @@ function isInHead(pointer: string): boolean {
   return names?.some((name) => HEADS.has(plainName(name))) ?? false;
 }
 
-type Line = Pick<RawText, 'pointer' | 'value'>;
+interface Line {
+  readonly pointer: string;
+  value: string;
+}
 
 /**
  * Reads headers from text as if each were a field: a head in one text, a list of lines, or a list of pairs. Headers in an object or
@@ -426,60 +429,34 @@ type Line = Pick<RawText, 'pointer' | 'value'>;
 function writtenHeaders(texts: readonly RawText[]): readonly RawText[] {
   const inHeads = texts.filter(({ name }) => HEADS.has(name));
   const heads = Map.groupBy(inHeads, ({ pointer }) => pointer.replace(/\/\d+$/, ''));
-  return [...heads.values()].slice(0, MOST_RESULTS).flatMap((head) => {
+  const lines = [...heads.values()].slice(0, MOST_RESULTS).flatMap((head) => {
     const [name, pair] = head;
-    if (head.length === 2 && pair && /^[\w-]{1,64}$/.test(name!.value)) {
-      return wantedHeader({ ...pair, value: `${name!.value}: ${pair.value}` });
-    }
-    const lines = linesOf(head.slice(0, MOST_LINES));
-    return lines.length === 1 ? headersInLine(lines[0]!) : unfolded(lines).flatMap(wantedHeader);
+    const isPair = head.length === 2 && /^[\w-]{1,64}$/.test(name!.value);
+    return isPair ? [{ ...pair!, value: `${name!.value}: ${pair!.value}` }] : linesOf(head);
+  });
+  return lines.flatMap(({ pointer, value }) => {
+    const colon = value.indexOf(':');
+    const name = plainName(value.slice(0, Math.max(0, colon)));
+    const header = { name, owner: 'headers', pointer, value: value.slice(colon + 1).trim() };
+    return WANTED.has(name) ? [header] : [];
   });
 }
 
+/** A line that begins with a blank continues the header before it. The text of the mail begins after the first blank line. */
 function linesOf(head: readonly RawText[]): Line[] {
   const lines: Line[] = [];
-  let left = LONGEST_HEAD;
-  for (const { pointer, value } of head) {
-    const written = value.slice(0, left).replace(/\r?\n$/, '');
-    left -= written.length;
+  let charactersLeft = LONGEST_HEAD;
+  let linesLeft = MOST_LINES;
+  for (const { pointer, value } of head.slice(0, MOST_LINES)) {
+    const written = value.slice(0, charactersLeft).replace(/\r?\n$/, '');
+    charactersLeft -= written.length;
     for (const line of written.split(/\r?\n/, MOST_LINES)) {
-      // The text of the mail begins after the first blank line.
-      if (lines.length >= MOST_LINES || (line === '' && lines.length > 0)) return lines;
-      lines.push({ pointer, value: line });
+      const last = lines.at(-1);
+      if (linesLeft === 0 || (line === '' && last)) return lines;
+      linesLeft -= 1;
+      if (last && /^[ \t]/.test(line)) last.value += line;
+      else lines.push({ pointer, value: line });
     }
   }
   return lines;
-}
-
-/** A line that begins with a blank continues the header before it. */
-function unfolded(lines: readonly Line[]): Line[] {
-  const whole: { pointer: string; parts: string[] }[] = [];
-  for (const { pointer, value } of lines) {
-    const last = whole.at(-1);
-    if (last && /^[ \t]/.test(value)) last.parts.push(value);
-    else whole.push({ pointer, parts: [value] });
-  }
-  return whole.map(({ pointer, parts }) => ({ pointer, value: parts.join('') }));
-}
-
-const NEXT_HEADER =
-  /\s(?=(?:[A-Za-z]{1,30}(?:-[A-Za-z0-9]{1,30}){1,5}|From|To|Cc|Date|Subject|Received|Sender):\s)/;
-
-/**
- * Reads a head without line ends. There words of the subject look like a header, so there is no topmost header: all headers
- * of a name are joined, and the worst result counts.
- */
-function headersInLine({ pointer, value }: Line): RawText[] {
-  const parts = value.split(NEXT_HEADER, MOST_LINES).map((part) => ({ pointer, value: part }));
-  const byName = Map.groupBy(parts.flatMap(wantedHeader), ({ name }) => name);
-  return [...byName.values()].map((same) => {
-    return { ...same[0]!, value: same.map((one) => one.value).join('; ') };
-  });
-}
-
-function wantedHeader({ pointer, value }: Line): RawText[] {
-  const colon = value.indexOf(':');
-  const name = plainName(value.slice(0, Math.max(0, colon)));
-  const header = { name, owner: 'headers', pointer, value: value.slice(colon + 1).trim() };
-  return WANTED.has(name) ? [header] : [];
 }

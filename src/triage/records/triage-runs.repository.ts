@@ -28,7 +28,7 @@ export type NewRun = Pick<
 >;
 
 export interface RunListRequest extends PageRequest {
-  readonly newestFirst: boolean;
+  readonly sort: 'created_at' | '-created_at';
 }
 
 /** Columns that an attempt may change. */
@@ -66,7 +66,7 @@ const names = (columns: readonly string[]) => columns.map((name) => `run.${name}
 const LISTED = names(LISTED_COLUMNS);
 
 const IS_RUNNING = '(work.worker is not null and not work.ready)';
-/** A lane with a reason is paused, or one run tries whether the reason is over. */
+/** A lane with a reason is paused, or one run checks whether the reason is over. */
 const FROM = `
   triage_runs run
   left join work on run.status = 'queued' and work.kind = '${TRIAGE.name}' and work.ref = run.id
@@ -181,7 +181,7 @@ const COUNT_OPEN: Statement = {
       from work where kind = '${TRIAGE.name}' and died_at is null`,
 };
 
-/** Counted from the newest use back, the use that reaches the budget has to become an hour old. */
+/** Counted back from the newest use: the budget is free when the use that reaches it is an hour old. */
 const BUDGET_FREE_AT: Statement = {
   name: 'triage_runs_budget_free_at',
   text: `
@@ -222,7 +222,7 @@ export class TriageRunsRepository {
     return runs.map(({ id }) => inserted.get(id)!);
   }
 
-  /** Gives a run that waits to another principal. Undefined if it has ended. */
+  /** Gives a waiting run to another principal. Undefined if the run has ended. */
   async takeOver(
     tx: Tx,
     { id, requested_by, force, playbook, provider }: NewRun,
@@ -247,7 +247,7 @@ export class TriageRunsRepository {
     return await this.statements.rowsIn<TriageRun>(tx, QUEUED, [ids]);
   }
 
-  /** Notes the begin of an attempt. Undefined if the run has ended. */
+  /** Notes the start of an attempt. Undefined if the run has ended. */
   async begin(id: string, provider: TriageRun['provider']): Promise<TriageRun | undefined> {
     return (await this.statements.rows<TriageRun>(BEGIN, [id, provider]))[0];
   }
@@ -261,14 +261,12 @@ export class TriageRunsRepository {
 
   async list(
     incidentId: string,
-    { page, per_page, newestFirst }: RunListRequest,
+    { page, per_page, sort }: RunListRequest,
   ): Promise<Page<TriageRun>> {
     const values = [incidentId, (page - 1) * per_page, per_page];
-    const statement = LIST(newestFirst ? 'desc' : 'asc');
-    return pageOf(
-      await this.statements.rows<TriageRun & WithTotal>(statement, values),
-      (run) => run,
-    );
+    const statement = LIST(sort === '-created_at' ? 'desc' : 'asc');
+    const rows = await this.statements.rows<TriageRun & WithTotal>(statement, values);
+    return pageOf(rows, (run) => run);
   }
 
   /** With all columns. */
@@ -328,7 +326,7 @@ export class TriageRunsRepository {
     return rows.map(({ incident_id }) => incident_id);
   }
 
-  /** When the use of the last hour falls below the budget. Undefined if that is so now. */
+  /** Time at which the use of the last hour falls below the budget; undefined if it is below now. */
   async budgetFreeAt(budget: number): Promise<Date | undefined> {
     const [row] = await this.statements.rows<{ free_at: Date | null }>(BUDGET_FREE_AT, [budget]);
     return row?.free_at ?? undefined;

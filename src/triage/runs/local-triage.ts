@@ -22,17 +22,17 @@ import { type Case, type JudgedRun, NotNeededError, TriageJudging } from './tria
 
 const MOST_IN_SET = 64;
 
-const NOBODY_IS_ASKED: Gate = {
-  send: () => Promise.reject(new Error('A model that asks nobody outside has sent a request.')),
+const CLOSED_GATE: Gate = {
+  send: () => Promise.reject(new Error('A local model must not send requests.')),
 };
 
-/** Judgements of one run for each incident, and the incidents, which are locked. */
+/** One judgement per incident, and the locked incidents. */
 export interface LockedJudgements {
   readonly incidents: ReadonlyMap<string, Incident>;
   outcomeOf(run: TriageRun): Outcome;
 }
 
-/** Triage without a question to anybody outside, such as by rules: whole sets of runs in one transaction. */
+/** Executes runs without a model outside, such as by rules, in sets with one transaction each. */
 @Injectable()
 export class LocalTriage implements OnModuleInit {
   private readonly log = new Logger('Triage');
@@ -102,7 +102,7 @@ export class LocalTriage implements OnModuleInit {
     if (!given) return { error: INCIDENT_DELETED };
     const begun = performance.now();
     const { signal } = new AbortController();
-    const asking = { gate: NOBODY_IS_ASKED, signal, meter: new TokenMeter() };
+    const asking = { gate: CLOSED_GATE, signal, meter: new TokenMeter() };
     try {
       const found = await this.judging.judge(run, given, asking);
       return { found, duration_ms: Math.round(performance.now() - begun) };

@@ -102,7 +102,7 @@ export class RunEndings implements OnModuleInit {
       const run = changed.get(before.id);
       if (!run || run.status === 'queued') continue;
       if (dropped) {
-        await this.recorder.dropped(tx, run);
+        failed.push(run);
         continue;
       }
       const status = run.status === 'completed' ? 'completed' : 'failed';

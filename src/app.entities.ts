@@ -15,7 +15,7 @@ export * from './kill-switch/kill-switch.entity.js';
 export { NotificationChannelEntity } from './notifications/notification-channel.entity.js';
 export { NotificationDeliveryEntity } from './notifications/delivery.entity.js';
 export * from './platform/idempotency/idempotency-key.entity.js';
-export * from './platform/secrets/secret-key.entity.js';
+export { SecretKeyEntity } from './platform/secrets/secret-keys.repository.js';
 export * from './platform/work/work.entity.js';
 export { PlaybookEntity, PlaybookVersionEntity } from './playbooks/playbook.js';
 export { PlaybookRunEntity, PlaybookRunStepEntity } from './playbooks/runs/playbook-run.js';

@@ -8,6 +8,7 @@ import {
 import { shownStart } from '../../platform/text.js';
 import { type Incident, severityRises, type SourceStatus } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { IncidentReports } from '../../incidents/reports/incident-reports.js';
 import { titleWithoutDetails } from '../../incidents/titles.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
@@ -32,7 +33,8 @@ export class FurtherReports {
   private readonly turns = new LoopTurns();
 
   constructor(
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
+    private readonly changes: IncidentsService,
     private readonly reports: IncidentReports,
     private readonly timeline: IncidentTimeline,
     private readonly events: DomainEvents,
@@ -115,7 +117,7 @@ export class FurtherReports {
       // One change, so that people get one message about the reopening and the severity.
       const wanted = { reopen: true, severity: rises ? severity : undefined, title };
       const origin = { by: SYSTEM, byPerson: false, about, because };
-      current = await this.incidents.change(tx, before, wanted, origin);
+      current = await this.changes.change(tx, before, wanted, origin);
     } else if (news === 'reopens') {
       const summary = 'Stays resolved although the event says more: REOPEN_ON_UPDATE is off.';
       await note(STAYED_RESOLVED, summary);
@@ -130,7 +132,7 @@ export class FurtherReports {
     const changes = stillRises || adds.length > 0 || source_status;
     if (!changes && !(news && current === before)) return current;
     const change = { ...(stillRises && { severity, title }), fields: added, source_status };
-    return await this.incidents.change(tx, current, change, {
+    return await this.changes.change(tx, current, change, {
       by,
       byPerson: false,
       about,

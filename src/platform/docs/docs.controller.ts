@@ -10,7 +10,7 @@ import { assetAddress, docsAsset } from './docs-assets.js';
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Public } from '../access/access.js';
+import { Page, Public } from '../access/access.js';
 import { NotFoundError } from '../errors/app-error.js';
 import { AnyQuery } from '../http/handler-options.js';
 import { sendFile, StaticFile } from '../http/static-file.js';
@@ -63,7 +63,7 @@ const ONE_DAY = 'public, max-age=86400';
 @ApiExcludeController()
 @Controller('docs')
 @AnyQuery()
-@Public()
+@Page()
 export class DocsController {
   @Get()
   page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {

@@ -4,7 +4,6 @@ import { LoggerModule } from 'nestjs-pino';
 import type { Logger } from 'pino';
 import type { DataSource } from 'typeorm';
 import { ActionsModule } from './actions/actions.module.js';
-import { ApprovalsModule } from './approvals/approvals.module.js';
 import { AttentionModule } from './attention/attention.module.js';
 import { AuditModule } from './audit/audit.module.js';
 import { AuthModule } from './auth/auth.module.js';
@@ -70,7 +69,6 @@ export class AppModule {
         KillSwitchModule,
         ConnectorsModule,
         ActionsModule,
-        ApprovalsModule,
         PlaybooksModule,
         TriageModule,
         WebhooksModule,

@@ -13,8 +13,7 @@ import {
 } from '../incidents/timeline/incident-timeline.js';
 import { type DomainEvent, eventOf } from '../platform/work/domain-event.js';
 import { DomainEvents } from '../platform/work/domain-events.js';
-import type { Severity } from '../incidents/incident.js';
-import { type Action, FAILURE_CODES, type FailureCode, hasEnded, withShownIds } from './action.js';
+import { type Action, FAILURE_CODES, hasEnded, withShownIds } from './action.js';
 import { ACTION_TYPES, actionType } from '../action-catalogue/action-types.js';
 import { RequiredLevels } from './required-levels.js';
 import { Statements } from '../platform/database/statements.js';
@@ -32,37 +31,6 @@ export const ACTION_EVENTS = {
   failed: 'action.failed',
   rejected: 'action.rejected',
 } as const;
-
-export interface ActionEventPayload extends Pick<
-  Action,
-  | 'requested_by'
-  | 'approved_by'
-  | 'rejected_by'
-  | 'incident_id'
-  | 'approval_level'
-  | 'rollback_of'
-  | 'playbook_run_id'
-> {
-  readonly action_type: string;
-  /** Value of the first parameter, shortened. */
-  readonly target: string;
-  /** Reason of the requester, shortened. */
-  readonly reason?: string;
-  /** End of the approval window, while the action waits for approval. */
-  readonly expires_at?: string;
-  /** Number, title and severity of the incident at the time of the event. */
-  readonly incident_number?: string;
-  readonly incident_title?: string;
-  readonly severity?: Severity;
-  /** While the action waits for approval: why it needs a higher level than its type. */
-  readonly level_reason?: string;
-  readonly message?: string;
-  readonly code?: FailureCode;
-  /** The sandbox answered, and nothing happened outside the service. */
-  readonly simulated?: true;
-  /** The action ended in the transaction that created it, so nobody waits for its end. Channels do not report it. */
-  readonly at_once?: true;
-}
 
 export type ActionChange = 'requested' | 'approved' | 'rejected' | 'completed' | 'failed';
 
@@ -146,11 +114,12 @@ export class ActionRecorder implements OnModuleInit {
   private eventsOf({ change, action, atOnce }: ActionChanged): DomainEvent[] {
     const type = eventTypeOf(change, action);
     if (!type) return [];
+    // Nobody waits for the end of an action that ended at once, and channels do not report it.
     const payload = { ...this.payloadOf(type, action), at_once: atOnce };
     return [eventOf({ type, subject: subjectOf(action), payload }, this.clock.now())];
   }
 
-  private payloadOf(type: string, action: Action): ActionEventPayload {
+  private payloadOf(type: string, action: Action) {
     const { action_type, requested_by, incident, result } = action;
     const { approved_by, rejected_by, incident_id, approval_level } = action;
     const waits = type === ACTION_EVENTS.pendingApproval || type === ACTION_EVENTS.expiring;

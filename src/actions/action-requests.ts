@@ -23,7 +23,7 @@ import { Batcher } from '../platform/concurrency/batcher.js';
 import { NotFoundError, ValidationError } from '../platform/errors/app-error.js';
 import { ConnectorRegistry } from '../connectors/connector-registry.js';
 import type { Connector } from '../connectors/connector-type.js';
-import { IncidentsService } from '../incidents/incidents.service.js';
+import { Incidents } from '../incidents/incidents.js';
 import { presentSpan, type Span } from '../platform/tracing/tracing.js';
 import { KillSwitch } from '../kill-switch/kill-switch.js';
 import { parameterErrors } from '../action-catalogue/parameters.js';
@@ -157,7 +157,7 @@ export class ActionRequests {
 
   constructor(
     private readonly transactions: Transactions,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly killSwitch: KillSwitch,
     private readonly registry: ConnectorRegistry,
     private readonly creation: ActionCreation,

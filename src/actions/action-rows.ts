@@ -1,20 +1,13 @@
 // SQL: each read of an action, the insert of new actions, and all records of a change in one statement.
 import { AUDIT_PARAMETERS, insertAuditRows } from '../audit/audit-log.js';
-import { reportedMail } from '../incidents/incident.js';
 import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/incident-timeline.js';
 import { columnsOf } from '../platform/database/columns.js';
 import { RowInsert, type Statement } from '../platform/database/statements.js';
 import { type DomainEvent, eventRows, insertEvents } from '../platform/work/domain-event.js';
-import { type Action, ActionEntity, type ActionIncident, reportedSender } from './action.js';
+import { type Action, ActionEntity, reportedSender } from './action.js';
 import { targetHash } from './duplicate-actions.js';
 
 const COLUMNS = columnsOf(ActionEntity, ['target_hash']);
-
-/** A row of ACTION_COLUMNS. Columns without a value are null. */
-export type ActionRow = Omit<Action, 'incident'> & {
-  readonly incident:
-    (Omit<ActionIncident, 'mail'> & { message_id: unknown; sender: unknown }) | null;
-};
 
 /** The columns of an action, with its incident and its rollback. */
 export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).join(', ')},
@@ -27,13 +20,7 @@ export const ACTION_COLUMNS = `${COLUMNS.map((column) => `actions.${column}`).jo
                             'message_id', incidents.fields->'message_id', 'sender', incidents.fields->'sender')
      from incidents where incidents.id = actions.incident_id and incidents.deleted_at is null) as incident`;
 
-export function actionOf({ incident, ...columns }: ActionRow): Action {
-  const action: Action = withoutNulls(columns);
-  if (!incident) return action;
-  const { message_id, sender, ...shown } = incident;
-  return { ...action, incident: { ...shown, mail: reportedMail(message_id, sender) } };
-}
-
+/** Columns without a value are null in a row, and absent in an action. */
 export function withoutNulls<Row extends object>(row: Row): Row {
   const present = Object.entries(row).filter(([, value]) => value !== null);
   return Object.fromEntries(present) as Row;

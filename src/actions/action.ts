@@ -79,6 +79,7 @@ export type Parameters = Readonly<Record<string, unknown>>;
 
 /** The incident as answers show it with an action, and its mail, which they do not show. */
 export type ActionIncident = Omit<LockedIncident, 'id'>;
+type Mail = Pick<LockedIncident, 'message_id' | 'sender'>;
 
 /** Row of an action, and the source of the type Action. Columns without a value are absent instead of null. */
 @Entity('actions')
@@ -230,12 +231,12 @@ export type Action = Omit<ActionEntity, 'target_hash'> & {
  */
 export function reportedSender(action: {
   readonly parameters: Parameters;
-  readonly incident?: Pick<LockedIncident, 'mail'>;
+  readonly incident?: Mail | undefined;
 }): string | undefined {
   const named = action.parameters['message_id'];
-  const { messageId, sender } = action.incident?.mail ?? {};
-  if (typeof named !== 'string' || messageId === undefined) return undefined;
-  const [id, reported] = [named, messageId].map((text) => bareMessageId(text).toLowerCase());
+  const { message_id, sender } = action.incident ?? {};
+  if (typeof named !== 'string' || !message_id || !sender?.trim()) return undefined;
+  const [id, reported] = [named, message_id].map((text) => bareMessageId(text).toLowerCase());
   return id === reported ? sender : undefined;
 }
 

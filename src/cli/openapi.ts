@@ -11,7 +11,6 @@ import type { RecordedExamples } from '../platform/openapi/examples.js';
 import { loadSettings } from '../platform/config/load-settings.js';
 import { writeOrCheck } from './generated-file.js';
 import { ACTIONS_CONTRACT } from '../actions/actions.contract.js';
-import { APPROVALS_CONTRACT } from '../approvals/approvals.dto.js';
 import { ATTENTION_CONTRACT } from '../attention/attention.dto.js';
 import { AUDIT_CONTRACT } from '../audit/audit.dto.js';
 import { AUTH_CONTRACT } from '../auth/auth.contract.js';
@@ -31,7 +30,6 @@ const contracts = [
   INCIDENTS_CONTRACT,
   TRIAGE_CONTRACT,
   ACTIONS_CONTRACT,
-  APPROVALS_CONTRACT,
   PLAYBOOKS_CONTRACT,
   KILL_SWITCH_CONTRACT,
   CONNECTORS_CONTRACT,

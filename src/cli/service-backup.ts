@@ -33,9 +33,7 @@ import {
 import {
   cancelRunsOverRestore,
   carryPlaybooksOverRestore,
-  dropTriagesOfRunsBefore,
   notePlaybooksBeforeRestore,
-  noteRunsBeforeRestore,
   type PlaybooksAcrossRestore,
   recordCancelledRuns,
 } from '../playbooks/playbooks-across-restore.js';
@@ -90,7 +88,6 @@ export class ServiceRestorePlan implements RestorePlan {
   private unsent = 0;
   private channelsDisabled = 0;
   private authority: KeptAuthority | undefined;
-  private runsNotRepeated = 0;
   private cancelledRuns: readonly PlaybookRun[] = [];
 
   constructor(
@@ -114,7 +111,6 @@ export class ServiceRestorePlan implements RestorePlan {
     }
     if (inUse) this.keysInUse = await neededKeys(tx);
     await noteActionsBeforeRestore(tx);
-    await noteRunsBeforeRestore(tx);
   }
 
   async rebuild(tx: Tx): Promise<void> {
@@ -129,7 +125,6 @@ export class ServiceRestorePlan implements RestorePlan {
     this.cancelledRuns = await cancelRunsOverRestore(tx);
     this.unsent = await endDeliveriesOfBackup(tx);
     if (this.quiet) this.channelsDisabled = await disableChannels(tx);
-    this.runsNotRepeated = await dropTriagesOfRunsBefore(tx);
     if (this.withoutKey) return await this.tellOfRuns(tx);
     // Needed even if the backup is older than these keys: new values are sealed with them.
     await new SecretKeysRepository(tx.dataSource).insertIfNew(tx, this.keysInUse);
@@ -159,11 +154,6 @@ export class ServiceRestorePlan implements RestorePlan {
     if (this.cancelledRuns.length > 0) {
       lines.push(
         `Playbook runs that were open in the backup and are cancelled: ${this.cancelledRuns.length}.`,
-      );
-    }
-    if (this.runsNotRepeated > 0) {
-      lines.push(
-        `Triages that had started playbooks automatically since the backup and do not start them again: ${this.runsNotRepeated}.`,
       );
     }
     const { unsent, channelsDisabled } = this;

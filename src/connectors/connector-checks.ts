@@ -46,6 +46,7 @@ export class ConnectorChecks implements OnModuleInit {
   }
 
   async checkAll(): Promise<void> {
+    await this.connectors.removeLanesOfDeleted();
     const due = (await this.connectors.all()).filter((row) => row.enabled && this.isDue(row));
     const places = new Semaphore(AT_ONCE);
     await Promise.all(due.map((row) => places.run(() => this.check(row))));

@@ -86,9 +86,7 @@ export class KillSwitchRepository {
   }
 
   async read(tx?: Tx): Promise<KillSwitchState> {
-    const [row] = await (tx
-      ? this.statements.rowsIn<KillSwitchState>(tx, READ)
-      : this.statements.rows<KillSwitchState>(READ));
+    const [row] = await this.statements.rowsIn<KillSwitchState>(tx, READ);
     if (!row) throw new KillSwitchUnreadableError();
     return row;
   }

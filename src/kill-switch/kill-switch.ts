@@ -195,11 +195,6 @@ export class KillSwitch {
     });
   }
 
-  /** Also `true` if the switch cannot be read. */
-  async isActive(): Promise<boolean> {
-    return (await this.readIfPossible())?.active ?? true;
-  }
-
   /** Call it in `onModuleInit`. `count` counts the claims whose calls started and have not ended. */
   registerInFlight(count: () => Promise<number>): void {
     this.countsInFlight.push(count);

@@ -4,7 +4,7 @@ import { Clock } from '../platform/clock.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { AppError, NotFoundError } from '../platform/errors/app-error.js';
 import type { Caller } from '../platform/http/caller.js';
-import { isUuid } from '../platform/ids.js';
+import { isUuid, newId } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { Work } from '../platform/work/work.js';
 import { DeliveriesRepository, type DeliveryListRequest } from './deliveries.repository.js';
@@ -12,6 +12,7 @@ import { DeliveryAttempts } from './delivery-attempts.js';
 import { DeliveryEndings } from './delivery-endings.js';
 import { type Delivery, laneOf } from './delivery.entity.js';
 import { ATTEMPT_MS } from './delivery-rules.js';
+import { messageOf } from './notification.js';
 import { NotificationChannelsService } from './notification-channels.service.js';
 
 interface TestResult {
@@ -68,7 +69,16 @@ export class DeliveriesService {
     const channel = await this.channels.get(id);
     await this.transactions.run<TestResult>(async () => UNKNOWN, caller, participants.begun);
     const begun = performance.now();
-    const outcome = await this.attempts.test(channel, this.clock.now());
+    const occurred_at = this.clock.now();
+    const outcome = await this.attempts.send(channel, () =>
+      messageOf('notification.test', {
+        event_id: newId(occurred_at.getTime()),
+        occurred_at,
+        subject_id: channel.id,
+        payload: { message: `This is a test of the channel ${channel.name}.` },
+        incident_id: null,
+      }),
+    );
     const success = outcome.kind === 'delivered';
     const message = success ? 'The message is delivered.' : outcome.why;
     const latency_ms = Math.round(performance.now() - begun);

@@ -6,29 +6,25 @@ import { afterCommit, Transactions, type Tx } from '../platform/database/transac
 import { DomainEvents } from '../platform/work/domain-events.js';
 import { Work } from '../platform/work/work.js';
 import { shownStart } from '../platform/text.js';
-import type { Failed, Outcome, Refused } from './channel-type.js';
-import type { FoldedDelivery } from './delivery.js';
+import { type Failed, isReached, type Refused } from './channel-type.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
-import { DeliveryClaimsRepository, type EndedDelivery } from './delivery-claims.repository.js';
+import {
+  DeliveryClaimsRepository,
+  type EndedAttempt,
+  MAX_ERROR,
+} from './delivery-claims.repository.js';
 import { laneOf } from './delivery.entity.js';
 import type { NotificationChannelEntity } from './notification-channel.entity.js';
 import { NotificationChannelsRepository } from './notification-channels.repository.js';
 import {
-  type Ending,
   FAILURES_UNTIL_PROBING,
   ONE_BY_ONE_MS,
   pauseAfter,
   UNHEALTHY_AFTER_MS,
 } from './delivery-rules.js';
 
-const LONGEST_ERROR = 500;
-
-export interface Attempt {
+export interface Attempt extends EndedAttempt {
   readonly channel: NotificationChannelEntity;
-  readonly folded: FoldedDelivery;
-  readonly outcome: Outcome;
-  /** Undefined if the message is delivered. */
-  readonly ending?: Ending;
 }
 
 /** Stores the results of attempts in deliveries and channels. */
@@ -54,11 +50,11 @@ export class DeliveryEndings {
     // Channels are locked in the order of their ids, before deliveries.
     const byChannel = [...Map.groupBy(attempts, ({ channel }) => channel.id)].sort();
     for (const [id, ofChannel] of byChannel) await this.updateChannel(tx, id, ofChannel);
-    await this.updateDeliveries(tx, attempts);
+    await this.claims.write(tx, attempts);
     afterCommit(tx, () => {
       for (const { channel, outcome, ending, folded } of attempts) {
         this.attempts.inc({ type: channel.type, outcome: outcome.kind });
-        if (ending?.kind !== 'dead') continue;
+        if (ending.kind !== 'dead') continue;
         this.dead.inc({ type: channel.type });
         const { id: delivery, type: event } = folded.delivery;
         const about = { channel: channel.name, delivery, event };
@@ -100,39 +96,11 @@ export class DeliveryEndings {
     });
   }
 
-  private async updateDeliveries(tx: Tx, attempts: readonly Attempt[]): Promise<void> {
-    const carriers = attempts.filter(({ folded }) => folded.carried.length > 0);
-    const ids = attempts.map(({ folded }) => folded.delivery.id);
-    if (carriers.length > 0) await this.claims.lockWork(tx, ids);
-    const ended: EndedDelivery[] = [];
-    for (const { folded, ending, outcome } of attempts) {
-      const { id, attempts: n } = folded.delivery;
-      if (ending === undefined) {
-        ended.push({ id, status: 'delivered', attempts: n });
-        continue;
-      }
-      const error = shownStart(ending.error, LONGEST_ERROR);
-      const holders = outcome.kind === 'failed' ? outcome.holders : undefined;
-      if (ending.kind === 'dead') ended.push({ id, status: 'dead', error, attempts: n });
-      else if (ending.kind === 'again') await this.claims.again(tx, id, error, holders);
-      else await this.claims.unfold(tx, id, error);
-    }
-    await this.claims.end(tx, ended);
-    const [reached, lost] = [true, false].map((is) =>
-      carriers
-        .filter(({ ending }) => ending === undefined || ending.kind === 'dead')
-        .filter(({ outcome }) => isReached(outcome) === is)
-        .map(({ folded }) => folded.delivery.id),
-    );
-    await this.claims.endCarried(tx, reached!);
-    await this.claims.freeCarried(tx, lost!);
-  }
-
   /** Does not touch the row of a healthy channel, because all ends of its deliveries would wait for each other. */
   private async updateChannel(tx: Tx, id: string, attempts: readonly Attempt[]): Promise<void> {
     const recovers = attempts.some(
       ({ channel, outcome }) =>
-        isReached(outcome) && (channel.failing_since ?? channel.unhealthy_told_at) !== null,
+        isReached(outcome) && (channel.failing_since ?? channel.unhealthy_reported_at) !== null,
     );
     if (recovers) await this.markWorking(tx, id);
     for (const { channel, outcome } of attempts) {
@@ -144,16 +112,16 @@ export class DeliveryEndings {
   private async markWorking(tx: Tx, id: string): Promise<void> {
     const before = await this.channels.markWorking(tx, id);
     if (!before) return;
-    const { name, type, enabled, failures, narrow_until, unhealthy_told_at } = before;
+    const { name, type, enabled, failures, narrow_until, unhealthy_reported_at } = before;
     // A success does not end a pause that the receiver asked for. Infinity is a number.
     const isSlowedDown = narrow_until instanceof Date && narrow_until > new Date(presentTime());
     if (!isSlowedDown) await this.work.resumeLane(tx, laneOf(id), true);
     if (failures >= FAILURES_UNTIL_PROBING) await this.work.hurryLane(tx, laneOf(id));
-    if (!enabled || !unhealthy_told_at) return;
+    if (!enabled || !unhealthy_reported_at) return;
     await this.events.record(tx, {
       type: 'notification_channel.recovered',
       subject: { type: 'notification_channel', id },
-      payload: { name, type, unhealthy_since: unhealthy_told_at.toISOString() },
+      payload: { name, type, unhealthy_since: unhealthy_reported_at.toISOString() },
     });
     afterCommit(tx, () => this.log.log({ channel: name }, 'A notification channel works again.'));
   }
@@ -168,7 +136,7 @@ export class DeliveryEndings {
     const isBusy = outcome.kind === 'failed' && outcome.isBusy === true;
     // Each refused message is lost, so each one counts.
     const counted = outcome.kind === 'refused' ? undefined : isBusy ? -1 : earlier;
-    const why = shownStart(outcome.why, LONGEST_ERROR);
+    const why = shownStart(outcome.why, MAX_ERROR);
     const after = await this.channels.noteFailure(tx, id, why, counted);
     if (!after) return;
     if (after.failures === 1 && !isBusy) {
@@ -189,7 +157,7 @@ export class DeliveryEndings {
     if (!channel.enabled || unhealthy_since || !failing_since) return;
     if (this.clock.now().getTime() - failing_since.getTime() < UNHEALTHY_AFTER_MS) return;
     await this.channels.markUnhealthy(tx, id);
-    if (channel.unhealthy_told_at) return;
+    if (channel.unhealthy_reported_at) return;
     await this.events.record(tx, {
       type: 'notification_channel.unhealthy',
       subject: { type: 'notification_channel', id },
@@ -200,7 +168,3 @@ export class DeliveryEndings {
     );
   }
 }
-
-/** Whether the receiver accepted the message, at least for some recipients. */
-const isReached = (outcome: Outcome): boolean =>
-  outcome.kind === 'delivered' || outcome.isPartly === true;

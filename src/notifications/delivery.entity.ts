@@ -59,7 +59,7 @@ export class NotificationDeliveryEntity extends EventColumns {
 
   /** Recipients who have the mail while others do not. Empty when the delivery ends. */
   @Column({ type: 'text', array: true, default: [] })
-  readonly holders: string[];
+  readonly holders: readonly string[];
 
   /** Attempts that left some recipients without the mail. */
   @Column({ type: 'smallint', default: 0 })

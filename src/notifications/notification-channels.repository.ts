@@ -9,22 +9,6 @@ import { TargetRows } from '../targets/target-rows.js';
 import { laneOf } from './delivery.entity.js';
 import { NotificationChannelEntity } from './notification-channel.entity.js';
 
-/** Columns that a caller decides. */
-export type ChannelContent = Pick<
-  NotificationChannelEntity,
-  | 'name'
-  | 'name_key'
-  | 'enabled'
-  | 'events'
-  | 'min_severity'
-  | 'new_incident_min_severity'
-  | 'config'
-  | 'secrets'
-  | 'secret_names'
-  | 'former_secret'
-  | 'former_secret_until'
->;
-
 const DEAD_LAST_DAY = `
   select channel.id, dead.n
     from unnest($1::uuid[]) as channel (id) cross join lateral (
@@ -75,7 +59,7 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
   async update(
     tx: Tx,
     before: NotificationChannelEntity,
-    content: ChannelContent,
+    content: Partial<NotificationChannelEntity> & Pick<NotificationChannelEntity, 'name'>,
   ): Promise<NotificationChannelEntity> {
     const { id } = before;
     const isSame =
@@ -126,7 +110,7 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
   async markUnhealthy(tx: Tx, id: string): Promise<void> {
     await this.rows(tx).update(id, {
       unhealthy_since: () => 'now()',
-      unhealthy_told_at: () => 'coalesce(unhealthy_told_at, now())',
+      unhealthy_reported_at: () => 'coalesce(unhealthy_reported_at, now())',
     });
   }
 
@@ -139,8 +123,8 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
       where: { id },
       lock: { mode: 'pessimistic_write' },
     });
-    if (!row || (row.failing_since === null && row.unhealthy_told_at === null)) return undefined;
-    const told = row.enabled ? { unhealthy_told_at: null } : {};
+    if (!row || (row.failing_since === null && row.unhealthy_reported_at === null)) return undefined;
+    const told = row.enabled ? { unhealthy_reported_at: null } : {};
     await this.rows(tx).update(id, { ...WORKS, ...told });
     return row;
   }

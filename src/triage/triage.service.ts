@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
-import { IncidentsService } from '../incidents/incidents.service.js';
+import { Incidents } from '../incidents/incidents.js';
 import { Settings } from '../platform/config/settings.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
 import { isUuid } from '../platform/ids.js';
@@ -20,7 +20,7 @@ const GRACE_MS = 5_000;
 @Injectable()
 export class TriageService {
   constructor(
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly playbooks: PlaybooksService,
     private readonly requests: RunRequests,
     private readonly runs: TriageRunsRepository,

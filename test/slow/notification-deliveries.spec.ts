@@ -362,25 +362,21 @@ describe('deliveries of notifications', () => {
   });
 
   it('report a channel as unhealthy that is paused for long, without an attempt', async () => {
+    // A channel that failed and has nothing to deliver may work again.
+    const quiet = await channel({ events: ['incident.created'] });
+    await failSinceLong(`id = '${quiet.id}'`);
+    await app.nest.get(DeliveryEndings).reportUnhealthy();
+    expect((await shown(quiet.id)).status).toBe('degraded');
+    await admin.delete(`${PATH}/${quiet.id}`);
+
     const waiting = await channel({ events: ['incident.created'] });
-    const quiet = await channel({ events: ['incident.created'], min_severity: 'critical' });
     await channel({ events: ['kill_switch.activated'] }, other.url);
     receiver.vendor.retryAfter = '7200';
     receiver.vendor.behave('rate-limit');
     await incident();
     await shownAs(waiting.id, 'degraded');
-    // A channel that failed and has nothing to deliver may work again.
-    await sql(`update notification_channels set failing_since = now() where id = $1`, [quiet.id]);
-    // It receives the event about the other channel, and must not fail with it.
-    await sql(
-      `update work_lanes set paused_until = now() + interval '1 hour' where lane = 'notification.' || $1`,
-      [quiet.id],
-    );
-    await failSinceLong('failing_since is not null');
+    await failSinceLong(`id = '${waiting.id}'`);
     const tries = receiver.requests.length;
-    await app.nest.get(DeliveryEndings).reportUnhealthy();
-    expect((await shown(quiet.id)).status).toBe('degraded');
-    await admin.delete(`${PATH}/${quiet.id}`);
     await app.nest.get(DeliveryEndings).reportUnhealthy();
     await eventually(() => typesOf(other).length > 0);
     expect(other.events[0]!.data).toMatchObject({ channel: { id: waiting.id } });
@@ -432,7 +428,7 @@ describe('deliveries of notifications', () => {
   it('do not change their channel after their claim was lost', async () => {
     const { id } = await channel({ events: ['incident.created'] });
     const ends = jest.spyOn(app.nest.get(DeliveryEndings), 'write');
-    jest.spyOn(app.nest.get(DeliveryAttempts), 'deliver').mockImplementationOnce(async () => {
+    jest.spyOn(app.nest.get(DeliveryAttempts), 'send').mockImplementationOnce(async () => {
       await sql(`update work set fence = fence + 1 where kind = 'notification'`);
       return { kind: 'failed', why: 'No.' };
     });

@@ -9,7 +9,7 @@ import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { insertEvents } from '../../platform/work/domain-event.js';
 import { type Action, type ActionResult, executedBy, shownActionId, SYSTEM } from '../action.js';
 import { ActionRecorder } from '../action-records.js';
-import { ACTION_COLUMNS, actionOf, type ActionRow, recordValues } from '../action-rows.js';
+import { ACTION_COLUMNS, recordValues, withoutNulls } from '../action-rows.js';
 import { ActionsRepository } from '../actions.repository.js';
 import { endOf } from './execution-rules.js';
 
@@ -75,7 +75,7 @@ export class ActionEndings {
     if (changes.length === 0) return rejected;
     const records = this.recorder.recordsOf(changes);
     const column = <T>(of: (action: Action) => T) => changes.map(({ action }) => of(action));
-    const rows = await this.statements.rowsIn<ActionRow>(tx, END, [
+    const rows = await this.statements.rowsIn<Action>(tx, END, [
       column(({ id }) => id),
       column(({ status }) => status),
       column(({ result }) => JSON.stringify(result)),
@@ -87,7 +87,7 @@ export class ActionEndings {
     const ids = new Set(rows.map(({ id }) => id));
     const made = changes.filter(({ action }) => ids.has(action.id));
     afterCommit(tx, () => this.recorder.recorded(records, made));
-    return [...rejected, ...rows.map(actionOf)];
+    return [...rejected, ...rows.map(withoutNulls)];
   }
 
   private async rejectAll(tx: Tx, ids: readonly string[], at: Date): Promise<Action[]> {

@@ -1,9 +1,24 @@
 import { type IncidentState, SEVERITIES, type Severity } from '../../incidents/incident.js';
-import type { PresentState } from '../delivery.js';
 import type { Message } from '../notification.js';
 import type { ActionData } from './action.events.js';
 import type { Fact } from './define-event.js';
 import type { EventIncident } from './incident.events.js';
+
+/** Approvals that one message requested: the subjects of the carrier and of its carried deliveries. */
+export interface ApprovalWave {
+  readonly first: string;
+  readonly carried: readonly string[];
+}
+
+/** Current state of the incidents and actions of a message, which may be newer than its events. */
+export interface PresentState {
+  /** By id, with deleted ones. */
+  readonly incidents: ReadonlyMap<string, IncidentState>;
+  /** Ids of the actions that wait for approval, with the effect that the connector predicted. */
+  readonly waiting: ReadonlyMap<string, string | undefined>;
+  /** For PagerDuty: the approvals that were requested together with the subject of the event. */
+  readonly wave?: ApprovalWave;
+}
 
 /** Incidents that a message lists. It counts the others. */
 const MAX_LISTED = 8;

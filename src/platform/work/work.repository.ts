@@ -23,8 +23,8 @@ export interface Room {
   readonly leaseMs: number;
   /** Claims that lapsed are taken one at a time: if one of them ends the process, it fails alone. */
   readonly takesLapsed: boolean;
-  /** Nothing older waits. The scan of the index starts here instead of stepping over removed rows. */
-  readonly since: Date | undefined;
+  /** For each urgency: nothing older waits. The scan of the index starts here instead of stepping over removed rows. */
+  readonly since: readonly (Date | undefined)[];
 }
 
 export type ClaimedRow = Pick<
@@ -39,7 +39,12 @@ export type ClaimedRow = Pick<
   | 'state'
   | 'traceparent'
   | 'added_at'
-> & { readonly lapsed: boolean };
+> & {
+  readonly lapsed: boolean;
+  /** When the row became ready, and its urgency. Null for a row that lapsed. */
+  readonly ready_at: Date | null;
+  readonly urgency: number | null;
+};
 
 interface Look {
   readonly claimed: readonly ClaimedRow[];
@@ -118,7 +123,7 @@ const ADD_CLAIMED: Statement = {
       worker = excluded.worker, fence = work.fence + 1, attempts = work.attempts + 1,
       died_at = null, dead_id = null
      where not ${IN_WORK}
-    returning ${ROW}, false as lapsed`,
+    returning ${ROW}, false as lapsed, null as ready_at, null as urgency`,
 };
 
 /** The locks let transactions pass that add rows to the line (see ADD). */
@@ -131,17 +136,19 @@ const LIFTED = `
         order by due_at limit 1000 for no key update skip locked))
     returning id`;
 
+const LEVELS = `unnest(array[0, 1, 2, 3, 4]::smallint[]) as level (urgency)`;
+
 /** Statements find their rows by arrays of ids: a join may read the whole table if the statistics are old. */
-const NEXT = (room: string) => `
-    select head.id, room.lease_ms, false as lapsed
-      from ${room}
+const NEXT = (since: string) => `
+    select head.id, room.lease_ms, false as lapsed, head.due_at as ready_at, head.urgency
+      from free as room
      cross join lateral (
-       select one.id
-         from unnest(array[0, 1, 2, 3, 4]::smallint[]) as level (urgency)
+       select one.id, one.due_at, level.urgency
+         from ${LEVELS}
         cross join lateral (
-          select id from work
-           where lane = room.lane and ready and urgency = level.urgency and due_at >= room.since
-             and worker is null
+          select id, due_at from work
+           where lane = room.lane and ready and urgency = level.urgency
+             and due_at >= ${since}[room.n][level.urgency + 1] and worker is null
              and (line is null or id = (
                select first.id from work first
                 where first.kind = work.kind and first.line between work.line and work.line
@@ -150,8 +157,8 @@ const NEXT = (room: string) => `
            order by due_at, id limit room.free for no key update skip locked) as one
         limit room.free) as head
     union all
-    select lapsed.id, room.lease_ms, true
-      from ${room}
+    select lapsed.id, room.lease_ms, true, null, null
+      from free as room
      cross join lateral (
        select id from work
         where lane = room.lane and ready and worker is not null
@@ -163,18 +170,18 @@ const CLAIMED = `
            due_at = now() + next.lease_ms * interval '1 ms'
       from next
      where work.id = any(array(select id from next)) and work.id = next.id
-    returning ${ROW}, next.lapsed`;
+    returning ${ROW}, next.lapsed, next.ready_at, next.urgency`;
 
 const ROOMS = (first: number) => {
-  const types = ['text', 'int', 'int', 'bool', 'timestamptz', 'int', 'int'];
+  const types = ['text', 'int', 'int', 'bool', 'int', 'int'];
   const arrays = types.map((type, at) => `$${first + at}::${type}[]`).join(', ');
-  return `unnest(${arrays}) as room (lane, free, lease_ms, takes_lapsed, since, places, busy)`;
+  return `unnest(${arrays}) with ordinality as room (lane, free, lease_ms, takes_lapsed, places, busy, n)`;
 };
 
 /** Rooms without the places that lanes of their own do not give now. */
 const FREE = (first: number) => `
     free as materialized (
-      select room.lane, room.lease_ms, room.takes_lapsed, room.since, room.places,
+      select room.lane, room.lease_ms, room.takes_lapsed, room.places, room.n,
              case when own.paused_until > now() then 0
                   else greatest(0, least(room.free, own.places - room.busy,
                                          case when own.narrow_until > now() then 1 end - room.busy)) end as free
@@ -185,7 +192,7 @@ const LOOK: Statement = {
   name: 'work_look',
   text: `
     with lifted as materialized (${LIFTED}), ${FREE(4)},
-         next as materialized (${NEXT('free as room')}),
+         next as materialized (${NEXT('($10::timestamptz[])')}),
          claimed as materialized (${CLAIMED})
     select claimed.*, look.*
       from (select count(*) > 0 as has_lifted, now() as at,
@@ -194,8 +201,13 @@ const LOOK: Statement = {
                       from work_lanes own left join free on free.lane = own.lane
                      where own.paused_until > now() or own.narrow_until > now()
                         or own.kind is not null and own.places <> coalesce(free.places, -1)) as lanes,
-                   array(select gated.lane from unnest($11::text[]) as gated (lane)
-                          where exists (select from work where work.lane = gated.lane and ready)
+                   array(select gated.lane from unnest($11::text[]) with ordinality as gated (lane, n)
+                          where exists (
+                              select from ${LEVELS}
+                               cross join lateral (
+                                 select from work
+                                  where lane = gated.lane and ready and urgency = level.urgency
+                                    and due_at >= ($12::timestamptz[])[gated.n][level.urgency + 1] limit 1) as one)
                             and not exists (
                               select from work_lanes own where own.lane = gated.lane and own.paused_until > now())) as ready
               from lifted) as look
@@ -204,7 +216,9 @@ const LOOK: Statement = {
 
 const CLAIM: Statement = {
   name: 'work_claim',
-  text: `with ${FREE(2)}, next as materialized (${NEXT('free as room')}) ${CLAIMED}`,
+  text: `
+    with ${FREE(2)}, next as materialized (${NEXT('($8::timestamptz[])')}), claimed as (${CLAIMED})
+    select claimed.*, now() as at from (select 1) as look left join claimed on true`,
 };
 
 /** Ends the claims that still count. Without its claim, a worker changes nothing. */
@@ -358,6 +372,7 @@ type InLine = Pick<WorkEntity, 'id' | 'kind' | 'line'>;
 /** Of a kind that has one row. */
 const ONLY_REF = '00000000-0000-0000-0000-000000000000';
 const SINCE_EVER = '-infinity';
+export const LEVEL_COUNT = 5;
 const NORMAL = 2;
 
 @Injectable()
@@ -414,30 +429,38 @@ export class WorkRepository {
   /**
    * @param lapsedLanes where lapsed claims of a kind go on
    * @param since no earlier row became due
-   * @param gated lanes whose work is claimed by claimIn
+   * @param gated lanes whose work claimIn claims
    */
   async look(
     worker: string,
     rooms: readonly Room[],
     lapsedLanes: Readonly<Record<string, string>>,
     since: Date | undefined,
-    gated: readonly string[] = [],
+    gated: readonly Pick<Room, 'lane' | 'since'>[] = [],
   ): Promise<Look> {
     const lapsed = JSON.stringify(lapsedLanes);
-    const values = [worker, lapsed, since ?? SINCE_EVER, ...valuesOf(rooms), gated];
+    const behind = [gated.map(({ lane }) => lane), gated.map(sinceOf)];
+    const values = [worker, lapsed, since ?? SINCE_EVER, ...valuesOf(rooms), ...behind];
     const rows = await this.statements.rows<
       ClaimedRow & { readonly has_lifted: boolean } & Pick<Look, 'at' | 'lanes' | 'ready'>
     >(LOOK, values);
     const [{ has_lifted, at, lanes, ready }] = rows as [(typeof rows)[number]];
-    const claimed = rows
-      .filter(({ id }) => id !== null)
-      .sort((one, other) => Number(one.id) - Number(other.id));
-    return { claimed, hasLifted: has_lifted, at, lanes, ready };
+    return { claimed: claimedOf(rows), hasLifted: has_lifted, at, lanes, ready };
   }
 
   /** Claims in a transaction that has passed the gate of the lanes. */
-  async claimIn(tx: Tx, worker: string, rooms: readonly Room[]): Promise<readonly ClaimedRow[]> {
-    return await this.statements.rowsIn(tx, CLAIM, [worker, ...valuesOf(rooms)]);
+  async claimIn(
+    tx: Tx,
+    worker: string,
+    rooms: readonly Room[],
+  ): Promise<Pick<Look, 'claimed' | 'at'>> {
+    const values = [worker, ...valuesOf(rooms)];
+    const rows = await this.statements.rowsIn<ClaimedRow & { readonly at: Date }>(
+      tx,
+      CLAIM,
+      values,
+    );
+    return { claimed: claimedOf(rows), at: rows[0]!.at };
   }
 
   /** The last statement of the transaction that does the work. Throws LostClaims if a claim no longer counts. */
@@ -486,9 +509,7 @@ export class WorkRepository {
       notes.map(({ row }) => row.fence),
       notes.map(({ state }) => state),
     ];
-    const rows = tx
-      ? await this.statements.rowsIn<{ id: string }>(tx, NOTE, values)
-      : await this.statements.rows<{ id: string }>(NOTE, values);
+    const rows = await this.statements.rowsIn<{ id: string }>(tx, NOTE, values);
     return new Set(rows.map(({ id }) => id));
   }
 
@@ -536,8 +557,18 @@ function valuesOf(rooms: readonly Room[]): unknown[] {
     rooms.map(({ free }) => free),
     rooms.map(({ leaseMs }) => leaseMs),
     rooms.map(({ takesLapsed }) => takesLapsed),
-    rooms.map(({ since }) => since ?? SINCE_EVER),
     rooms.map(({ places }) => places),
     rooms.map(({ busy }) => busy),
+    rooms.map(sinceOf),
   ];
+}
+
+const sinceOf = ({ since }: Pick<Room, 'since'>) =>
+  Array.from({ length: LEVEL_COUNT }, (_, urgency) => since[urgency] ?? SINCE_EVER);
+
+/** Without the row of nulls that stands for nothing. */
+function claimedOf(rows: readonly ClaimedRow[]): ClaimedRow[] {
+  return rows
+    .filter(({ id }) => id !== null)
+    .sort((one, other) => Number(one.id) - Number(other.id));
 }

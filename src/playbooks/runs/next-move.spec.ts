@@ -1,6 +1,5 @@
 import type { PlaybookStep } from '../playbook.js';
-import type { Decision } from '../language/decide-step.js';
-import type { Outcomes } from '../language/decide-step.js';
+import type { Decision, Outcomes } from '../language/decide-step.js';
 import { foreseenMoves, nextMove, type StepDecider } from './next-move.js';
 import type { ReachedStep, StepAction } from './playbook-run.js';
 
@@ -39,7 +38,6 @@ function script(...decisions: readonly Decision[]) {
   const decider: StepDecider = {
     askedLevels: ['none', 'analyst', 'none'],
     decide,
-    decideUnconditionally: decide,
   };
   return { decider, told };
 }

@@ -17,9 +17,8 @@ import {
 export interface StepDecider {
   /** Minimum approval level of the action of each step. */
   readonly askedLevels: readonly ApprovalLevel[];
-  decide(position: number, outcomes: Outcomes): Promise<Decision>;
-  /** Decides as if the condition of the step were true. */
-  decideUnconditionally(position: number, outcomes: Outcomes): Promise<Decision>;
+  /** With `ignoresCondition` the condition of the step counts as true. */
+  decide(position: number, outcomes: Outcomes, ignoresCondition?: boolean): Promise<Decision>;
 }
 
 /** A step that has begun. */
@@ -101,6 +100,7 @@ export async function foreseenMoves(
   reached: readonly TakenStep[],
   decider: StepDecider,
   resultOf: (step: PlaybookStep) => ActionResult | undefined,
+  most = MOST_FORESEEN,
 ): Promise<ForeseenMoves> {
   const taken = new Map(reached.map((step) => [step.position, step]));
   const earlier: Move[] = [];
@@ -109,7 +109,7 @@ export async function foreseenMoves(
     const move = await nextMove(steps, inOrder, decider);
     const { settled, next } = move;
     const result = next.kind === 'act' ? resultOf(next.step) : undefined;
-    if (next.kind !== 'act' || !result || earlier.length === MOST_FORESEEN) {
+    if (next.kind !== 'act' || !result || earlier.length === most) {
       return [...earlier, move];
     }
     earlier.push(move);

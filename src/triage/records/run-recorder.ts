@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { AuditLog } from '../../audit/audit-log.js';
-import { incidentEvent } from '../../incidents/change-records.js';
-import type { IncidentSummary } from '../../incidents/incident.js';
+import { incidentEvent, type IncidentEventPayload } from '../../incidents/change-records.js';
+import type { Incident } from '../../incidents/incident.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { afterCommit, type Tx } from '../../platform/database/transactions.js';
 import { shownName, shownStart } from '../../platform/text.js';
@@ -62,7 +62,7 @@ export class RunRecorder {
   async failed(
     tx: Tx,
     runs: readonly TriageRun[],
-    incidents: ReadonlyMap<string, IncidentSummary>,
+    incidents: ReadonlyMap<string, IncidentEventPayload & Pick<Incident, 'id' | 'incident_number'>>,
   ): Promise<void> {
     for (const run of runs) {
       await this.note(tx, TRIAGE_EVENTS.failed, SYSTEM, run, { ...run.error });

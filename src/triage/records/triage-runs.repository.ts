@@ -218,9 +218,7 @@ export class TriageRunsRepository {
 
   /** By incident. */
   async known(incidentIds: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, KnownRuns>> {
-    const rows = tx
-      ? await this.statements.rowsIn<TriageRun>(tx, KNOWN, [incidentIds])
-      : await this.statements.rows<TriageRun>(KNOWN, [incidentIds]);
+    const rows = await this.statements.rowsIn<TriageRun>(tx, KNOWN, [incidentIds]);
     const known = new Map<string, KnownRuns>();
     for (const row of rows) {
       const key = row.status === 'completed' ? 'completed' : 'open';
@@ -264,9 +262,7 @@ export class TriageRunsRepository {
   /** With all columns. */
   async find(incidentId: string, id: string, tx?: Tx): Promise<TriageRun | undefined> {
     const values = [incidentId, id];
-    const rows = tx
-      ? await this.statements.rowsIn<TriageRun>(tx, FIND, values)
-      : await this.statements.rows<TriageRun>(FIND, values);
+    const rows = await this.statements.rowsIn<TriageRun>(tx, FIND, values);
     return rows[0];
   }
 

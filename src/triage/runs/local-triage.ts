@@ -1,6 +1,6 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { Incident } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { Clock } from '../../platform/clock.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import type { Gate } from '../../platform/net/outbound-request.js';
@@ -39,7 +39,7 @@ export class LocalTriage implements OnModuleInit {
 
   constructor(
     private readonly judging: TriageJudging,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly runs: TriageRunsRepository,
     private readonly endings: RunEndings,
     private readonly model: TriageModel,

@@ -5,6 +5,7 @@ import {
   IncidentsService,
   type RecordedChange,
 } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { afterCommit, Transactions, type Tx } from '../../platform/database/transactions.js';
@@ -56,7 +57,8 @@ const OVERDUE_SECONDS = 60;
 export class RunEndings implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
+    private readonly changes: IncidentsService,
     private readonly incidentEndings: IncidentEndings,
     private readonly runs: TriageRunsRepository,
     private readonly indicators: IncidentIndicatorsRepository,
@@ -125,7 +127,7 @@ export class RunEndings implements OnModuleInit {
     }
     await this.indicators.add(tx, judged);
     await this.recorder.failed(tx, failed, incidents);
-    await this.incidents.changeAll(tx, applied);
+    await this.changes.changeAll(tx, applied);
     return changed;
   }
 
@@ -145,7 +147,7 @@ export class RunEndings implements OnModuleInit {
     const failed = [...(await this.runs.change(tx, changes)).values()];
     const told = failed.filter(({ incident_id }) => incident_id !== deletedId);
     const incidents = told.map(({ incident_id }) => incident_id);
-    await this.recorder.failed(tx, failed, await this.incidents.summariesOf(tx, incidents));
+    await this.recorder.failed(tx, failed, await this.incidents.listedOf(incidents, tx));
     return failed.length;
   }
 

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Principal } from '../../auth/principal.js';
 import { INCIDENT_EVENTS, type TriageWantedPayload } from '../../incidents/change-records.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { KillSwitch } from '../../kill-switch/kill-switch.js';
 import { Clock } from '../../platform/clock.js';
 import { Transactions, type Tx } from '../../platform/database/transactions.js';
@@ -44,7 +44,7 @@ const LONGEST_PLAYBOOK = 200;
 export class RunRequests implements OnModuleInit {
   constructor(
     private readonly transactions: Transactions,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly killSwitch: KillSwitch,
     private readonly runs: TriageRunsRepository,
     private readonly recorder: RunRecorder,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ACTION_TYPES } from '../../action-catalogue/action-types.js';
 import { CLASSIFICATIONS, type Incident, severityRises } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { IncidentReports, type JudgedReport } from '../../incidents/reports/incident-reports.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
 import type { Tx } from '../../platform/database/transactions.js';
@@ -76,7 +76,7 @@ export class TriageJudging {
   private readonly turns = new LoopTurns();
 
   constructor(
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly reports: IncidentReports,
     private readonly playbooks: PlaybooksService,
     private readonly tools: TriageTools,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Incident } from '../../incidents/incident.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { NotFoundError } from '../../platform/errors/app-error.js';
 import type { TriageTool } from '../model/triage-model.port.js';
 import { IncidentIndicatorsRepository } from '../records/incident-indicators.repository.js';
@@ -13,7 +13,7 @@ const MOST = 10;
 export class RelatedIncidents {
   constructor(
     private readonly indicators: IncidentIndicatorsRepository,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
   ) {}
 
   toolFor({ incident, indicators }: Question): TriageTool {

@@ -10,6 +10,7 @@ import {
 import { shownStart } from '../../platform/text.js';
 import { type Incident, severityRises, type SourceStatus } from '../../incidents/incident.js';
 import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { IncidentReports } from '../../incidents/reports/incident-reports.js';
 import { titleWithoutDetails } from '../../incidents/titles.js';
 import { LoopTurns } from '../../platform/concurrency/semaphore.js';
@@ -34,7 +35,8 @@ export class FurtherReports {
   private readonly turns = new LoopTurns();
 
   constructor(
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
+    private readonly changes: IncidentsService,
     private readonly reports: IncidentReports,
     private readonly timeline: IncidentTimeline,
     private readonly events: DomainEvents,
@@ -141,7 +143,7 @@ export class FurtherReports {
     if (stillRises || adds.length > 0 || source_status || (news && current === before)) {
       const raised = stillRises ? { severity, title } : {};
       const change = { ...raised, fields: added, source_status };
-      return await this.incidents.change(tx, current, change, {
+      return await this.changes.change(tx, current, change, {
         by,
         byPerson: false,
         about,
@@ -169,7 +171,7 @@ export class FurtherReports {
   ): Promise<Incident> {
     if (this.settings.reopenOnUpdate) {
       const origin = { by: SYSTEM, byPerson: false, about, because };
-      return await this.incidents.change(tx, before, wanted, origin);
+      return await this.changes.change(tx, before, wanted, origin);
     }
     await this.timeline.add(tx, {
       incidentId: before.id,

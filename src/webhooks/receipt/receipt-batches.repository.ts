@@ -4,7 +4,7 @@ import {
   INCIDENT_PARAMETERS,
   insertIncidents,
   type InsertedIncident,
-} from '../../incidents/records/incident.sql.js';
+} from '../../incidents/incident-creation.js';
 import { insertTimeline } from '../../incidents/timeline/incident-timeline.js';
 import { type Statement, Statements } from '../../platform/database/statements.js';
 import type { ReadEvent } from '../reading/read-events.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IncidentCreation } from '../../incidents/incident-creation.js';
-import { IncidentsService } from '../../incidents/incidents.service.js';
+import { Incidents } from '../../incidents/incidents.js';
 import { IncidentTimeline } from '../../incidents/timeline/incident-timeline.js';
 import type { Tx } from '../../platform/database/transactions.js';
 import { type ReadEvent, incidentOf } from '../reading/read-events.js';
@@ -34,7 +34,7 @@ export class Settlement {
   constructor(
     private readonly inbox: InboxRepository,
     private readonly creation: IncidentCreation,
-    private readonly incidents: IncidentsService,
+    private readonly incidents: Incidents,
     private readonly timeline: IncidentTimeline,
     private readonly further: FurtherReports,
   ) {}

@@ -3,13 +3,13 @@ import { newId } from '../../src/platform/ids.js';
 import { useTestDatabase } from '../support/open-test-database.js';
 import { insertChannel } from './notifications-harness.js';
 
-describe('who is told of an incident', () => {
+describe('deliveries of an incident', () => {
   const { dataSource, query } = useTestDatabase();
 
   const channel = (events: readonly string[], minSeverity = 'low') =>
     insertChannel(dataSource, events, { minSeverity });
-  /** Answers how many deliveries it made. */
-  const tell = async (
+  /** Inserts an event. Returns the number of its deliveries. */
+  const notify = async (
     type: string,
     incident: string,
     severity?: string,
@@ -27,39 +27,40 @@ describe('who is told of an incident', () => {
     );
     return row.n as number;
   };
-  it('is who was told of it before, and whoever its severity is enough for', async () => {
+
+  it('go to channels whose minimum severity it has, or that were notified of it before', async () => {
     const high = await channel(NOTIFIED_EVENTS, 'high');
     const [known, unknown] = [newId(), newId()];
-    expect(await tell('incident.created', unknown, 'low')).toBe(0);
-    expect(await tell('incident.severity_changed', unknown, 'medium')).toBe(0);
-    expect(await tell('incident.resolved', unknown, 'medium')).toBe(0);
-    expect(await tell('incident.severity_changed', known, 'high')).toBe(1);
-    expect(await tell('incident.severity_changed', known, 'low')).toBe(1);
-    expect(await tell('incident.deleted', known, 'low')).toBe(1);
-    // Another channel was told, and not this one.
+    expect(await notify('incident.created', unknown, 'low')).toBe(0);
+    expect(await notify('incident.severity_changed', unknown, 'medium')).toBe(0);
+    expect(await notify('incident.resolved', unknown, 'medium')).toBe(0);
+    expect(await notify('incident.severity_changed', known, 'high')).toBe(1);
+    expect(await notify('incident.severity_changed', known, 'low')).toBe(1);
+    expect(await notify('incident.deleted', known, 'low')).toBe(1);
+    // Another channel was notified, and not this one.
     await query(`update notification_deliveries set channel_id = $1`, [newId()]);
-    expect(await tell('incident.resolved', known, 'low')).toBe(0);
-    // What a channel did not choose it is not told of, whatever it knows.
-    expect(await tell('incident.created', known, 'high')).toBe(1);
+    expect(await notify('incident.resolved', known, 'low')).toBe(0);
+    // A channel gets no events that it did not choose, whatever it was notified of.
+    expect(await notify('incident.created', known, 'high')).toBe(1);
     await query(`update notification_channels set events = '{incident.created}' where id = $1`, [
       high,
     ]);
-    expect(await tell('incident.resolved', known, 'critical')).toBe(0);
-    expect(await tell('incident.created', `${known} `, 'low')).toBe(0);
+    expect(await notify('incident.resolved', known, 'critical')).toBe(0);
+    expect(await notify('incident.created', `${known} `, 'low')).toBe(0);
   });
 
-  it('is told of new incidents and of raised severities from a severity of its own on, and of the rest at any', async () => {
+  it('have a minimum severity of their own for new incidents and raised severities', async () => {
     await query('delete from notification_channels');
     await channel(NOTIFIED_EVENTS);
     await query(`update notification_channels set new_incident_min_severity = 'high'`);
     const incident = newId();
-    expect(await tell('incident.created', newId(), 'medium')).toBe(0);
-    expect(await tell('incident.created', newId(), 'high')).toBe(1);
-    expect(await tell('triage.failed', newId(), 'low')).toBe(1);
-    expect(await tell('incident.severity_changed', incident, 'medium', 'low')).toBe(0);
-    expect(await tell('incident.severity_changed', incident, 'high', 'medium')).toBe(1);
-    expect(await tell('incident.severity_changed', incident, 'high', 'critical')).toBe(0);
-    expect(await tell('incident.created', newId())).toBe(1);
+    expect(await notify('incident.created', newId(), 'medium')).toBe(0);
+    expect(await notify('incident.created', newId(), 'high')).toBe(1);
+    expect(await notify('triage.failed', newId(), 'low')).toBe(1);
+    expect(await notify('incident.severity_changed', incident, 'medium', 'low')).toBe(0);
+    expect(await notify('incident.severity_changed', incident, 'high', 'medium')).toBe(1);
+    expect(await notify('incident.severity_changed', incident, 'high', 'critical')).toBe(0);
+    expect(await notify('incident.created', newId())).toBe(1);
   });
 
   it.each([
@@ -67,7 +68,7 @@ describe('who is told of an incident', () => {
     ['people, for whom incidents of a group are one message', 'slack', 'low', 'incident.created'],
     ['a channel that may know the incident', 'webhook', 'high', 'incident.resolved'],
   ])(
-    'costs few rows for %s, also by a plan from when the table was empty',
+    'read few rows for %s, even with a plan from when the table was empty',
     async (_, type, minSeverity, event) => {
       await query('delete from notification_channels');
       await query('truncate notification_deliveries');

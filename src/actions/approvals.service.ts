@@ -1,8 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { type Action, invalidState } from '../actions/action.js';
+import { type Action, invalidState, SYSTEM, withExpiry } from './action.js';
+import { ActionRecorder } from './action-records.js';
+import { ActionsRepository } from './actions.repository.js';
+import { Clock } from '../platform/clock.js';
 import type { ActionApprovalDto } from './approvals.dto.js';
 import { ApprovalLevelGuard } from './approval-level.guard.js';
-import { ActionDecisions } from '../actions/action-decisions.js';
+import { ActionDecisions } from './action-decisions.js';
 import { OwnRequestError } from '../auth/auth.errors.js';
 import type { Principal } from '../auth/principal.js';
 import { Settings } from '../platform/config/settings.js';
@@ -12,7 +15,7 @@ import {
   Transactions,
   type Tx,
 } from '../platform/database/transactions.js';
-import { ActionConnectors } from '../actions/execution/connector-calls.js';
+import { ActionConnectors } from './execution/connector-calls.js';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { Histogram } from 'prom-client';
 import { Work } from '../platform/work/work.js';
@@ -25,6 +28,10 @@ export class ApprovalsService {
     private readonly guard: ApprovalLevelGuard,
     private readonly decisions: ActionDecisions,
     private readonly connectors: ActionConnectors,
+    private readonly actions: ActionsRepository,
+    private readonly recorder: ActionRecorder,
+    private readonly clock: Clock,
+    private readonly settings: Settings,
     @InjectMetric('approval_wait_seconds') private readonly waitSeconds: Histogram,
   ) {}
 
@@ -35,14 +42,14 @@ export class ApprovalsService {
     { comment, confirm_resolved }: ActionApprovalDto,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const route = await this.decisions.routeTo(id);
-    const connector = await this.connectors.of(route);
+    const found = await this.decisions.find(id);
+    const connector = await this.connectors.of(found);
     return await this.decisions.decideAndRun(
       caller,
       connector,
       idempotency,
       async (tx, requirePermit) => {
-        const locked = await this.decisions.lock(tx, route);
+        const locked = await this.decisions.lock(tx, found);
         const level = this.guard.requireForApproval(caller, locked);
         if (await this.decisions.isOwnRequest(tx, caller, locked.action)) {
           throw new OwnRequestError(caller);
@@ -54,9 +61,16 @@ export class ApprovalsService {
           throw invalidState(message, { reason: 'incident_resolved' });
         }
         requirePermit();
-        const approval = { by: caller.name, level, comment };
-        const after = await this.decisions.approve(tx, id, approval);
-        if (!after) throw invalidState(this.decisions.expiredReason);
+        const approval = {
+          approved_by: caller.name,
+          approved_at: this.clock.now(),
+          comment,
+          approval_level: level === 'none' ? undefined : level,
+        };
+        const ttl = this.settings.approvalTtlMinutes;
+        const after = await this.actions.approve(tx, id, approval, ttl);
+        if (!after) throw invalidState(expiredReason(ttl));
+        await this.recorder.record(tx, 'approved', caller.name, [after]);
         return this.measured(tx, after);
       },
     );
@@ -69,10 +83,10 @@ export class ApprovalsService {
     reason: string,
     idempotency: Participant<Action>,
   ): Promise<Action> {
-    const route = await this.decisions.routeTo(id);
+    const found = await this.decisions.find(id);
     return await this.transactions.run<Action>(
       async (tx) => {
-        const locked = await this.decisions.lock(tx, route);
+        const locked = await this.decisions.lock(tx, found);
         this.guard.requireForRejection(caller, locked);
         requireWaiting(locked.action);
         const after = await this.decisions.reject(tx, id, caller.name, reason);
@@ -98,6 +112,11 @@ function requireWaiting({ status }: Action): void {
   throw invalidState(`The action is ${status}: it does not wait for approval.`);
 }
 
+/** Reason for the rejection of an action that nobody decided on in time. */
+function expiredReason(minutes: number): string {
+  return `Nobody decided on it within ${minutes === 1 ? 'a minute' : `${minutes} minutes`}.`;
+}
+
 const EVERY_SECONDS = 30;
 const BATCH = 100;
 
@@ -107,7 +126,9 @@ export class ApprovalExpiry implements OnModuleInit {
   constructor(
     private readonly work: Work,
     private readonly transactions: Transactions,
-    private readonly decisions: ActionDecisions,
+    private readonly actions: ActionsRepository,
+    private readonly recorder: ActionRecorder,
+    private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
 
@@ -116,20 +137,41 @@ export class ApprovalExpiry implements OnModuleInit {
     this.work.every('approvals.remind', EVERY_SECONDS, (signal) => this.remind(signal));
   }
 
+  /** Rejects the actions that nobody decided on in time. */
   async expire(signal?: AbortSignal): Promise<void> {
-    await this.inBatches((tx) => this.decisions.rejectExpired(tx, BATCH), signal);
+    await this.inBatches(signal, async (tx, ttl) => {
+      const rejection = {
+        rejected_by: SYSTEM,
+        rejected_at: this.clock.now(),
+        rejection_reason: expiredReason(ttl),
+        rejection_code: 'expired',
+      } as const;
+      const rejected = await this.actions.rejectExpired(tx, ttl, rejection, BATCH);
+      await this.recorder.record(tx, 'rejected', SYSTEM, rejected);
+      return rejected;
+    });
   }
 
+  /** Reminds of the actions that expire soon. */
   async remind(signal?: AbortSignal): Promise<void> {
-    await this.inBatches((tx) => this.decisions.remindOfExpiry(tx, BATCH), signal);
+    await this.inBatches(signal, async (tx, ttl) => {
+      const expiring = await this.actions.remind(tx, ttl, BATCH);
+      await this.recorder.remind(
+        tx,
+        expiring.map((action) => withExpiry(action, ttl)),
+      );
+      return expiring;
+    });
   }
 
   private async inBatches(
-    work: (tx: Tx) => Promise<number>,
     signal: AbortSignal | undefined,
+    work: (tx: Tx, ttlMinutes: number) => Promise<readonly Action[]>,
   ): Promise<void> {
-    if (this.settings.approvalTtlMinutes === 0) return;
-    let done = BATCH;
-    while (done === BATCH && !signal?.aborted) done = await this.transactions.run(work);
+    const ttl = this.settings.approvalTtlMinutes;
+    let done = ttl === 0 ? 0 : BATCH;
+    while (done === BATCH && !signal?.aborted) {
+      done = (await this.transactions.run((tx) => work(tx, ttl))).length;
+    }
   }
 }

@@ -1,9 +1,9 @@
 import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { type Action, actionIdOf, responseStatusOf, withShownIds } from '../actions/action.js';
+import { type Action, actionIdOf, responseStatusOf, withShownIds } from './action.js';
 import { present, type RowOf } from '../platform/validation/present.js';
-import { ActionWork } from '../actions/execution/action-work.js';
+import { ActionWork } from './execution/action-work.js';
 import { CurrentPrincipal, type Principal } from '../auth/principal.js';
 import { Requires } from '../platform/access/access.js';
 import { ApiAnswer, ApiErrorMeanings, Operation } from '../platform/openapi/answers.js';

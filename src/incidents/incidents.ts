@@ -1,28 +1,27 @@
 // SQL: reads and changes of each request and action are hot paths.
 import { Injectable } from '@nestjs/common';
-import { Any, IsNull } from 'typeorm';
-import { type Statement, Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/transactions.js';
-import { LOCKED_COLUMNS, lockedIncidentOf, type LockedRow } from './incident.sql.js';
-import { pageOf, type WithTotal } from '../../platform/counting/counted-list.sql.js';
-import { Batcher } from '../../platform/concurrency/batcher.js';
+import { Any } from 'typeorm';
+import { type Statement, Statements } from '../platform/database/statements.js';
+import type { Tx } from '../platform/database/transactions.js';
+import { NotFoundError } from '../platform/errors/app-error.js';
+import { pageOf, type WithTotal } from '../platform/counting/counted-list.sql.js';
+import { Batcher } from '../platform/concurrency/batcher.js';
 import {
   CHANGEABLE_COLUMNS,
   type Incident,
   INCIDENT_COLUMNS,
   IncidentEntity,
   LISTED_COLUMNS,
+  LOCKED_COLUMNS,
   STATE_COLUMNS,
-  SUMMARY_COLUMNS,
   type IncidentState,
-  type IncidentSummary,
   type ListedIncident,
   type LockedIncident,
   sequenceIn,
-} from '../incident.js';
-import { firstIdAt, isUuid } from '../../platform/ids.js';
-import type { Page } from '../../platform/paging/page.js';
-import { incidentList, type IncidentListRequest } from '../incident-list.js';
+} from './incident.js';
+import { firstIdAt, isUuid } from '../platform/ids.js';
+import type { Page } from '../platform/paging/page.js';
+import { incidentList, type IncidentListRequest } from './incident-list.js';
 
 const LISTED = LISTED_COLUMNS.join(', ');
 const selected = (columns: readonly (keyof IncidentEntity)[]) =>
@@ -77,8 +76,9 @@ const FIND_BY_NUMBER: Statement = {
 /** Small, because raw data may be large. */
 const MOST_AT_ONCE = 32;
 
+/** Reads, locks and stores incidents. IncidentsService records their changes. */
 @Injectable()
-export class IncidentRepository {
+export class Incidents {
   /** Batches concurrent reads into one statement, which starts after all of them: see Batcher. */
   private readonly finds = new Batcher<string, Incident | undefined>(async (ids) => {
     const found = await this.findAll(ids);
@@ -87,17 +87,14 @@ export class IncidentRepository {
 
   constructor(private readonly statements: Statements) {}
 
-  async findById(id: string): Promise<Incident | undefined> {
-    return isUuid(id) ? await this.finds.submit(id.toLowerCase()) : undefined;
+  /** Throws NotFoundError, also for a malformed id. */
+  async get(id: string): Promise<Incident> {
+    return requireFound(isUuid(id) ? await this.finds.submit(id.toLowerCase()) : undefined);
   }
 
   /** By id, without deleted incidents. */
   async findAll(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, Incident>> {
-    return byId(
-      tx
-        ? await this.statements.rowsIn<Incident>(tx, FIND_ALL, [ids])
-        : await this.statements.rows<Incident>(FIND_ALL, [ids]),
-    );
+    return byId(await this.statements.rowsIn<Incident>(tx, FIND_ALL, [ids]));
   }
 
   async list(request: IncidentListRequest): Promise<Page<ListedIncident>> {
@@ -113,15 +110,17 @@ export class IncidentRepository {
   }
 
   /** By id, without deleted incidents. */
-  async listedOf(ids: readonly string[]): Promise<ReadonlyMap<string, ListedIncident>> {
-    return byId(await this.statements.rows<ListedIncident>(LISTED_OF, [ids]));
+  async listedOf(ids: readonly string[], tx?: Tx): Promise<ReadonlyMap<string, ListedIncident>> {
+    return byId(await this.statements.rowsIn<ListedIncident>(tx, LISTED_OF, [ids]));
   }
 
+  /** Locks the incident for a later change in the same transaction. */
   async lockForUpdate(tx: Tx, id: string): Promise<Incident | undefined> {
     if (!isUuid(id)) return undefined;
     return (await this.lockAllForUpdate(tx, [id])).get(id.toLowerCase());
   }
 
+  /** Locks the incident against changes until the transaction ends. `undefined` if it does not exist or was deleted. */
   async lockForShare(tx: Tx, id: string): Promise<LockedIncident | undefined> {
     if (!isUuid(id)) return undefined;
     return (await this.lockAllForShare(tx, [id])).get(id.toLowerCase());
@@ -137,8 +136,7 @@ export class IncidentRepository {
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, LockedIncident>> {
     if (ids.length === 0) return new Map();
-    const rows = await this.statements.rowsIn<LockedRow>(tx, LOCK_FOR_SHARE, [ids]);
-    return byId(rows.map(lockedIncidentOf));
+    return byId(await this.statements.rowsIn<LockedIncident>(tx, LOCK_FOR_SHARE, [ids]));
   }
 
   /** Finds the incident by the sequence, then compares the whole number. */
@@ -156,13 +154,6 @@ export class IncidentRepository {
     );
   }
 
-  /** By id, without deleted incidents. */
-  async summariesOf(tx: Tx, ids: readonly string[]): Promise<ReadonlyMap<string, IncidentSummary>> {
-    const where = { id: Any([...ids]), deleted_at: IsNull() };
-    const incidents = tx.getRepository(IncidentEntity);
-    return byId(await incidents.find({ select: selected(SUMMARY_COLUMNS), where }));
-  }
-
   async hide(tx: Tx, id: string, at: Date): Promise<void> {
     const incidents = tx.getRepository(IncidentEntity);
     await incidents.update({ id }, { deleted_at: at, version: () => 'version + 1' });
@@ -174,6 +165,11 @@ export class IncidentRepository {
     const rows = incidents.map((incident) => ({ ...incident, raw_data: undefined }));
     await this.statements.rowsIn(tx, UPDATE, [JSON.stringify(rows)]);
   }
+}
+
+export function requireFound(incident: Incident | undefined): Incident {
+  if (!incident) throw new NotFoundError('Incident');
+  return incident;
 }
 
 function byId<Row extends { readonly id: string }>(rows: readonly Row[]): Map<string, Row> {

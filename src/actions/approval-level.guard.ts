@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { LockedAction } from '../actions/action-decisions.js';
-import { RequiredLevels } from '../actions/required-levels.js';
+import type { LockedAction } from './action-decisions.js';
+import { RequiredLevels } from './required-levels.js';
 import { requireApprovalLevel } from '../auth/authorisation.js';
 import type { Principal } from '../auth/principal.js';
 import type { ApprovalLevel } from '../platform/access/roles.js';

@@ -15,7 +15,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { AppError, toAppError } from '../../platform/errors/app-error.js';
 import type { ErrorCode } from '../../platform/errors/error-catalogue.js';
 import { FailureLimits } from '../../platform/limits/failure-limits.js';
-import { LimitCounter } from '../../platform/limits/limit-counter.js';
+import { LimitCounter, type NamedLimit } from '../../platform/limits/limit-counter.js';
 import { isLines } from '../reading/event-json.js';
 import { SourceDirectory } from '../sources/source-directory.js';
 import {
@@ -30,7 +30,6 @@ import {
   signatureProblem,
 } from './signature-rules.js';
 import { type ReceiptProblem, RefusedReceiptError } from '../webhook.errors.js';
-import type { NamedLimit } from '../../platform/limits/request-limits.js';
 
 /** Stands in for an unknown source, so that its refusal takes the same time. */
 const NOBODY: Pick<ReceivingSource, 'source' | 'signature' | 'secrets'> = {

@@ -10,7 +10,7 @@ import { lockTables, restoreBackup } from '../../src/platform/database/backup/re
 import { writeBackup } from '../../src/platform/database/backup/write-backup.js';
 import { createDataSource, type Schema } from '../../src/platform/database/data-source.js';
 import { migrate } from '../../src/platform/database/open-database.js';
-import { foldOf, repositoryOf } from './webhook-events-harness.js';
+import { eventsOf, foldOf } from './webhook-events-harness.js';
 import { query as queryAt } from '../support/embedded/query.js';
 import { eventually } from '../support/jobs/eventually.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -82,9 +82,9 @@ describe('rows that are replaced while others use them', () => {
       connectionString: database.url,
     }).initialize();
     try {
-      const totalOf = async (sources?: string[]) => {
-        const request = { filter: { sources }, descending: true, page: 1, per_page: 1 };
-        return (await repositoryOf(dataSource).list(request)).total;
+      const totalOf = async (source?: string[]) => {
+        const request = { source, sort: '-created_at', page: 1, per_page: 1 } as const;
+        return (await eventsOf(dataSource).list(request)).total;
       };
       await insert('edr', 5);
       await foldOf(dataSource).foldPending();

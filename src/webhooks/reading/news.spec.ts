@@ -10,6 +10,7 @@ const FIRST = {
   seen: '2026-01-31T09:30:00Z',
   count: 3,
   confirmed: false,
+  summary: 'Login from 192.0.2.7, CPU at 93.25 %',
   tags: ['a', 'b'],
 };
 
@@ -20,6 +21,8 @@ describe('news of an event', () => {
     ['a truth value that turned', { ...FIRST, confirmed: true }],
     ['a line that begins with a time', { ...FIRST, seen: '2026-11-23 10:00:00 mimikatz.exe ran' }],
     ['a status that is no handling', { ...FIRST, status: 'not mitigated' }],
+    ['another address in a text', { ...FIRST, summary: 'Login from 192.0.2.8, CPU at 97.1 %' }],
+    ['another count in a text', { ...FIRST, summary: 'Login 2 from 192.0.2.7, CPU at 97.1 %' }],
     ['a further member of a list', { ...FIRST, tags: ['a', 'b', 'c'] }],
   ])('finds %s', (_, event) => {
     expect(saysMore(event, [FIRST])).toBe(true);
@@ -28,6 +31,7 @@ describe('news of an event', () => {
   it.each([
     ['the same event', FIRST],
     ['a later time and a higher count', { ...FIRST, seen: '2026-02-01 10:00:00', count: 4 }],
+    ['another measured value in a text', { ...FIRST, summary: 'Login from 192.0.2.7, CPU at 8 %' }],
     ['another order of a list', { ...FIRST, tags: ['b', 'a'] }],
     ['less than before', { host: 'ws-1' }],
     ['who has it', { ...FIRST, assigned_to_name: 'Ana', assignee: { email: 'ana@example.com' } }],

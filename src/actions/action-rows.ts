@@ -3,7 +3,7 @@ import { AUDIT_PARAMETERS, insertAuditRows } from '../audit/audit-log.js';
 import { insertTimeline, TIMELINE_PARAMETERS } from '../incidents/timeline/incident-timeline.js';
 import { columnsOf } from '../platform/database/columns.js';
 import { RowInsert, type Statement } from '../platform/database/statements.js';
-import { type DomainEvent, eventRows, insertEvents } from '../platform/work/domain-event.js';
+import { insertEvents } from '../platform/work/domain-event.js';
 import { type Action, ActionEntity, reportedSender } from './action.js';
 import { targetHash } from './duplicate-actions.js';
 
@@ -26,23 +26,13 @@ export function withoutNulls<Row extends object>(row: Row): Row {
   return Object.fromEntries(present) as Row;
 }
 
-export interface ChangeRecords {
-  readonly audit: readonly unknown[];
-  readonly timeline: readonly unknown[];
-  readonly events: readonly DomainEvent[];
-}
-
-/** Writes all records of a change in one round trip. */
-export const INSERT_RECORDS: Statement = {
-  name: 'action_records_insert',
-  text: `
-    with record as (${insertAuditRows()}),
-    entry as (${insertTimeline(1 + AUDIT_PARAMETERS)})
-    ${insertEvents(`$${1 + AUDIT_PARAMETERS + TIMELINE_PARAMETERS}`)}`,
-};
-
-export function recordValues({ audit, timeline, events }: ChangeRecords): unknown[] {
-  return [...audit, ...timeline, eventRows(events)];
+/** Inserts the records of changes in the statement of the changes, whose last parameters they are: see ActionRecorder. */
+export function insertRecords(firstParameter: number, where = '', payload?: string): string {
+  const timeline = firstParameter + AUDIT_PARAMETERS;
+  return `
+    record as (${insertAuditRows(firstParameter)} ${where}),
+    entry as (${insertTimeline(timeline)} ${where}),
+    event as (${insertEvents(`$${timeline + TIMELINE_PARAMETERS}`, payload)} ${where})`;
 }
 
 const ROWS = new RowInsert(ActionEntity, [
@@ -65,22 +55,17 @@ const ROWS = new RowInsert(ActionEntity, [
   'connector_id',
   'target_hash',
 ]);
-const AFTER_ACTIONS = ROWS.parameters + 1;
-const AFTER_AUDIT = AFTER_ACTIONS + AUDIT_PARAMETERS;
 
 export const INSERT_ACTIONS: Statement = {
   name: 'actions_insert',
-  text: `
-    with record as (${insertAuditRows(AFTER_ACTIONS)}),
-    entry as (${insertTimeline(AFTER_AUDIT)}),
-    event as (${insertEvents(`$${AFTER_AUDIT + TIMELINE_PARAMETERS}`)})
-    ${ROWS.text()}`,
+  text: `with ${insertRecords(1 + ROWS.parameters)} ${ROWS.text()}`,
 };
 
-export function newActionValues(actions: readonly Action[], records: ChangeRecords): unknown[] {
-  const rows = actions.map((action) => ({
-    ...action,
-    target_hash: targetHash(action.action_type, action.parameters, reportedSender(action)),
-  }));
-  return [...ROWS.values(rows), ...recordValues(records)];
+export function newActionValues(actions: readonly Action[]): unknown[] {
+  return ROWS.values(
+    actions.map((action) => ({
+      ...action,
+      target_hash: targetHash(action.action_type, action.parameters, reportedSender(action)),
+    })),
+  );
 }

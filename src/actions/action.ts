@@ -10,6 +10,7 @@ import {
   Flag,
   JsonObject,
   Text,
+  WholeNumber,
 } from '../platform/validation/fields.js';
 
 export const ACTION_STATUSES = [
@@ -40,10 +41,10 @@ const CODES = `\`refused\`: the vendor refused the action. \`unreachable\`: the 
 stopped before it sent a call.`;
 
 export class ActionResultDto {
-  @Flag({ example: true })
+  @Flag()
   readonly success: boolean;
 
-  @Text({ description: 'Result in words.', example: 'The email was moved.' })
+  @Text({ description: 'Result in words.' })
   readonly message: string;
 
   @Choice('ActionFailureCode', FAILURE_CODES, {
@@ -55,7 +56,6 @@ export class ActionResultDto {
   @Flag({
     optional: true,
     description: 'Nothing happened outside: the sandbox connector answered.',
-    example: true,
   })
   readonly simulated?: true;
 
@@ -69,11 +69,20 @@ export class ActionResultDto {
 export type ActionResult = ActionResultDto;
 
 /** What the action would change outside, looked up when it began to wait for approval. */
-export interface ActionPreview {
-  /** Absent if the connector could not find out. The message says why. */
+export class ActionPreviewDto {
+  @WholeNumber({
+    min: 0,
+    optional: true,
+    description:
+      'Number of mails that the action would change. Absent if the connector could not find out.',
+  })
   readonly count?: number;
+
+  @Text({ description: 'What the action would change, or why this is not known.' })
   readonly message: string;
 }
+
+export type ActionPreview = ActionPreviewDto;
 
 export type Parameters = Readonly<Record<string, unknown>>;
 

@@ -14,13 +14,7 @@ import { firstIdAt } from '../platform/ids.js';
 import type { Page } from '../platform/paging/page.js';
 import { type Action, ActionEntity, type ActionPreview } from './action.js';
 import { actionList, type ActionListRequest } from './action-list.js';
-import {
-  ACTION_COLUMNS,
-  type ChangeRecords,
-  INSERT_ACTIONS,
-  newActionValues,
-  withoutNulls,
-} from './action-rows.js';
+import { ACTION_COLUMNS, withoutNulls } from './action-rows.js';
 
 /** An incident that another transaction is changing is skipped, so that one request waits for that change and not the batch. */
 const ENTER: Statement = {
@@ -108,16 +102,12 @@ const IS_REMINDER_DUE = REMINDED_AFTER.map((share) => {
 }).join(' or ');
 
 /**
- * Inserts and reads actions, and makes every change of a status outside the execution (see ActionEndings). Each change is
+ * Reads actions, and makes every change of a status outside the execution (see ActionEndings). Each change is
  * conditional on the earlier status.
  */
 @Injectable()
 export class ActionsRepository {
   constructor(private readonly statements: Statements) {}
-
-  async insertAll(tx: Tx, actions: readonly Action[], records: ChangeRecords): Promise<void> {
-    await this.statements.rowsIn(tx, INSERT_ACTIONS, newActionValues(actions, records));
-  }
 
   /**
    * Locks the incidents that exist and that no transaction is changing. `undefined` if the credential of a caller has ended.

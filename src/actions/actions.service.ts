@@ -17,8 +17,7 @@ import {
 import { actionTypes, actionType, type ActionTypeName } from '../action-catalogue/action-types.js';
 import { higherLevel, RequiredLevels } from './required-levels.js';
 import { ActionsRepository } from './actions.repository.js';
-import { ActionCreation, ActionRequests, type WantedAction } from './action-requests.js';
-import { ActionWork } from './execution/action-work.js';
+import { ActionCreation } from './action-requests.js';
 import type { ActionListRequest } from './action-list.js';
 import { ChangeFeed, type FeedPage } from '../audit/changes/change-feed.js';
 import type { ChangesQueryDto } from '../audit/changes/feed-api.js';
@@ -38,8 +37,6 @@ export const ACTION_FEED_EVENTS = [
 @Injectable()
 export class ActionsService {
   constructor(
-    private readonly requests: ActionRequests,
-    private readonly work: ActionWork,
     private readonly repository: ActionsRepository,
     private readonly incidents: Incidents,
     private readonly registry: ConnectorRegistry,
@@ -47,16 +44,6 @@ export class ActionsService {
     private readonly feed: ChangeFeed,
     private readonly settings: Settings,
   ) {}
-
-  /** Creates the action, and runs it unless it needs approval. */
-  async execute(
-    caller: Principal,
-    wanted: WantedAction,
-    idempotency: Participant<Action>,
-  ): Promise<Action> {
-    const { action, ended } = await this.requests.request(caller, wanted, idempotency);
-    return await this.work.wait(action, ended);
-  }
 
   async list(request: ActionListRequest): Promise<Page<Action>> {
     const { total, items } = await this.repository.list(request);

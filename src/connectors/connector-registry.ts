@@ -27,6 +27,13 @@ export function standsBy(row: Typed, all: readonly Typed[]): boolean {
   return isStandIn(row) && !all.every(isStandIn);
 }
 
+/** Enabled connectors that serve actions, and whether another enabled connector stands by. */
+export function servingOf(rows: readonly ConnectorEntity[]) {
+  const enabled = rows.filter((row) => row.enabled && CONNECTOR_TYPES.find(row.type));
+  const serving = enabled.filter((row) => !standsBy(row, rows));
+  return { serving, isStandingBy: serving.length < enabled.length };
+}
+
 /** A connector instance, reused until its row changes. */
 interface Instance {
   /** Version and time of the row, because a restored backup may repeat a version. */
@@ -106,9 +113,7 @@ export class ConnectorRegistry {
     const rows = await this.rows.all(tx);
     const ids = new Set(rows.map(({ id }) => id));
     for (const id of this.instances.keys()) if (!ids.has(id)) this.instances.delete(id);
-    return rows.filter(
-      (row) => row.enabled && CONNECTOR_TYPES.find(row.type) && !standsBy(row, rows),
-    );
+    return servingOf(rows).serving;
   }
 
   /** If its stored configuration is unusable, all operations of the connector fail with the reason. */

@@ -98,3 +98,9 @@ export class NotificationChannelEntity extends TargetRow {
   @Column({ type: 'text' })
   readonly created_by: string;
 }
+
+export interface ShownChannel extends NotificationChannelEntity {
+  readonly dead_last_day: number;
+  /** Secret that the service generated in this change. It cannot be read later. */
+  readonly secret?: string;
+}

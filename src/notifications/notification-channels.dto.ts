@@ -29,7 +29,7 @@ import {
   type ChannelStatus,
   channelStatusOf,
 } from './notification-channel.entity.js';
-import type { ShownChannel } from './notification-channels.service.js';
+import type { ShownChannel } from './notification-channel.entity.js';
 
 const Events = (options: FieldOptions = {}) =>
   Choices('NotifiedEvent', NOTIFIED_EVENTS, {

@@ -123,7 +123,8 @@ export class NotificationChannelsRepository extends TargetRows<NotificationChann
       where: { id },
       lock: { mode: 'pessimistic_write' },
     });
-    if (!row || (row.failing_since === null && row.unhealthy_reported_at === null)) return undefined;
+    if (!row || (row.failing_since === null && row.unhealthy_reported_at === null))
+      return undefined;
     const told = row.enabled ? { unhealthy_reported_at: null } : {};
     await this.rows(tx).update(id, { ...WORKS, ...told });
     return row;

@@ -15,7 +15,11 @@ import type { TargetSort } from '../targets/target-rows.js';
 import type { ChannelType } from './channel-type.js';
 import { CHANNEL_TYPES } from './channel-types.js';
 import { EVENTS_FOR_PEOPLE, NOTIFIED_EVENTS } from './notification.js';
-import { nameKey, type NotificationChannelEntity } from './notification-channel.entity.js';
+import {
+  nameKey,
+  type NotificationChannelEntity,
+  type ShownChannel,
+} from './notification-channel.entity.js';
 import type {
   NotificationChannelInputDto,
   NotificationChannelUpdateDto,
@@ -27,12 +31,6 @@ import { type FormerSecret, SealedChannels } from './sealed-channels.js';
 export const MAX_CHANNELS = 50;
 
 const NO_FORMER_SECRET: FormerSecret = { former_secret: null, former_secret_until: null };
-
-export interface ShownChannel extends NotificationChannelEntity {
-  readonly dead_last_day: number;
-  /** Secret that the service generated in this change. It cannot be read later. */
-  readonly secret?: string;
-}
 
 @Injectable()
 export class NotificationChannelsService {

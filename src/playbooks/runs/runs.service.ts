@@ -71,7 +71,7 @@ export class RunsService implements OnModuleInit {
     type Cancelled = Parameters<RunsRepository['cancel']>;
     const cancel = async (tx: Tx, which: Cancelled[1], id: Cancelled[2], why: string, by: string) =>
       await this.ended(tx, await this.runs.cancel(tx, which, id, why, this.clock.now()), by);
-    this.killSwitch.registerHeld('playbook_runs', {
+    this.killSwitch.register('playbook_runs', {
       count: () => this.runs.countHeld(),
       discard: (tx, { name }) =>
         cancel(tx, 'held', null, `Discarded by ${name}, who turned the kill switch off.`, SYSTEM),

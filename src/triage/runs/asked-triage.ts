@@ -111,11 +111,7 @@ export class AskedTriage
       places: MOST_AT_ONCE,
       timeLimitMs: 2 * this.settings.triageTimeoutMs,
       mostAttempts: MOST_CLAIMS,
-      gate: (tx) =>
-        this.killSwitch.claimPermit(tx).catch((error: unknown) => {
-          if (isKillSwitchActive(error)) return undefined;
-          throw error;
-        }),
+      gate: (tx) => this.killSwitch.permitIfOff(tx),
       one: (row) => this.tracked(this.attempt(row)),
       write: (tx, ended) => this.write(tx, ended),
       gaveUp: (tx, { ref }) => this.endings.gaveUp(tx, ref),

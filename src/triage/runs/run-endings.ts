@@ -69,8 +69,8 @@ export class RunEndings implements OnModuleInit {
     });
     this.work.every('triage-overdue', OVERDUE_SECONDS, () => this.giveUpOverdue());
     if (!this.model.asksOutside) return;
-    this.killSwitch.registerInFlight(async () => (await this.runs.countOpen()).running);
-    this.killSwitch.registerHeld('triage_runs', {
+    this.killSwitch.register('triage_runs', {
+      inFlight: async () => (await this.runs.countOpen()).running,
       count: async () => (await this.runs.countOpen()).queued,
       discard: async (tx, { name }) => {
         const message = `Discarded by ${name}, who turned the kill switch off.`;

@@ -57,11 +57,11 @@ watchExecution(
 for (const method of ['addClaimed', 'claimIn']) {
   const claim = WorkRepository.prototype[method];
   WorkRepository.prototype[method] = async function slowClaim(...args) {
-    const rows = await claim.apply(this, args);
-    const claimed = rows.filter(({ kind }) => kind === 'action');
+    const found = await claim.apply(this, args);
+    const claimed = (found.claimed ?? found).filter(({ kind }) => kind === 'action');
     if (claimed.length > 0) await dawdle(delays.claim);
     claimed.forEach(() => tell({ kind: 'claim', at: now() }));
-    return rows;
+    return found;
   };
 }
 

@@ -12,7 +12,7 @@ import { DeliveriesRepository, type DeliveryListRequest } from './deliveries.rep
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { DeliveryEndings } from './delivery-endings.js';
 import { type Delivery, laneOf } from './delivery.entity.js';
-import { ATTEMPT_MS } from './delivery-rules.js';
+import { ATTEMPT_MS, MAX_REDELIVERED } from './delivery-rules.js';
 import { messageOf } from './notification.js';
 import { NotificationChannelsService } from './notification-channels.service.js';
 
@@ -24,9 +24,6 @@ interface TestParticipants {
 
 /** For this time a repeated request for a test is rejected as running. */
 export const TEST_ANSWERED_WITHIN_MS = 2 * ATTEMPT_MS;
-
-/** Limits the time for which a transaction holds its locks. */
-export const MAX_REDELIVERED = 10_000;
 
 const UNKNOWN: TargetTest = {
   success: false,

@@ -25,9 +25,6 @@ interface TestParticipants {
 /** For this time a repeated request for a test is rejected as running. */
 export const TEST_ANSWERED_WITHIN_MS = 2 * ATTEMPT_MS;
 
-/** Limits the time for which a transaction holds its locks. */
-export const MAX_REDELIVERED = 10_000;
-
 const UNKNOWN: TargetTest = {
   success: false,
   message: 'The service stopped during the test. It is unknown whether the message arrived.',
@@ -92,7 +89,7 @@ export class DeliveriesService {
     return await this.transactions.run<{ redelivered: number }>(
       async (tx) => {
         await this.resumeEnabled(tx, id);
-        const count = await this.deliveries.reopenDead(tx, id, since, MAX_REDELIVERED);
+        const count = await this.deliveries.reopenDead(tx, id, since);
         await this.audit.record(tx, {
           actor: caller.name,
           action: 'notification_delivery.redelivered',

@@ -31,6 +31,9 @@ export interface DeliveryListRequest extends PageRequest {
   readonly sort: 'created_at' | '-created_at';
 }
 
+/** Limits the time for which a transaction holds its locks. */
+export const MAX_REDELIVERED = 10_000;
+
 const TABLE = 'notification_deliveries';
 const KIND = { name: NOTIFICATION };
 
@@ -158,8 +161,8 @@ export class DeliveriesRepository {
   }
 
   /** Makes dead deliveries pending again, in the order of their insertion. Returns their number. */
-  async reopenDead(tx: Tx, channelId: string, since: Date, most: number): Promise<number> {
-    const values = [channelId, since, most];
+  async reopenDead(tx: Tx, channelId: string, since: Date): Promise<number> {
+    const values = [channelId, since, MAX_REDELIVERED];
     const rows = await this.statements.rowsIn<Delivery>(tx, REOPEN_DEAD, values);
     rows.sort((one, other) => Number(one.position) - Number(other.position));
     await this.work.add(tx, KIND, ...rows.map(workOf));

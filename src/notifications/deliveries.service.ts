@@ -12,7 +12,7 @@ import { DeliveriesRepository, type DeliveryListRequest } from './deliveries.rep
 import { DeliveryAttempts } from './delivery-attempts.js';
 import { DeliveryEndings } from './delivery-endings.js';
 import { type Delivery, laneOf } from './delivery.entity.js';
-import { ATTEMPT_MS, MAX_REDELIVERED } from './delivery-rules.js';
+import { ATTEMPT_MS } from './delivery-rules.js';
 import { messageOf } from './notification.js';
 import { NotificationChannelsService } from './notification-channels.service.js';
 
@@ -89,7 +89,7 @@ export class DeliveriesService {
     return await this.transactions.run<{ redelivered: number }>(
       async (tx) => {
         await this.resumeEnabled(tx, id);
-        const count = await this.deliveries.reopenDead(tx, id, since, MAX_REDELIVERED);
+        const count = await this.deliveries.reopenDead(tx, id, since);
         await this.audit.record(tx, {
           actor: caller.name,
           action: 'notification_delivery.redelivered',

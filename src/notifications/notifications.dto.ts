@@ -27,7 +27,7 @@ import {
 } from '../targets/target-contract.js';
 import { TARGET_SORTS, type TargetSort } from '../targets/target-rows.js';
 import { CHANNEL_TYPES } from './channel-types.js';
-import { MAX_REDELIVERED } from './delivery-rules.js';
+import { MAX_REDELIVERED } from './deliveries.repository.js';
 import { type Delivery, DELIVERY_STATUSES, type DeliveryStatus } from './delivery.entity.js';
 import {
   CHANNEL_STATUSES,

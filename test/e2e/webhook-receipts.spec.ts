@@ -220,11 +220,12 @@ describe('webhook receipts', () => {
       expect(failed).toMatchObject({ status: 'failed' });
       const answer = await sender.send(sent);
       expect(answer.status).toBe(200);
-      const settled = (await events(`&source=${source}`)).find(({ id }) => id !== failed!['id'])!;
+      const receipts = (await events(`&source=${source}`)).filter(({ id }) => id !== failed!['id']);
+      const origin = kind === 'duplicate' ? receipts.at(-1)! : receipts[0]!;
       const ended = await eventById(failed!['id'] as string);
       expect(ended).toMatchObject({
         status: 'duplicate',
-        duplicate_of: settled['id'],
+        duplicate_of: origin['id'],
         incident_id: answer.body.incident_id,
       });
       expect([ended.error, ended.body]).toEqual([undefined, undefined]);

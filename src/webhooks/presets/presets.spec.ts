@@ -53,13 +53,13 @@ function alertsOf(mapping: Mapping, body: Json): Alert[] {
   return alerts;
 }
 
-describe('The presets', () => {
-  it('have a sample each', () => {
+describe('presets', () => {
+  it('have at least one sample each', () => {
     const names = PRESETS.map(({ name }) => name);
     expect([...new Set(SAMPLES.map(({ preset }) => preset))].sort()).toEqual(names);
   });
 
-  it('are found by their names, and by nothing else', () => {
+  it('are found by their names only', () => {
     for (const preset of PRESETS) expect(presetNamed(preset.name)).toBe(preset);
     expect(presetNamed('constructor')).toBeUndefined();
     expect(presetNamed('')).toBeUndefined();
@@ -71,7 +71,7 @@ describe('The presets', () => {
   });
 
   it.each(PRESETS)(
-    'say what to set at the sender, and where the shape is documented: $name',
+    'name their documentation and the header of their signature: $name',
     (preset) => {
       expect(preset.documentation).toMatch(/https:\/\/\S+/);
       expect(preset.set_up.join(' ')).toContain('{url}');
@@ -91,7 +91,7 @@ describe.each(SAMPLES)('$preset / $sample', ({ preset, body, expected }) => {
   const shipped = presetNamed(preset)!;
   const { mapping, severity_mapping } = shipped;
 
-  it('is read as expected, field by field', () => {
+  it('is read as expected', () => {
     expect(alertsOf(mapping, body)).toEqual(
       expected.map(
         ({ at, repeats: _, severity: said, level: __, incidentType: ___, ...fields }) => ({
@@ -104,13 +104,13 @@ describe.each(SAMPLES)('$preset / $sample', ({ preset, body, expected }) => {
     );
   });
 
-  it('gets the types that are expected', () => {
+  it('has the expected types', () => {
     expect(alertsOf(mapping, body).map((alert) => typeOf(alert, shipped))).toEqual(
       expected.map(({ incidentType }) => incidentType),
     );
   });
 
-  it('has severities that the preset or everybody knows', () => {
+  it('has the expected severities', () => {
     expect(
       alertsOf(mapping, body).map(({ severity }) => severityOf(severity, severity_mapping)),
     ).toEqual(expected.map(({ level = 'medium' }) => ({ severity: level })));
@@ -122,8 +122,8 @@ const EVENTS = SAMPLES.flatMap(({ preset, sample, expected }) =>
 );
 const isFirst = ({ repeats }: (typeof EVENTS)[number]) => repeats === undefined;
 
-describe('Two events of one tool', () => {
-  it.each(PRESETS)('have two ids: $name', ({ name }) => {
+describe('two events of one tool', () => {
+  it.each(PRESETS)('have different ids: $name', ({ name }) => {
     const ids = EVENTS.filter((event) => event.preset === name && isFirst(event)).map(
       ({ eventId }) => eventId,
     );
@@ -132,9 +132,9 @@ describe('Two events of one tool', () => {
   });
 });
 
-describe('An event that the tool repeats or updates', () => {
+describe('a repeated or updated event', () => {
   it.each(EVENTS.filter((event) => !isFirst(event)))(
-    'has the id that it had before: $preset / $sample',
+    'keeps its id: $preset / $sample',
     ({ preset, eventId, repeats }) => {
       const before = EVENTS.filter((event) => event.preset === preset && event.sample === repeats);
       expect(before.map((event) => event.eventId)).toContain(eventId);
@@ -147,14 +147,14 @@ function hintAt({ name, mapping }: Preset, body: Json): string | undefined {
   return isUnfit(read) ? read.hint : 'It fits.';
 }
 
-describe('The marks of the presets', () => {
-  it.each(SAMPLES)('tell whose $preset/$sample is', ({ preset: name, body }) => {
+describe('marks of presets', () => {
+  it.each(SAMPLES)('identify the preset of $preset/$sample', ({ preset: name, body }) => {
     expect(presetLike(body)?.name).toBe(name);
     expect(presetLike([body, { other: 1 }])?.name).toBe(Array.isArray(body) ? undefined : name);
   });
 
   it.each(SAMPLES)(
-    'name the preset of $preset/$sample at a source of each other preset',
+    'given a source of another preset, when it receives $preset/$sample → the hint names the right preset',
     ({ preset: name, body }) => {
       const others = PRESETS.filter((preset) => preset.name !== name);
       const hints = new Set(others.map((preset) => hintAt(preset, body)));
@@ -171,12 +171,12 @@ describe('The marks of the presets', () => {
     ['an empty list', []],
     ['a text', 'This looks like okta.'],
     ['null', null],
-  ])('name none for %s', (_, body) => {
+  ])('match no preset: %s', (_, body) => {
     expect(presetLike(body)).toBeUndefined();
     expect(hintAt(presetNamed('okta')!, body)).toBeUndefined();
   });
 
-  it('name none for the preset that the source has', () => {
+  it('given a source of the right preset → there is no hint', () => {
     const empty = { messagesDelivered: [], clicksPermitted: [] };
     expect(hintAt(presetNamed('okta')!, empty)).toBe('This looks like proofpoint.');
     expect(hintAt(presetNamed('proofpoint')!, empty)).toBeUndefined();
@@ -229,8 +229,8 @@ function expectSane(read: ReturnType<typeof readByMapping>): void {
   }
 }
 
-describe('Mean events', () => {
-  it.each(PRESETS)('are read as something sane or not at all: $name', ({ name, mapping }) => {
+describe('damaged events', () => {
+  it.each(PRESETS)('are read as valid values or not at all: $name', ({ name, mapping }) => {
     for (const { body } of SAMPLES.filter(({ preset }) => preset === name))
       for (const wrong of WRONG)
         for (const mean of spoilt(body, wrong)) expectSane(readByMapping(mapping, mean));
@@ -242,7 +242,7 @@ describe('Mean events', () => {
     ['proofpoint', { clicksPermitted: [], clicksBlocked: [], messagesDelivered: [] }],
     ['microsoft_alert', { value: [{ subscriptionId: 's', resourceData: { id: 'a' } }] }],
     ['alertmanager', { version: '4', alerts: [] }],
-  ])('that are no alerts of %s do not fit', (name, body) => {
+  ])('other events of %s do not fit', (name, body) => {
     expect(readByMapping(presetNamed(name)!.mapping, body)).toBeUndefined();
   });
 });

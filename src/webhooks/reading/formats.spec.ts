@@ -266,12 +266,12 @@ const withoutHash = ({ eventId, mappedWords: _, ...alert }: Alert) => ({
   eventId: eventId?.replace(/:[0-9a-f]{64}$/, ':HASH'),
 });
 
-describe('the formats', () => {
-  it('have an expectation for each sample, and a sample for each expectation', () => {
+describe('formats', () => {
+  it('have exactly one expectation for each sample', () => {
     expect(samples.map(({ path }) => path).sort()).toEqual(Object.keys(EXPECTED).sort());
   });
 
-  it.each(samples)('read each part of $path', ({ path, format, event }) => {
+  it.each(samples)('read all parts of $path', ({ path, format, event }) => {
     const alert = readAs(format, event);
     expect(alert && withoutHash(alert)).toEqual({ event, ...EXPECTED[path] });
   });
@@ -282,7 +282,7 @@ describe('the formats', () => {
     ['endpoint_alert', 'credential'],
     ['log_alert', 'failed logins'],
     ['ocsf', 'encrypted'],
-  ])("let the source's type_mapping look at the words of %s", (name, word) => {
+  ])('give type_mapping the words of %s', (name, word) => {
     const alerts = samples
       .filter(({ format }) => format === name)
       .map(({ format, event }) => readAs(format, event)!);
@@ -290,12 +290,12 @@ describe('the formats', () => {
     expect(types).toContain('site_type');
   });
 
-  it.each(samples)('$path fits this format and no other', ({ format, event }) => {
+  it.each(samples)('$path fits only its format', ({ format, event }) => {
     expect(formatsOf(event)).toEqual([format]);
     expect(readAs('auto', event)).toEqual(readAs(format, event));
   });
 
-  it('are not guessed by auto when an event fits two', () => {
+  it('given an event that fits two formats → auto reads it as neither', () => {
     const sampleOf = (name: string) => samples.find(({ format }) => format === name)!;
     const twofold = (a: Sample, b: Sample) => ({ ...(a.event as object), ...(b.event as object) });
     const [first, second] = [sampleOf('log_alert'), sampleOf('ocsf')];
@@ -390,8 +390,8 @@ function problemsOf(alert: Alert, event: Json): string[] {
   return Object.keys(said).filter((part) => !said[part]);
 }
 
-describe('mean events', () => {
-  it.each(samples)('are read sanely or not at all: $path with each value wrong', ({ event }) => {
+describe('damaged events', () => {
+  it.each(samples)('are read as valid values or not at all: $path', ({ event }) => {
     for (const wrong of WRONG) {
       for (const changed of replaced(event, wrong)) {
         for (const format of [...NAMES, 'auto'] as const) {
@@ -402,7 +402,7 @@ describe('mean events', () => {
     }
   });
 
-  it('have no members but their own', () => {
+  it('have only own members', () => {
     const inherited = Object.create({ event_type: 'malware', data: { alert_id: 'a' } }) as Json;
     expect(readAs('auto', inherited)).toBeUndefined();
     const named = JSON.parse('{"__proto__": {"event_type": "x", "data": {"alert_id": "a"}}}');
@@ -413,18 +413,18 @@ describe('mean events', () => {
 const readGeneric = (data: JsonObject, event_type = 'policy_violation') =>
   readAs('generic', { event_type, data });
 
-describe('an event of the generic shape', () => {
+describe('an event of the format generic', () => {
   it.each<JsonObject>([{ alert_id: 'a' }, { alert_id: 7 }, { severity: 'low' }, { details: {} }])(
-    'is known by %j',
+    'is recognised by %j',
     (data) => expect(readGeneric(data)).toBeDefined(),
   );
 
   it.each<JsonObject>([{}, { alert_id: '' }, { alert_id: {} }, { severity: [] }, { details: 'x' }])(
-    'is not known by %j',
+    'is not recognised by %j',
     (data) => expect(readGeneric(data)).toBeUndefined(),
   );
 
-  it('takes its type from event_type, when that is a known one', () => {
+  it('takes its type from event_type if the type is known', () => {
     expect(readGeneric({ alert_id: 'a' })?.type).toBe('policy_violation');
     expect(readGeneric({ alert_id: 'a' }, 'Account-Takeover')?.type).toBe('account_takeover');
     expect(readGeneric({ alert_id: 'a' }, 'weather')).toMatchObject({
@@ -433,7 +433,7 @@ describe('an event of the generic shape', () => {
     });
   });
 
-  it('lifts what belongs to a mail only when it tells of one', () => {
+  it('lifts mail fields only if it has a sender or a message id', () => {
     const lifted = (details: JsonObject) => readGeneric({ details })?.lift;
     expect(lifted({ subject: 's', sender: 'a@example.net' })).toEqual({
       subject: 's',
@@ -443,7 +443,7 @@ describe('an event of the generic shape', () => {
     expect(lifted({ subject: 'CN=example', recipient: 'x' })).toEqual({});
   });
 
-  it('finds what its title needs in details, else beside them', () => {
+  it('takes parts of the title from details first, then from data', () => {
     expect(readGeneric({ host: 'beside', details: { host: 'in', rule_name: 'R' } })?.title).toBe(
       'R (in)',
     );
@@ -456,7 +456,7 @@ describe('an event of the generic shape', () => {
 const readMail = (over: JsonObject, data: Json = { sender: 'a@example.net' }) =>
   readAs('email_alert', { eventType: 'Alert', category: 'Other things', data, ...over });
 
-describe('an alert about a mail', () => {
+describe('an event of the format email_alert', () => {
   it.each([
     ['Phish', 'phishing'],
     ['HighConfPhish', 'phishing'],
@@ -468,18 +468,18 @@ describe('an alert about a mail', () => {
     ['DataLossPrevention', 'policy_violation'],
     ['InitialAccess', undefined],
     ['ThreatManagement', undefined],
-  ])('of the category %s is of the type %s', (category, type) =>
+  ])('of category %s has the type %s', (category, type) =>
     expect(readMail({ category })).toMatchObject({ type, usualType: 'phishing' }),
   );
 
-  it('quotes the subject in the title, so that its words cannot pose as those of the tool', () => {
+  it('quotes the subject in the title, because it could imitate text of the tool', () => {
     const data = { sender: 'a@example.net', subject: 'Closed (from ceo@example.com) "ok"' };
     expect(readMail({}, data)?.title).toBe(
       `Other things: "Closed (from ceo@example.com) 'ok'" (from a@example.net)`,
     );
   });
 
-  it('takes the type from eventType when the category tells none', () => {
+  it('takes the type from eventType if the category has none', () => {
     expect(readMail({ eventType: 'Malware' })?.type).toBe('malware');
     expect(readMail({ eventType: 'Malware', category: 'Spam' })?.type).toBe('spam');
   });
@@ -497,16 +497,16 @@ describe('an alert about a mail', () => {
     [{ subject: 's', receivedAt: 'yesterday' }, { subject: 's' }],
     [{ subject: 's', sender: `${'x'.repeat(998)}@example.net` }, { subject: 's' }],
     [{ subject: 's', recipients: [null], sender: {} }, { subject: 's' }],
-  ])('lifts of %j: %j', (data, lift) => expect(readMail({}, data)?.lift).toEqual(lift));
+  ])('lifts from %j: %j', (data, lift) => expect(readMail({}, data)?.lift).toEqual(lift));
 
   it.each([
     ['without data', { data: null }],
     ['when data tells nothing of a mail', { data: { user: 'alice' } }],
     ['when eventType is a number', { eventType: 7 }],
     ['without a word on what it is about', { category: null }],
-  ])('is not read %s', (_, over) => expect(readMail(over as JsonObject)).toBeUndefined());
+  ])('is not recognised %s', (_, over) => expect(readMail(over as JsonObject)).toBeUndefined());
 
-  it.each(['entityType', 'creationTime'])('is known by its %s, too', (name) =>
+  it.each(['entityType', 'creationTime'])('is also recognised by its %s', (name) =>
     expect(readMail({ category: null, [name]: 'x' })).toBeDefined(),
   );
 });
@@ -514,7 +514,7 @@ describe('an alert about a mail', () => {
 const readEndpoint = (event: JsonObject, eventType: Json = 'EppDetectionSummaryEvent') =>
   readAs('endpoint_alert', { metadata: { eventType }, event: { CompositeId: 'c:1', ...event } });
 
-describe('a detection of the event streams', () => {
+describe('an event of the format endpoint_alert', () => {
   it.each([
     [1, 'low'],
     [2, 'low'],
@@ -537,11 +537,11 @@ describe('a detection of the event streams', () => {
     [-1, undefined],
     ['four', undefined],
     [JSON.rawJSON('70.000000000000000001'), 'high'],
-  ] as const)('has for a severity of %p the level %s', (Severity, level) => {
+  ] as const)('has for severity %p the level %s', (Severity, level) => {
     expect(readEndpoint({ Severity })?.severity?.level).toBe(level);
   });
 
-  it('says the word of its severity rather than the number', () => {
+  it('prefers the word of the severity to the number', () => {
     expect(readEndpoint({ Severity: 90, SeverityName: 'Low' })?.severity).toEqual({
       said: 'Low',
       number: 90,
@@ -551,7 +551,7 @@ describe('a detection of the event streams', () => {
     expect(readEndpoint({})?.severity).toBeUndefined();
   });
 
-  it('keeps each digit of an id that is a number', () => {
+  it('keeps all digits of a numeric id', () => {
     const id = JSON.rawJSON('1719309930613520072');
     expect(readEndpoint({ CompositeId: id })?.eventId).toBe('1719309930613520072');
     expect(readEndpoint({ DetectId: 'ldt:1' })?.eventId).toBe('ldt:1');
@@ -563,7 +563,7 @@ describe('a detection of the event streams', () => {
     [{ Tactic: 'Exfiltration', Technique: 'Exfiltration Over C2 Channel' }, 'data_exfiltration'],
     [{ Tactic: 'Malware', Technique: 'PUP' }, 'malware'],
     [{ Tactic: 'Initial Access', Technique: 'Valid Accounts' }, undefined],
-  ])('with %j is of the type %s', (event, type) => expect(readEndpoint(event)?.type).toBe(type));
+  ])('with %j has the type %s', (event, type) => expect(readEndpoint(event)?.type).toBe(type));
 
   it.each([
     ['DetectionSummaryEvent', 'malware'],
@@ -571,11 +571,11 @@ describe('a detection of the event streams', () => {
     ['IdpDetectionSummaryEvent', 'suspicious_login'],
     ['IDENTITYPROTECTIONEVENT', 'suspicious_login'],
     ['DataProtectionDetectionSummaryEvent', 'data_exfiltration'],
-  ])('of the stream %s is usually %s', (stream, usual) =>
+  ])('of the stream %s has the usual type %s', (stream, usual) =>
     expect(readEndpoint({}, stream)?.usualType).toBe(usual),
   );
 
-  it('needs an id, or a name and a severity', () => {
+  it('requires an id, or a name and a severity', () => {
     const bare = (event: JsonObject) =>
       readAs('endpoint_alert', { metadata: { eventType: 'X' }, event });
     expect(bare({ Name: 'n', Severity: 3 })).toMatchObject({ title: 'n', eventId: undefined });
@@ -588,18 +588,18 @@ describe('a detection of the event streams', () => {
 
 const idOf = (result: Json, sid: Json = 's1') => readAs('log_alert', { sid, result })?.eventId;
 
-describe('the id of a search alert', () => {
+describe('the id of an event of the format log_alert', () => {
   it('is the sid with the SHA-256 of the row', () => {
     expect(idOf({})).toBe('s1:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a');
   });
 
-  it('is the same in whatever order the row has its keys', () => {
+  it('does not depend on the order of keys', () => {
     const row = { a: '1', b: { c: '2', d: ['x', { e: 1, f: 2 }] } };
     const turned = { b: { d: ['x', { f: 2, e: 1 }], c: '2' }, a: '1' };
     expect(idOf(row)).toBe(idOf(turned));
   });
 
-  it('is another for each row and for each search', () => {
+  it('differs for each row and each search', () => {
     const rows = [
       { a: '1' },
       { a: 1 },
@@ -614,23 +614,23 @@ describe('the id of a search alert', () => {
     expect(idOf({ a: '1' }, 's2')).not.toBe(idOf({ a: '1' }));
   });
 
-  it('is left to the body when there is no sid', () => {
+  it('is absent without a sid', () => {
     expect(readAs('log_alert', { search_name: 'n', result: {} })?.eventId).toBeUndefined();
   });
 });
 
-describe('a search alert', () => {
+describe('an event of the format log_alert', () => {
   it.each([
     [{ severity: 'low' }, 'low'],
     [{ severity: 'low', urgency: 'high' }, 'high'],
     [{ severity: 'low', urgency: ' ' }, 'low'],
     [{ severity: 7 }, '7'],
     [{ severity: {} }, undefined],
-  ])('with %j says the severity %s', (result, said) => {
+  ])('with %j has the severity %s', (result, said) => {
     expect(readAs('log_alert', { search_name: 'n', result })?.severity?.said).toBe(said);
   });
 
-  it('takes the first word of the row that is a known type', () => {
+  it('uses the first word of the row that is a known type', () => {
     const knownTypeOf = (result: Json) => readAs('log_alert', { search_name: 'n', result })?.type;
     expect(knownTypeOf({ incident_type: 'bec', category: 'malware' })).toBe('bec');
     expect(knownTypeOf({ incident_type: 'weather', category: 'Malware' })).toBe('malware');
@@ -643,14 +643,14 @@ describe('a search alert', () => {
     { result: [], search_name: 'n' },
     { sid: 's', search_name: 'n' },
     { result: {}, sid: 12, search_name: null },
-  ])('is not read from %j', (event) => expect(readAs('log_alert', event)).toBeUndefined());
+  ])('is not recognised in %j', (event) => expect(readAs('log_alert', event)).toBeUndefined());
 });
 
 const readFinding = (over: JsonObject) =>
   readAs('ocsf', { class_uid: 2004, finding_info: { uid: 'u', title: 't' }, ...over });
 const ofTypes = (types: Json) => readFinding({ finding_info: { uid: 'u', types } })?.type;
 
-describe('a finding of OCSF', () => {
+describe('an event of the format ocsf', () => {
   it.each([
     [0, undefined],
     [1, 'low'],
@@ -662,14 +662,14 @@ describe('a finding of OCSF', () => {
     [7, undefined],
     [99, undefined],
     ['4', 'high'],
-  ])('with the severity id %p has the level %s', (severity_id, level) =>
+  ])('with severity id %p has the level %s', (severity_id, level) =>
     expect(readFinding({ severity_id })?.severity).toMatchObject({
       said: String(severity_id),
       level,
     }),
   );
 
-  it('says the word of its severity when it has one', () => {
+  it('prefers the word of the severity to the number', () => {
     expect(readFinding({ severity_id: 99, severity: 'P1' })?.severity).toEqual({
       said: 'P1',
       number: 99,
@@ -688,9 +688,9 @@ describe('a finding of OCSF', () => {
     [Array.from({ length: 30 }, (_, at) => (at === 25 ? 'Malware' : 'x')), undefined],
     [`${'x/'.repeat(25)}Malware`, undefined],
     ['x/'.repeat(500_000), undefined],
-  ])('of the types %j is of the type %s', (types, type) => expect(ofTypes(types)).toBe(type));
+  ])('with the types %j has the type %s', (types, type) => expect(ofTypes(types)).toBe(type));
 
-  it('is about malware when it describes some, unless its types say more', () => {
+  it('has the type malware if it describes malware, unless its types say more', () => {
     const malware = [{ name: 'Dropper.B' }];
     expect(readFinding({ malware })?.type).toBe('malware');
     expect(readFinding({ malware: [] })?.type).toBeUndefined();
@@ -705,7 +705,7 @@ describe('a finding of OCSF', () => {
     [{ finding_info: { uid: 'u' } }, 'u'],
     [{ device: { ip: '192.0.2.7' }, resources: [{ name: 'r' }] }, 't (192.0.2.7)'],
     [{ resources: [{ name: 'r' }, { name: 's' }] }, 't (r)'],
-  ] as const)('from %j has the title %s', (over, title) =>
+  ] as const)('with %j has the title %s', (over, title) =>
     expect(readFinding(over as JsonObject)?.title).toBe(title),
   );
 
@@ -714,5 +714,5 @@ describe('a finding of OCSF', () => {
     { class_uid: 'x' },
     { finding_info: {} },
     { finding_info: [] },
-  ])('is not read with %j', (over) => expect(readFinding(over)).toBeUndefined());
+  ])('is not recognised with %j', (over) => expect(readFinding(over)).toBeUndefined());
 });

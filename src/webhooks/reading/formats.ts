@@ -76,11 +76,10 @@ const emailAlert: Format = (event) => {
   const eventType = wordIn(event, 'eventType');
   const category = wordIn(event, 'category');
   const mark = category ?? wordIn(event, 'entityType') ?? wordIn(event, 'creationTime');
+  if (eventType === undefined || mark === undefined) return undefined;
   const data = member(event, 'data');
   const mail = mailFields(data);
-  if (eventType === undefined || mark === undefined || Object.keys(mail).length === 0) {
-    return undefined;
-  }
+  if (Object.keys(mail).length === 0) return undefined;
   return {
     eventId: textOf(member(event, 'id')),
     title: headline(category ?? eventType, quoted(mail.subject), ...sentBetween(mail)),
@@ -116,12 +115,12 @@ const MAIL_CATEGORIES: Translations = new Map([
  */
 const endpointAlert: Format = (event) => {
   const stream = wordIn(member(event, 'metadata'), 'eventType');
+  if (stream === undefined) return undefined;
   const detection = member(event, 'event');
   const eventId = textIn(detection, 'DetectId CompositeId IdentityProtectionIncidentId');
   const name = textIn(detection, 'DetectName DisplayName Name IncidentType');
   const severity = severityIn(detection, 'SeverityName', 'Severity', falconLevel);
-  const isDetection = eventId !== undefined || (name !== undefined && severity !== undefined);
-  if (stream === undefined || !isDetection) return undefined;
+  if (eventId === undefined && (name === undefined || severity === undefined)) return undefined;
   const [technique, tactic] = [textIn(detection, 'Technique'), textIn(detection, 'Tactic')];
   return {
     eventId,
@@ -233,9 +232,10 @@ function hashOf(result: JsonObject): string {
  */
 const ocsf: Format = (event) => {
   const usualType = OCSF_CLASSES[numberOf(member(event, 'class_uid')) ?? 0];
+  if (usualType === undefined) return undefined;
   const eventId = textIn(event, 'finding_info.uid');
   const title = textIn(event, 'finding_info.title');
-  if (usualType === undefined || (eventId ?? title) === undefined) return undefined;
+  if ((eventId ?? title) === undefined) return undefined;
   const rule = textIn(event, 'finding_info.analytic.name');
   const fields = fieldsIn(event, OCSF_FIELDS);
   const resource = 'resources.hostname resources.name resources.ip resources.uid';

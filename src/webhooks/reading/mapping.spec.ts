@@ -1,4 +1,5 @@
 import { atOnce } from '../../platform/concurrency/semaphore.js';
+import { parsePointer } from '../../platform/json-pointer.js';
 import type { Mapping } from '../sources/webhook-source.entity.js';
 import type { Json } from './json.js';
 import {
@@ -8,6 +9,7 @@ import {
   MOST_EVENTS,
   readByMapping,
 } from './mapping.js';
+import { resolve } from './places.js';
 import type { Alert } from './words.js';
 
 /** The only alert of a body. */
@@ -20,8 +22,8 @@ function alertOf(mapping: Mapping, body: Json) {
 const TITLE: Mapping = { title: '/title' };
 const json = (text: string) => JSON.parse(text) as Json;
 
-describe('Reading by a mapping', () => {
-  it('finds each part, and leaves out what is not there', () => {
+describe('readByMapping', () => {
+  it('finds each part, and omits absent parts', () => {
     const mapping: Mapping = {
       title: '/a/title',
       severity: '/a/level',
@@ -58,17 +60,17 @@ describe('Reading by a mapping', () => {
     [{ a: true, b: 'second' }, 'second'],
     [{ a: ['of a list', 'x'], b: 'second' }, 'of a list'],
     [{ a: 0, b: 'second' }, '0'],
-  ])('takes the first pointer that leads to a text or number: %j', (body, title) => {
+  ])('uses the first pointer that leads to text or a number: %j', (body, title) => {
     expect(alertOf({ title: ['/a', '/b'] }, body).title).toBe(title);
   });
 
-  it('joins the pointers of an inner list when each of them leads to something', () => {
+  it('joins the values of an inner list if each pointer leads to a value', () => {
     const mapping: Mapping = { title: [['/rule', '/host'], '/rule'] };
     expect(alertOf(mapping, { rule: 'Alarm', host: 'web-1' }).title).toBe('Alarm - web-1');
     expect(alertOf(mapping, { rule: 'Alarm', host: {} }).title).toBe('Alarm');
   });
 
-  it('keeps joined ids apart that would look the same in one line', () => {
+  it('distinguishes joined ids that look the same in one line', () => {
     const mapping: Mapping = { event_id: [['/a', '/b']] };
     const [one, other] = [
       { a: 'x y', b: 'z' },
@@ -83,7 +85,7 @@ describe('Reading by a mapping', () => {
     expect(alertOf({ event_id: '/id' }, { id }).eventId).toBe('12345678901234567890');
   });
 
-  it('lifts texts, numbers and truth values, and the first of a list', () => {
+  it('lifts texts, numbers and booleans, and the first item of a list', () => {
     const mapping: Mapping = {
       title: '/t',
       lift: { a: '/a', b: '/b', c: '/c', d: '/d', e: '/e', f: '/f' },
@@ -92,7 +94,7 @@ describe('Reading by a mapping', () => {
     expect(alertOf(mapping, body).lift).toEqual({ a: 'text', b: 3, c: false, d: 'one' });
   });
 
-  it('cuts a long lifted text, not in the middle of a character', () => {
+  it('cuts a long lifted text between characters', () => {
     const { lift, event } = alertOf(
       { title: '/t', lift: { a: '/a' } },
       json(`{"t":"x","a":"${'a'.repeat(1_999)}😀😀"}`),
@@ -102,10 +104,10 @@ describe('Reading by a mapping', () => {
   });
 });
 
-describe('The events of a body', () => {
+describe('the events of a body', () => {
   const ALERTS: Mapping = { items: '/alerts', title: ['/title', '^/title'] };
 
-  it('are the members of a list, each with what is its own and what all share', () => {
+  it('are the items of a list, each with its own and the shared values', () => {
     const body: Json = { title: 'shared', alerts: [{ title: 'own' }, { other: 1 }] };
     expect(readByMapping(ALERTS, body)).toMatchObject([
       { event: { title: 'own' }, title: 'own' },
@@ -113,17 +115,17 @@ describe('The events of a body', () => {
     ]);
   });
 
-  it('are those of every list that a pointer leads to, so that none is lost', () => {
+  it('are the items of all lists that pointers lead to', () => {
     const mapping: Mapping = { items: ['/a', '/none', '/b', '/c'], title: '/title' };
     const body = { a: [{ title: '1' }], b: [], c: [{ title: '2' }, { title: '3' }] };
     expect(readByMapping(mapping, body)).toMatchObject(['1', '2', '3'].map((title) => ({ title })));
   });
 
-  it('are the body itself where it is a list', () => {
+  it('are the items of a body that is a list', () => {
     expect(readByMapping({ items: '', title: '/t' }, [{ t: 'a' }, { t: 'b' }])).toHaveLength(2);
   });
 
-  it('are the members of a list at the top, each with its own rest of the body', () => {
+  it('given a list of bodies → each event has the shared values of its body', () => {
     const batch: Json = [
       { site: 'a', alerts: [{ title: '1' }, { other: 1 }] },
       null,
@@ -142,14 +144,14 @@ describe('The events of a body', () => {
     expect(readByMapping(ALERTS, ['broken', { other: 1 }])).toBeUndefined();
   });
 
-  it('are read from the list as a whole where the mapping finds something in it', () => {
+  it('given a mapping of the whole list → the list is one body', () => {
     const body: Json = [{ title: 'x' }, { host: 'h' }];
     const mapping: Mapping = { title: '/0/title', lift: { host: '/1/host' } };
     expect(readByMapping(mapping, body)).toMatchObject([{ title: 'x', lift: { host: 'h' } }]);
     expect(readByMapping({ items: '/0/a', title: '/t' }, [{ a: [{ t: 'x' }] }])).toHaveLength(1);
   });
 
-  it('are the first object where there is no list with members', () => {
+  it('given no list with items → the first object is the event', () => {
     const mapping: Mapping = { items: ['/value', ''], title: '/title' };
     expect(readByMapping(mapping, { title: 'one' })).toMatchObject([{ title: 'one' }]);
     expect(readByMapping(mapping, { value: { title: 'in' } })).toMatchObject([{ title: 'in' }]);
@@ -157,7 +159,7 @@ describe('The events of a body', () => {
     expect(readByMapping(mapping, { title: 'x', value: [{ title: 'y' }] })).toHaveLength(1);
   });
 
-  it('keeps a member that tells nothing beside one that does, but no gap', () => {
+  it('include an item without known values, but no gap', () => {
     const body: Json = { a: [{ t: 'x' }, { other: 1 }, 7, {}, null, []] };
     expect(readByMapping({ items: '/a', title: '/t' }, body)).toHaveLength(3);
   });
@@ -174,11 +176,11 @@ describe('The events of a body', () => {
     [TITLE, 'title'],
     [{ title: '/title', lift: { host: '/host' } }, { host: 'web-1' }],
     [{ title: 'broken' }, { broken: 'x' }],
-  ])('are none when the body does not fit: %j %j', (mapping, body) => {
+  ])('given a body that does not fit → there are none: %j %j', (mapping, body) => {
     expect(readByMapping(mapping, body)).toBeUndefined();
   });
 
-  it('are counted all and read in parts of a thousand', () => {
+  it('are counted completely and read in parts of 1 000', () => {
     const body = {
       alerts: Array.from({ length: MOST_EVENTS + 3 }, (_, n) => ({ title: `t${n}` })),
     };
@@ -188,7 +190,7 @@ describe('The events of a body', () => {
     expect(rest).toMatchObject([1000, 1001, 1002].map((n) => ({ title: `t${n}` })));
   });
 
-  it('see no prototype and change none', () => {
+  it('neither read nor change a prototype', () => {
     const body = json('{"title":"x","__proto__":{"polluted":"yes"}}');
     const mapping: Mapping = {
       title: '/title',
@@ -199,7 +201,7 @@ describe('The events of a body', () => {
   });
 });
 
-describe('An empty body', () => {
+describe('an empty body', () => {
   const PAGES: Mapping = { items: ['/data/0/logs', '/alerts', ''], title: '/t' };
 
   it.each<Json>([
@@ -207,7 +209,7 @@ describe('An empty body', () => {
     { alerts: [null, {}], total: 0, next: null },
     { meta: { status: 200 }, data: [{ logs: [], count: 0 }], fail: [] },
     [{ alerts: [] }, { alerts: [] }],
-  ])('has lists for events and none in them: %j', (body) => {
+  ])('has lists for events without items: %j', (body) => {
     expect(isEmptyByMapping(PAGES, body)).toBe(true);
   });
 
@@ -223,20 +225,20 @@ describe('An empty body', () => {
     [{ alerts: [] }, { other: 1 }],
     'text',
     null,
-  ])('is none that has something else in a list, or no list for events: %j', (body) => {
+  ])('has no other items in lists, and at least one list for events: %j', (body) => {
     expect(isEmptyByMapping(PAGES, body)).toBe(false);
   });
 
-  it('needs a mapping that looks into a list', () => {
+  it('requires a mapping with a list', () => {
     expect(isEmptyByMapping(TITLE, { alerts: [] })).toBe(false);
   });
 });
 
-describe('The rules of a mapping', () => {
+describe('mappingProblems', () => {
   const codes = (mapping: unknown) =>
     mappingProblems(mapping, 'mapping').map(({ field, code }) => [field, code]);
 
-  it('accept a mapping with every field', () => {
+  it('accepts a mapping with all fields', () => {
     const mapping: Mapping = {
       items: ['/a', ''],
       title: [['/t', '^/host'], '/t'],
@@ -279,11 +281,11 @@ describe('The rules of a mapping', () => {
     [{ title: '/t', lift: json('{"__proto__":"/h"}') }, 'mapping.lift.__proto__', 'matches'],
     [{ title: '/t', lift: { host: 'h' } }, 'mapping.lift.host', 'json_pointer'],
     [{ title: '/t', lift: { host: null } }, 'mapping.lift.host', 'json_pointer'],
-  ])('are broken by %j', (mapping, field, code) => {
+  ])('rejects %j', (mapping, field, code) => {
     expect(codes(mapping)).toEqual([[field, code]]);
   });
 
-  it('allow 32 lifted keys, 10 pointers and 512 characters', () => {
+  it('accepts 32 lifted keys, 10 pointers and 512 characters', () => {
     const lift = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`key_${n}`, '/h']));
     const title = [...Array.from({ length: 9 }, () => '/t'), `/${'t'.repeat(511)}`];
@@ -291,16 +293,16 @@ describe('The rules of a mapping', () => {
     expect(codes({ title, lift: lift(33) })).toEqual([['mapping.lift', 'size']]);
   });
 
-  it('name a key that nobody can store without what cannot be stored', () => {
+  it('names an unstorable key without its unstorable characters', () => {
     expect(codes({ title: '/t', 'a\0': '/x' })).toEqual([['mapping.a\ufffd', 'unknown_field']]);
   });
 });
 
-describe('Texts that a thousand events share', () => {
+describe('a text that 1 000 events share', () => {
   const long = 'x'.repeat(900_000);
   const body = { events: Array.from({ length: 1_000 }, (_, n) => ({ n })), long } as Json;
 
-  it('do not cost a thousand times their size', () => {
+  it('does not cost 1 000 times its size', () => {
     const lift = Object.fromEntries(Array.from({ length: 32 }, (_, n) => [`key_${n}`, '^/long']));
     const alerts = readByMapping(
       {
@@ -318,11 +320,11 @@ describe('Texts that a thousand events share', () => {
   });
 });
 
-describe('the recipients of a mail', () => {
+describe('recipients of a mail', () => {
   const mapping = { title: '/t', lift: { recipient: ['/mailbox', '/to'] } };
   const liftOf = (event: Json) => readByMapping(mapping, event)?.[0]?.lift;
 
-  it('are all lifted where the place of the recipient holds a list', () => {
+  it('are all lifted if the recipient is a list', () => {
     const to = ['Ann <ann@example.com>', 'bob@example.com', 'undisclosed', 7];
     expect(liftOf({ t: 'x', to })).toMatchObject({
       recipient: 'Ann <ann@example.com>',
@@ -330,5 +332,21 @@ describe('the recipients of a mail', () => {
     });
     expect(liftOf({ t: 'x', to: ['ann@example.com'] })).not.toHaveProperty('recipients');
     expect(liftOf({ t: 'x', to: 'ann@example.com' })).not.toHaveProperty('recipients');
+  });
+});
+
+const at = (value: Parameters<typeof resolve>[0], pointer: string) =>
+  resolve(value, parsePointer(pointer)!);
+
+describe('resolve', () => {
+  it('returns the value at the steps', () => {
+    expect(at({ a: [{ 'b/c': 1 }] }, '/a/0/b~1c')).toBe(1);
+    expect(at({ a: 1 }, '/b')).toBeUndefined();
+  });
+
+  it('does not look into a number that keeps its digits', () => {
+    const exact = JSON.rawJSON('12345678901234567890');
+    expect(at({ n: exact }, '/n')).toBe(exact);
+    expect(at({ n: exact }, '/n/rawJSON')).toBeUndefined();
   });
 });

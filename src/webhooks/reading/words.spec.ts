@@ -16,29 +16,29 @@ describe('severityOf', () => {
     ['SEVERE', 'critical'],
   ])('reads %s as %s', (said, severity) => expect(of(said)).toEqual({ severity }));
 
-  it('is medium when nothing is said', () => {
+  it('returns medium without a severity', () => {
     expect(severityOf(undefined, { medium: 'high' })).toEqual({ severity: 'medium' });
   });
 
   it.each(['urgent', '72', 'constructor', '__proto__'])(
-    'is medium for the unknown word %s, and tells it',
+    'returns medium and the unknown word %s',
     (said) => expect(of(said)).toEqual({ severity: 'medium', unknownWord: said }),
   );
 
-  it('tells only the beginning of a huge word, without what nothing can store', () => {
+  it('cuts a huge word and replaces unstorable characters', () => {
     const { unknownWord } = of(`\0\ud800${'x'.repeat(1_000_000)}`);
     expect(unknownWord).toHaveLength(100);
     expect(unknownWord?.startsWith('\ufffd\ufffdx')).toBe(true);
   });
 
-  it("lets the source's mapping decide first, whatever the capitals", () => {
+  it('uses the mapping first, in any case', () => {
     expect(of('high', { HIGH: 'low' })).toEqual({ severity: 'low' });
     expect(of('P1', { ' p1 ': 'critical' })).toEqual({ severity: 'critical' });
     const leveled = { said: '4', number: 4, level: 'high' } as const;
     expect(severityOf(leveled, { '4': 'low' })).toEqual({ severity: 'low' });
   });
 
-  it("takes what the format knows when neither the mapping nor the usual words know the event's", () => {
+  it('uses the scale of the format if neither the mapping nor the usual words apply', () => {
     const said = { said: 'Fatal', number: 6, level: 'critical' } as const;
     expect(severityOf(said, { other: 'low' })).toEqual({ severity: 'critical' });
     expect(severityOf({ said: 'low', level: 'critical' }, {})).toEqual({ severity: 'low' });
@@ -63,19 +63,19 @@ describe('severityOf', () => {
     expect(of(said, ranges)).toEqual({ severity });
   });
 
-  it('takes a range with decimals before the whole part', () => {
+  it('prefers a range with decimals to the integer part', () => {
     const ranges = { '1-3': 'low', '3.5-6': 'high' } as const;
     expect(of('3.2', ranges)).toEqual({ severity: 'low' });
     expect(of('3.7', ranges)).toEqual({ severity: 'high' });
   });
 
-  it('looks for the number beside the word in the ranges, too', () => {
+  it('looks up the number beside the word in the ranges', () => {
     const said = { said: 'High', number: 72, level: 'high' } as const;
     expect(severityOf(said, { '70-75': 'critical' })).toEqual({ severity: 'critical' });
     expect(severityOf(said, { '70-75': 'critical', high: 'low' })).toEqual({ severity: 'low' });
   });
 
-  it('finds no number outside of all ranges', () => {
+  it('finds no number outside of the ranges', () => {
     expect(of('-1', { '0-5': 'low' })).toEqual({ severity: 'medium', unknownWord: '-1' });
     expect(of('5.1', { '6-7': 'low' })).toEqual({ severity: 'medium', unknownWord: '5.1' });
   });
@@ -91,7 +91,7 @@ describe('severityMappingProblems', () => {
     { '0-39': 'low', '40-59.5': 'medium', '60': 'high', '61-': 'critical', sev1: 'critical' },
     { ['x'.repeat(64)]: 'low' },
     Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`w${at}`, 'low'])),
-  ])('finds nothing wrong with %j', (mapping) => expect(codes(mapping)).toEqual([]));
+  ])('accepts %j', (mapping) => expect(codes(mapping)).toEqual([]));
 
   it.each([
     [null, 'severity_mapping is_json_object'],
@@ -115,18 +115,18 @@ describe('severityMappingProblems', () => {
     [{ '5': 'low', '5.0': 'high' }, 'severity_mapping.5.0 unique'],
     [{ '0-100': 'low', '50': 'high', '10-20': 'high' }, null],
     [JSON.parse('{"__proto__": "bad"}'), 'severity_mapping.__proto__ is_in'],
-  ])('finds what is wrong with %j', (mapping, problem) => {
+  ])('rejects %j', (mapping, problem) => {
     const found = codes(mapping);
     if (problem !== null) expect(found).toEqual([problem]);
     else expect(found).toHaveLength(2);
   });
 
-  it('says one thing about too many entries, and looks at none of them', () => {
+  it('reports too many entries once', () => {
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`w${at}`, 'bad']));
     expect(codes(many)).toEqual(['severity_mapping size']);
   });
 
-  it('names the field where the mapping stands', () => {
+  it('names the field of the mapping', () => {
     expect(severityMappingProblems({ P1: 'x' }, 'mapping.severity')).toEqual([
       {
         field: 'mapping.severity.P1',
@@ -147,7 +147,7 @@ describe('numberRange', () => {
   ])('reads %j', (text, range) => expect(numberRange(text)).toEqual(range));
 
   it.each(['', 'high', '-5', '1-2-3', '1--2', '1e3', '.5', '5.', '１-２', '9'.repeat(21), '0x10'])(
-    'finds none in %j',
+    'returns undefined for %j',
     (text) => expect(numberRange(text)).toBeUndefined(),
   );
 });
@@ -156,7 +156,7 @@ describe('knownType', () => {
   it.each(KNOWN_INCIDENT_TYPES)('knows %s', (type) => expect(knownType(type)).toBe(type));
 
   it.each(['Data Exfiltration', 'DATA-EXFILTRATION', 'DataExfiltration', ' data_exfiltration '])(
-    'knows %j, however it is written',
+    'recognises %j',
     (word) => expect(knownType(word)).toBe('data_exfiltration'),
   );
 
@@ -168,9 +168,9 @@ describe('knownType', () => {
     '__proto__',
     'constructor',
     `phishing${' '.repeat(200)}`,
-  ])('does not know %j', (word) => expect(knownType(word)).toBeUndefined());
+  ])('does not recognise %j', (word) => expect(knownType(word)).toBeUndefined());
 
-  it("translates a vendor's words, but no known one", () => {
+  it('translates words of a vendor, but no known type', () => {
     const translations = new Map([
       ['highconfphish', 'phishing'],
       ['spam', 'bec'],
@@ -207,9 +207,9 @@ describe('typeOf', () => {
     [['Offices in Scandinavia'], 'other'],
     [['Target disk usage'], 'other'],
     [[], 'other'],
-  ])('takes %j for %s', (words, type) => expect(ofWords(...words)).toBe(type));
+  ])('reads %j as %s', (words, type) => expect(ofWords(...words)).toBe(type));
 
-  it("asks the source's own mapping first, for a word or a part of one", () => {
+  it('uses type_mapping first, also for a part of a word', () => {
     const rules = {
       type_mapping: { impostor: 'bec', 'web-attack': 'my_type' },
       incident_type: 'spam',
@@ -220,7 +220,7 @@ describe('typeOf', () => {
     expect(of('weather')).toBe('spam');
   });
 
-  it("takes the event's word when it is known, else the source's type, else the usual one", () => {
+  it('uses a known word of the event, then the type of the source, then the usual type', () => {
     expect(typeOf({ type: 'Malware', usualType: 'other' }, { incident_type: 'spam' })).toBe(
       'malware',
     );

@@ -93,7 +93,7 @@ function lowerCase(word: string): string {
   return word.trim().toLowerCase();
 }
 
-export type KnownIncidentType = (typeof KNOWN_INCIDENT_TYPES)[number];
+type KnownIncidentType = (typeof KNOWN_INCIDENT_TYPES)[number];
 
 /** From words of a vendor, as normalWord writes them, to incident types. */
 export type Translations = ReadonlyMap<string, KnownIncidentType>;

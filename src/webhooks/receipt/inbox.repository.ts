@@ -120,7 +120,8 @@ const FAIL: Statement = {
          and earlier.status = 'failed' and earlier.processed_at <= now() - ${QUIET}) as is_news`,
 };
 
-export const SETTLED_COLUMNS = 'id, source, body_hash, incident_ids, received_at';
+/** `origin` is the receipt that has the bytes. */
+export const SETTLED_COLUMNS = `source, body_hash, incident_ids, received_at, case when body is null then duplicate_of else id end as origin`;
 
 /**
  * Makes failed receipts duplicates of settled receipts with the same bytes. `settled` names a table expression with
@@ -128,9 +129,9 @@ export const SETTLED_COLUMNS = 'id, source, body_hash, incident_ids, received_at
  */
 export const endFailed = (settled: string): string => `
       update webhook_events
-         set status = 'duplicate', body = null, error = null, duplicate_of = same.id, incident_ids = same.incident_ids,
-             processed_at = same.received_at
-        from (select failed.id as failed_id, settled.id, settled.incident_ids, settled.received_at
+         set status = 'duplicate', body = null, error = null, duplicate_of = same.origin,
+             incident_ids = same.incident_ids, processed_at = same.received_at
+        from (select failed.id as failed_id, settled.origin, settled.incident_ids, settled.received_at
                 from ${settled} as settled join webhook_events failed using (source, body_hash)
                where failed.status = 'failed' for update of failed skip locked) as same
        where webhook_events.id = same.failed_id`;

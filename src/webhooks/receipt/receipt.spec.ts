@@ -34,7 +34,7 @@ describe('the progress of a body of many events', () => {
     expect(ending(all, 200).error).toContain('99, 100 and 3 more.');
   });
 
-  it('is a duplicate if all events are, of the receipt that the first part repeats', () => {
+  it('is a duplicate if all events are duplicates, of the receipt that the first part repeats', () => {
     const part = (id: string) => ({
       events: [settled('duplicate', id)],
       repeats: { id, hasBytes: true },

@@ -20,7 +20,7 @@ const codes = (change: SettingsChange) =>
 const made = (change: SettingsChange) => settingsAfter(DEFAULT_SETTINGS, change);
 
 describe('settingsProblems', () => {
-  it('finds none in what says nothing, and in each format alone', () => {
+  it('accepts an empty change, and each format alone', () => {
     expect(codes({})).toEqual([]);
     expect(codes({ format: 'ocsf' })).toEqual([]);
     expect(codes({ format: 'mapping', mapping: MAPPING })).toEqual([]);
@@ -28,12 +28,12 @@ describe('settingsProblems', () => {
     expect(codes({ preset: WITH_WORDS.name, format: 'mapping' })).toEqual([]);
   });
 
-  it('finds a mapping or a preset beside a format that reads without', () => {
+  it('rejects a mapping or a preset with another format', () => {
     expect(codes({ format: 'auto', mapping: MAPPING })).toEqual(['format: is_in']);
     expect(codes({ format: 'generic', preset: WITH_WORDS.name })).toEqual(['format: is_in']);
   });
 
-  it('passes on what is wrong with a mapping and with severities', () => {
+  it('returns problems of the mapping and the severities', () => {
     const wrong = { title: 'no pointer' };
     expect(settingsProblems({ mapping: wrong })[0]!.field).toBe('mapping.title');
     const words = { urgent: 'worst' } as unknown as SettingsChange['severity_mapping'];
@@ -42,19 +42,19 @@ describe('settingsProblems', () => {
 });
 
 describe('settingsAfter', () => {
-  it('changes what is said and keeps the rest', () => {
+  it('changes given settings and keeps the others', () => {
     const before = made({ playbook: 'phishing-response', incident_type: 'phishing' });
     const after = settingsAfter(before, { auto_triage: true, playbook: undefined });
     expect(after).toEqual({ ...before, auto_triage: true });
     expect(settingsAfter(after, { playbook: '' })).toEqual({ ...after, playbook: null });
   });
 
-  it('keeps nothing of a row but its settings', () => {
+  it('keeps only settings of a row', () => {
     const row = { ...DEFAULT_SETTINGS, version: 7, secret: 'sealed' };
     expect(settingsAfter(row, { enabled: false })).toEqual({ ...DEFAULT_SETTINGS, enabled: false });
   });
 
-  it('fills in what a preset says', () => {
+  it('uses the settings of a preset', () => {
     expect(made({ preset: WITH_WORDS.name })).toEqual({
       ...DEFAULT_SETTINGS,
       preset: WITH_WORDS.name,
@@ -67,7 +67,7 @@ describe('settingsAfter', () => {
     });
   });
 
-  it('prefers what the request says to what its preset says', () => {
+  it('prefers settings of the request to settings of the preset', () => {
     const own: SettingsChange = {
       mapping: MAPPING,
       severity_mapping: { urgent: 'critical' },
@@ -81,7 +81,7 @@ describe('settingsAfter', () => {
     });
   });
 
-  it('keeps nothing of the preset before', () => {
+  it('keeps no settings of the previous preset', () => {
     const before = made({ preset: WITH_WORDS.name });
     expect(settingsAfter(before, { preset: WITHOUT_WORDS.name })).toMatchObject({
       mapping: WITHOUT_WORDS.mapping,
@@ -89,13 +89,13 @@ describe('settingsAfter', () => {
     });
   });
 
-  it('reads by a mapping that is given, which is no longer that of the preset', () => {
+  it('detaches a source with a new mapping from its preset', () => {
     expect(made({ mapping: MAPPING })).toMatchObject({ format: 'mapping', mapping: MAPPING });
     const after = settingsAfter(made({ preset: WITH_WORDS.name }), { mapping: MAPPING });
     expect(after).toMatchObject({ format: 'mapping', mapping: MAPPING, preset: null });
   });
 
-  it('takes mapping and preset away with another format', () => {
+  it('removes mapping and preset with another format', () => {
     const after = settingsAfter(made({ preset: WITH_WORDS.name }), { format: 'auto' });
     expect(after).toMatchObject({ format: 'auto', mapping: null, preset: null });
   });

@@ -82,17 +82,16 @@ KillSwitch.prototype.waitForEarlierPermits = async function watchedCommit() {
 
 /* No vendor of the connector `http` takes long to do what it accepted: for one action type this one does. */
 const { http } = compiled('connectors/types/http.js');
-const { scan_host: prompt } = http.actions;
+const { send } = http.actions.scan_host;
 http.actions.scan_host = {
-  async send(vendor, call) {
-    const outcome = await prompt.send(vendor, call);
+  async send(service, call) {
+    const outcome = await send(service, call);
     if (outcome.kind !== 'done') return outcome;
     return { kind: 'accepted', message: 'Begun.', handle: { id: call.actionId } };
   },
   async poll({ config, calls }) {
     const url = new URL(`${config.base_url}/state`);
-    const request = { method: 'GET', url, headers: {}, timeoutMs: 10_000 };
-    await calls.send(undefined, request, { idempotent: true });
+    await calls.send(undefined, { method: 'GET', url, headers: {} }, { idempotent: true });
     return { kind: 'done', message: 'Ended.' };
   },
 };

@@ -1,4 +1,4 @@
-import { isBodyPart } from '../../evidence/tool-plumbing.js';
+import { isBodyPart } from '../../evidence/indicators.js';
 import { any, byTool, type Condition, evaluate, type Look, reads, says } from './conditions.js';
 import type { Fact, Facts } from './facts.js';
 import * as hosts from './hosts.js';

@@ -1,6 +1,6 @@
 import { cost, LINEAR } from '../../../test/support/cost.js';
 import type { ProposedVerdict } from '../model/triage-model.port.js';
-import { checkedEvidence } from './evidence-rules.js';
+import { checkedVerdict } from './verdict-check.js';
 
 const RAW_DATA = {
   sender: 'ceo@examp1e.com',
@@ -25,19 +25,20 @@ const PROPOSED: ProposedVerdict = {
   category: 'bec',
   reasoning: 'A look-alike domain asks for money.',
   indicators: [],
-  mitreTechniques: [],
+  mitre_techniques: [],
   evidence: [{ source: 'raw_data', pointer: '/sender', value: 'ceo@examp1e.com' }],
-  recommendedActions: ['block_sender'],
+  recommended_actions: ['block_sender'],
 };
+const { recommended_actions: ACTIONS, ...VERDICT } = PROPOSED;
 const check = (change: Partial<ProposedVerdict> = {}) =>
-  checkedEvidence({ ...PROPOSED, ...change }, SOURCES);
+  checkedVerdict({ ...PROPOSED, ...change }, SOURCES);
 const checked = (change: Partial<ProposedVerdict> = {}) => check(change).verdict;
 const withEvidence = (source: string, pointer: string, value: string | number | boolean) =>
   checked({ evidence: [{ source, pointer, value }] }).evidence;
 
-describe('checkedEvidence', () => {
+describe('checkedVerdict', () => {
   it('leaves a verdict that holds as it is', () => {
-    expect(check()).toEqual({ verdict: PROPOSED, notes: [] });
+    expect(check()).toEqual({ verdict: VERDICT, recommended_actions: ACTIONS, notes: [] });
   });
 
   it.each<[string, string, string | number | boolean]>([
@@ -93,7 +94,7 @@ describe('checkedEvidence', () => {
     (pointer) => {
       const evidence = [{ source: 'raw_data', pointer, value: 'x' }];
       const sources = new Map([['raw_data', { [pointer.slice(1)]: 'x' }]]);
-      expect(checkedEvidence({ ...PROPOSED, evidence }, sources).verdict.evidence).toEqual([]);
+      expect(checkedVerdict({ ...PROPOSED, evidence }, sources).verdict.evidence).toEqual([]);
     },
   );
 
@@ -103,7 +104,7 @@ describe('checkedEvidence', () => {
       { source: 'raw_data', pointer: '/a', value: 'x\0\ud800y' },
       { source: 'raw_data', pointer: '/long', value: RAW_DATA.long },
     ];
-    expect(checkedEvidence({ ...PROPOSED, evidence }, sources).verdict.evidence).toEqual([
+    expect(checkedVerdict({ ...PROPOSED, evidence }, sources).verdict.evidence).toEqual([
       { source: 'raw_data', pointer: '/a', value: 'x\ufffd\ufffdy' },
       { source: 'raw_data', pointer: '/long', value: 'x'.repeat(4_096) },
     ]);
@@ -125,12 +126,8 @@ describe('checkedEvidence', () => {
     (classification) => {
       const evidence = [{ source: 'raw_data', pointer: '/sender', value: 'made up' }];
       expect(check({ classification, evidence })).toMatchObject({
-        verdict: {
-          classification: 'inconclusive',
-          confidence: 0,
-          evidence: [],
-          recommendedActions: [],
-        },
+        verdict: { classification: 'inconclusive', confidence: 0, evidence: [] },
+        recommended_actions: [],
         notes: ["The model's evidence could not be found in the data."],
       });
     },
@@ -140,7 +137,8 @@ describe('checkedEvidence', () => {
     'leaves a verdict of %s without evidence as it is',
     (classification) => {
       expect(check({ classification, evidence: [] })).toEqual({
-        verdict: { ...PROPOSED, classification, evidence: [] },
+        verdict: { ...VERDICT, classification, evidence: [] },
+        recommended_actions: ACTIONS,
         notes: [],
       });
     },
@@ -173,8 +171,8 @@ describe('checkedEvidence', () => {
   });
 
   it('keeps known actions only, each once and ten at most', () => {
-    const recommend = (recommendedActions: string[]) =>
-      checked({ recommendedActions }).recommendedActions;
+    const recommend = (recommended_actions: string[]) =>
+      check({ recommended_actions }).recommended_actions;
     expect(recommend(['block_ip', 'rm -rf', 'block_ip', 'constructor', '__proto__'])).toEqual([
       'block_ip',
     ]);
@@ -183,10 +181,46 @@ describe('checkedEvidence', () => {
     expect(recommend(many.split(' '))).toHaveLength(10);
   });
 
-  it('keeps known techniques only', () => {
-    expect(
-      checked({ mitreTechniques: ['T1566.002', 'T9999', 'phishing'] }).mitreTechniques,
-    ).toEqual(['T1566.002']);
+  it.each(['harmless', '__proto__'])('takes the classification %j for inconclusive', (name) => {
+    const classification = name as ProposedVerdict['classification'];
+    expect(checked({ classification }).classification).toBe('inconclusive');
+  });
+
+  const techniques = (...mitre_techniques: string[]) =>
+    checked({ mitre_techniques }).mitre_techniques;
+
+  it.each(
+    'T1001 T1003.008 T1053.005 T1078 T1110.004 T1204.004 T1486 T1566.001 T1684.002 T1690'.split(
+      ' ',
+    ),
+  )('keeps the technique %s', (id) => expect(techniques(id)).toEqual([id]));
+
+  it.each([
+    ...['T1003.009', 'T1053.004', 'T1055.006', 'T9999', 'T1566.000', 'T1566.1', 't1566', 'TA0001'],
+    ...['T1566.001.001', 'T1566:1-4', 'phishing', '', '__proto__', 'constructor'],
+  ])('drops the technique %j', (id) => expect(techniques(id)).toEqual([]));
+
+  it('replaces revoked techniques, and keeps each technique once', () => {
+    expect(techniques('T1562.001', ' T1562 ', 'T1685', 'T1070.001')).toEqual([
+      'T1685',
+      'T1685.005',
+    ]);
+  });
+
+  it('limits the size of a verdict, and keeps only complete evidence', () => {
+    const long = 'x'.repeat(1_500);
+    const values = Array.from({ length: 300 }, (_, index) => `${long}${index}`);
+    const verdict = {
+      ...PROPOSED,
+      reasoning: 'x'.repeat(10_000_000),
+      indicators: values.map((value) => ({ type: 'url', value })),
+      evidence: values.map((value, at) => ({ source: 'raw_data', pointer: `/${at}`, value })),
+    };
+    const kept = checkedVerdict(verdict, new Map([['raw_data', values]])).verdict;
+    expect(JSON.stringify(kept).length).toBeLessThan(200_000);
+    expect(kept.indicators.length).toBeGreaterThan(20);
+    expect(kept.evidence.length).toBeGreaterThan(20);
+    expect(kept.evidence).toEqual(verdict.evidence.slice(0, kept.evidence.length));
   });
 
   it('keeps indicators that are in the data, however they are written, and says where', () => {
@@ -213,7 +247,7 @@ describe('checkedEvidence', () => {
     const hosts = Array.from({ length: 300 }, (_, index) => `host-${index}.example`);
     const indicators = hosts.map((value) => ({ type: 'host', value }));
     const sources = new Map([['raw_data', { ...RAW_DATA, hosts }]]);
-    expect(checkedEvidence({ ...PROPOSED, indicators }, sources).verdict.indicators).toHaveLength(
+    expect(checkedVerdict({ ...PROPOSED, indicators }, sources).verdict.indicators).toHaveLength(
       50,
     );
   });
@@ -234,9 +268,9 @@ describe('checkedEvidence', () => {
             type: 'host',
             value: `host-${index}`,
           })),
-          mitreTechniques: Array.from({ length: count }, () => long),
+          mitre_techniques: Array.from({ length: count }, () => long),
         };
-        const checked = checkedEvidence(verdict, new Map([['raw_data', rawData]])).verdict;
+        const checked = checkedVerdict(verdict, new Map([['raw_data', rawData]])).verdict;
         expect([checked.evidence, checked.indicators]).toEqual([[], []]);
       };
       expect(await cost(work, 1_048_576)).toBeLessThan(LINEAR);
@@ -251,7 +285,7 @@ describe('checkedEvidence', () => {
     }));
     const work = (length: number) => {
       const sources = new Map([['raw_data', { a: 'a'.repeat(length) }]]);
-      const { verdict } = checkedEvidence({ ...PROPOSED, indicators }, sources);
+      const { verdict } = checkedVerdict({ ...PROPOSED, indicators }, sources);
       expect(verdict.indicators).toEqual([]);
     };
     expect(await cost(work, 1_000_000)).toBeLessThan(LINEAR);
@@ -261,7 +295,7 @@ describe('checkedEvidence', () => {
     const value = `https://login.example/${'x'.repeat(400)}`;
     const sources = new Map([['raw_data', { body: `Go to <${value}> now.` }]]);
     const verdict = { ...PROPOSED, indicators: [{ type: 'url', value }] };
-    expect(checkedEvidence(verdict, sources).verdict.indicators).toEqual([
+    expect(checkedVerdict(verdict, sources).verdict.indicators).toEqual([
       { type: 'url', value, found_in: '/body' },
     ]);
   });
@@ -269,7 +303,7 @@ describe('checkedEvidence', () => {
   it('survives sources of any kind', () => {
     for (const source of [undefined, null, 1, 'x', [], [[[]]]]) {
       const sources = new Map([['raw_data', source]]);
-      expect(checkedEvidence(PROPOSED, sources).verdict.classification).toBe('inconclusive');
+      expect(checkedVerdict(PROPOSED, sources).verdict.classification).toBe('inconclusive');
     }
   });
 });

@@ -235,8 +235,7 @@ export class KillSwitch {
       caller,
       idempotency,
     );
-    // The end of all claims proves nothing: a hanging replica may not have noticed that it lost its claim.
-    await sleep(PERMIT_MS + MARGIN_MS);
+    await this.waitForEarlierPermits();
     return { ...state, in_flight: await this.countInFlight() };
   }
 
@@ -281,6 +280,11 @@ export class KillSwitch {
     this.logger.warn(
       'A claim still holds the lock of the kill switch. The switch changes without the lock.',
     );
+  }
+
+  /** The end of all claims proves nothing: a hanging replica may not have noticed that it lost its claim. */
+  private async waitForEarlierPermits(): Promise<void> {
+    await sleep(PERMIT_MS + MARGIN_MS);
   }
 
   private async record(

@@ -75,9 +75,9 @@ KillSwitchRepository.prototype.lockExclusively = async function watchedLock(tx) 
 
 const { KillSwitch } = compiled('kill-switch/kill-switch.js');
 const { waitForEarlierPermits } = KillSwitch.prototype;
-KillSwitch.prototype.waitForEarlierPermits = async function watchedCommit(age) {
+KillSwitch.prototype.waitForEarlierPermits = async function watchedCommit() {
   tell({ kind: 'activated', at: now(), locked });
-  await waitForEarlierPermits.call(this, age);
+  await waitForEarlierPermits.call(this);
 };
 
 /* No vendor of the connector `http` takes long to do what it accepted: for one action type this one does. */

@@ -8,7 +8,11 @@ import { plainName } from './raw-values.js';
  */
 
 /** What tools wrap an event in, such as https://documentation.wazuh.com/current/user-manual/ruleset/decoders/ and many webhooks. */
-const ENVELOPES = ['data', 'event', 'events', 'alert', 'alerts', 'allfields'];
+const ENVELOPES = [
+  ...['data', 'event', 'events', 'alert', 'alerts', 'allfields'],
+  // EventBridge, CloudTrail files and Winlogbeat.
+  ...['detail', 'records', 'winlog'],
+];
 
 /** Whom a mail is from: what gateways say of it stands in objects of their own, and a header is never an object. */
 const MAILS = ['mail', 'email', 'message', 'msg'];
@@ -69,6 +73,8 @@ const OWN = [
   ...['win', 'eventdata', 'system', 'outputfields', 'evidence', 'imagefile', 'filedetails'],
   ...['parentprocessimagefile', 'useraccount', 'useridentity', 'resource', 'service'],
   ...['additionalinfo', 'accesskeydetails', 'awsapicallaction', 'remoteipdetails'],
+  ...['sessioncontext', 'sessionissuer', 'responseelements', 'additionaleventdata'],
+  ...['responsestatus', 'logon', 'compliance'],
   ...['networklocationdetails', 'appliedconditionalaccesspolicies', 'initiatedby'],
   // Who and what it is about, and what the company has on record of it.
   ...['user', 'account', 'actor', 'principal', 'identity', 'target', 'mailbox', 'directory'],
